@@ -1,0 +1,80 @@
+/*
+ * rex/entry.h - one kernel, one identity: the host key and the entry of a kernel or global, from one stem.
+ *
+ *     #include <rex.h>
+ *     REX_KERNEL(axpy);                          // once, at file scope, in one file
+ *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);
+ *
+ * From the stem S = `axpy__` come the names `axpy__id__` (the key: its address names the kernel in a launch),
+ * `axpy__omp_offload_entry__` (the row of the table) and "axpy__kernel__" (the kernel's symbol in the device image, which
+ * REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines). In other files of the same binary, REX_KERNEL_DECLARE(axpy) makes
+ * REX_KERNEL_ID(axpy) usable.
+ *
+ * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it): lld, and GNU ld where asked to collect garbage, drop sections that only the
+ * linker's own symbols reach.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_ENTRY_H
+#define REX_ENTRY_H
+
+#include "rex_kmp.h"
+
+#ifdef __has_attribute
+#if __has_attribute(retain)
+/** REX_RETAIN: `__attribute__((retain))` where the compiler has it: survives the linker's garbage collection. Since 0.1. */
+#define REX_RETAIN __attribute__((retain))
+#endif
+#endif
+#ifndef REX_RETAIN
+#define REX_RETAIN
+#endif
+
+#ifdef __cplusplus
+/** REX_LINKAGE(type): C linkage and hidden visibility for an object of the four names. Since 0.1. */
+#define REX_LINKAGE extern "C" __attribute__((visibility("hidden")))
+#else
+#define REX_LINKAGE extern __attribute__((visibility("hidden")))
+#endif
+
+/**
+ * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): one row of the entry table. Not const: a const row beside a
+ * writable one of generated code would be a section type conflict. Since 0.1.
+ */
+#define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                                                       \
+    REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                                                     \
+    struct __tgt_offload_entry S##omp_offload_entry__                                                                  \
+        __attribute__((section("omp_offloading_entries"), used, aligned(8))) REX_RETAIN = {                            \
+            (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
+
+/**
+ * REX_KERNEL_STEM(S): defines key and entry of the kernel whose names begin with S, taken as it is: `S##id__`,
+ * `S##omp_offload_entry__`, "S##kernel__". At file scope, once per kernel; a semicolon follows. Since 0.1.
+ */
+#define REX_KERNEL_STEM(S)                                                                                             \
+    REX_LINKAGE char S##id__;                                                                                          \
+    char S##id__ __attribute__((used)) = 0;                                                                            \
+    REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
+
+/** REX_KERNEL_STEM_DECLARE(S): declares the key that another file of this binary defines with REX_KERNEL_STEM(S). Since 0.1. */
+#define REX_KERNEL_STEM_DECLARE(S) REX_LINKAGE char S##id__
+
+/** REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch. Since 0.1. */
+#define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
+
+/** REX_KERNEL(name): REX_KERNEL_STEM(name__): kernel symbol "name__kernel__". Since 0.1. */
+#define REX_KERNEL(name) REX_KERNEL_STEM(name##__)
+
+/** REX_KERNEL_DECLARE(name): declares the key that another file defines with REX_KERNEL(name). Since 0.1. */
+#define REX_KERNEL_DECLARE(name) REX_KERNEL_STEM_DECLARE(name##__)
+
+/** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`. Since 0.1. */
+#define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(name##__)
+
+/**
+ * REX_GLOBAL(variable): makes a global @variable, defined in this file, the host side of the device global of the same name:
+ * an entry of its address, name and size. Mapping it then copies to and from the device's one. Since 0.1.
+ */
+#define REX_GLOBAL(variable) REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
+
+#endif

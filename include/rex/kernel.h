@@ -1,0 +1,223 @@
+/*
+ * rex/kernel.h - the kernel side: one source for the GPU and for the host device.
+ *
+ *     #include <rex/kernel.h>
+ *     REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+ *     {
+ *         REX_FOR(i, rex_arg_int(n))
+ *             y[i] += rex_arg_double(a) * x[i];
+ *     }
+ *
+ *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu         for a GPU
+ *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu                for libomptarget's host device
+ *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu       the same on all cores
+ *
+ * **Every parameter is 8 bytes wide**: a pointer, or a scalar carried in a `rex_arg`. LLVM 19 to 22 pack arguments into 8-byte
+ * slots and tell the driver nothing about their size, so that two neighbouring `int` parameters share a slot there: the kernel
+ * gets wrong values without a word (22) or the launch aborts (19). librex refuses such an image. On the host device a
+ * `double` parameter would be looked for in a floating-point register, where libomptarget puts nothing.
+ *
+ * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for (REX_DEVICE_KERNEL). An *env* kernel
+ * has one more in front, which LLVM's runtime fills with the address of its launch environment or -1
+ * (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and what the REX compiler emits). librex tells them apart and sends what the release needs;
+ * LLVM 18 always passes the extra parameter, so there only env kernels run.
+ *
+ * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and rex_num_threads() are 1
+ * there. A kernel whose loops are REX_FOR is right on both; one that derives a single index from its thread number is not.
+ *
+ * The source may be CUDA C++ (nvcc) or C11.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_KERNEL_H
+#define REX_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+/** REX_ON_GPU: 1 when nvcc compiles, 0 for a host image. Since 0.1. */
+#define REX_ON_GPU 1
+/** REX_DEVICE: in front of a function that kernels call. Since 0.1. */
+#define REX_DEVICE static __device__ __forceinline__
+#else
+#define REX_ON_GPU 0
+#define REX_DEVICE static inline __attribute__((unused))
+#endif
+
+/*
+ * ---- Arguments ----------------------------------------------------------------------------------------------------------
+ */
+
+/** rex_arg: a kernel parameter that carries a scalar of at most 8 bytes by value. Read it with the accessors below. Since 0.1. */
+typedef uint64_t rex_arg;
+
+/** rex_arg_int(): the parameter as a signed integer packed as 8 bytes. Since 0.1. */
+REX_DEVICE int64_t rex_arg_int(rex_arg arg)
+{
+    return (int64_t)arg;
+}
+
+/** rex_arg_int32(): the parameter as an `int32_t` packed as 4 bytes. Since 0.1. */
+REX_DEVICE int32_t rex_arg_int32(rex_arg arg)
+{
+    return (int32_t)(uint32_t)arg;
+}
+
+/** rex_arg_float(): the parameter as a `float` packed as 4 bytes. Since 0.1. */
+REX_DEVICE float rex_arg_float(rex_arg arg)
+{
+    uint32_t bits = (uint32_t)arg;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/** rex_arg_double(): the parameter as a `double`. Since 0.1. */
+REX_DEVICE double rex_arg_double(rex_arg arg)
+{
+    double value;
+    memcpy(&value, &arg, sizeof value);
+    return value;
+}
+
+/** REX_ARG_COPY(destination, arg): copies a parameter into a variable of any type of at most 8 bytes (a small struct). Since 0.1. */
+#define REX_ARG_COPY(destination, arg) memcpy(&(destination), &(arg), sizeof(destination))
+
+/*
+ * ---- Grid -----------------------------------------------------------------------------------------------------------------
+ */
+
+#if REX_ON_GPU
+#define REX_OF_DIMENSION(v, dimension) ((dimension) == 0 ? (v).x : (dimension) == 1 ? (v).y : (v).z)
+#else
+/** REX_OF_DIMENSION(v, dimension): component of a CUDA dim3; on the host device 0, since one thread runs everything. Since 0.1. */
+#define REX_OF_DIMENSION(v, dimension) ((void)(dimension), 0u)
+#endif
+
+/** rex_team(): index of this team (block) in @dimension 0 (x), 1 (y) or 2 (z). Since 0.1. */
+REX_DEVICE int64_t rex_team(int dimension)
+{
+    return (int64_t)REX_OF_DIMENSION(blockIdx, dimension);
+}
+
+/** rex_thread(): index of this thread in its team. Since 0.1. */
+REX_DEVICE int64_t rex_thread(int dimension)
+{
+    return (int64_t)REX_OF_DIMENSION(threadIdx, dimension);
+}
+
+/** rex_num_teams(): number of teams in @dimension; 1 on the host device. Since 0.1. */
+REX_DEVICE int64_t rex_num_teams(int dimension)
+{
+    return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(gridDim, dimension) : 1;
+}
+
+/** rex_num_threads(): number of threads of a team in @dimension; 1 on the host device. Since 0.1. */
+REX_DEVICE int64_t rex_num_threads(int dimension)
+{
+    return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(blockDim, dimension) : 1;
+}
+
+/*
+ * ---- Loops ----------------------------------------------------------------------------------------------------------------
+ *
+ * The statement or block that follows runs once for every index, whatever grid was launched. Variables that the body writes belong
+ * inside it: a host image compiled with -fopenmp runs the indices on several threads. Bounds are evaluated more than once.
+ */
+
+/** REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension d. Since 0.1. */
+#define REX_GRID_STRIDE(i, n, d)                                                                                       \
+    for (int64_t i = rex_team(d) * rex_num_threads(d) + rex_thread(d); i < (int64_t)(n);                               \
+         i += rex_num_teams(d) * rex_num_threads(d))
+
+#if REX_ON_GPU || !defined(_OPENMP)
+/** REX_FOR(i, n): for every i in [0, n), over x. Since 0.1. */
+#define REX_FOR(i, n) REX_GRID_STRIDE(i, n, 0)
+/** REX_FOR_2D(i, ni, j, nj): for every pair; j, the faster index, over x and i over y. Since 0.1. */
+#define REX_FOR_2D(i, ni, j, nj) REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0)
+/** REX_FOR_3D(i, ni, j, nj, k, nk): for every triple; k over x, j over y, i over z. Since 0.1. */
+#define REX_FOR_3D(i, ni, j, nj, k, nk) REX_GRID_STRIDE(i, ni, 2) REX_GRID_STRIDE(j, nj, 1) REX_GRID_STRIDE(k, nk, 0)
+#else
+/** REX_COUNT(i, n): a plain loop over 0 <= i < n, in the form that OpenMP's loop constructs ask for. Since 0.1. */
+#define REX_COUNT(i, n) for (int64_t i = 0; i < (int64_t)(n); i++)
+#define REX_FOR(i, n) _Pragma("omp parallel for") REX_COUNT(i, n)
+#define REX_FOR_2D(i, ni, j, nj) _Pragma("omp parallel for collapse(2)") REX_COUNT(i, ni) REX_COUNT(j, nj)
+#define REX_FOR_3D(i, ni, j, nj, k, nk)                                                                                \
+    _Pragma("omp parallel for collapse(3)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_COUNT(k, nk)
+#endif
+
+/*
+ * ---- Kernels and globals ----------------------------------------------------------------------------------------------------
+ */
+
+#ifdef __cplusplus
+/**
+ * REX_DEVICE_LINKAGE: C linkage, visible outside the image; protected, so that a symbol of the same name in the host program does not
+ * take its place. Since 0.1.
+ */
+#define REX_DEVICE_LINKAGE extern "C" __attribute__((visibility("protected")))
+#else
+#define REX_DEVICE_LINKAGE extern __attribute__((visibility("protected")))
+#endif
+
+#if REX_ON_GPU
+#define REX_DEVICE_ENTRY(symbol, address, bytes)
+#define REX_DEVICE_KERNEL_STEM(S, ...) extern "C" __global__ void S##kernel__(__VA_ARGS__)
+#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                                             \
+    extern "C" __global__ void S##kernel__([[maybe_unused]] void *rex_environment, ##__VA_ARGS__)
+#define REX_DEVICE_GLOBAL(type, name) extern "C" __device__ type name
+#else
+
+/** struct rex_device_entry: a row of a host image's own entry table; the layout of `struct __tgt_offload_entry`. Since 0.1. */
+struct rex_device_entry {
+    void *addr;       /**< function or variable. */
+    const char *name; /**< its name. */
+    size_t size;      /**< 0 for a kernel, bytes of a global. */
+    int32_t flags;    /**< 0. */
+    int32_t reserved; /**< 0. */
+};
+
+/**
+ * REX_DEVICE_ENTRY(symbol, address, bytes): a row of a host image's entry table. LLVM 14 and 15 match the rows of host program and host
+ * image by position; librex reads this table and orders the program's rows after it. Since 0.1.
+ */
+#define REX_DEVICE_ENTRY(symbol, address, bytes)                                                                       \
+    static struct rex_device_entry rex_entry_of_##symbol                                                               \
+        __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {(void *)(address), #symbol, (bytes), 0, 0};
+
+/**
+ * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body follows. At least one parameter; a kernel
+ * without any says `void`. Since 0.1.
+ */
+#define REX_DEVICE_KERNEL_STEM(S, ...)                                                                                 \
+    REX_DEVICE_LINKAGE void S##kernel__(__VA_ARGS__);                                                                  \
+    REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                                                                     \
+    void S##kernel__(__VA_ARGS__)
+
+/**
+ * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `S##kernel__`: the runtime's parameter, `rex_environment`, is put
+ * in front of those given. The symbol `rex_env_S##kernel__` says so in a host image. Since 0.1.
+ */
+#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                                             \
+    REX_DEVICE_LINKAGE const char rex_env_##S##kernel__;                                                               \
+    const char rex_env_##S##kernel__ = 1;                                                                              \
+    REX_DEVICE_LINKAGE void S##kernel__(void *rex_environment, ##__VA_ARGS__);                                         \
+    REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                                                                     \
+    void S##kernel__(__attribute__((unused)) void *rex_environment, ##__VA_ARGS__)
+
+/** REX_DEVICE_GLOBAL(type, name): defines a device global; an initialiser may follow. The host side is REX_GLOBAL(name). Since 0.1. */
+#define REX_DEVICE_GLOBAL(type, name)                                                                                  \
+    REX_DEVICE_LINKAGE type name;                                                                                      \
+    REX_DEVICE_ENTRY(name, &name, sizeof(type))                                                                        \
+    type name
+#endif
+
+/** REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name), "name__kernel__". Since 0.1. */
+#define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(name##__, __VA_ARGS__)
+
+/** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). Since 0.1. */
+#define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, ##__VA_ARGS__)
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * rex/offload.h - modules, start and end of offloading, devices, configuration, errors.
+ *
+ * A tour, in the order in which a program needs it:
+ *
+ *   1. A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them) and a device image
+ *      beside the executable. Together they are a *module*, `struct rex_module`. `rex_kmp.h` defines one for each linked
+ *      binary, so most programs never name it.
+ *   2. `rex_offload_init()` (rex_kmp.h) or `rex_module_init()` finds LLVM's libomptarget, reads the image and registers it.
+ *   3. Launches and data calls go through the wrappers of `rex_kmp.h`.
+ *   4. What fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence that names the object and the cause.
+ *
+ * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard output; on failure no
+ * output parameter is changed. Unless REX_LOG=off, each error is also written once to standard error.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_OFFLOAD_H
+#define REX_OFFLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** REX_API marks a function that librex exports. Since 0.1. */
+#define REX_API __attribute__((visibility("default")))
+
+/** REX_VERSION_MAJOR: the major version of the header, to compare with rex_version() of the library. Since 0.1. */
+#define REX_VERSION_MAJOR 0
+/** REX_VERSION_MINOR: the minor version of the header. Since 0.1. */
+#define REX_VERSION_MINOR 1
+
+struct __tgt_offload_entry;
+struct __tgt_bin_desc;
+struct __tgt_kernel_arguments;
+
+/*
+ * ---- Errors -----------------------------------------------------------------------------------------------------------
+ */
+
+/**
+ * REX_ERRORS(X): the list of results, once. X(name, value, text) is expanded for each; `enum rex_error`, rex_error_name() and
+ * rex_error_text() are made from it. Since 0.1.
+ */
+#define REX_ERRORS(X)                                                                                                  \
+    X(REX_OK, 0, "success")                                                                                            \
+    X(REX_EHOST, -1, "nothing was launched: run the host version")                                                     \
+    X(REX_EINVAL, -2, "invalid argument")                                                                              \
+    X(REX_ENOMEM, -3, "out of memory")                                                                                 \
+    X(REX_ENORUNTIME, -4, "no usable libomptarget was found")                                                          \
+    X(REX_ERUNTIME, -5, "libomptarget refused the image")                                                              \
+    X(REX_EUNSUPPORTED, -6, "the bound LLVM release cannot do this")                                                   \
+    X(REX_ENOIMAGE, -7, "the device image was not found")                                                              \
+    X(REX_EREAD, -8, "the device image cannot be read")                                                                \
+    X(REX_EIMAGE, -9, "not a usable device image")                                                                     \
+    X(REX_EUNSAFE, -10, "the device image could have been replaced by another user")                                   \
+    X(REX_ENODEVICE, -11, "no device can run the image")                                                               \
+    X(REX_EENTRIES, -12, "the table of offload entries is unusable")                                                   \
+    X(REX_ENOKERNEL, -13, "an entry has no counterpart in the device image")                                           \
+    X(REX_EPARAMS, -14, "the arguments do not fit the kernel's parameters")                                            \
+    X(REX_EKEY, -15, "the host key belongs to no entry, or to two")                                                    \
+    X(REX_EDEVICE, -16, "device number out of range")
+
+/**
+ * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others are negative.
+ *
+ * REX_OK            success.
+ * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is the host: the caller runs its
+ *                   host version. The wrappers `rex___tgt_*` return this value, -1, for every failure, as libomptarget does.
+ * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, a misaligned table.
+ * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
+ * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each was rejected.
+ * REX_ERUNTIME      libomptarget was given the image and reported no device for it.
+ * REX_EUNSUPPORTED  the bound release has no way to do what was asked.
+ * REX_ENOIMAGE      no file of the image's name exists in the places searched.
+ * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
+ * REX_EIMAGE        the bytes are empty, truncated, or not a CUBIN or host shared object.
+ * REX_EUNSAFE       a host image found by its bare name can be written by other users, or its folder can.
+ * REX_ENODEVICE     the image is for another architecture, or a CUBIN while the process has no NVIDIA GPU.
+ * REX_EENTRIES      the entry table is empty or malformed.
+ * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
+ * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound release misplaces.
+ * REX_EKEY          a host key is in no registered table, twice in one, or in two modules.
+ * REX_EDEVICE       a device number below -1 or above the number of devices.
+ * Since 0.1.
+ */
+enum rex_error {
+#define REX_ERROR_ENUMERATOR(name, value, text) name = (value),
+    REX_ERRORS(REX_ERROR_ENUMERATOR)
+#undef REX_ERROR_ENUMERATOR
+};
+
+/**
+ * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence that names the object (file,
+ * kernel, argument index, library) and the cause. Never NULL; "" while no call has failed. The string belongs to librex and
+ * to the calling thread and is valid until that thread's next failing call. Since 0.1.
+ */
+REX_API const char *rex_last_error(void);
+
+/** rex_last_error_code(): the `enum rex_error` that rex_last_error() describes; 0 while no call has failed. Since 0.1. */
+REX_API int rex_last_error_code(void);
+
+/** rex_error_name(): the enumerator of @error as a string ("REX_EKEY"), or "unknown error". Static storage. Since 0.1. */
+REX_API const char *rex_error_name(int error);
+
+/** rex_error_text(): a short text for @error ("device number out of range"), or "unknown error". Static storage. Since 0.1. */
+REX_API const char *rex_error_text(int error);
+
+/** rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. Since 0.1. */
+REX_API const char *rex_version(void);
+
+/*
+ * ---- Configuration ----------------------------------------------------------------------------------------------------
+ */
+
+/**
+ * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it overrides.
+ *
+ * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is bound yet.
+ * REX_OPTION_CUBIN       REX_CUBIN: path of the image of the main program's module, instead of its own name.
+ * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is looked for first.
+ * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` (the default), `info` or `debug`.
+ * Since 0.1.
+ */
+enum rex_option {
+    REX_OPTION_OMPTARGET,
+    REX_OPTION_CUBIN,
+    REX_OPTION_CUBIN_PATH,
+    REX_OPTION_LOG
+};
+
+/**
+ * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL gives the choice back to the
+ * environment. @value is copied. In a set-user-ID program the environment is ignored and this is the only way.
+ * Returns 0, REX_EINVAL (unknown option, or a log level that does not exist) or REX_ENOMEM. Since 0.1.
+ */
+REX_API int rex_configure(enum rex_option option, const char *value);
+
+/*
+ * ---- Modules ----------------------------------------------------------------------------------------------------------
+ */
+
+/**
+ * struct rex_module: one linked binary (program or shared object) with offload entries and a device image.
+ *
+ * `rex_kmp.h` defines one per binary. A code generator that includes no header may emit its own: zero all fields but the
+ * first group below. The object must live as long as the process (static storage), and so must what it points to.
+ * Fields of the second group belong to librex; they begin as 0.
+ * Since 0.1.
+ */
+struct rex_module {
+    uint32_t struct_size; /**< sizeof(struct rex_module), in bytes; lets the struct grow. */
+    uint32_t flags;       /**< 0. */
+    struct __tgt_offload_entry *entries_begin; /**< first entry of the binary's table: `__start_omp_offloading_entries`. */
+    struct __tgt_offload_entry *entries_end;   /**< one past the last: `__stop_omp_offloading_entries`. */
+    const char *image_name;      /**< file name of the device image, as rex_module_register() looks it up; may be NULL. */
+    const char *host_image_name; /**< file name of a host shared object for machines without a GPU; may be NULL. */
+    const void *image;           /**< an image in memory, used instead of any file where not NULL. librex copies it. */
+    size_t image_size;           /**< size of @image in bytes. */
+    struct __tgt_bin_desc **descriptor; /**< where the registered descriptor is published; may be NULL. */
+
+    uintptr_t packet_rules; /**< librex's: 0 until registered, then how packets are adapted (never 0). Acquire-load it. */
+    uintptr_t state;        /**< librex's: the state of registration and the number of the attempt. */
+    void *registration;     /**< librex's: tables made from the entries, kept for the life of the process. */
+    struct rex_module *next; /**< librex's: the list of known modules. */
+    uintptr_t reserved[4];  /**< 0. */
+};
+
+/**
+ * rex_module_register(): registers @module with libomptarget, once, whichever and however many threads call.
+ *
+ * One thread finds and binds libomptarget, finds, reads and checks the image and registers it; the others wait for its
+ * result. After a failure every waiting thread returns that failure and a later call tries again. Where it is registered
+ * already this returns 0 after one load.
+ *
+ * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
+ * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where the process has no
+ * NVIDIA GPU and the file is missing or a CUBIN, `host_image_name` is looked for in the same way. A shared object that is
+ * registered is never unloaded again, since libomptarget keeps its keys and names.
+ *
+ * @module  the module; static storage.
+ * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
+ * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EPARAMS, REX_EKEY. Since 0.1.
+ */
+REX_API int rex_module_register(struct rex_module *module);
+
+/**
+ * rex_module_init(): rex_module_register(), then loads the image on the default device, so that neither happens in a region
+ * that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not load. Returns as rex_module_register(), or REX_EDEVICE
+ * if the default device number is out of range. Since 0.1.
+ */
+REX_API int rex_module_init(struct rex_module *module);
+
+/**
+ * rex_module_register_image(): registers @module with the image file @name instead of `image_name`, and publishes and returns
+ * the descriptor; NULL on failure. While the module is registered, its descriptor is returned whatever the name (and the
+ * difference is logged). @name may be NULL: the module's own image. It is copied. Since 0.1.
+ */
+REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, const char *name);
+
+/**
+ * rex_module_fini(): unregisters @module. It may be registered again, with the same or another image. No other thread may be
+ * inside a launch or data call of this module, and its data regions must have ended. A module that is not registered is left
+ * alone. Returns 0 or REX_EINVAL. Since 0.1.
+ */
+REX_API int rex_module_fini(struct rex_module *module);
+
+/**
+ * rex_module_add(): makes @module known without registering it: the exported wrappers `rex___tgt_*`, which are given a host key and
+ * no module, register it when one of its keys arrives. Returns 0 or REX_EINVAL. Since 0.1.
+ */
+REX_API int rex_module_add(struct rex_module *module);
+
+/**
+ * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release. The wrappers in rex_kmp.h call
+ * it; programs need not.
+ *
+ * @module         registered module that @host_key belongs to.
+ * @device         device number, -1 for the default device.
+ * @num_teams      blocks in x where the packet has none; @thread_limit: threads in x likewise.
+ * @host_key       address of the kernel's key, the `addr` of its entry.
+ * @args           the caller's packet; it is not modified.
+ * @packet         receives the packet to pass to `__tgt_target_kernel`, unchanged on failure.
+ * Returns 0 when @packet is filled; 1 when the release needs rows of librex's own and the launch must go through
+ * rex_module_launch_leading(); or REX_EINVAL, REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED. Since 0.1.
+ */
+REX_API int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
+                                     const void *host_key, const struct __tgt_kernel_arguments *args,
+                                     struct __tgt_kernel_arguments *packet);
+
+/**
+ * rex_module_launch_leading(): launches @packet with one leading row for the runtime's own parameter, which LLVM 14 to 17 do not
+ * add. The wrappers in rex_kmp.h call it. Returns what `__tgt_target_kernel` returns, or REX_ENOMEM. Since 0.1.
+ */
+REX_API int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
+                                      struct __tgt_kernel_arguments *packet);
+
+/**
+ * rex_module_check_map(): checks the arguments of a data call before libomptarget sees them. The wrappers in rex_kmp.h call it.
+ * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types: the four columns.
+ * Returns 0, REX_EINVAL or REX_EDEVICE. Since 0.1.
+ */
+REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin,
+                                 const int64_t *sizes, const int64_t *types);
+
+/**
+ * rex_literal_error(): records why rex_pack_literal_arg_bytes() cannot pack @size bytes at @src. Returns NULL. Since 0.1.
+ */
+REX_API void *rex_literal_error(const void *src, size_t size);
+
+/*
+ * ---- Runtime and devices ----------------------------------------------------------------------------------------------
+ */
+
+/**
+ * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: $REX_OMPTARGET; one that is in the
+ * process already; else the newest release that opens. Returns 0 or REX_ENORUNTIME; once bound, always 0. Since 0.1.
+ */
+REX_API int rex_runtime_bind(void);
+
+/** rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 23), 0 while none is bound. Since 0.1. */
+REX_API int rex_runtime_release(void);
+
+/** rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the life of the process. Since 0.1. */
+REX_API const char *rex_runtime_path(void);
+
+/**
+ * rex_device_count(): the number of devices that libomptarget offers for the registered images; 0 while no module is registered.
+ * Device numbers run from 0 to this count less one; the count itself is the host. Since 0.1.
+ */
+REX_API int rex_device_count(void);
+
+/**
+ * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory"; "" while not registered. Valid
+ * until the module is registered again. Since 0.1.
+ */
+REX_API const char *rex_module_image_path(const struct rex_module *module);
+
+/** rex_module_on_host(): 1 if @module's registered image is a host shared object, 0 if it is for a GPU or there is none. Since 0.1. */
+REX_API int rex_module_on_host(const struct rex_module *module);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,585 @@
+/*
+ * rex_kmp.h - the contract between generated (or hand-written) host code and LLVM's libomptarget.
+ *
+ * Include it before the first offload entry. It gives, in this order:
+ *   1. the ABI structs of libomptarget, so that no LLVM header is needed;
+ *   2. declarations of the host runtime's `__kmpc_*` functions that outlined host code calls (its user links libomp);
+ *   3. `__rex_real___tgt_X`: libomptarget's own entry points, under names that the rewrite of part 7 does not touch;
+ *   4. this binary's module, and rex_offload_init(), rex_offload_fini(), register_cubin();
+ *   5. `rex_direct___tgt_X`: check, fit the packet to the bound LLVM release, call;
+ *   6. `rex___tgt_X`: register first, where that has not happened, then the same;
+ *   7. the rewrite: code that calls `__tgt_X` gets part 5, or part 6 where REX_KMP_SAFE is defined, or nothing where
+ *      REX_KMP_INTERNAL is.
+ *
+ * X is target, target_teams, target_kernel, target_data_begin, target_data_end, target_data_update.
+ *
+ * The layouts are those of LLVM 14 to 23 on 64-bit little-endian machines: openmp/libomptarget/include/omptarget.h (14 to 18),
+ * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). Works as C11 and C++17 with gcc and clang.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_KMP_H
+#define REX_KMP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "rex/offload.h"
+
+/* Field names of the packet are common words; programs define macros of the same names. */
+#pragma push_macro("Version")
+#pragma push_macro("NumArgs")
+#pragma push_macro("ArgsBase")
+#pragma push_macro("Args")
+#pragma push_macro("ArgSizes")
+#pragma push_macro("ArgTypes")
+#pragma push_macro("ArgNames")
+#pragma push_macro("ArgMappers")
+#pragma push_macro("Tripcount")
+#pragma push_macro("Flags")
+#pragma push_macro("Teams")
+#pragma push_macro("Threads")
+#pragma push_macro("DynCGroupMem")
+#undef Version
+#undef NumArgs
+#undef ArgsBase
+#undef Args
+#undef ArgSizes
+#undef ArgTypes
+#undef ArgNames
+#undef ArgMappers
+#undef Tripcount
+#undef Flags
+#undef Teams
+#undef Threads
+#undef DynCGroupMem
+
+#ifdef __cplusplus
+extern "C" {
+#define REX_STATIC_ASSERT static_assert
+#else
+/** REX_STATIC_ASSERT(condition, message): `_Static_assert` in C11, `static_assert` in C++. Since 0.1. */
+#define REX_STATIC_ASSERT _Static_assert
+#endif
+
+/*
+ * ---- 1. ABI structs ---------------------------------------------------------------------------------------------------
+ */
+
+/**
+ * ident_t: a source location, the first argument of most runtime calls. 24 bytes. libomp's kmp.h, unchanged from LLVM 14 to 23.
+ * Since 0.1.
+ */
+typedef struct ident {
+    int32_t reserved_1;  /**< 0. */
+    int32_t flags;       /**< KMP_IDENT_* bits; 2 is KMP_IDENT_KMPC. */
+    int32_t reserved_2;  /**< 0. */
+    int32_t reserved_3;  /**< 0; newer runtimes keep the length of @psource here. */
+    char const *psource; /**< ";file;function;line;column;;", NUL-terminated. */
+} ident_t;
+
+/**
+ * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes. The layout of LLVM 14 to 19,
+ * which 20 to 23 also accept. Since 0.1.
+ */
+struct __tgt_offload_entry {
+    void *addr;       /**< host key: the address that a launch passes as host_ptr; for a global, its host address. */
+    char *name;       /**< name of the kernel or global in the device image. */
+    size_t size;      /**< 0 for a kernel; size of a global in bytes. */
+    int32_t flags;    /**< 0; 1 marks a declare-target-link global. */
+    int32_t reserved; /**< 0. */
+};
+
+/** struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 23. Since 0.1. */
+struct __tgt_device_image {
+    void *ImageStart;                         /**< first byte of the image. */
+    void *ImageEnd;                           /**< one past its last byte. */
+    struct __tgt_offload_entry *EntriesBegin; /**< first entry. */
+    struct __tgt_offload_entry *EntriesEnd;   /**< one past the last. */
+};
+
+/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 23. Since 0.1. */
+struct __tgt_bin_desc {
+    int32_t NumDeviceImages;                      /**< number of images at @DeviceImages. */
+    struct __tgt_device_image *DeviceImages;      /**< the images. */
+    struct __tgt_offload_entry *HostEntriesBegin; /**< first entry of the host's table. */
+    struct __tgt_offload_entry *HostEntriesEnd;   /**< one past the last. */
+};
+
+/**
+ * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 23; LLVM 15 reads the first 64, LLVM 14 has none
+ * and librex translates). A caller fills it positionally or by name; librex passes on an adapted copy and never writes to it.
+ * Since 0.1.
+ */
+struct __tgt_kernel_arguments {
+    uint32_t Version;      /**< 3, or what the caller likes: librex sets the version that the release and kernel need. */
+    uint32_t NumArgs;      /**< rows in the four columns. */
+    void **ArgsBase;       /**< column 1: base address, or the value itself for a literal. */
+    void **Args;           /**< column 2: begin address, or the value itself for a literal. */
+    int64_t *ArgSizes;     /**< column 3: size in bytes. */
+    int64_t *ArgTypes;     /**< column 4: map type bits. */
+    void **ArgNames;       /**< names for messages; NULL allowed. */
+    void **ArgMappers;     /**< mapper functions; NULL allowed. */
+    uint64_t Tripcount;    /**< iterations of the loop, 0 if unknown. */
+    uint64_t Flags;        /**< bit 0: nowait. */
+    uint32_t Teams[3];     /**< blocks in x, y, z; 0 in x: the num_teams argument. */
+    uint32_t Threads[3];   /**< threads of a block in x, y, z; 0 in x: the thread_limit argument. */
+    uint32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
+};
+
+REX_STATIC_ASSERT(sizeof(ident_t) == 24, "ident_t is 24 bytes");
+REX_STATIC_ASSERT(offsetof(ident_t, reserved_1) == 0, "ident_t.reserved_1");
+REX_STATIC_ASSERT(offsetof(ident_t, flags) == 4, "ident_t.flags");
+REX_STATIC_ASSERT(offsetof(ident_t, reserved_2) == 8, "ident_t.reserved_2");
+REX_STATIC_ASSERT(offsetof(ident_t, reserved_3) == 12, "ident_t.reserved_3");
+REX_STATIC_ASSERT(offsetof(ident_t, psource) == 16, "ident_t.psource");
+REX_STATIC_ASSERT(sizeof(struct __tgt_offload_entry) == 32, "an entry is 32 bytes");
+REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, addr) == 0, "entry.addr");
+REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, name) == 8, "entry.name");
+REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, size) == 16, "entry.size");
+REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, flags) == 24, "entry.flags");
+REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, reserved) == 28, "entry.reserved");
+REX_STATIC_ASSERT(sizeof(struct __tgt_device_image) == 32, "a device image is 32 bytes");
+REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, ImageStart) == 0, "image.ImageStart");
+REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, ImageEnd) == 8, "image.ImageEnd");
+REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, EntriesBegin) == 16, "image.EntriesBegin");
+REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, EntriesEnd) == 24, "image.EntriesEnd");
+REX_STATIC_ASSERT(sizeof(struct __tgt_bin_desc) == 32, "a descriptor is 32 bytes");
+REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, NumDeviceImages) == 0, "desc.NumDeviceImages");
+REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, DeviceImages) == 8, "desc.DeviceImages");
+REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, HostEntriesBegin) == 16, "desc.HostEntriesBegin");
+REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, HostEntriesEnd) == 24, "desc.HostEntriesEnd");
+REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104 bytes");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Version) == 0, "packet.Version");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, NumArgs) == 4, "packet.NumArgs");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgsBase) == 8, "packet.ArgsBase");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Args) == 16, "packet.Args");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgSizes) == 24, "packet.ArgSizes");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgTypes) == 32, "packet.ArgTypes");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgNames) == 40, "packet.ArgNames");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgMappers) == 48, "packet.ArgMappers");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Tripcount) == 56, "packet.Tripcount");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Flags) == 64, "packet.Flags");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Teams) == 72, "packet.Teams");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Threads) == 84, "packet.Threads");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, DynCGroupMem) == 96, "packet.DynCGroupMem");
+
+/*
+ * ---- 2. libomp's host functions ---------------------------------------------------------------------------------------
+ *
+ * Signatures of libomp (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), the same from LLVM 14 to 23. librex does not define
+ * them: code that calls them links libomp. @loc may be NULL; @gtid is the value of __kmpc_global_thread_num().
+ */
+
+/** kmpc_micro: an outlined parallel region: (&global thread id, &bound thread id, shared variables...). Since 0.1. */
+typedef void (*kmpc_micro)(int32_t *global_tid, int32_t *bound_tid, ...);
+/** kmp_critical_name: the lock of a named critical section; zero-initialised, static. Since 0.1. */
+typedef int32_t kmp_critical_name[8];
+/** kmp_routine_entry_t: the body of a task: (global thread id, the kmp_task_t). Since 0.1. */
+typedef int32_t (*kmp_routine_entry_t)(int32_t gtid, void *task);
+/** kmp_task_t: head of a task as __kmpc_omp_task_alloc() returns it; the task's private data follows. Since 0.1. */
+typedef struct kmp_task {
+    void *shareds;               /**< block of pointers to shared variables. */
+    kmp_routine_entry_t routine; /**< body. */
+    int32_t part_id;             /**< for untied tasks. */
+} kmp_task_t;
+
+/** __kmpc_global_thread_num(): the calling thread's global id. Since 0.1. */
+int32_t __kmpc_global_thread_num(ident_t *loc);
+/** __kmpc_push_num_threads(): number of threads of the next parallel region. Since 0.1. */
+void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
+/** __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. Since 0.1. */
+void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro microtask, ...);
+/** __kmpc_serialized_parallel(): begins a parallel region of one thread. Since 0.1. */
+void __kmpc_serialized_parallel(ident_t *loc, int32_t gtid);
+/** __kmpc_end_serialized_parallel(): ends it. Since 0.1. */
+void __kmpc_end_serialized_parallel(ident_t *loc, int32_t gtid);
+/** __kmpc_for_static_init_4(): this thread's part of a statically scheduled loop, 32-bit signed. Since 0.1. */
+void __kmpc_for_static_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, int32_t *lower,
+                              int32_t *upper, int32_t *stride, int32_t increment, int32_t chunk);
+/** __kmpc_for_static_init_4u(): the same, 32-bit unsigned. Since 0.1. */
+void __kmpc_for_static_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, uint32_t *lower,
+                               uint32_t *upper, int32_t *stride, int32_t increment, int32_t chunk);
+/** __kmpc_for_static_init_8(): the same, 64-bit signed. Since 0.1. */
+void __kmpc_for_static_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, int64_t *lower,
+                              int64_t *upper, int64_t *stride, int64_t increment, int64_t chunk);
+/** __kmpc_for_static_init_8u(): the same, 64-bit unsigned. Since 0.1. */
+void __kmpc_for_static_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, uint64_t *lower,
+                               uint64_t *upper, int64_t *stride, int64_t increment, int64_t chunk);
+/** __kmpc_for_static_fini(): ends a statically scheduled loop. Since 0.1. */
+void __kmpc_for_static_fini(ident_t *loc, int32_t gtid);
+/** __kmpc_dispatch_init_4(): begins a dynamically scheduled loop, 32-bit signed. Since 0.1. */
+void __kmpc_dispatch_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t lower, int32_t upper, int32_t stride,
+                            int32_t chunk);
+/** __kmpc_dispatch_init_4u(): the same, 32-bit unsigned. Since 0.1. */
+void __kmpc_dispatch_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, uint32_t lower, uint32_t upper,
+                             int32_t stride, int32_t chunk);
+/** __kmpc_dispatch_init_8(): the same, 64-bit signed. Since 0.1. */
+void __kmpc_dispatch_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int64_t lower, int64_t upper, int64_t stride,
+                            int64_t chunk);
+/** __kmpc_dispatch_init_8u(): the same, 64-bit unsigned. Since 0.1. */
+void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint64_t lower, uint64_t upper,
+                             int64_t stride, int64_t chunk);
+/** __kmpc_dispatch_next_4(): the next chunk; 0 when there is none. Since 0.1. */
+int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower, int32_t *upper,
+                               int32_t *stride);
+/** __kmpc_dispatch_next_4u(): the same, 32-bit unsigned. Since 0.1. */
+int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower, uint32_t *upper,
+                                int32_t *stride);
+/** __kmpc_dispatch_next_8(): the same, 64-bit signed. Since 0.1. */
+int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower, int64_t *upper,
+                               int64_t *stride);
+/** __kmpc_dispatch_next_8u(): the same, 64-bit unsigned. Since 0.1. */
+int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower, uint64_t *upper,
+                                int64_t *stride);
+/** __kmpc_barrier(): a barrier of the team. Since 0.1. */
+void __kmpc_barrier(ident_t *loc, int32_t gtid);
+/** __kmpc_critical(): enters a critical section. Since 0.1. */
+void __kmpc_critical(ident_t *loc, int32_t gtid, kmp_critical_name *lock);
+/** __kmpc_end_critical(): leaves it. Since 0.1. */
+void __kmpc_end_critical(ident_t *loc, int32_t gtid, kmp_critical_name *lock);
+/** __kmpc_single(): 1 for the thread that runs a single construct. Since 0.1. */
+int32_t __kmpc_single(ident_t *loc, int32_t gtid);
+/** __kmpc_end_single(): ends it, called by that thread only. Since 0.1. */
+void __kmpc_end_single(ident_t *loc, int32_t gtid);
+/** __kmpc_master(): 1 for the team's first thread. Since 0.1. */
+int32_t __kmpc_master(ident_t *loc, int32_t gtid);
+/** __kmpc_end_master(): ends it, called by that thread only. Since 0.1. */
+void __kmpc_end_master(ident_t *loc, int32_t gtid);
+/** __kmpc_atomic_start(): begins an atomic update that has no function of its own. Since 0.1. */
+void __kmpc_atomic_start(void);
+/** __kmpc_atomic_end(): ends it. Since 0.1. */
+void __kmpc_atomic_end(void);
+/** __kmpc_omp_task_alloc(): allocates a task; sizes in bytes, including kmp_task_t. Since 0.1. */
+kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task, size_t size_shareds,
+                                  kmp_routine_entry_t entry);
+/** __kmpc_omp_task(): makes a task ready to run. Since 0.1. */
+int32_t __kmpc_omp_task(ident_t *loc, int32_t gtid, kmp_task_t *task);
+/** __kmpc_omp_taskwait(): waits for the current task's children. Since 0.1. */
+int32_t __kmpc_omp_taskwait(ident_t *loc, int32_t gtid);
+/** __kmpc_flush(): a memory fence. Since 0.1. */
+void __kmpc_flush(ident_t *loc);
+
+/*
+ * ---- 3. libomptarget's entry points -----------------------------------------------------------------------------------
+ *
+ * The linker resolves them to libomptarget where the program links it, else to librex's forwarders, which find libomptarget
+ * at run time and jump to it. They check nothing: libomptarget aborts the process on nearly every mistake, and 19 to 22
+ * crash when called before any registration. Signatures: LLVM 14 to 23, interface.cpp.
+ */
+
+/** __rex_real___tgt_register_lib: registers a descriptor. Since 0.1. */
+void __rex_real___tgt_register_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_register_lib");
+/** __rex_real___tgt_unregister_lib: takes it back. Since 0.1. */
+void __rex_real___tgt_unregister_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_unregister_lib");
+/** __rex_real___tgt_target: launches one team of one thread; LLVM 18 and later abort on it. 0, or -1: run the host version. Since 0.1. */
+int __rex_real___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base, void **args,
+                            int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target");
+/** __rex_real___tgt_target_teams: launches @num_teams x @thread_limit. 0, or -1: run the host version. Since 0.1. */
+int __rex_real___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base, void **args,
+                                  int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+                                  int32_t thread_limit) __asm__("__tgt_target_teams");
+/** __rex_real___tgt_target_kernel: launches with a packet (LLVM 15 on; on 14 librex translates). Writes to the packet. Since 0.1. */
+int __rex_real___tgt_target_kernel(ident_t *loc, int64_t device_id, int32_t num_teams, int32_t thread_limit,
+                                   void *host_ptr,
+                                   struct __tgt_kernel_arguments *args) __asm__("__tgt_target_kernel");
+/** __rex_real___tgt_target_data_begin: maps @arg_num rows. Since 0.1. */
+void __rex_real___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                        int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_begin");
+/** __rex_real___tgt_target_data_end: unmaps them. Since 0.1. */
+void __rex_real___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                      int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_end");
+/** __rex_real___tgt_target_data_update: copies between host and device. Since 0.1. */
+void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                         int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_update");
+
+/*
+ * ---- 4. This binary's module ------------------------------------------------------------------------------------------
+ *
+ * Weak and hidden: one of each per program or shared object, however many of its files include this header.
+ */
+
+#ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
+
+#ifndef REX_CUBIN_NAME
+/** REX_CUBIN_NAME: file name of the device image; define it before the include to change it. Since 0.1. */
+#define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
+#endif
+#ifndef REX_HOST_IMAGE_NAME
+/** REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; may be defined before the include. Since 0.1. */
+#define REX_HOST_IMAGE_NAME "rex_lib_host.so"
+#endif
+
+/** REX_PER_BINARY marks the objects of which each linked binary has exactly one. Since 0.1. */
+#define REX_PER_BINARY __attribute__((weak, visibility("hidden")))
+
+/** rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL where there is no entry. Since 0.1. */
+extern struct __tgt_offload_entry rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
+/** rex_entries_end: one past the last entry. Since 0.1. */
+extern struct __tgt_offload_entry rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
+
+/** __cubin_desc: the descriptor of this binary's registered image, NULL before registration and after rex_offload_fini(). Since 0.1. */
+extern struct __tgt_bin_desc *__cubin_desc;
+REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL;
+
+/** rex_target_kernel_ident: the source location that launches pass: unknown. Since 0.1. */
+extern ident_t rex_target_kernel_ident;
+REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+
+/** rex_this_module: this binary's module. Since 0.1. */
+extern struct rex_module rex_this_module;
+REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_module),
+                                                    0,
+                                                    rex_entries_begin,
+                                                    rex_entries_end,
+                                                    REX_CUBIN_NAME,
+                                                    REX_HOST_IMAGE_NAME,
+                                                    NULL,
+                                                    0,
+                                                    &__cubin_desc,
+                                                    0,
+                                                    0,
+                                                    NULL,
+                                                    NULL,
+                                                    {0, 0, 0, 0}};
+
+/**
+ * rex_offload_init(): registers this binary's image and loads it on the default device. For the start of main, before
+ * anything is timed. Returns 0 or an error of rex_module_init(). Since 0.1.
+ */
+static inline int rex_offload_init(void)
+{
+    return rex_module_init(&rex_this_module);
+}
+
+/** rex_offload_fini(): unregisters this binary's image; registering again works. See rex_module_fini(). Since 0.1. */
+static inline int rex_offload_fini(void)
+{
+    return rex_module_fini(&rex_this_module);
+}
+
+/**
+ * register_cubin(): registers the image file @name (NULL: REX_CUBIN_NAME) and returns the descriptor, also in `__cubin_desc`;
+ * NULL on failure. Once registered, returns that descriptor whatever the name. Since 0.1.
+ */
+static inline struct __tgt_bin_desc *register_cubin(const char *name)
+{
+    return rex_module_register_image(&rex_this_module, name);
+}
+
+/**
+ * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row carries in base and begin; unused
+ * bytes are 0.
+ * @src   the scalar; @size: its size in bytes, at most 8.
+ * Returns the value. A larger size, or NULL with a size above 0, returns NULL, sets rex_last_error_code() to REX_EINVAL and
+ * prints the reason; the code stays until the next failing call on the thread. Since 0.1.
+ */
+static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
+{
+    void *value = NULL;
+    if (size > sizeof value || (src == NULL && size > 0))
+        return rex_literal_error(src, size);
+    if (size > 0)
+        memcpy(&value, src, size);
+    return value;
+}
+
+/*
+ * ---- 5. Direct wrappers -----------------------------------------------------------------------------------------------
+ *
+ * One load tells whether the module is registered; only where it is not, a cold path registers it. On failure launches return
+ * -1 and data calls return without effect; rex_last_error() says why.
+ */
+
+/** rex_ready(): 1 if this binary's module is registered, or could be registered now. Since 0.1. */
+static inline int rex_ready(void)
+{
+    return __builtin_expect(__atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE) != 0, 1) ||
+           rex_module_register(&rex_this_module) == 0;
+}
+
+/**
+ * rex_direct___tgt_target_kernel(): launches the kernel of @host_ptr.
+ * @device_id     device number, -1 for the default device.
+ * @num_teams     blocks, where args->Teams[0] is 0; @thread_limit: threads of a block, where args->Threads[0] is 0.
+ * @host_ptr      the kernel's host key.
+ * @args          the packet; it is not modified and may be used again.
+ * Returns 0, or -1: nothing was launched. Since 0.1.
+ */
+static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
+                                                 void *host_ptr, struct __tgt_kernel_arguments *args)
+{
+    struct __tgt_kernel_arguments packet;
+    int how;
+    if (!rex_ready())
+        return -1;
+    how = rex_module_launch_packet(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args, &packet);
+    if (__builtin_expect(how != 0, 0))
+        return how < 0 ? -1 : rex_module_launch_leading(&rex_this_module, device_id, host_ptr, &packet);
+    return __rex_real___tgt_target_kernel(&rex_target_kernel_ident, device_id, (int32_t)packet.Teams[0],
+                                          (int32_t)packet.Threads[0], host_ptr, &packet);
+}
+
+/**
+ * rex_direct___tgt_target_teams(): the older launch: @arg_num rows in four columns, @num_teams blocks of @thread_limit threads.
+ * Goes out as a packet, so that every release gives the kernel the same parameters. Returns 0 or -1. Since 0.1.
+ */
+static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
+                                                void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+                                                int32_t thread_limit)
+{
+    struct __tgt_kernel_arguments packet = {3,         (uint32_t)arg_num, args_base, args,      arg_sizes,
+                                            arg_types, NULL,              NULL,      0,         0,
+                                            {0, 1, 1}, {0, 1, 1},         0};
+    return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, &packet);
+}
+
+/**
+ * rex_direct___tgt_target(): the oldest launch: one block of one thread. Goes out as a packet, because libomptarget's own
+ * `__tgt_target` asks for 2^32 - 1 threads on LLVM 18 and later and aborts. Returns 0 or -1. Since 0.1.
+ */
+static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
+                                          void **args, int64_t *arg_sizes, int64_t *arg_types)
+{
+    return rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes, arg_types, 1, 1);
+}
+
+/** rex_direct___tgt_target_data_begin(): maps @arg_num rows on @device_id (-1: default). Since 0.1. */
+static inline void rex_direct___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                                      int64_t *arg_sizes, int64_t *arg_types)
+{
+    if (rex_ready() &&
+        rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes, arg_types) == 0)
+        __rex_real___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+/** rex_direct___tgt_target_data_end(): unmaps @arg_num rows on @device_id (-1: default). Since 0.1. */
+static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                                    int64_t *arg_sizes, int64_t *arg_types)
+{
+    if (rex_ready() &&
+        rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes, arg_types) == 0)
+        __rex_real___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+/** rex_direct___tgt_target_data_update(): copies @arg_num rows to or from @device_id (-1: default). Since 0.1. */
+static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base,
+                                                       void **args, int64_t *arg_sizes, int64_t *arg_types)
+{
+    if (rex_ready() &&
+        rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes, arg_types) == 0)
+        __rex_real___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+/*
+ * ---- 6. Safe wrappers -------------------------------------------------------------------------------------------------
+ *
+ * Registration first, where it has not happened, whichever and however many threads arrive at once; then as part 5. librex
+ * exports functions of the same names for code that includes no header; those find the module by the host key.
+ */
+
+/** rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel(). Returns 0 or -1. Since 0.1. */
+static inline int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit, void *host_ptr,
+                                          struct __tgt_kernel_arguments *args)
+{
+    return rex_ready() ? rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args) : -1;
+}
+
+/** rex___tgt_target_teams(): registers on first use, then as rex_direct___tgt_target_teams(). Returns 0 or -1. Since 0.1. */
+static inline int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
+                                         void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+                                         int32_t thread_limit)
+{
+    return rex_ready() ? rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
+                                                       arg_types, num_teams, thread_limit)
+                       : -1;
+}
+
+/** rex___tgt_target(): registers on first use, then as rex_direct___tgt_target(). Returns 0 or -1. Since 0.1. */
+static inline int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base, void **args,
+                                   int64_t *arg_sizes, int64_t *arg_types)
+{
+    return rex_ready() ? rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args, arg_sizes, arg_types)
+                       : -1;
+}
+
+/** rex___tgt_target_data_begin(): registers on first use, then as rex_direct___tgt_target_data_begin(). Since 0.1. */
+static inline void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                               int64_t *arg_sizes, int64_t *arg_types)
+{
+    if (rex_ready())
+        rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+/** rex___tgt_target_data_end(): registers on first use, then as rex_direct___tgt_target_data_end(). Since 0.1. */
+static inline void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                             int64_t *arg_sizes, int64_t *arg_types)
+{
+    if (rex_ready())
+        rex_direct___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+/** rex___tgt_target_data_update(): registers on first use, then as rex_direct___tgt_target_data_update(). Since 0.1. */
+static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                                int64_t *arg_sizes, int64_t *arg_types)
+{
+    if (rex_ready())
+        rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+
+#endif /* REX_BUILDING_LIBRARY */
+
+#ifdef __cplusplus
+}
+#endif
+
+#pragma pop_macro("Version")
+#pragma pop_macro("NumArgs")
+#pragma pop_macro("ArgsBase")
+#pragma pop_macro("Args")
+#pragma pop_macro("ArgSizes")
+#pragma pop_macro("ArgTypes")
+#pragma pop_macro("ArgNames")
+#pragma pop_macro("ArgMappers")
+#pragma pop_macro("Tripcount")
+#pragma pop_macro("Flags")
+#pragma pop_macro("Teams")
+#pragma pop_macro("Threads")
+#pragma pop_macro("DynCGroupMem")
+
+/*
+ * ---- 7. The rewrite ---------------------------------------------------------------------------------------------------
+ */
+
+#ifndef REX_KMP_INTERNAL
+#ifdef REX_KMP_SAFE
+/** __tgt_target: code that calls it gets the safe wrapper. Since 0.1. */
+#define __tgt_target rex___tgt_target
+/** __tgt_target_teams: code that calls it gets the safe wrapper. Since 0.1. */
+#define __tgt_target_teams rex___tgt_target_teams
+/** __tgt_target_kernel: code that calls it, with five arguments, gets the safe wrapper. Since 0.1. */
+#define __tgt_target_kernel rex___tgt_target_kernel
+/** __tgt_target_data_begin: code that calls it gets the safe wrapper. Since 0.1. */
+#define __tgt_target_data_begin rex___tgt_target_data_begin
+/** __tgt_target_data_end: code that calls it gets the safe wrapper. Since 0.1. */
+#define __tgt_target_data_end rex___tgt_target_data_end
+/** __tgt_target_data_update: code that calls it gets the safe wrapper. Since 0.1. */
+#define __tgt_target_data_update rex___tgt_target_data_update
+#else
+/** __tgt_target: code that calls it gets the direct wrapper. Since 0.1. */
+#define __tgt_target rex_direct___tgt_target
+/** __tgt_target_teams: code that calls it gets the direct wrapper. Since 0.1. */
+#define __tgt_target_teams rex_direct___tgt_target_teams
+/** __tgt_target_kernel: code that calls it, with five arguments, gets the direct wrapper. Since 0.1. */
+#define __tgt_target_kernel rex_direct___tgt_target_kernel
+/** __tgt_target_data_begin: code that calls it gets the direct wrapper. Since 0.1. */
+#define __tgt_target_data_begin rex_direct___tgt_target_data_begin
+/** __tgt_target_data_end: code that calls it gets the direct wrapper. Since 0.1. */
+#define __tgt_target_data_end rex_direct___tgt_target_data_end
+/** __tgt_target_data_update: code that calls it gets the direct wrapper. Since 0.1. */
+#define __tgt_target_data_update rex_direct___tgt_target_data_update
+#endif
+#endif
+
+#endif

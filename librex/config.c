@@ -1,0 +1,61 @@
+/* config.c - what the program or the environment asked for. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "log.h"
+
+static const char *const variables[] = {
+    [REX_OPTION_OMPTARGET] = "REX_OMPTARGET",
+    [REX_OPTION_CUBIN] = "REX_CUBIN",
+    [REX_OPTION_CUBIN_PATH] = "REX_CUBIN_PATH",
+    [REX_OPTION_LOG] = "REX_LOG",
+};
+
+#define OPTIONS (sizeof variables / sizeof *variables)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *chosen[OPTIONS];
+
+const char *rex_config_variable(enum rex_option option)
+{
+    return variables[option];
+}
+
+static int copy_value(const char *from, char *value)
+{
+    return from != NULL && *from != '\0' && (size_t)snprintf(value, REX_CONFIG_MAX, "%s", from) < REX_CONFIG_MAX;
+}
+
+int rex_config(enum rex_option option, char value[REX_CONFIG_MAX])
+{
+    pthread_mutex_lock(&lock);
+    int found = copy_value(chosen[option], value);
+    pthread_mutex_unlock(&lock);
+    /* secure_getenv: a set-user-ID program must not load a library or an image that its caller names. */
+    return found || copy_value(secure_getenv(variables[option]), value);
+}
+
+int rex_configure(enum rex_option option, const char *value)
+{
+    char *copy = NULL;
+    if ((unsigned)option >= OPTIONS)
+        return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
+    if (option == REX_OPTION_LOG && value != NULL && !rex_log_level_exists(value))
+        return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug", value);
+    if (value != NULL && strlen(value) >= REX_CONFIG_MAX)
+        return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", variables[option],
+                        REX_CONFIG_MAX - 1);
+    if (value != NULL && (copy = strdup(value)) == NULL)
+        return rex_fail_memory(strlen(value) + 1, variables[option]);
+    pthread_mutex_lock(&lock);
+    char *old = chosen[option];
+    chosen[option] = copy;
+    pthread_mutex_unlock(&lock);
+    free(old);
+    return REX_OK;
+}

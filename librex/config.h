@@ -1,0 +1,16 @@
+/* config.h - what the program or the environment asked for. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_CONFIG_H
+#define REX_INTERNAL_CONFIG_H
+
+#include "rex/offload.h"
+
+/* Longest value of an option, in bytes with its NUL. */
+#define REX_CONFIG_MAX 4096
+
+/* Copy the value of OPTION to VALUE; 0 if there is none, 1 otherwise. */
+int rex_config(enum rex_option option, char value[REX_CONFIG_MAX]);
+
+/* The name of the environment variable of OPTION, for messages. */
+const char *rex_config_variable(enum rex_option option);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget.
+ *
+ * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose internal calls are not bound to
+ * itself (LLVM 14 to 23 are linked without -Bsymbolic). Hence they check nothing and change nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "forward.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "error.h"
+#include "release.h"
+#include "runtime.h"
+
+static int bound_release;
+
+static void lacks(const char *name)
+{
+    rex_fail(REX_EUNSUPPORTED, "%s: LLVM %d's libomptarget has no such function", name, bound_release);
+}
+
+/* What a slot holds before binding (first_) and where the release has no such function (lacking_). */
+#define BEFORE_BINDING(type, name, parameters, arguments, missing)                                                     \
+    static type lacking_##name parameters;                                                                             \
+    static type first_##name parameters                                                                                \
+    {                                                                                                                  \
+        if (rex_runtime_bind() != 0)                                                                                   \
+            return missing;                                                                                            \
+        return REX_REAL(name) arguments;                                                                               \
+    }
+#define LACKING(type, name, parameters, arguments, missing)                                                            \
+    static type lacking_##name parameters                                                                              \
+    {                                                                                                                  \
+        lacks("__tgt_" #name);                                                                                         \
+        return missing;                                                                                                \
+    }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* lacking_ functions use none of theirs */
+#pragma GCC diagnostic ignored "-Wpedantic"         /* `return f();` in a function that returns void */
+REX_ENTRY_POINTS(BEFORE_BINDING)
+REX_ENTRY_POINTS(LACKING)
+
+#define FORWARD(type, name, parameters, arguments, missing)                                                            \
+    __attribute__((visibility("default"))) type __tgt_##name parameters;                                               \
+    type __tgt_##name parameters                                                                                       \
+    {                                                                                                                  \
+        return REX_REAL(name) arguments;                                                                               \
+    }
+REX_ENTRY_POINTS(FORWARD)
+#pragma GCC diagnostic pop
+
+struct rex_entry_points rex_real = {
+#define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
+    REX_ENTRY_POINTS(FIRST)
+#undef FIRST
+};
+
+/* LLVM 14 has no packet: grid and trip count travel as arguments. Without teams it derives them from the trip count. */
+static int kernel_without_packet(KERNEL_P)
+{
+    if (args->Tripcount > 0 && teams <= 0)
+        rex_runtime_push_trip_count(loc, device, args->Tripcount);
+    return REX_REAL(target_teams_mapper)(loc, device, key, (int32_t)args->NumArgs, args->ArgsBase, args->Args,
+                                         args->ArgSizes, args->ArgTypes, args->ArgNames, args->ArgMappers, teams,
+                                         threads);
+}
+
+static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
+{
+    /* 14 ignores the dependences of its own nowait calls and runs them synchronously. */
+    (void)depend_count, (void)depend, (void)no_alias_count, (void)no_alias;
+    return kernel_without_packet(KERNEL_A);
+}
+
+void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release)
+{
+    bound_release = release;
+#define POINT(type, name, parameters, arguments, missing)                                                              \
+    {                                                                                                                  \
+        void *address = find("__tgt_" #name, context);                                                                 \
+        type(*function) parameters = lacking_##name;                                                                   \
+        if (address != NULL)                                                                                           \
+            memcpy(&function, &address, sizeof function);                                                              \
+        __atomic_store_n(&rex_real.name, function, __ATOMIC_RELEASE);                                                  \
+    }
+    REX_ENTRY_POINTS(POINT)
+#undef POINT
+    if (rex_release_row(release)->no_packet) {
+        __atomic_store_n(&rex_real.target_kernel, kernel_without_packet, __ATOMIC_RELEASE);
+        __atomic_store_n(&rex_real.target_kernel_nowait, kernel_without_packet_nowait, __ATOMIC_RELEASE);
+    }
+}

@@ -1,0 +1,30 @@
+/* image.h - the one image to register. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_IMAGE_H
+#define REX_INTERNAL_IMAGE_H
+
+#include <limits.h>
+
+#include "release.h"
+#include "rex/offload.h"
+#include "view.h"
+
+struct rex_image {
+    unsigned char *bytes;
+    size_t size;
+    struct rex_view view;
+    char path[PATH_MAX];
+    bool kept; /* the bytes stay for the life of the process */
+};
+
+/*
+ * Find, read and check the image of MODULE for RELEASE: NAME where not NULL, else what the module and the configuration say. 0 or an
+ * error. Close it with rex_image_close(), which keeps the bytes of an image that rex_image_keep() was called on.
+ */
+int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
+                   const struct rex_release *release);
+void rex_image_close(struct rex_image *image);
+
+/* libomptarget 15 to 20 read every image again at each later registration: from here on the bytes are never freed. 0 or REX_ENOMEM. */
+int rex_image_keep(struct rex_image *image);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * launch.c - check a launch, and fit a copy of its packet to the bound release.
+ *
+ * The caller's packet is never passed on: libomptarget counts its arguments down or up and changes its grid (LLVM 16 to 23), so that
+ * a packet used twice would make it read past the arrays.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "registration.h"
+#include "runtime.h"
+
+#define TYPE_TARGET_PARAM 0x20
+#define TYPE_LITERAL 0x100
+
+#define DEFAULT_THREADS 128u
+#define DEFAULT_TEAMS 128u
+#define NOWAIT 0x1u
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* ---- what is wrong, off the fast path ---------------------------------------------------------------------------------------- */
+
+static int unknown_key(const void *key)
+{
+    Dl_info info;
+    if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
+        return rex_fail(REX_EKEY, "host key %p (%s) is in no registered table of offload entries", key, info.dli_sname);
+    return rex_fail(REX_EKEY, "host key %p is in no registered table of offload entries", key);
+}
+
+static int check_device(int64_t device)
+{
+    int count = rex_devices_ask();
+    if (device >= -1 && device <= count)
+        return REX_OK;
+    return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)device, count);
+}
+
+static int null_column(const char *what, const void *base, const void *begin, const void *sizes, const void *types, int64_t count)
+{
+    const char *column = base == NULL    ? "base addresses"
+                         : begin == NULL ? "begin addresses"
+                         : sizes == NULL ? "sizes"
+                         : types == NULL ? "map types"
+                                         : NULL;
+    return column == NULL ? REX_OK
+                          : rex_fail(REX_EINVAL, "%s: the column of %s is NULL, for %lld rows", what, column, (long long)count);
+}
+
+static uint32_t parameter_rows(const struct __tgt_kernel_arguments *args)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < args->NumArgs; i++)
+        rows += (args->ArgTypes[i] & TYPE_TARGET_PARAM) != 0;
+    return rows;
+}
+
+static enum rex_kernel_form form_of(struct rex_kernel_rule rule, uint32_t rows)
+{
+    if (rule.parameters == REX_PARAMETERS_UNKNOWN)
+        return (enum rex_kernel_form)rule.form;
+    if (rows == rule.parameters)
+        return REX_FORM_PLAIN;
+    return rows + 1 == rule.parameters && !(rule.flags & REX_RULE_NARROW_FIRST) ? REX_FORM_ENV : REX_FORM_UNKNOWN;
+}
+
+/* The first launch of a kernel, or one with another number of rows: compare them with its parameters and remember the outcome. */
+static int check_rows(struct rex_registration *registration, int64_t position, const struct __tgt_kernel_arguments *args)
+{
+    const struct __tgt_offload_entry *entry = &registration->table.entries[position];
+    struct rex_kernel_rule rule = rex_table_rule(&registration->table, position);
+    if (rule.flags & REX_RULE_GLOBAL)
+        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", entry->addr, entry->name);
+    uint32_t rows = parameter_rows(args);
+    enum rex_kernel_form form = form_of(rule, rows);
+    if (form == REX_FORM_UNKNOWN || (rule.form != REX_FORM_UNKNOWN && form != rule.form))
+        return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the packet %u rows for them (of %u)", entry->name, rule.parameters,
+                        rows, args->NumArgs);
+    if (form == REX_FORM_PLAIN && registration->release->plain.refused)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter of its own: declare it with "
+                        "REX_DEVICE_KERNEL_ENV, or use another release",
+                        entry->name, registration->release->number);
+    rule.form = (uint8_t)form;
+    rule.checked = args->NumArgs + 1;
+    rex_table_set_rule(&registration->table, position, rule);
+    rex_device_used(registration->release);
+    return REX_OK;
+}
+
+/* Grid values that the fast path does not decide. */
+static int fit_default_grid(struct __tgt_kernel_arguments *packet)
+{
+    if (packet->Threads[0] == 0)
+        packet->Threads[0] = DEFAULT_THREADS;
+    if (packet->Teams[0] == 0) {
+        uint64_t threads = packet->Threads[0];
+        uint64_t teams = packet->Tripcount / threads + (packet->Tripcount % threads != 0);
+        packet->Teams[0] = teams == 0 ? DEFAULT_TEAMS : teams > INT32_MAX ? INT32_MAX : (uint32_t)teams;
+    }
+    return REX_OK;
+}
+
+static int check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, const char *name,
+                      const struct __tgt_kernel_arguments *packet)
+{
+    const struct rex_release *release = registration->release;
+    const uint32_t *teams = packet->Teams, *threads = packet->Threads;
+    if (teams[0] > INT32_MAX || threads[0] > INT32_MAX)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", name, teams[0], threads[0]);
+    if (registration->on_host)
+        return REX_OK; /* the host device runs the kernel once, whatever the grid */
+    if (rule->dimensions == 1 && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d launches one dimension only", name, teams[0],
+                        teams[1], teams[2], threads[0], threads[1], threads[2], release->number);
+    if (!rule->dynamic_memory && packet->DynCGroupMem > 0)
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name,
+                        packet->DynCGroupMem, release->number);
+    if (release->most_teams > 0 && teams[0] > release->most_teams)
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u", name, teams[0], release->number,
+                        release->most_teams);
+    return REX_OK;
+}
+
+static int wrong_packet(const struct rex_registration *registration, int64_t position, const struct __tgt_kernel_arguments *args)
+{
+    const char *name = registration->table.entries[position].name;
+    if (args == NULL)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", name);
+    if (args->NumArgs > INT32_MAX)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d", name, (int)args->NumArgs);
+    return null_column(name, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->NumArgs);
+}
+
+/* ---- the fast path ----------------------------------------------------------------------------------------------------------- */
+
+static inline int columns_missing(const struct __tgt_kernel_arguments *args)
+{
+    return args->NumArgs != 0 && (args->NumArgs > INT32_MAX || args->ArgsBase == NULL || args->Args == NULL ||
+                                  args->ArgSizes == NULL || args->ArgTypes == NULL);
+}
+
+/* x from the arguments of the call where the packet has none; y and z of 0 mean 1. */
+static inline void fit_grid(struct __tgt_kernel_arguments *packet, int32_t num_teams, int32_t thread_limit)
+{
+    if (packet->Teams[0] == 0 && num_teams > 0)
+        packet->Teams[0] = (uint32_t)num_teams;
+    if (packet->Threads[0] == 0 && thread_limit > 0)
+        packet->Threads[0] = (uint32_t)thread_limit;
+    packet->Teams[1] += packet->Teams[1] == 0;
+    packet->Teams[2] += packet->Teams[2] == 0;
+    packet->Threads[1] += packet->Threads[1] == 0;
+    packet->Threads[2] += packet->Threads[2] == 0;
+}
+
+/* Whether check_grid() has something to look at. */
+static inline int grid_unusual(const struct rex_release *release, const struct __tgt_kernel_arguments *packet)
+{
+    uint32_t y_or_z = packet->Teams[1] | packet->Teams[2] | packet->Threads[1] | packet->Threads[2];
+    return y_or_z > 1 || packet->DynCGroupMem > 0 || ((packet->Teams[0] | packet->Threads[0]) > INT32_MAX) ||
+           (release->most_teams > 0 && packet->Teams[0] > release->most_teams);
+}
+
+int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
+                             const void *host_key, const struct __tgt_kernel_arguments *args,
+                             struct __tgt_kernel_arguments *packet)
+{
+    struct rex_registration *registration = rex_registration_of(module);
+    if (unlikely(registration == NULL))
+        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+    const struct rex_release *release = registration->release;
+    int64_t position = rex_table_find(&registration->table, host_key);
+    if (unlikely(position < 0))
+        return unknown_key(host_key);
+    if (unlikely(args == NULL || columns_missing(args)))
+        return wrong_packet(registration, position, args);
+    if (unlikely((uint64_t)(device + 1) > (uint64_t)rex_devices_known() + 1)) {
+        int result = check_device(device);
+        if (result != REX_OK)
+            return result;
+    }
+    struct rex_kernel_rule kernel = rex_table_rule(&registration->table, position);
+    if (unlikely(kernel.checked != args->NumArgs + 1)) {
+        int result = check_rows(registration, position, args);
+        if (result != REX_OK)
+            return result;
+        kernel = rex_table_rule(&registration->table, position);
+    }
+    const struct rex_packet_rule *rule = kernel.form == REX_FORM_ENV ? &release->env : &release->plain;
+    struct __tgt_kernel_arguments fitted = *args;
+    fitted.Version = rule->version;
+    fitted.Flags |= release->strict_flags;
+    fit_grid(&fitted, num_teams, thread_limit);
+    if (unlikely(fitted.Teams[0] == 0 || fitted.Threads[0] == 0))
+        fit_default_grid(&fitted);
+    if (unlikely(grid_unusual(release, &fitted))) {
+        int result = check_grid(registration, rule, registration->table.entries[position].name, &fitted);
+        if (result != REX_OK)
+            return result;
+    }
+    *packet = fitted;
+    return rule->leading_row;
+}
+
+/* ---- a leading row ------------------------------------------------------------------------------------------------------------ */
+
+#define ROWS_ON_STACK 64
+
+static ident_t unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+
+/* The four columns with one row in front, in STORAGE of 4 x (NumArgs + 1) words, and the two optional ones behind them. */
+static void lead(struct __tgt_kernel_arguments *packet, void **storage)
+{
+    size_t rows = packet->NumArgs, all = rows + 1;
+    void **base = storage, **begin = base + all, **names = begin + all, **mappers = names + all;
+    int64_t *sizes = (int64_t *)(mappers + all), *types = sizes + all;
+    base[0] = begin[0] = (void *)-1; /* what LLVM 18 on pass where there is no launch environment */
+    names[0] = mappers[0] = NULL;
+    sizes[0] = sizeof(void *);
+    types[0] = TYPE_TARGET_PARAM | TYPE_LITERAL;
+    if (rows > 0) {
+        memcpy(base + 1, packet->ArgsBase, rows * sizeof *base);
+        memcpy(begin + 1, packet->Args, rows * sizeof *begin);
+        memcpy(sizes + 1, packet->ArgSizes, rows * sizeof *sizes);
+        memcpy(types + 1, packet->ArgTypes, rows * sizeof *types);
+        if (packet->ArgNames != NULL)
+            memcpy(names + 1, packet->ArgNames, rows * sizeof *names);
+        if (packet->ArgMappers != NULL)
+            memcpy(mappers + 1, packet->ArgMappers, rows * sizeof *mappers);
+    }
+    packet->NumArgs = (uint32_t)all;
+    packet->ArgsBase = base;
+    packet->Args = begin;
+    packet->ArgSizes = sizes;
+    packet->ArgTypes = types;
+    packet->ArgNames = packet->ArgNames != NULL ? names : NULL;
+    packet->ArgMappers = packet->ArgMappers != NULL ? mappers : NULL;
+}
+
+int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
+                              struct __tgt_kernel_arguments *packet)
+{
+    void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
+    (void)module;
+    if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc((size_t)packet->NumArgs + 1, 6 * sizeof *storage)) == NULL)
+        return rex_fail_memory(((size_t)packet->NumArgs + 1) * 6 * sizeof *storage, "the rows of a launch");
+    lead(packet, storage);
+    int result = REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet->Teams[0], (int32_t)packet->Threads[0],
+                                         (void *)(uintptr_t)host_key, packet);
+    if (storage != on_stack)
+        free(storage);
+    return result;
+}
+
+/* ---- data calls ---------------------------------------------------------------------------------------------------------------- */
+
+int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin,
+                         const int64_t *sizes, const int64_t *types)
+{
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (unlikely(registration == NULL))
+        return rex_fail(REX_EINVAL, "a data call for a module that is not registered");
+    if (unlikely(count < 0))
+        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
+    if (unlikely(count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL)))
+        return null_column("a data call", base, begin, sizes, types, count);
+    if (unlikely((uint64_t)(device + 1) > (uint64_t)rex_devices_known() + 1))
+        return check_device(device);
+    rex_device_used(registration->release);
+    return REX_OK;
+}

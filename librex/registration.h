@@ -1,0 +1,56 @@
+/* registration.h - what librex keeps of a module. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_REGISTRATION_H
+#define REX_INTERNAL_REGISTRATION_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "table.h"
+
+/*
+ * One registration with libomptarget. Never freed and never used again: LLVM 20 on keep tables by the descriptor's address, all releases
+ * by that of the host entries, and both outlive the unregistration.
+ */
+struct rex_record {
+    struct rex_record *previous;
+    struct __tgt_bin_desc descriptor;
+    struct __tgt_device_image image;
+    struct __tgt_offload_entry entries[]; /* copies; none where the linker's own section is registered */
+};
+
+/* Lives as long as the process, from the first time that librex sees the module. */
+struct rex_registration {
+    struct rex_module *module;
+    const struct rex_release *release;
+    struct rex_table table;
+    struct rex_record *record; /* the last; the ones before hang from it */
+    bool claims_keys;          /* its keys may not be another module's; under the list's lock */
+    bool on_host;
+    char image_path[PATH_MAX];
+    uintptr_t failed_attempt;  /* number of the last attempt that failed, */
+    int failure;               /* its result */
+    char *failure_message;     /* and its message, for the threads that waited; under the list's lock */
+};
+
+/* The registration behind a registered module; NULL while it is not registered. */
+static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
+{
+    return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+}
+
+/* A new record for a registration with IMAGE: 0 or an error. FRESH: the linker's own section was used before. */
+int rex_record_new(struct rex_registration *registration, const struct rex_image *image, bool fresh, struct rex_record **record);
+
+/* The list of modules: the one that has KEY, registered or only known; NULL if none has. */
+struct rex_module *rex_modules_find(const void *key);
+/* The first module of the list, NULL if there is none. */
+struct rex_module *rex_modules_first(void);
+
+/* Devices that libomptarget offered when last asked; asks again. */
+int rex_devices_known(void);
+int rex_devices_ask(void);
+
+/* A device is about to be used: LLVM 18 loads no image registered after that. */
+void rex_device_used(const struct rex_release *release);
+
+#endif

@@ -1,0 +1,48 @@
+/* release.h - what differs between the releases of libomptarget. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_RELEASE_H
+#define REX_INTERNAL_RELEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The two forms of a kernel: its parameters are the packet's rows, or one more stands in front for the runtime. */
+enum rex_kernel_form { REX_FORM_UNKNOWN, REX_FORM_PLAIN, REX_FORM_ENV };
+
+/* How a packet has to look so that a kernel of one form gets the caller's arguments. */
+struct rex_packet_rule {
+    uint32_t version;     /* the packet's Version */
+    bool refused;         /* there is no way */
+    bool leading_row;     /* the runtime adds no parameter: a row must */
+    int dimensions;       /* of the grid that reach the GPU; the rest are dropped without a word */
+    bool dynamic_memory;  /* DynCGroupMem reaches the GPU */
+};
+
+/* One row for each release. Nothing else in librex asks for a release's number. */
+struct rex_release {
+    int number;
+    const char *marker; /* a symbol that this release exports and earlier ones do not */
+    struct rex_packet_rule plain, env;
+    bool no_packet;               /* there is no __tgt_target_kernel */
+    bool entries_by_position;     /* the host device matches entries of program and image by their position */
+    bool late_image_ignored;      /* an image registered after a device's first use is never loaded */
+    bool plugins_apart;           /* plugins are files of their own, with unversioned names */
+    bool openmp_first;            /* libomp must be in the process before libomptarget is opened */
+    bool runtime_object;          /* calls before the first registration crash */
+    bool packed_slots;            /* arguments are packed in 8-byte slots: narrower parameters are misplaced */
+    bool host_argument_array;     /* host kernels take one array of arguments: none of rex/kernel.h's does */
+    int newest_old_header;        /* CUBINs of CUDA 13 need the older header, possible up to this SM; 0: not needed */
+    bool new_header_refused;      /* ... and the new header is refused above it too */
+    uint64_t strict_flags;        /* Flags bits that make the grid exact */
+    uint32_t most_teams;          /* silently cut down to this in x; 0: the device's own limit */
+};
+
+/*
+ * The release that exports what EXPORTS(name, context) says; NAMED is the number in the library's own name or in that of the libLLVM it
+ * needs (0: none), which tells apart releases that export the same. NULL: not a libomptarget from LLVM 14 on.
+ */
+const struct rex_release *rex_release_tell(int (*exports)(const char *name, void *context), void *context, int named);
+
+/* The row of a release, NULL if there is none. */
+const struct rex_release *rex_release_row(int number);
+
+#endif

@@ -1,0 +1,23 @@
+/* runtime.h - the bound libomptarget. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_RUNTIME_H
+#define REX_INTERNAL_RUNTIME_H
+
+#include "forward.h"
+#include "release.h"
+
+/* The row of the bound release; NULL while none is bound. */
+const struct rex_release *rex_runtime(void);
+
+/* omp_get_num_devices() of the bound libomptarget. Only after a registration: 19 and later crash without their runtime object. */
+int rex_runtime_device_count(void);
+
+/* The default device number as libomp has it (OMP_DEFAULT_DEVICE, omp_set_default_device). */
+int rex_runtime_default_device(void);
+
+/* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1. */
+int rex_runtime_disabled(void);
+
+/* __kmpc_push_target_tripcount_mapper of LLVM 14. */
+void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count);
+
+#endif

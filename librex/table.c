@@ -1,0 +1,149 @@
+/*
+ * table.c - a module's entries, found by host key, and what the image says of each.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
+
+_Static_assert(sizeof(struct rex_kernel_rule) == sizeof(uint64_t), "a rule is read and written whole");
+
+static int check_shape(const struct rex_module *module, size_t *count)
+{
+    uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
+    if (begin == 0 || end == 0 || begin == end)
+        return rex_fail(REX_EENTRIES,
+                        "the table of offload entries is empty: no entry was compiled into this binary, or the linker dropped the section "
+                        "omp_offloading_entries (link with -Wl,-z,nostart-stop-gc)");
+    if (end < begin || begin % sizeof(void *) != 0 || (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
+        return rex_fail(REX_EENTRIES, "the table of offload entries, %p to %p, is no array of entries of %zu bytes",
+                        (void *)module->entries_begin, (void *)module->entries_end, sizeof(struct __tgt_offload_entry));
+    *count = (end - begin) / sizeof(struct __tgt_offload_entry);
+    if (*count > UINT32_MAX / 4)
+        return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index", *count);
+    return REX_OK;
+}
+
+static int reserve(struct rex_table *table, size_t count)
+{
+    size_t slots = 4;
+    while (slots < count + count / 2)
+        slots *= 2;
+    if (table->index == NULL || table->count != count) {
+        uint32_t *index = malloc(slots * sizeof *index);
+        uint64_t *rules = malloc(count * sizeof *rules);
+        if (index == NULL || rules == NULL) {
+            free(index);
+            free(rules);
+            return rex_fail_memory(slots * sizeof *index + count * sizeof *rules, "the index of host keys");
+        }
+        free(table->index);
+        free(table->rules);
+        table->index = index;
+        table->rules = rules;
+    }
+    memset(table->index, 0, slots * sizeof *table->index);
+    memset(table->rules, 0, count * sizeof *table->rules);
+    table->count = (uint32_t)count;
+    table->mask = (uint32_t)(slots - 1);
+    return REX_OK;
+}
+
+static int add(struct rex_table *table, uint32_t position)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    if (entry->name == NULL || *entry->name == '\0')
+        return rex_fail(REX_EENTRIES, "offload entry %u has no name", position);
+    if (entry->addr == NULL)
+        return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", position, entry->name);
+    int64_t other = rex_table_find(table, entry->addr);
+    if (other >= 0)
+        return rex_fail(REX_EKEY, "offload entries %u (\"%s\") and %u (\"%s\") have the same host key", (unsigned)other,
+                        table->entries[other].name, position, entry->name);
+    uint32_t at = rex_hash_address(entry->addr) & table->mask;
+    while (table->index[at] != 0)
+        at = (at + 1) & table->mask;
+    table->index[at] = position + 1;
+    return REX_OK;
+}
+
+int rex_table_build(struct rex_table *table, const struct rex_module *module)
+{
+    size_t count = 0;
+    int result = check_shape(module, &count);
+    if (result == REX_OK)
+        result = reserve(table, count);
+    table->module = module;
+    table->entries = module->entries_begin;
+    for (uint32_t i = 0; result == REX_OK && i < count; i++)
+        result = add(table, i);
+    return result;
+}
+
+/* ---- against the image ------------------------------------------------------------------------------------------------------ */
+
+static int no_counterpart(const struct __tgt_offload_entry *entry, const struct rex_image *image)
+{
+    bool kernel = entry->size == 0;
+    const char *what = kernel ? "kernel" : "global";
+    const char *near = rex_view_nearest(&image->view, entry->name, kernel);
+    if (near != NULL)
+        return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", image->path, what,
+                        entry->name, near);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", image->path, what, entry->name);
+}
+
+static int check_widths(const struct rex_symbol *kernel, const struct rex_image *image, const struct rex_release *release)
+{
+    if (kernel->odd_size > 8 || (kernel->odd_size > 0 && release->packed_slots))
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte slots: use a pointer or a rex_arg",
+                        kernel->name, image->path, kernel->odd_index, kernel->odd_size, release->number);
+    return REX_OK;
+}
+
+static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image *image,
+                        const struct rex_release *release)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct rex_symbol *kernel = rex_view_find(&image->view, entry->name);
+    struct rex_kernel_rule rule = {0};
+    if (kernel == NULL || !kernel->kernel)
+        return no_counterpart(entry, image);
+    rule.parameters = kernel->parameters;
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
+        rule.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
+    if (kernel->odd_size > 0 && kernel->odd_index == 0)
+        rule.flags = REX_RULE_NARROW_FIRST;
+    rex_table_set_rule(table, position, rule);
+    return check_widths(kernel, image, release);
+}
+
+static int match_global(struct rex_table *table, uint32_t position, const struct rex_image *image)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct rex_symbol *global = rex_view_find(&image->view, entry->name);
+    rex_table_set_rule(table, position, (struct rex_kernel_rule){.flags = REX_RULE_GLOBAL});
+    if (entry->flags & FLAG_LINK)
+        return REX_OK;
+    if (global == NULL || global->kernel)
+        return no_counterpart(entry, image);
+    if (global->size != entry->size)
+        return rex_fail(REX_ENOKERNEL, "global \"%s\" has %zu bytes in the program and %llu in device image %s", entry->name,
+                        entry->size, (unsigned long long)global->size, image->path);
+    return REX_OK;
+}
+
+int rex_table_match(struct rex_table *table, const struct rex_image *image, const struct rex_release *release)
+{
+    int result = REX_OK;
+    for (uint32_t i = 0; result == REX_OK && i < table->count; i++)
+        result = table->entries[i].size == 0 ? match_kernel(table, i, image, release) : match_global(table, i, image);
+    return result;
+}

@@ -1,0 +1,156 @@
+/*
+ * view.c - what a device image contains, whatever its kind.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "hash.h"
+
+int rex_view_add(struct rex_view *view, const struct rex_symbol *symbol)
+{
+    if (view->count == view->room) {
+        size_t room = view->room == 0 ? 64 : view->room * 2;
+        struct rex_symbol *grown = reallocarray(view->symbols, room, sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        view->symbols = grown;
+        view->room = room;
+    }
+    view->symbols[view->count++] = *symbol;
+    return 0;
+}
+
+int rex_view_index(struct rex_view *view)
+{
+    size_t size = 16;
+    while (size < view->count * 2)
+        size *= 2;
+    uint32_t *index = view->count < UINT32_MAX / 2 ? calloc(size, sizeof *index) : NULL;
+    if (index == NULL)
+        return -1;
+    for (size_t i = 0; i < view->count; i++) {
+        size_t at = rex_hash_string(view->symbols[i].name) & (size - 1);
+        while (index[at] != 0)
+            at = (at + 1) & (size - 1);
+        index[at] = (uint32_t)(i + 1);
+    }
+    free(view->index);
+    view->index = index;
+    view->index_size = size;
+    return 0;
+}
+
+struct rex_symbol *rex_view_find(const struct rex_view *view, const char *name)
+{
+    if (view->index_size == 0)
+        return NULL;
+    size_t at = rex_hash_string(name) & (view->index_size - 1);
+    for (; view->index[at] != 0; at = (at + 1) & (view->index_size - 1))
+        if (strcmp(view->symbols[view->index[at] - 1].name, name) == 0)
+            return &view->symbols[view->index[at] - 1];
+    return NULL;
+}
+
+/* ---- the nearest name -------------------------------------------------------------------------------------------------- */
+
+#define LONGEST_NAME 255
+
+/* Edits that make B of A; names too long to compare are far. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[LONGEST_NAME + 1], length_a = strlen(a), length_b = strlen(b);
+    if (length_a > LONGEST_NAME || length_b > LONGEST_NAME)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= length_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length_a; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length_b; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t either = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < either ? change : either;
+        }
+    }
+    return row[length_b];
+}
+
+const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel)
+{
+    /* A message is not worth comparing a whole library's symbols. */
+    size_t compared = view->count < 4096 ? view->count : 4096;
+    size_t best = strlen(name) / 3 + 1;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < compared; i++) {
+        size_t far = view->symbols[i].kernel == kernel ? distance(name, view->symbols[i].name) : SIZE_MAX;
+        if (far <= best) {
+            best = far;
+            nearest = view->symbols[i].name;
+        }
+    }
+    return nearest;
+}
+
+/* ---- opening -------------------------------------------------------------------------------------------------------------- */
+
+#define FATBIN_MAGIC 0xba55ed50u
+
+static const char *refused_kind(const unsigned char *bytes, size_t size)
+{
+    uint32_t magic = 0;
+    memcpy(&magic, bytes, size < sizeof magic ? size : sizeof magic);
+    if (magic == FATBIN_MAGIC)
+        return "it is a fatbin; compile with nvcc -cubin";
+    if (size > 2 && (memcmp(bytes, "//", 2) == 0 || memmem(bytes, size < 4096 ? size : 4096, ".version", 8) != NULL))
+        return "it is PTX; compile with nvcc -cubin";
+    return NULL;
+}
+
+static int read_kind(struct rex_view *view, struct rex_elf *elf)
+{
+    if (elf->header.e_machine == EM_CUDA) {
+        view->kind = REX_IMAGE_CUBIN;
+        return rex_cubin_read(view, elf);
+    }
+    if (elf->header.e_machine != REX_HOST_MACHINE)
+        elf->why = "it is for another processor";
+    else if (elf->header.e_type != ET_DYN)
+        elf->why = "it is for this processor and no shared object; link it with -shared";
+    else {
+        view->kind = REX_IMAGE_HOST;
+        return rex_host_image_read(view, elf);
+    }
+    return -1;
+}
+
+int rex_view_open(struct rex_view *view, const void *bytes, size_t size, const char *name)
+{
+    struct rex_elf elf;
+    const char *why = NULL;
+    memset(view, 0, sizeof *view);
+    if (size == 0)
+        return rex_fail(REX_EIMAGE, "device image %s is empty", name);
+    if (rex_elf_open(&elf, bytes, size) != 0) {
+        why = refused_kind(elf.bytes, size);
+        return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why != NULL ? why : elf.why);
+    }
+    if (read_kind(view, &elf) == 0 && rex_view_index(view) == 0)
+        return REX_OK;
+    rex_view_close(view);
+    return elf.why != NULL ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
+                           : rex_fail_memory(size, "the symbols of a device image");
+}
+
+void rex_view_close(struct rex_view *view)
+{
+    free(view->symbols);
+    free(view->index);
+    free(view->positions);
+    memset(view, 0, sizeof *view);
+}
