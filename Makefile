@@ -1,0 +1,299 @@
+# librex: build, test, install. `make help` lists the targets; GNU make 4.3 or newer.
+
+VERSION := 0.1.0
+ABI     := 0
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Settings, all of which may be given on the command line
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS  ?= -O2 -g
+LDFLAGS ?=
+WERROR  ?= -Werror
+SAN     ?=
+V       ?=
+K       ?=
+
+DESTDIR    ?=
+prefix     ?= /usr/local
+bindir     ?= $(prefix)/bin
+libdir     ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+mandir     ?= $(prefix)/share/man
+
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+
+# The GPU that is here, else sm_90. Asked only where there is a compiler that could use the answer.
+ifneq ($(NVCC),)
+ARCH ?= $(or $(addprefix sm_,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null \
+                                     | sed -n '1s/[^0-9]//gp')),sm_90)
+ARCH := $(ARCH)
+endif
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Where things go: one directory for each compiler and set of flags, so that a sanitizer build never mixes with another
+
+quote = '$(subst ','\'',$(1))'
+O := build/$(notdir $(firstword $(CC)))-$(firstword $(shell \
+         printf '%s' $(call quote,$(CC) | $(CFLAGS) | $(LDFLAGS) | $(SAN)) | cksum))
+
+ifneq ($(filter-out asan ubsan tsan,$(SAN)),)
+$(error SAN is one of asan, ubsan, tsan; not '$(SAN)')
+endif
+sanitize_asan  := -fsanitize=address -fno-omit-frame-pointer
+sanitize_ubsan := -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+sanitize_tsan  := -fsanitize=thread -fno-omit-frame-pointer
+sanitize       := $(sanitize_$(SAN))
+
+warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
+common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CFLAGS) $(sanitize) -MMD -MP
+lib_cflags     = $(common_cflags) -Ilibrex -fPIC -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
+                 -DREX_VERSION_STRING='"$(VERSION)"'
+test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
+kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude $(sanitize) -MMD -MP
+
+# Entry tables are reached through __start_ and __stop_ symbols alone: keep the linker from dropping them.
+keep_entries := -Wl,-z,nostart-stop-gc
+lib_libs     := -ldl -pthread
+
+# libpng is optional for the examples: PNG_CFLAGS and PNG_LIBS are empty where it is missing.
+have_png   := $(shell printf '\043include <png.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+PNG_CFLAGS := $(if $(have_png),-DHAVE_PNG)
+PNG_LIBS   := $(if $(have_png),-lpng)
+
+# Short lines by default, whole commands with V=1.
+Q   := $(if $(filter 1,$(V)),,@)
+say  = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
+
+objects  = $(patsubst %.c,$(O)/obj/%.o,$(1))
+nproc   := $(shell nproc 2>/dev/null || echo 2)
+# A sub-make that builds as wide as the machine, unless the caller has chosen a width.
+submake  = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(nproc))
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What there is to build
+
+HEADERS  := $(wildcard include/rex.h include/rex_kmp.h include/rex/*.h)
+SONAME   := librex.so.$(ABI)
+LIB_SO   := $(O)/librex.so.$(VERSION)
+LIB_A    := $(O)/librex.a
+LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
+MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
+
+example_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c))))
+runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
+unit_sources := $(wildcard tests/unit/*.c)
+support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
+
+EXAMPLES := $(foreach d,$(example_dirs),$(O)/$(d)/$(notdir $(d)))
+RUNTIME  := $(foreach d,$(runtime_dirs),$(O)/$(d)/$(notdir $(d)))
+UNIT     := $(patsubst %.c,$(O)/%,$(unit_sources))
+TOOLS    :=# installed programs; tools/rules.mk adds to it
+EXTRA    :=# what else tests need built; rules.mk files add to it
+
+.PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
+.PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
+FORCE:
+
+all: library examples  ## build the library, the tools and the examples (needs gcc and make alone)
+library: $(LIB)
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name text; do \
+	    printf '  %-14s %s\n' "$$name" "$$text"; done
+	@echo
+	@echo '  Settings: CC CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
+	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR= lets warnings pass'
+	@echo '  Building in $(O), with $(if $(NVCC),$(NVCC) for $(ARCH),no nvcc)'
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
+#   D.cflags, D.libs    added to the generic rule
+#   D.images = no       no images from D/*.cu by the generic rule (use $(call host-image,...), $(call cubin,...))
+#   D.own = yes         no generic rule at all: the file itself makes $(O)/D/X and all that it needs
+#   D.needs = FILES     built with the program
+# and may add to EXTRA whatever `make check` has to build.
+
+# $(eval $(call host-image,OUTPUT,SOURCES[,FLAGS])): kernels as a shared object for libomptarget's host device
+define host-image
+$(1): $(2)
+	@mkdir -p $$(@D)
+	$$(call say,HOSTIMG,$$@)
+	$$(Q)$$(CC) $$(kernel_cflags) -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
+endef
+
+# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): kernels for the GPU; nothing where there is no nvcc
+define cubin
+ifneq ($$(NVCC),)
+$(1): $(2) $$(O)/arch
+	@mkdir -p $$(@D)
+	$$(call say,NVCC,$$@)
+	$$(Q)$$(NVCC) -cubin -arch=$$(ARCH) -Iinclude -MMD -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
+endif
+endef
+
+-include $(wildcard tools/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)
+
+all: $(TOOLS)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The library
+
+lib_objects := $(call objects,$(wildcard librex/*.c))
+
+$(O)/obj/librex/%.o: librex/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(lib_cflags) -c -o $@ $<
+
+# The version script decides what is exported. No -Bsymbolic: libomptarget's own calls come back through our forwarders.
+# A sanitizer's symbols may be left for its runtime to resolve, so -z defs holds for normal builds alone.
+$(LIB_SO): $(lib_objects) librex/librex.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=librex/librex.map \
+	    $(if $(SAN),,-Wl,-z,defs) $(LDFLAGS) -o $@ $(lib_objects) $(lib_libs)
+
+$(O)/$(SONAME): $(LIB_SO)
+	$(Q)ln -sf $(<F) $@
+$(O)/librex.so: $(O)/$(SONAME)
+	$(Q)ln -sf $(<F) $@
+
+$(LIB_A): $(lib_objects)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(lib_objects)
+
+# Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
+stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
+$(O)/flags: FORCE
+	$(call stamp,$(lib_cflags) | $(test_cflags))
+$(O)/arch: FORCE
+	$(call stamp,$(NVCC) $(ARCH))
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Programs: examples and runtime tests. $(1) directory, $(2) way from the program to $(O), $(3) flags variable, $(4) libraries
+
+$(O)/obj/examples/%.o: examples/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(common_cflags) $(more_cflags) -c -o $@ $<
+
+$(O)/obj/tests/%.o: tests/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(test_cflags) $(more_cflags) -c -o $@ $<
+
+define program-rules
+ifneq ($$($(1).images),no)
+ifneq ($$(wildcard $(1)/*.cu),)
+$(call host-image,$(O)/$(1)/rex_lib_host.so,$(wildcard $(1)/*.cu))
+$(1).built := $(O)/$(1)/rex_lib_host.so
+ifneq ($$(NVCC),)
+$(call cubin,$(O)/$(1)/rex_lib_nvidia.cubin,$(wildcard $(1)/*.cu))
+$(1).built += $(O)/$(1)/rex_lib_nvidia.cubin
+endif
+endif
+endif
+$(O)/obj/$(1)/%.o: more_cflags = $$($(1).cflags)
+$(O)/$(1)/$(notdir $(1)): $(call objects,$(wildcard $(1)/*.c)) $(3) $(O)/librex.so | $$($(1).built) $$($(1).needs)
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(sanitize) $$(LDFLAGS) $$(keep_entries) -o $$@ $(call objects,$(wildcard $(1)/*.c)) $(3) \
+	    -L$$(O) -lrex -Wl,-rpath,'$$$$ORIGIN/$(2)' $(4) $$($(1).libs) -pthread
+# Images and extra files are not linked in, yet asking for the program must bring them up to date.
+$(O)/$(1)/$(notdir $(1)): | $$($(1).built)
+endef
+
+$(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../..,,))))
+$(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
+
+examples: $(EXAMPLES)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Unit tests: one cmocka program for each source, linked statically, so that it sees the library's internals
+
+$(O)/libsupport.a: $(call objects,$(wildcard tests/support/*.c))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support) $(LIB_A)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $^ $(unit_libs) -lcmocka -lm $(lib_libs)
+
+test-programs: $(LIB) $(TOOLS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Running
+
+# The real work is in a second make: what was missing when this one read its files may have been installed since.
+demo:  ## build what is needed and run the heat map demo on the best device here (installs missing packages)
+	@tools/deps demo
+	@+$(submake) run-demo
+run-demo: $(LIB) $(O)/examples/hotspot/hotspot
+	$(O)/examples/hotspot/hotspot --size 512
+
+test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
+
+check:  ## build everything and run all tests on every LLVM release (installs missing packages); K=pattern for some
+	@tools/deps check
+	@+$(submake) run-check
+run-check: test-programs
+	@$(test_env) tests/run $(if $(K),-k '$(K)')
+
+check-gpu: $(LIB) $(RUNTIME) $(EXAMPLES) $(EXTRA)  ## run the runtime tests on the GPU with the libomptarget of the environment
+	@$(test_env) REX_REQUIRE_GPU=1 tests/run --gpu $(if $(K),-k '$(K)')
+
+asan ubsan tsan:
+	@tools/deps check
+	@+$(submake) SAN=$@ run-check
+asan:  ## unit and runtime tests with AddressSanitizer
+ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
+tsan:  ## unit and runtime tests with ThreadSanitizer
+
+bench: library  ## count what librex costs on top of libomptarget (host device, valgrind)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Installing. Programs find librex through the loader's configuration or rex.pc; nothing here touches either.
+
+pcdir := $(libdir)/pkgconfig
+
+install: library $(TOOLS)  ## install to $(DESTDIR)$(prefix)
+	$(Q)install -d $(DESTDIR)$(libdir) $(DESTDIR)$(pcdir) $(DESTDIR)$(includedir)/rex
+	$(Q)install -m 755 $(LIB_SO) $(DESTDIR)$(libdir)/
+	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(libdir)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $(DESTDIR)$(libdir)/librex.so
+	$(Q)install -m 644 $(LIB_A) $(DESTDIR)$(libdir)/
+	$(Q)for h in $(HEADERS:include/%=%); do install -m 644 include/$$h $(DESTDIR)$(includedir)/$$h || exit 1; done
+	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
+	    -e "s|@PREFIX@|$$(realpath -m --relative-to=$(pcdir) $(prefix))|" \
+	    -e "s|@LIBDIR@|$$(realpath -m --relative-to=$(pcdir) $(libdir))|" \
+	    -e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(pcdir) $(includedir))|" \
+	    librex/rex.pc.in > $(DESTDIR)$(pcdir)/rex.pc
+	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(bindir)/$${t##*/} || exit 1; done
+	$(Q)for m in $(MANPAGES); do install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
+
+uninstall:  ## remove what install put there
+	$(Q)rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(LIB))) $(DESTDIR)$(pcdir)/rex.pc
+	$(Q)rm -f $(HEADERS:include/%=$(DESTDIR)$(includedir)/%)
+	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS)))
+	$(Q)for m in $(MANPAGES); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+	$(Q)if [ -d $(DESTDIR)$(includedir)/rex ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(includedir)/rex; fi
+
+installcheck: library $(TOOLS)  ## install into temporary places and use what was installed
+	@$(test_env) tests/scripts/installcheck.sh
+
+# tests/run asks for this when it is started by hand.
+print-O:
+	@echo $(O)
+
+clean:  ## remove everything that was built, downloads included
+	rm -rf build
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
