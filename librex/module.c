@@ -72,8 +72,10 @@ static int has_key(const struct rex_module *module, const void *key)
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration != NULL)
         return rex_table_find(&registration->table, key) >= 0;
-    for (const struct __tgt_offload_entry *entry = module->entries_begin; entry != module->entries_end; entry++)
-        if (entry->addr == key)
+    /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
+    ptrdiff_t count = module->entries_begin != NULL ? module->entries_end - module->entries_begin : 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (module->entries_begin[i].addr == key)
             return 1;
     return 0;
 }
@@ -179,9 +181,11 @@ static int give_to_runtime(struct rex_registration *registration, const struct r
     if (rex_devices_ask() > 0)
         return REX_OK;
     REX_REAL(unregister_lib)(&record->descriptor);
-    return rex_fail(REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s", registration->release->number,
-                    rex_runtime_path(), image->path,
-                    image->view.kind == REX_IMAGE_CUBIN ? "; it opens the driver as libcuda.so, without the .1" : "");
+    const char *cause = rex_runtime_doubt();
+    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN)
+        cause = "it opens the driver as libcuda.so, without the .1, and LLVM 22 wants one for CUDA 12.4 or later";
+    return rex_fail(REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s", registration->release->number,
+                    rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
 }
 
 static int register_image(struct rex_registration *registration, struct rex_image *image)

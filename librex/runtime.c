@@ -23,6 +23,7 @@
 static struct {
     const struct rex_release *release;
     char path[PATH_MAX];
+    char doubt[256];
     int (*device_count)(void);
     int (*default_device)(void);
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
@@ -61,6 +62,11 @@ int rex_runtime_disabled(void)
 {
     const char *policy = getenv("OMP_TARGET_OFFLOAD");
     return policy != NULL && strcasecmp(policy, "disabled") == 0;
+}
+
+const char *rex_runtime_doubt(void)
+{
+    return bound.doubt;
 }
 
 void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
@@ -114,7 +120,7 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
 static int open_candidate(const struct rex_candidate *candidate, const struct rex_candidate *all, size_t count, char *why,
                           size_t why_size)
 {
-    if (check_plugins(candidate, why, why_size) != 0 || rex_openmp_ready(candidate, all, count, why, why_size) != 0)
+    if (rex_openmp_ready(candidate, all, count, why, why_size) != 0)
         return -1;
     void *handle = dlopen(candidate->path, RTLD_NOW | RTLD_GLOBAL);
     if (handle == NULL) {
@@ -133,16 +139,21 @@ static int open_candidate(const struct rex_candidate *candidate, const struct re
 
 /* ---- the choice --------------------------------------------------------------------------------------------------------- */
 
-/* A library that is named, by the program or by being loaded already, is the only candidate. */
-static int bind_named(const char *path, const char *how)
+/*
+ * A library that is named, by the program or by being loaded already, is the only candidate. One that is loaded may be in use by others,
+ * who can do without a device: what it lacks is told when a registration fails.
+ */
+static int bind_named(const char *path, const char *how, int loaded)
 {
     struct rex_candidate candidate;
     char why[1024];
     if ((size_t)snprintf(candidate.path, sizeof candidate.path, "%s", path) >= sizeof candidate.path)
         return rex_fail(REX_ENORUNTIME, "the path of libomptarget (%s) is too long", how);
     if (rex_search_tell(path, &candidate.release, why, sizeof why) != 0 ||
+        (!loaded && check_plugins(&candidate, why, sizeof why) != 0) ||
         open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
         return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+    check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
     return REX_OK;
 }
 
@@ -152,7 +163,7 @@ static int bind_best(void)
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report), i = 0;
-    while (i < count && open_candidate(&all[i], all, count, why, sizeof why) != 0)
+    while (i < count && (check_plugins(&all[i], why, sizeof why) != 0 || open_candidate(&all[i], all, count, why, sizeof why) != 0))
         rex_report_add(&report, "\n  %s (LLVM %d): %s", all[i].path, all[i].release->number, why), i++;
     free(all);
     if (i < count) {
@@ -175,9 +186,9 @@ static int choose(void)
         if (is_named && !rex_same_file(named, loaded))
             rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
                     rex_config_variable(REX_OPTION_OMPTARGET), named, loaded);
-        return bind_named(loaded, "already in this process");
+        return bind_named(loaded, "already in this process", 1);
     }
-    return is_named ? bind_named(named, rex_config_variable(REX_OPTION_OMPTARGET)) : bind_best();
+    return is_named ? bind_named(named, rex_config_variable(REX_OPTION_OMPTARGET), 0) : bind_best();
 }
 
 int rex_runtime_bind(void)

@@ -17,6 +17,9 @@ int rex_runtime_default_device(void);
 /* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1. */
 int rex_runtime_disabled(void);
 
+/* What may keep the bound libomptarget from any device, "" if nothing was seen. */
+const char *rex_runtime_doubt(void);
+
 /* __kmpc_push_target_tripcount_mapper of LLVM 14. */
 void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count);
 
