@@ -57,7 +57,9 @@ common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CFLAGS)
 lib_cflags     = $(common_cflags) -Ilibrex -fPIC -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
                  -DREX_VERSION_STRING='"$(VERSION)"'
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
-kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude $(sanitize) -MMD -MP
+# ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.
+kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude \
+                 $(filter-out -fsanitize=thread,$(sanitize)) -MMD -MP
 
 # Entry tables are reached through __start_ and __stop_ symbols alone: keep the linker from dropping them.
 keep_entries := -Wl,-z,nostart-stop-gc
@@ -86,6 +88,8 @@ LIB_SO   := $(O)/librex.so.$(VERSION)
 LIB_A    := $(O)/librex.a
 LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
 MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
+# A page is installed under every name of its NAME section: in a shell, the names of $$m.
+man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
 
 example_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
@@ -237,7 +241,7 @@ demo:  ## build what is needed and run the heat map demo on the best device here
 	@tools/deps demo
 	@+$(submake) run-demo
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
-	$(O)/examples/hotspot/hotspot --size 512
+	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 
@@ -277,13 +281,18 @@ install: library $(TOOLS)  ## install to $(DESTDIR)$(prefix)
 	    -e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(pcdir) $(includedir))|" \
 	    librex/rex.pc.in > $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(bindir)/$${t##*/} || exit 1; done
-	$(Q)for m in $(MANPAGES); do install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)for m in $(MANPAGES); do \
+	    install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; \
+	    for n in $$($(man_names)); do \
+	        [ $$n.$${m##*.} = $${m##*/} ] || ln -sf $${m##*/} $(DESTDIR)$(mandir)/man$${m##*.}/$$n.$${m##*.} || exit 1; \
+	    done; done
 
 uninstall:  ## remove what install put there
 	$(Q)rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(LIB))) $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)rm -f $(HEADERS:include/%=$(DESTDIR)$(includedir)/%)
 	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS)))
-	$(Q)for m in $(MANPAGES); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
+	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \
+	    rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done
 	$(Q)if [ -d $(DESTDIR)$(includedir)/rex ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(includedir)/rex; fi
 
 installcheck: library $(TOOLS)  ## install into temporary places and use what was installed

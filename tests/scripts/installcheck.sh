@@ -1,0 +1,112 @@
+#!/bin/sh
+# Install into a staging directory and into a prefix, and use what was installed as a user would: each header alone,
+# programs through pkg-config against a tree that was moved, and an uninstall that leaves nothing.
+set -eu
+cd "$(dirname "$0")/../.."
+MAKE=${MAKE:-make}
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-install.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; return 1; }; }
+
+# ---- what make install puts where, with a staging directory and the Debian way of naming directories
+
+set -- prefix=/usr libdir=/usr/lib/somewhere DESTDIR="$work/stage"
+quietly "$MAKE" install "$@"
+for file in lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h; do
+    [ -e "$work/stage/usr/$file" ] || fail "make install DESTDIR=... left no usr/$file"
+done
+quietly "$MAKE" uninstall "$@"
+left=$(find "$work/stage" ! -type d)
+[ -z "$left" ] || fail "make uninstall left $left"
+[ ! -d "$work/stage/usr/include/rex" ] || fail 'make uninstall left include/rex'
+
+# ---- each installed header alone
+
+quietly "$MAKE" install prefix="$work/first"
+mv "$work/first" "$work/moved"
+headers=$(cd "$work/moved/include" && find . -name '*.h' | sed 's|^\./||' | sort)
+clang=$(command -v clang-19 || command -v clang || true)
+[ -n "$clang" ] || fail 'no clang'
+count=0
+for header in $headers; do
+    # A header may hold macros alone, and C wants a declaration.
+    printf '#include <%s>\nextern int alone;\n' "$header" >"$work/alone.c"
+    cp "$work/alone.c" "$work/alone.cc"
+    for compile in 'gcc -std=c11' "$clang -std=c11" 'g++ -std=c++17' "$clang++ -std=c++17"; do
+        case $compile in
+        *c++17) source=$work/alone.cc ;;
+        *) source=$work/alone.c ;;
+        esac
+        compile=$(echo "$compile" | sed 's/clang-19++/clang++-19/')
+        # $compile is a command and an option.
+        # shellcheck disable=SC2086
+        quietly $compile -Wall -Wextra -Wpedantic -Werror -I"$work/moved/include" -c "$source" -o "$work/alone.o" ||
+            fail "<$header> alone: $compile"
+        count=$((count + 1))
+    done
+done
+echo "headers: $(echo "$headers" | wc -l), $count compilations"
+
+# ---- programs through pkg-config, shared and static
+
+PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
+export PKG_CONFIG_PATH
+version=$(pkg-config --modversion rex)
+cat >"$work/version.c" <<'C'
+#include <rex.h>
+#include <stdio.h>
+int main(void)
+{
+    return puts(rex_version()) < 0;
+}
+C
+
+# build OUTPUT SOURCE... shared|static: with gcc, pkg-config's flags and nothing else
+build() {
+    output=$1
+    kind=$2
+    shift 2
+    if [ "$kind" = static ]; then
+        libs=$(pkg-config --static --libs rex | sed 's/-lrex/-l:librex.a/')
+    else
+        libs=$(pkg-config --libs rex)
+    fi
+    # Flags are words.
+    # shellcheck disable=SC2046,SC2086
+    quietly gcc -std=gnu11 -Wall $(pkg-config --cflags rex) -o "$output" "$@" $libs || fail "$kind: building $output"
+}
+
+release=$(tests/llvm --list | tail -n 1)
+for kind in shared static; do
+    path=
+    [ "$kind" = static ] || path=$work/moved/lib
+    mkdir "$work/$kind"
+    build "$work/$kind/version" "$kind" "$work/version.c"
+    said=$(LD_LIBRARY_PATH=$path "$work/$kind/version") || fail "$kind: the program does not run"
+    [ "$said" = "$version" ] || fail "$kind: rex_version() says '$said', rex.pc says '$version'"
+
+    # The first example, with kernels for the host device, on a real libomptarget.
+    build "$work/$kind/axpy" "$kind" examples/01_axpy/*.c
+    for source in examples/01_axpy/*.cu; do
+        quietly gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$work/moved/include" -o "$work/$kind/rex_lib_host.so" "$source"
+    done
+    if [ -z "$release" ]; then
+        echo 'no LLVM release is unpacked: examples/01_axpy was built, not run'
+    else
+        LD_LIBRARY_PATH=$path quietly tests/llvm "$release" "$work/$kind/axpy" || fail "$kind: axpy on LLVM $release"
+    fi
+    needs=$(readelf -d "$work/$kind/axpy" | grep -c 'NEEDED.*librex' || true)
+    case $kind,$needs in
+    shared,1 | static,0) ;;
+    *) fail "$kind: axpy needs librex.so: $needs" ;;
+    esac
+done
+
+quietly "$MAKE" uninstall prefix="$work/moved"
+left=$(find "$work/moved" ! -type d)
+[ -z "$left" ] || fail "make uninstall left $left"
+
+exit "$failed"
