@@ -41,7 +41,8 @@ static int check_device(int64_t device)
     return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)device, count);
 }
 
-static int null_column(const char *what, const void *base, const void *begin, const void *sizes, const void *types, int64_t count)
+/* KERNEL is NULL for a data call. */
+static int null_column(const char *kernel, const void *base, const void *begin, const void *sizes, const void *types, int64_t count)
 {
     const char *column = base == NULL    ? "base addresses"
                          : begin == NULL ? "begin addresses"
@@ -49,7 +50,8 @@ static int null_column(const char *what, const void *base, const void *begin, co
                          : types == NULL ? "map types"
                                          : NULL;
     return column == NULL ? REX_OK
-                          : rex_fail(REX_EINVAL, "%s: the column of %s is NULL, for %lld rows", what, column, (long long)count);
+                          : rex_fail(REX_EINVAL, "%s%s%s: the column of %s is NULL, for %lld rows", kernel != NULL ? "kernel \"" : "a data call",
+                                     kernel != NULL ? kernel : "", kernel != NULL ? "\"" : "", column, (long long)count);
 }
 
 static uint32_t parameter_rows(const struct __tgt_kernel_arguments *args)
@@ -180,7 +182,7 @@ int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t 
         return unknown_key(host_key);
     if (unlikely(args == NULL || columns_missing(args)))
         return wrong_packet(registration, position, args);
-    if (unlikely((uint64_t)(device + 1) > (uint64_t)rex_devices_known() + 1)) {
+    if (unlikely((uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1)) {
         int result = check_device(device);
         if (result != REX_OK)
             return result;
@@ -269,8 +271,8 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
     if (unlikely(count < 0))
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
     if (unlikely(count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL)))
-        return null_column("a data call", base, begin, sizes, types, count);
-    if (unlikely((uint64_t)(device + 1) > (uint64_t)rex_devices_known() + 1))
+        return null_column(NULL, base, begin, sizes, types, count);
+    if (unlikely((uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1))
         return check_device(device);
     rex_device_used(registration->release);
     return REX_OK;

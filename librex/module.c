@@ -82,10 +82,14 @@ static int has_key(const struct rex_module *module, const void *key)
 
 struct rex_module *rex_modules_find(const void *key)
 {
-    struct rex_module *module = rex_modules_first();
-    while (module != NULL && !has_key(module, key))
-        module = module->next;
-    return module;
+    struct rex_module *known = NULL;
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (has_key(module, key)) {
+            if (rex_registration_of(module) != NULL)
+                return module;
+            known = known != NULL ? known : module;
+        }
+    return known;
 }
 
 /* The module's registration, made and put on the list the first time; NULL where memory ran out. */

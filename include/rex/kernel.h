@@ -167,7 +167,8 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 #define REX_DEVICE_KERNEL_STEM(S, ...) extern "C" __global__ void S##kernel__(__VA_ARGS__)
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                                             \
     extern "C" __global__ void S##kernel__([[maybe_unused]] void *rex_environment, ##__VA_ARGS__)
-#define REX_DEVICE_GLOBAL(type, name) extern "C" __device__ type name
+/* A variable at file scope is not mangled; extern "C" in front makes nvcc warn. */
+#define REX_DEVICE_GLOBAL(type, name) __device__ type name
 #else
 
 /** struct rex_device_entry: a row of a host image's own entry table; the layout of `struct __tgt_offload_entry`. Since 0.1. */
@@ -185,7 +186,7 @@ struct rex_device_entry {
  */
 #define REX_DEVICE_ENTRY(symbol, address, bytes)                                                                       \
     static struct rex_device_entry rex_entry_of_##symbol                                                               \
-        __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {(void *)(address), #symbol, (bytes), 0, 0};
+        __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {(void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body follows. At least one parameter; a kernel
