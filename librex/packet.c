@@ -1,5 +1,5 @@
 /*
- * launch.c - check a launch, and fit a copy of its packet to the bound release.
+ * packet.c - check a launch, and fit a copy of its packet to the bound release.
  *
  * The caller's packet is never passed on: libomptarget counts its arguments down or up and changes its grid (LLVM 16 to 23), so that
  * a packet used twice would make it read past the arrays.
