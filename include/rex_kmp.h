@@ -113,7 +113,7 @@ struct __tgt_bin_desc {
  * Since 0.1.
  */
 struct __tgt_kernel_arguments {
-    uint32_t Version;      /**< 3, or what the caller likes: librex sets the version that the release and kernel need. */
+    uint32_t Version;      /**< write 3; librex passes on the version that release and kernel need. */
     uint32_t NumArgs;      /**< rows in the four columns. */
     void **ArgsBase;       /**< column 1: base address, or the value itself for a literal. */
     void **Args;           /**< column 2: begin address, or the value itself for a literal. */
@@ -123,8 +123,8 @@ struct __tgt_kernel_arguments {
     void **ArgMappers;     /**< mapper functions; NULL allowed. */
     uint64_t Tripcount;    /**< iterations of the loop, 0 if unknown. */
     uint64_t Flags;        /**< bit 0: nowait. */
-    uint32_t Teams[3];     /**< blocks in x, y, z; 0 in x: the num_teams argument. */
-    uint32_t Threads[3];   /**< threads of a block in x, y, z; 0 in x: the thread_limit argument. */
+    uint32_t Teams[3];     /**< blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or 128; y, z: 1. */
+    uint32_t Threads[3];   /**< threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1. */
     uint32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
 };
 
@@ -372,8 +372,8 @@ static inline struct __tgt_bin_desc *register_cubin(const char *name)
  * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row carries in base and begin; unused
  * bytes are 0.
  * @src   the scalar; @size: its size in bytes, at most 8.
- * Returns the value. A larger size, or NULL with a size above 0, returns NULL, sets rex_last_error_code() to REX_EINVAL and
- * prints the reason; the code stays until the next failing call on the thread. Since 0.1.
+ * Returns the value, which for a scalar of zeros is NULL. A larger size, or NULL with a size above 0, returns NULL, sets
+ * rex_last_error_code() to REX_EINVAL and prints the reason; the code stays until the next failing call on the thread. Since 0.1.
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {
@@ -475,8 +475,9 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
 /*
  * ---- 6. Safe wrappers -------------------------------------------------------------------------------------------------
  *
- * Registration first, where it has not happened, whichever and however many threads arrive at once; then as part 5. librex
- * exports functions of the same names for code that includes no header; those find the module by the host key.
+ * REX's names for wrappers that register first, whichever and however many threads arrive at once. The direct wrappers have the same
+ * cold path, so the two differ in one test; code says with the name whether it counts on an earlier rex_offload_init(). librex exports
+ * functions of the same names for code that includes no header; those find the module by the host key.
  */
 
 /** rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel(). Returns 0 or -1. Since 0.1. */

@@ -92,10 +92,21 @@ struct rex_module *rex_modules_find(const void *key)
     return known;
 }
 
+/* A shared object must not go away: its module is on our list, and libomptarget keeps its keys and names in tables that are never cleared. */
+static void pin(const struct rex_module *module)
+{
+    char path[PATH_MAX];
+    if (!rex_place_is_main(module, path) && dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
+        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
+}
+
 /* The module's registration, made and put on the list the first time; NULL where memory ran out. */
 static struct rex_registration *know(struct rex_module *module)
 {
-    struct rex_registration *known = NULL;
+    struct rex_registration *known = __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
+    if (known != NULL)
+        return known;
+    pin(module);
     pthread_mutex_lock(&lock);
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
@@ -130,15 +141,20 @@ int rex_module_add(struct rex_module *module)
 
 /* ---- host keys belong to one module ---------------------------------------------------------------------------------------- */
 
-static int conflict(const struct rex_registration *one, const struct rex_registration *other)
+/* The smaller table is looked up in the larger one. */
+static int conflict(const struct rex_table *ours, const struct rex_table *theirs)
 {
-    for (uint32_t i = 0; i < one->table.count; i++) {
-        int64_t at = rex_table_find(&other->table, one->table.entries[i].addr);
-        if (at >= 0)
-            return rex_fail(REX_EKEY,
-                            "kernel \"%s\" has the host key of \"%s\" in a module that is registered already: two binaries define one symbol "
-                            "id__; make the keys hidden",
-                            one->table.entries[i].name, other->table.entries[at].name);
+    bool turned = theirs->count < ours->count;
+    const struct rex_table *small = turned ? theirs : ours, *large = turned ? ours : theirs;
+    for (uint32_t i = 0; i < small->count; i++) {
+        int64_t at = rex_table_find(large, small->entries[i].addr);
+        if (at < 0)
+            continue;
+        const char *names[] = {small->entries[i].name, large->entries[at].name};
+        return rex_fail(REX_EKEY,
+                        "kernel \"%s\" has the host key of \"%s\" in a module that is registered already: two binaries define one symbol "
+                        "id__; make the keys hidden",
+                        names[turned], names[!turned]);
     }
     return REX_OK;
 }
@@ -150,8 +166,7 @@ static int claim_keys(struct rex_registration *registration)
     for (const struct rex_module *other = modules; other != NULL && result == REX_OK; other = other->next) {
         const struct rex_registration *theirs = other->registration;
         if (theirs != registration && theirs->claims_keys)
-            result = theirs->table.count > registration->table.count ? conflict(registration, theirs)
-                                                                     : conflict(theirs, registration);
+            result = conflict(&registration->table, &theirs->table);
     }
     registration->claims_keys = result == REX_OK;
     pthread_mutex_unlock(&lock);
@@ -166,14 +181,6 @@ static void release_keys(struct rex_registration *registration)
 }
 
 /* ---- one attempt ------------------------------------------------------------------------------------------------------------ */
-
-/* A shared object that libomptarget knows must not go away: its keys and names are in tables that are never cleared. */
-static void pin(const struct rex_module *module)
-{
-    char path[PATH_MAX];
-    if (!rex_place_is_main(module, path) && dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
-        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
-}
 
 static int give_to_runtime(struct rex_registration *registration, const struct rex_image *image, struct rex_record *record)
 {
@@ -204,7 +211,6 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     if (result == REX_OK)
         result = rex_image_keep(image);
     if (result == REX_OK) {
-        pin(registration->module);
         /* From here on the runtime may have seen the record, so it stays. */
         record->previous = registration->record;
         registration->record = record;
@@ -327,7 +333,8 @@ struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, cons
         rex_fail(REX_EINVAL, "rex_module_register_image: another thread unregistered the module");
         return NULL;
     }
-    if (name != NULL && strcmp(name, registration->image_path) != 0)
+    const char *slash = strrchr(registration->image_path, '/');
+    if (name != NULL && strcmp(name, registration->image_path) != 0 && (slash == NULL || strcmp(name, slash + 1) != 0))
         rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", name, registration->image_path);
     return &registration->record->descriptor;
 }
@@ -339,11 +346,9 @@ int rex_module_init(struct rex_module *module)
     int result = rex_module_register(module);
     if (result != REX_OK || rex_runtime_disabled())
         return result;
-    int device = rex_runtime_default_device(), count = rex_devices_ask();
-    if (device < 0 || device > count)
-        return rex_fail(REX_EDEVICE, "the default device is %d (OMP_DEFAULT_DEVICE), and there are %d", device, count);
+    if ((result = rex_module_check_map(module, -1, 0, NULL, NULL, NULL, NULL)) != REX_OK)
+        return result;
     /* An empty region loads the image, on every release. */
-    rex_device_used(rex_runtime());
     REX_REAL(target_data_begin)(-1, 0, NULL, NULL, NULL, NULL);
     return REX_OK;
 }

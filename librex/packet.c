@@ -19,7 +19,6 @@
 
 #define DEFAULT_THREADS 128u
 #define DEFAULT_TEAMS 128u
-#define NOWAIT 0x1u
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -31,6 +30,14 @@ static int unknown_key(const void *key)
     if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
         return rex_fail(REX_EKEY, "host key %p (%s) is in no registered table of offload entries", key, info.dli_sname);
     return rex_fail(REX_EKEY, "host key %p is in no registered table of offload entries", key);
+}
+
+static int check_default_device(void)
+{
+    int device = rex_runtime_default_device(), count = rex_devices_ask();
+    if (device >= 0 && device <= count)
+        return REX_OK;
+    return rex_fail(REX_EDEVICE, "the default device is %d (OMP_DEFAULT_DEVICE), and there are %d devices", device, count);
 }
 
 static int check_device(int64_t device)
@@ -72,7 +79,7 @@ static enum rex_kernel_form form_of(struct rex_kernel_rule rule, uint32_t rows)
 }
 
 /* The first launch of a kernel, or one with another number of rows: compare them with its parameters and remember the outcome. */
-static int check_rows(struct rex_registration *registration, int64_t position, const struct __tgt_kernel_arguments *args)
+static int check_rows(struct rex_registration *registration, int64_t position, int64_t device, const struct __tgt_kernel_arguments *args)
 {
     const struct __tgt_offload_entry *entry = &registration->table.entries[position];
     struct rex_kernel_rule rule = rex_table_rule(&registration->table, position);
@@ -88,6 +95,8 @@ static int check_rows(struct rex_registration *registration, int64_t position, c
                         "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter of its own: declare it with "
                         "REX_DEVICE_KERNEL_ENV, or use another release",
                         entry->name, registration->release->number);
+    if (device == -1 && check_default_device() != REX_OK)
+        return REX_EDEVICE;
     rule.form = (uint8_t)form;
     rule.checked = args->NumArgs + 1;
     rex_table_set_rule(&registration->table, position, rule);
@@ -124,6 +133,9 @@ static int check_grid(const struct rex_registration *registration, const struct 
     if (!rule->dynamic_memory && packet->DynCGroupMem > 0)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name,
                         packet->DynCGroupMem, release->number);
+    if (release->most_dynamic_memory > 0 && packet->DynCGroupMem > release->most_dynamic_memory)
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u", name,
+                        packet->DynCGroupMem, release->number, release->most_dynamic_memory);
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u", name, teams[0], release->number,
                         release->most_teams);
@@ -189,7 +201,7 @@ int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t 
     }
     struct rex_kernel_rule kernel = rex_table_rule(&registration->table, position);
     if (unlikely(kernel.checked != args->NumArgs + 1)) {
-        int result = check_rows(registration, position, args);
+        int result = check_rows(registration, position, device, args);
         if (result != REX_OK)
             return result;
         kernel = rex_table_rule(&registration->table, position);
@@ -251,7 +263,7 @@ int rex_module_launch_leading(struct rex_module *module, int64_t device, const v
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
     (void)module;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc((size_t)packet->NumArgs + 1, 6 * sizeof *storage)) == NULL)
-        return rex_fail_memory(((size_t)packet->NumArgs + 1) * 6 * sizeof *storage, "the rows of a launch");
+        return rex_fail_memory(((size_t)packet->NumArgs + 1) * 6 * sizeof *storage, "the rows of a launch"), -1;
     lead(packet, storage);
     int result = REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet->Teams[0], (int32_t)packet->Threads[0],
                                          (void *)(uintptr_t)host_key, packet);
@@ -274,6 +286,8 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
         return null_column(NULL, base, begin, sizes, types, count);
     if (unlikely((uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1))
         return check_device(device);
+    if (device == -1 && check_default_device() != REX_OK)
+        return REX_EDEVICE;
     rex_device_used(registration->release);
     return REX_OK;
 }

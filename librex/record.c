@@ -9,9 +9,9 @@
 #include "error.h"
 #include "registration.h"
 
-static struct rex_record *allocate(size_t entries, size_t fillers)
+static struct rex_record *allocate(size_t entries)
 {
-    size_t size = sizeof(struct rex_record) + entries * sizeof(struct __tgt_offload_entry) + fillers;
+    size_t size = sizeof(struct rex_record) + entries * sizeof(struct __tgt_offload_entry);
     struct rex_record *record = calloc(1, size);
     if (record == NULL)
         rex_fail_memory(size, "a registration");
@@ -34,25 +34,25 @@ static int refuse_position(const struct rex_image *image, const char *name, cons
 
 /*
  * LLVM 14 and 15 give row i of the program the address in row i of the host image, whatever the names say. So the rows go in the image's
- * order; a row of the image that the program does not name gets a key of ours.
+ * order; a row of the image that the program does not name gets a key of ours, its own address.
  */
 static int record_by_position(struct rex_registration *registration, const struct rex_image *image, struct rex_record **result)
 {
     const struct rex_table *table = &registration->table;
     const struct rex_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
-    struct rex_record *record = allocate(count, count);
+    struct rex_record *record = allocate(count);
     if (record == NULL)
         return REX_ENOMEM;
-    char *fillers = (char *)&record->entries[count];
+    struct __tgt_offload_entry *rows = record->entries;
     for (size_t i = 0; i < count; i++)
-        record->entries[i] = (struct __tgt_offload_entry){&fillers[i], (char *)(uintptr_t)view->positions[i], 0, 0, 0};
+        rows[i] = (struct __tgt_offload_entry){&rows[i], (char *)(uintptr_t)view->positions[i], 0, 0, 0};
     for (uint32_t i = 0; i < table->count; i++) {
         const struct __tgt_offload_entry *entry = &table->entries[i];
         size_t row = 0;
         /* One pass over all rows for all entries, if both are in the same order. */
         for (size_t at = placed, steps = 0; steps < count; steps++, at = (at + 1) % count)
-            if (record->entries[at].addr == &fillers[at] && strcmp(view->positions[at], entry->name) == 0) {
+            if (rows[at].addr == &rows[at] && strcmp(view->positions[at], entry->name) == 0) {
                 row = at + 1;
                 break;
             }
@@ -60,10 +60,10 @@ static int record_by_position(struct rex_registration *registration, const struc
             free(record);
             return refuse_position(image, entry->name, registration->release);
         }
-        record->entries[row - 1] = *entry;
+        rows[row - 1] = *entry;
         placed = row % count;
     }
-    describe(record, image, record->entries, count);
+    describe(record, image, rows, count);
     *result = record;
     return REX_OK;
 }
@@ -73,7 +73,7 @@ int rex_record_new(struct rex_registration *registration, const struct rex_image
     const struct rex_table *table = &registration->table;
     if (registration->release->entries_by_position && image->view.kind == REX_IMAGE_HOST)
         return record_by_position(registration, image, result);
-    struct rex_record *record = allocate(fresh ? table->count : 0, 0);
+    struct rex_record *record = allocate(fresh ? table->count : 0);
     if (record == NULL)
         return REX_ENOMEM;
     if (fresh)

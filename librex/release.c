@@ -37,7 +37,7 @@ static const struct rex_release rows[] = {
      .newest_old_header = 90, .new_header_refused = true, .runtime_object = true, .packed_slots = true},
     /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
     {.number = 21, .marker = "llvmLaunchKernel", .plain = PLAIN(3, true), .env = ENV(3),
-     .newest_old_header = 90, .runtime_object = true, .packed_slots = true},
+     .newest_old_header = 90, .runtime_object = true, .packed_slots = true, .most_dynamic_memory = 49151},
     {.number = 22, .marker = "__tgt_interop_get", .plain = PLAIN(3, true), .env = ENV(3),
      .runtime_object = true, .packed_slots = true},
     {.number = 23, .marker = "__tgt_register_rpc_callback", .plain = PLAIN(1, false), .env = ENV(3),

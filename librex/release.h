@@ -34,6 +34,7 @@ struct rex_release {
     bool new_header_refused;      /* ... and the new header is refused above it too */
     uint64_t strict_flags;        /* Flags bits that make the grid exact */
     uint32_t most_teams;          /* silently cut down to this in x; 0: the device's own limit */
+    uint32_t most_dynamic_memory; /* a launch with more reports success and does nothing; 0: no such limit */
 };
 
 /*

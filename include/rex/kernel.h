@@ -82,7 +82,7 @@ REX_DEVICE double rex_arg_double(rex_arg arg)
     return value;
 }
 
-/** REX_ARG_COPY(destination, arg): copies a parameter into a variable of any type of at most 8 bytes (a small struct). Since 0.1. */
+/** REX_ARG_COPY(destination, arg): copies @arg, a `rex_arg` variable, into a variable of any type of at most 8 bytes (a small struct). Since 0.1. */
 #define REX_ARG_COPY(destination, arg) memcpy(&(destination), &(arg), sizeof(destination))
 
 /*
@@ -124,7 +124,8 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
  * ---- Loops ----------------------------------------------------------------------------------------------------------------
  *
  * The statement or block that follows runs once for every index, whatever grid was launched. Variables that the body writes belong
- * inside it: a host image compiled with -fopenmp runs the indices on several threads. Bounds are evaluated more than once.
+ * inside it: a host image compiled with -fopenmp runs the indices on several threads. Bounds are evaluated more than once. The body
+ * must not leave the loop with break, goto or return. On a grid of one dimension every thread runs the outer loops whole.
  */
 
 /** REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension d. Since 0.1. */

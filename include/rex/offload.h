@@ -11,7 +11,7 @@
  *   4. What fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence that names the object and the cause.
  *
  * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard output; on failure no
- * output parameter is changed. Unless REX_LOG=off, each error is also written once to standard error.
+ * output parameter is changed. Unless REX_LOG=off, each error is also written to standard error; one that repeats the one before it is not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -78,7 +78,8 @@ struct __tgt_kernel_arguments;
  * REX_ENOIMAGE      no file of the image's name exists in the places searched.
  * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
  * REX_EIMAGE        the bytes are empty, truncated, or not a CUBIN or host shared object.
- * REX_EUNSAFE       a host image found by its bare name can be written by other users, or its folder can.
+ * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every user, or belongs to somebody who is neither root, nor
+ *                   the user, nor the owner of the executable.
  * REX_ENODEVICE     the image is for another architecture, or a CUBIN while the process has no NVIDIA GPU.
  * REX_EENTRIES      the entry table is empty or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
@@ -134,8 +135,8 @@ enum rex_option {
 
 /**
  * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL gives the choice back to the
- * environment. @value is copied. In a set-user-ID program the environment is ignored and this is the only way.
- * Returns 0, REX_EINVAL (unknown option, or a log level that does not exist) or REX_ENOMEM. Since 0.1.
+ * environment, and so does "". @value is copied. In a set-user-ID program the environment is ignored and this is the only way.
+ * Returns 0, REX_EINVAL (unknown option, a log level that does not exist, 4096 bytes or more) or REX_ENOMEM. Since 0.1.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 
@@ -177,9 +178,9 @@ struct rex_module {
  * already this returns 0 after one load.
  *
  * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
- * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where the process has no
- * NVIDIA GPU and the file is missing or a CUBIN, `host_image_name` is looked for in the same way. A shared object that is
- * registered is never unloaded again, since libomptarget keeps its keys and names.
+ * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where `image_name` is missing, or
+ * is a CUBIN and the process has no NVIDIA GPU, `host_image_name` is looked for in the same way; never instead of $REX_CUBIN. A shared
+ * object that is registered is never unloaded again, since libomptarget keeps its keys and names.
  *
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
@@ -190,7 +191,7 @@ REX_API int rex_module_register(struct rex_module *module);
 /**
  * rex_module_init(): rex_module_register(), then loads the image on the default device, so that neither happens in a region
  * that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not load. Returns as rex_module_register(), or REX_EDEVICE
- * if the default device number is out of range. Since 0.1.
+ * if the default device number is out of range; the module is registered then. Since 0.1.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
@@ -210,7 +211,7 @@ REX_API int rex_module_fini(struct rex_module *module);
 
 /**
  * rex_module_add(): makes @module known without registering it: the exported wrappers `rex___tgt_*`, which are given a host key and
- * no module, register it when one of its keys arrives. Returns 0 or REX_EINVAL. Since 0.1.
+ * no module, register it when one of its keys arrives. Returns 0, REX_EINVAL or REX_ENOMEM. Since 0.1.
  */
 REX_API int rex_module_add(struct rex_module *module);
 
@@ -218,7 +219,7 @@ REX_API int rex_module_add(struct rex_module *module);
  * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release. The wrappers in rex_kmp.h call
  * it; programs need not.
  *
- * @module         registered module that @host_key belongs to.
+ * @module         registered module that @host_key belongs to; not NULL.
  * @device         device number, -1 for the default device.
  * @num_teams      blocks in x where the packet has none; @thread_limit: threads in x likewise.
  * @host_key       address of the kernel's key, the `addr` of its entry.
@@ -233,7 +234,7 @@ REX_API int rex_module_launch_packet(struct rex_module *module, int64_t device, 
 
 /**
  * rex_module_launch_leading(): launches @packet with one leading row for the runtime's own parameter, which LLVM 14 to 17 do not
- * add. The wrappers in rex_kmp.h call it. Returns what `__tgt_target_kernel` returns, or REX_ENOMEM. Since 0.1.
+ * add. The wrappers in rex_kmp.h call it. Returns what `__tgt_target_kernel` returns, or -1 (REX_ENOMEM). Since 0.1.
  */
 REX_API int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
                                       struct __tgt_kernel_arguments *packet);
@@ -256,8 +257,8 @@ REX_API void *rex_literal_error(const void *src, size_t size);
  */
 
 /**
- * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: $REX_OMPTARGET; one that is in the
- * process already; else the newest release that opens. Returns 0 or REX_ENORUNTIME; once bound, always 0. Since 0.1.
+ * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: one that is in the process already;
+ * $REX_OMPTARGET; else the newest release that opens. Returns 0 or REX_ENORUNTIME; once bound, always 0. Since 0.1.
  */
 REX_API int rex_runtime_bind(void);
 

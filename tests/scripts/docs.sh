@@ -1,0 +1,162 @@
+#!/bin/sh
+# The documentation is true where a script can tell: every function has a man page, every name in the pages exists, their
+# examples compile, the README's first program prints what the README says, and links lead somewhere.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+O=${O:-$(make -s --no-print-directory print-O)}
+case $O in /*) build=$O ;; *) build=$top/$O ;; esac
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-docs.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+# ---- man pages: names
+
+identifier='[A-Za-z_][A-Za-z_0-9]*'
+
+# Names under NAME, up to the dash, are those that `make install` installs a page under.
+for page in librex/man/*.[37]; do
+    names=$(sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' "$page" | tr '\n' ' ')
+    echo "$names" | tr -s ' ' '\n' | sed '/^$/d' >>"$work/pages"
+    case " $names" in " $(basename "$page" ".${page##*.}") "*) ;; *) fail "$page does not begin with its own name" ;; esac
+    for section in NAME SYNOPSIS DESCRIPTION EXAMPLES 'SEE ALSO'; do
+        grep -q "^\.SH $section\$" "$page" || fail "$page has no section $section"
+    done
+    case $page in *.3)
+        for section in 'RETURN VALUE' ERRORS HISTORY; do
+            # The page of a header as a whole has no call that could return.
+            [ "$page" != librex/man/rex_kmp.3 ] || [ "$section" = HISTORY ] || continue
+            grep -q "^\.SH $section\$" "$page" || fail "$page has no section $section"
+        done ;;
+    esac
+done
+for name in $(sort "$work/pages" | uniq -d); do fail "two man pages are called $name"; done
+
+# The headers without their comments; macros stay.
+for header in include/*.h include/rex/*.h; do
+    gcc -fpreprocessed -dD -E -P "$header"
+done >"$work/headers" 2>/dev/null
+grep -oE "$identifier" "$work/headers" | sort -u >"$work/public"
+
+# Exported functions, and inline ones at the beginning of a line.
+sed -n 's/^ *\(rex_[A-Za-z_0-9]*\);.*/\1/p' librex/librex.map >"$work/functions"
+[ -s "$work/functions" ] || fail 'librex.map exports no function'
+sed -nE "s/^(static inline|REX_DEVICE) .*[ *]($identifier)\(.*/\2/p" include/*.h include/rex/*.h >>"$work/functions"
+sort -u -o "$work/functions" "$work/functions"
+while read -r name; do
+    grep -qx "$name" "$work/pages" || fail "$name has no man page"
+done <"$work/functions"
+
+# What the pages and the README name: in the headers, a variable that librex reads, a header's own page, or NAME_X for any X.
+sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/config.c >"$work/variables"
+{
+    cat "$work/public" "$work/variables"
+    echo rex_kmp
+    for header in include/rex/*.h; do echo "rex_$(basename "$header" .h)"; done
+} >"$work/known"
+for page in librex/man/*.[37] README.md; do
+    case $page in
+    *.md) cat "$page" ;;
+    *) mandoc -Tascii -Owidth=200 "$page" | col -b ;;
+    esac | grep -oE "$identifier" | grep -E '^(rex_|REX_|__rex_|__tgt_|__cubin|__kmpc_|register_cubin|ident_t)' |
+        grep -vE '(_X|[^_]_)$' | sort -u >"$work/named"
+    for name in $(grep -vxFf "$work/known" "$work/named" || true); do
+        fail "$page names $name, which is in no header"
+    done
+done
+
+references() { sed -nE "s/^\.BR ($identifier) \([37]\).*/\1/p" "$1"; }
+for page in librex/man/*.[37]; do
+    for name in $(references "$page"); do
+        case $name in rex_* | __rex_* | register_cubin) ;; *) continue ;; esac
+        grep -qx "$name" "$work/pages" || fail "$page refers to $name, which has no page"
+    done
+done
+
+# ---- man pages: completeness
+
+while read -r name; do
+    for file in librex/man/librex.7 README.md; do
+        grep -qw "$name" "$file" || fail "$file does not mention the variable $name"
+    done
+done <"$work/variables"
+error_names() { grep -oE 'X\(REX_[A-Z]+' include/rex/offload.h | cut -c 3-; }
+for name in $(error_names); do
+    grep -qw "$name" librex/man/rex_last_error.3 || fail "rex_last_error(3) does not mention $name"
+done
+if [ -n "${VERSION-}" ]; then
+    for page in librex/man/*.[37]; do
+        grep -q "^\.TH .*\"librex $VERSION\"" "$page" || fail "$page is not of version $VERSION"
+    done
+    grep -qF "## $VERSION" CHANGELOG.md || fail "CHANGELOG.md says nothing of $VERSION"
+fi
+
+# ---- man pages: examples compile
+
+examples=0
+for page in librex/man/*.[37]; do
+    sed -n '/^\.EX$/,/^\.EE$/{/^\.E[XE]$/d;s/\\-/-/g;s/\\e/\\/g;p;}' "$page" >"$work/example.c"
+    grep -q '^#include' "$work/example.c" || continue
+    gcc -std=gnu11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$work/example.c" || fail "$page: the example does not compile"
+    examples=$((examples + 1))
+done
+
+# ---- links: to files, relative to the file that has them; and `folder/file` in backquotes, from the top
+
+links() { grep -oE '\]\([^)]+\)' "$1" | sed 's/^](//; s/)$//; s/#.*//'; }
+# The backquotes are Markdown's.
+# shellcheck disable=SC2016
+paths() { grep -oE '`(examples|include|librex|tests|tools)/[^` ]*`' "$1" | tr -d '`'; }
+for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md; do
+    [ -f "$file" ] || { fail "there is no $file"; continue; }
+    for target in $(links "$file"); do
+        case $target in *://* | '') continue ;; esac
+        [ -e "$(dirname "$file")/$target" ] || fail "$file links to $target, which does not exist"
+    done
+    for target in $(paths "$file"); do
+        # tests/unit/NAME.c and the like stand for many.
+        case $target in *NAME* | *'*'*) continue ;; esac
+        [ -e "$target" ] || fail "$file names $target, which does not exist"
+    done
+done
+
+# ---- the README's first program, as printed, with pkg-config pointing at the build tree
+
+# block TEXT: the first fenced block after the line with TEXT
+block() {
+    awk -v text="$1" '!on && index($0, text) { on = 1; next }
+        on == 1 && /^```/ { on = 2; next }
+        on == 2 && /^```/ { exit }
+        on == 2' README.md
+}
+# The backquotes are Markdown's.
+# shellcheck disable=SC2016
+{
+    block '`axpy.c`' >"$work/axpy.c"
+    block '`axpy.cu`' >"$work/axpy.cu"
+}
+block 'and run:' >"$work/commands"
+block 'It prints' >"$work/expected"
+for file in axpy.c axpy.cu commands expected; do
+    [ -s "$work/$file" ] || fail "README.md: there is no block for $file"
+done
+sed -e "s|^libdir=.*|libdir=$build|; s|^includedir=.*|includedir=$top/include|; s|@[A-Z]*@|0|" librex/rex.pc.in >"$work/rex.pc"
+LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+PKG_CONFIG_PATH=$work
+export LD_LIBRARY_PATH PKG_CONFIG_PATH
+
+present=$(tests/llvm --list | tr '\n' ' ')
+ran=
+for release in 19 $present; do
+    case " $present " in *" $release "*) ;; *) continue ;; esac
+    ran=$release
+    (cd "$work" && "$top/tests/llvm" "$release" sh -eu ./commands >printed) || fail "README.md: the first program fails on LLVM $release"
+    diff "$work/expected" "$work/printed" || fail "README.md: the first program prints something else on LLVM $release"
+    break
+done
+
+echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; first program on LLVM ${ran:-(none)}"
+[ "$failed" = 0 ] || exit 1
+[ -n "$ran" ] || { echo 'skip: no LLVM release is unpacked to run the first program'; exit 77; }
