@@ -294,6 +294,23 @@ void __rex_real___tgt_target_data_end(int64_t device_id, int32_t arg_num, void *
 void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                          int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_update");
 
+/**
+ * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row carries in base and begin; unused
+ * bytes are 0.
+ * @src   the scalar; @size: its size in bytes, at most 8.
+ * Returns the value, which for a scalar of zeros is NULL. A larger size, or NULL with a size above 0, returns NULL, sets
+ * rex_last_error_code() to REX_EINVAL and prints the reason; the code stays until the next failing call on the thread. Since 0.1.
+ */
+static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
+{
+    void *value = NULL;
+    if (size > sizeof value || (src == NULL && size > 0))
+        return rex_literal_error(src, size);
+    if (size > 0)
+        memcpy(&value, src, size);
+    return value;
+}
+
 /*
  * ---- 4. This binary's module ------------------------------------------------------------------------------------------
  *
@@ -366,23 +383,6 @@ static inline int rex_offload_fini(void)
 static inline struct __tgt_bin_desc *register_cubin(const char *name)
 {
     return rex_module_register_image(&rex_this_module, name);
-}
-
-/**
- * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row carries in base and begin; unused
- * bytes are 0.
- * @src   the scalar; @size: its size in bytes, at most 8.
- * Returns the value, which for a scalar of zeros is NULL. A larger size, or NULL with a size above 0, returns NULL, sets
- * rex_last_error_code() to REX_EINVAL and prints the reason; the code stays until the next failing call on the thread. Since 0.1.
- */
-static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
-{
-    void *value = NULL;
-    if (size > sizeof value || (src == NULL && size > 0))
-        return rex_literal_error(src, size);
-    if (size > 0)
-        memcpy(&value, src, size);
-    return value;
 }
 
 /*

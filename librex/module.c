@@ -92,7 +92,10 @@ struct rex_module *rex_modules_find(const void *key)
     return known;
 }
 
-/* A shared object must not go away: its module is on our list, and libomptarget keeps its keys and names in tables that are never cleared. */
+/*
+ * A shared object must not go away: its module is on our list, even if its registration fails, and libomptarget keeps its keys and names
+ * in tables that are never cleared.
+ */
 static void pin(const struct rex_module *module)
 {
     char path[PATH_MAX];
