@@ -11,6 +11,7 @@
 #include "view.h"
 
 #define STO_CUDA_ENTRY 0x10
+#define STT_CUDA_OBJECT 13 /* globals of nvcc -rdc=true; without it they are STT_OBJECT */
 #define OSABI_CUDA_13 0x41
 #define ABIVERSION_CUDA_13 8
 
@@ -75,7 +76,7 @@ static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char
     if (symbol->st_shndx == SHN_UNDEF || *name == '\0')
         return 0;
     found.kernel = type == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
-    return found.kernel || type == STT_OBJECT ? rex_view_add(view, &found) : 0;
+    return found.kernel || type == STT_OBJECT || type == STT_CUDA_OBJECT ? rex_view_add(view, &found) : 0;
 }
 
 int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)

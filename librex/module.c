@@ -226,7 +226,7 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     }
     registration->on_host = image->view.kind == REX_IMAGE_HOST;
     snprintf(registration->image_path, sizeof registration->image_path, "%s", image->path);
-    rex_log(REX_LOG_INFO, "registered %u entries with %s", registration->table.count, image->path);
+    rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path, registration->table.count);
     return REX_OK;
 }
 
@@ -356,6 +356,13 @@ int rex_module_init(struct rex_module *module)
     return REX_OK;
 }
 
+static void unmap_globals(const struct rex_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->entries[i].size > 0 && !rex_runtime_disabled())
+            rex_runtime_unmap_global(table->entries[i].addr);
+}
+
 int rex_module_fini(struct rex_module *module)
 {
     int result = check_module(module, "rex_module_fini");
@@ -368,6 +375,7 @@ int rex_module_fini(struct rex_module *module)
         !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
     publish(registration, NULL);
+    unmap_globals(&registration->table);
     REX_REAL(unregister_lib)(&registration->record->descriptor);
     release_keys(registration);
     __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);

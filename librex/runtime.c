@@ -26,6 +26,8 @@ static struct {
     char doubt[256];
     int (*device_count)(void);
     int (*default_device)(void);
+    int (*is_present)(const void *address, int device);
+    int (*disassociate)(const void *address, int device);
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 } bound;
 
@@ -69,6 +71,15 @@ const char *rex_runtime_doubt(void)
     return bound.doubt;
 }
 
+void rex_runtime_unmap_global(const void *address)
+{
+    if (bound.is_present == NULL || bound.disassociate == NULL)
+        return;
+    for (int device = 0; device < bound.device_count(); device++)
+        if (bound.is_present(address, device))
+            bound.disassociate(address, device);
+}
+
 void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
 {
     if (bound.push_trip_count != NULL)
@@ -92,6 +103,8 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 {
     snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
     point(&bound.device_count, handle, "omp_get_num_devices");
+    point(&bound.is_present, handle, "omp_target_is_present");
+    point(&bound.disassociate, handle, "omp_target_disassociate_ptr");
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
     point(&bound.default_device, RTLD_DEFAULT, "omp_get_default_device");
     rex_forward_to(find_in, handle, candidate->release->number);

@@ -20,6 +20,12 @@ int rex_runtime_disabled(void);
 /* What may keep the bound libomptarget from any device, "" if nothing was seen. */
 const char *rex_runtime_doubt(void);
 
+/*
+ * Undo the mapping of a global's host address. It is made when the image is loaded and outlives the unregistration, so that the global of
+ * an image loaded later would never be reached. Nothing happens where there is none.
+ */
+void rex_runtime_unmap_global(const void *address);
+
 /* __kmpc_push_target_tripcount_mapper of LLVM 14. */
 void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count);
 

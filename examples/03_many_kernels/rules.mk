@@ -1,0 +1,2 @@
+# fabs and fmax
+examples/03_many_kernels.libs := -lm

@@ -1,0 +1,12 @@
+/*
+ * Lesson 5, the program's own kernel. Built with the program: `make`.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(square, rex_arg count, double *x)
+{
+    REX_FOR(i, rex_arg_int(count))
+        x[i] *= x[i];
+}

@@ -1,0 +1,105 @@
+/*
+ * Lesson 5: a program and two shared objects, each with kernels and a device image of its own.
+ *
+ * libscale.so is linked in the usual way. libshift.so is a plug-in, opened while the program runs, closed, and opened
+ * again. Each of the three is a *module*: rex_kmp.h keeps a table, an image name and a state for every linked binary,
+ * so nobody needs to know the others. What they share is the device: memory that one has mapped, the kernels of all can
+ * use.
+ *
+ * Run it:  make && $(make -s print-O)/examples/05_shared_objects/05_shared_objects
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scale/scale.h"
+#include "shift/shift.h"
+
+enum {
+    COUNT = 10000,
+    LITERAL = 0x120,
+    PARAMETER = 0x20, /* an address that the data region has mapped already */
+    TOFROM = 0x3
+};
+
+/* The program's own kernel, in the image of the default name, rex_lib_nvidia.cubin or rex_lib_host.so. */
+REX_KERNEL(square);
+
+static int square(double *x, int64_t count)
+{
+    void *address[] = {rex_pack_literal_arg_bytes(&count, sizeof count), x};
+    int64_t sizes[] = {sizeof count, count * (int64_t)sizeof *x};
+    int64_t types[] = {LITERAL, PARAMETER};
+    struct __tgt_kernel_arguments args = {
+        .Version = 3,
+        .NumArgs = 2,
+        .ArgsBase = address,
+        .Args = address,
+        .ArgSizes = sizes,
+        .ArgTypes = types,
+        .Tripcount = (uint64_t)count,
+        .Teams = {32, 1, 1},
+        .Threads = {128, 1, 1},
+    };
+    return __tgt_target_kernel(-1, 32, 128, REX_KERNEL_ID(square), &args);
+}
+
+/* Opens the plug-in, adds @amount to every value on the device, and closes it. Returns 0 or -1. */
+static int shift_by_plugin(double *x, int64_t count, double amount)
+{
+    void *plugin = dlopen("libshift.so", RTLD_NOW | RTLD_LOCAL);
+    void *symbol = plugin == NULL ? NULL : dlsym(plugin, "shift");
+    if (symbol == NULL) {
+        fprintf(stderr, "05_shared_objects: %s\n", dlerror());
+        return -1;
+    }
+    /* ISO C has no cast from void * to a function pointer; POSIX promises that the bytes are the same. */
+    shift_function *shift;
+    memcpy(&shift, &symbol, sizeof shift);
+    int result = shift(x, count, amount);
+    /*
+     * libomptarget keeps the addresses of a module's keys and names for as long as it lives, so librex has pinned the
+     * object when it registered it: dlclose takes back our handle, and the code stays.
+     */
+    dlclose(plugin);
+    return result;
+}
+
+static int run(double *x, int64_t count)
+{
+    void *address[] = {x};
+    int64_t sizes[] = {count * (int64_t)sizeof *x};
+    int64_t types[] = {TOFROM};
+    __tgt_target_data_begin(-1, 1, address, address, sizes, types);
+    int result = square(x, count);
+    if (result == 0)
+        result = scale(x, count, 3.0);
+    /* Twice: the second time the object is opened again, and is still registered. */
+    for (int i = 0; i < 2 && result == 0; i++)
+        result = shift_by_plugin(x, count, 0.5);
+    __tgt_target_data_end(-1, 1, address, address, sizes, types);
+    return result;
+}
+
+int main(void)
+{
+    static double x[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i;
+
+    /* Registers this program's module. Those of the shared objects are registered by their own first launch. */
+    if (rex_offload_init() != 0 || run(x, COUNT) != 0)
+        return 1;
+
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += x[i] != 3.0 * i * i + 1.0;
+    printf("program: %s\n", rex_module_image_path(&rex_this_module));
+    printf("scale:   %s\n", scale_image());
+    printf("3 * i * i + 0.5 + 0.5 by kernels of three modules: %d of %d values wrong\n", wrong, COUNT);
+    return wrong != 0;
+}

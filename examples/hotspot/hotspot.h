@@ -1,0 +1,92 @@
+/*
+ * hotspot.h - what the files of the hotspot program share. See hotspot.c.
+ *
+ *   input.c    temp_N and power_N: read, write, generate
+ *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu
+ *   serial.c   the same simulation on the host, written on its own, to check against
+ *   heatmap.c  the picture
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef HOTSPOT_H
+#define HOTSPOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Temperature of the surroundings. Rodinia gives 80 (degrees Celsius) and adds nothing to the files' values; so does
+ * this.
+ */
+#define AMBIENT 80.0
+
+/* A square chip of size x size cells; thermal resistances and capacity of one cell, and the length of a time step. */
+struct chip {
+    int64_t size;
+    double capacity;   /* heat capacity of a cell, J/K */
+    double resistance; /* to a neighbour in the chip's plane, K/W; the same in both directions, as cells are square */
+    double to_ambient; /* through the package to the surroundings, K/W */
+    double step;       /* time step, s */
+    double cell_area;  /* m^2 */
+};
+
+/* Highest power density of the model: 300 W on a chip of 10 mm x 10 mm, W/m^2. */
+#define MAX_POWER_DENSITY 3.0e6
+
+/* The model of a chip of @size x @size cells: Rodinia's constants. */
+struct chip chip_model(int64_t size);
+
+/* Seconds since some fixed moment. */
+double seconds_now(void);
+
+/* ---- input.c: files hold one number a line, size x size of them, row by row ---- */
+
+/*
+ * Reads exactly @count values of @path. On anything else, a line on stderr names file and line, and the result is -1;
+ * @values is then undefined. 0 on success.
+ */
+int read_values(const char *path, double *values, size_t count);
+
+/* Writes @count values so that reading them gives the same numbers. 0, or -1 with a line on stderr. */
+int write_values(const char *path, const double *values, size_t count);
+
+/* Fills @temp (degrees) and @power (W per cell) of a made-up processor; the same for the same size, every time. */
+void generate(const struct chip *chip, double *temp, double *power);
+
+/* ---- offload.c ---- */
+
+struct device_run {
+    int device;          /* in: number, -1 for the default */
+    int iterations;      /* in */
+    int64_t launches;    /* out: of both kernels */
+    double kernel_time;  /* out: seconds in launches */
+    double region_time;  /* out: the same with the copies to and from the device */
+    double coldest;      /* out: of the last temperatures, as the device found it */
+    double hottest;      /* out */
+};
+
+/* Registers the image and loads it. 0, or -1: librex has said why. */
+int offload_start(int device);
+/* The end of it: after this nothing may be launched. */
+void offload_stop(void);
+
+/* Runs the simulation; @temp is replaced by the last temperatures. 0, or -1 with the reason on stderr. */
+int simulate_on_device(const struct chip *chip, const double *power, double *temp, struct device_run *run);
+
+/* Prints the lines about LLVM, device and image. */
+void print_device(int device);
+
+/* ---- serial.c ---- */
+
+/* As simulate_on_device(), on the host. 0, or -1: out of memory. */
+int simulate_serially(const struct chip *chip, const double *power, double *temp, int iterations);
+
+/* ---- heatmap.c ---- */
+
+/* Where the picture goes unless --png says otherwise: a PNG, or a PPM in a build without libpng. */
+extern const char *const heatmap_default_path;
+
+/* Draws @size x @size temperatures with a colour bar. 0, or -1 with a line on stderr. */
+int write_heatmap(const char *path, const double *temp, int64_t size);
+
+#endif

@@ -1,0 +1,3 @@
+# PNG_CFLAGS and PNG_LIBS are empty where libpng is missing: the program then writes a PPM.
+examples/hotspot.cflags := $(PNG_CFLAGS)
+examples/hotspot.libs   := $(PNG_LIBS) -lm

@@ -1,0 +1,63 @@
+/*
+ * serial.c - hotspot's simulation on the host: the reference that the device run is checked against.
+ *
+ * It shares no code with kernels.cu and is written the other way round: as Rodinia's OpenMP version is, from the
+ * heat that flows into each cell, with resistances to divide by and only over neighbours that exist.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hotspot.h"
+
+/* Sum of the temperature differences to the neighbours that the cell at @row, @column has. */
+static double difference_to_neighbours(const double *temp, int64_t size, int64_t row, int64_t column)
+{
+    const double *cell = &temp[row * size + column];
+    double sum = 0.0;
+    if (row > 0)
+        sum += cell[-size] - *cell;
+    if (row < size - 1)
+        sum += cell[size] - *cell;
+    if (column > 0)
+        sum += cell[-1] - *cell;
+    if (column < size - 1)
+        sum += cell[1] - *cell;
+    return sum;
+}
+
+static void serial_step(const struct chip *model, const double *power, const double *old, double *new)
+{
+    /*
+     * A copy: the compiler cannot know that writing temperatures leaves the model alone, and would read it again for
+     * every cell.
+     */
+    const struct chip chip = *model;
+    for (int64_t row = 0; row < chip.size; row++)
+        for (int64_t column = 0; column < chip.size; column++) {
+            int64_t cell = row * chip.size + column;
+            double watts = power[cell] + difference_to_neighbours(old, chip.size, row, column) / chip.resistance +
+                           (AMBIENT - old[cell]) / chip.to_ambient;
+            new[cell] = old[cell] + watts * chip.step / chip.capacity;
+        }
+}
+
+int simulate_serially(const struct chip *chip, const double *power, double *temp, int iterations)
+{
+    size_t bytes = (size_t)(chip->size * chip->size) * sizeof *temp;
+    double *new = malloc(bytes);
+    if (new == NULL)
+        return -1;
+    double *old = temp, *spare = new;
+    for (int i = 0; i < iterations; i++) {
+        serial_step(chip, power, old, spare);
+        double *swap = old;
+        old = spare;
+        spare = swap;
+    }
+    if (old != temp)
+        memcpy(temp, old, bytes);
+    free(new);
+    return 0;
+}
