@@ -73,7 +73,8 @@ static int has_key(const struct rex_module *module, const void *key)
     if (registration != NULL)
         return rex_table_find(&registration->table, key) >= 0;
     /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
-    ptrdiff_t count = module->entries_begin != NULL ? module->entries_end - module->entries_begin : 0;
+    bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
+    ptrdiff_t count = module->entries_begin != NULL && aligned ? module->entries_end - module->entries_begin : 0;
     for (ptrdiff_t i = 0; i < count; i++)
         if (module->entries_begin[i].addr == key)
             return 1;

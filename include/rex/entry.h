@@ -22,12 +22,16 @@
 
 #ifdef __has_attribute
 #if __has_attribute(retain)
-/** REX_RETAIN: `__attribute__((retain))` where the compiler has it: survives the linker's garbage collection. Since 0.1. */
-#define REX_RETAIN __attribute__((retain))
+/**
+ * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that therefore keeps the entry. The entry itself
+ * cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under -flto, within a program. Since 0.1.
+ */
+#define REX_KEEP(S)                                                                                                    \
+    static void *S##kept__ __attribute__((section("rex_kept_entries"), used, retain)) = &S##omp_offload_entry__;
 #endif
 #endif
-#ifndef REX_RETAIN
-#define REX_RETAIN
+#ifndef REX_KEEP
+#define REX_KEEP(S)
 #endif
 
 #ifdef __cplusplus
@@ -43,8 +47,9 @@
  */
 #define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                                                       \
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                                                     \
+    REX_KEEP(S)                                                                                                        \
     struct __tgt_offload_entry S##omp_offload_entry__                                                                  \
-        __attribute__((section("omp_offloading_entries"), used, aligned(8))) REX_RETAIN = {                            \
+        __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {                                       \
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
 
 /**

@@ -1,0 +1,12 @@
+/* Kernels that do nothing, for counting what surrounds them. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <rex/kernel.h>
+
+#define NOTHING                                                                                                        \
+    {                                                                                                                  \
+        (void)a, (void)b, (void)c, (void)d;                                                                            \
+    }
+
+REX_DEVICE_KERNEL(bench_0, rex_arg a, rex_arg b, rex_arg c, rex_arg d) NOTHING
+REX_DEVICE_KERNEL(bench_1, rex_arg a, rex_arg b, rex_arg c, rex_arg d) NOTHING
+REX_DEVICE_KERNEL(bench_2, rex_arg a, rex_arg b, rex_arg c, rex_arg d) NOTHING
+REX_DEVICE_KERNEL(bench_3, rex_arg a, rex_arg b, rex_arg c, rex_arg d) NOTHING

@@ -1,0 +1,89 @@
+/*
+ * wrappers.c - launches under callgrind: libomptarget's function itself, the direct wrapper, the safe wrapper. For each of them callgrind
+ * writes two dumps, called NAME-N and NAME-2N, of N and 2N launches: their difference is N launches and nothing else.
+ *
+ * usage: wrappers N
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <valgrind/callgrind.h>
+
+REX_KERNEL(bench_0);
+REX_KERNEL(bench_1);
+REX_KERNEL(bench_2);
+REX_KERNEL(bench_3);
+
+typedef int launcher(ident_t *loc, int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
+typedef int (*exported_launcher)(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
+
+static launcher *real;
+static exported_launcher exported;
+
+static void *column[4];
+static int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
+
+/* Version 2 and parameters only: the one packet that libomptarget leaves as it is, so that all may be given the same. */
+static struct __tgt_kernel_arguments packet = {2,    4,    column, column, sizes,     types,     NULL, NULL,
+                                               1000, 0,    {4, 1, 1},      {64, 1, 1}, 0};
+
+/* Not inlined, so that every way is a loop around one call. */
+#define WAY(name, call)                                                                                                \
+    static __attribute__((noinline)) int name(long count)                                                              \
+    {                                                                                                                  \
+        int failed = 0;                                                                                                \
+        for (long i = 0; i < count; i++)                                                                               \
+            failed |= (call);                                                                                          \
+        return failed;                                                                                                 \
+    }
+WAY(by_real, real(&rex_target_kernel_ident, 0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
+WAY(by_direct, rex_direct___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
+WAY(by_safe, rex___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
+WAY(by_exported, exported(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
+WAY(by_teams, rex_direct___tgt_target_teams(0, REX_KERNEL_ID(bench_2), 4, column, column, sizes, types, 4, 64))
+
+static int measure(const char *name, int (*way)(long count), long count)
+{
+    char dump[64];
+    int failed = way(2); /* what happens once is over */
+    for (int i = 1; i <= 2; i++) {
+        snprintf(dump, sizeof dump, "%s-%d", name, i);
+        CALLGRIND_START_INSTRUMENTATION;
+        CALLGRIND_ZERO_STATS;
+        failed |= way(i * count);
+        CALLGRIND_DUMP_STATS_AT(dump);
+        CALLGRIND_STOP_INSTRUMENTATION;
+    }
+    if (failed)
+        fprintf(stderr, "%s: launches failed\n", name);
+    return failed;
+}
+
+static void *find(const char *file, const char *symbol)
+{
+    void *handle = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
+    return handle != NULL ? dlsym(handle, symbol) : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? atol(argv[1]) : 1000;
+    if (rex_offload_init() != 0)
+        return 1;
+    void *address = find(rex_runtime_path(), "__tgt_target_kernel");
+    memcpy(&real, &address, sizeof real);
+    if (real == NULL)
+        return 1;
+    int failed = measure("real", by_real, count) | measure("direct", by_direct, count) | measure("safe", by_safe, count) |
+                 measure("teams", by_teams, count);
+    address = dlsym(RTLD_DEFAULT, "rex___tgt_target_kernel");
+    memcpy(&exported, &address, sizeof exported);
+    if (exported != NULL)
+        failed |= measure("exported", by_exported, count);
+    return failed;
+}

@@ -1,0 +1,315 @@
+/*
+ * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays.
+ *
+ * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "fake.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define TARGET_PARAM 0x20
+#define LITERAL 0x100
+#define WARP 32
+
+struct place {
+    int32_t reserved_1, flags, reserved_2, reserved_3;
+    const char *source;
+};
+
+static struct fake_record record = {.release = FAKE_RELEASE, .devices = 1};
+
+EXPORT struct fake_record *fake_record(void);
+struct fake_record *fake_record(void)
+{
+    return &record;
+}
+
+/* libomp: the releases before 19 refer to it weakly and call it without a look: 16 to 18 in a constructor, 14 and 15
+ * later. */
+extern int __kmpc_get_target_offload(void) __attribute__((weak));
+
+#if FAKE_RELEASE >= 16 && FAKE_RELEASE <= 18
+__attribute__((constructor)) static void ask_libomp(void)
+{
+    __kmpc_get_target_offload();
+}
+#endif
+
+static struct fake_call *next(enum fake_function function)
+{
+    static struct fake_call spare;
+    struct fake_call *call = record.count < FAKE_CALLS ? &record.calls[record.count] : &spare;
+    record.count++;
+    record.counts[function]++;
+    memset(call, 0, sizeof *call);
+    call->function = function;
+    return call;
+}
+
+/* 19 and later have no runtime object before the first registration, and use it all the same. */
+static void need_runtime_object(void)
+{
+    if (FAKE_RELEASE >= 19 && record.registered == 0) {
+        fprintf(stderr, "fake libomptarget %d: called before any registration\n", FAKE_RELEASE);
+        abort();
+    }
+}
+
+/* ---- registration ------------------------------------------------------------------------------------------------ */
+
+#ifndef FAKE_LACKS_REGISTER
+static void note_address(const void *address)
+{
+    static const void *seen[256];
+    static size_t count;
+    for (size_t i = 0; i < count; i++)
+        if (seen[i] == address)
+            record.used_address_again = 1;
+    if (count < sizeof seen / sizeof *seen)
+        seen[count++] = address;
+}
+
+EXPORT void __tgt_register_lib(struct fake_descriptor *descriptor);
+void __tgt_register_lib(struct fake_descriptor *descriptor)
+{
+    struct fake_call *call = next(FAKE_REGISTER);
+    if (FAKE_RELEASE <= 15)
+        __kmpc_get_target_offload();
+    note_address(descriptor);
+    note_address(descriptor->begin);
+    call->descriptor = descriptor;
+    call->entries = descriptor->begin;
+    call->entry_count = (uint64_t)(descriptor->stop - descriptor->begin);
+    call->image = descriptor->image->start;
+    call->image_size = (uint64_t)(descriptor->image->end - descriptor->image->start);
+    if (call->image_size >= sizeof call->header)
+        memcpy(call->header, call->image, sizeof call->header);
+    record.registered++;
+}
+#endif
+
+EXPORT void __tgt_unregister_lib(struct fake_descriptor *descriptor);
+void __tgt_unregister_lib(struct fake_descriptor *descriptor)
+{
+    struct fake_call *call = next(FAKE_UNREGISTER);
+    call->descriptor = descriptor;
+    record.registered--;
+}
+
+#ifndef FAKE_LACKS_DEVICES
+EXPORT int omp_get_num_devices(void);
+int omp_get_num_devices(void)
+{
+    next(FAKE_DEVICE_COUNT);
+    need_runtime_object();
+    return record.registered > 0 ? record.devices : 0;
+}
+#endif
+
+/* ---- what the kernel gets ---------------------------------------------------------------------------------------- */
+
+static void copy_rows(struct fake_call *call, const struct fake_packet *packet)
+{
+    uint32_t rows = packet->rows < FAKE_ROWS ? packet->rows : FAKE_ROWS;
+    call->packet = *packet;
+    for (uint32_t i = 0; i < rows; i++) {
+        call->base[i] = packet->base[i];
+        call->begin[i] = packet->begin[i];
+        call->sizes[i] = packet->sizes[i];
+        call->types[i] = packet->types[i];
+        if (packet->types[i] & TARGET_PARAM && call->parameters < FAKE_ROWS)
+            call->parameter[call->parameters++] = packet->base[i];
+    }
+}
+
+static void prepend_environment(struct fake_call *call)
+{
+    memmove(call->parameter + 1, call->parameter, (FAKE_ROWS - 1) * sizeof *call->parameter);
+    call->parameter[0] = (void *)-1;
+    call->parameters++;
+}
+
+static void work_out_parameters(struct fake_call *call)
+{
+    uint32_t version = call->packet.version;
+    if (FAKE_RELEASE == 18 || (FAKE_RELEASE >= 19 && FAKE_RELEASE <= 22 && version >= 3) ||
+        (FAKE_RELEASE >= 23 && version == 3))
+        prepend_environment(call);
+    else if (FAKE_RELEASE >= 23 && version >= 4 && call->parameters > 0)
+        call->parameter[call->parameters - 1] = (void *)-1;
+}
+
+static void work_out_grid(struct fake_call *call)
+{
+    const struct fake_packet *packet = &call->packet;
+    int from_call = FAKE_RELEASE <= 15 || packet->version < (FAKE_RELEASE >= 23 ? 3 : 2);
+    int three = FAKE_RELEASE >= 20 && !from_call;
+    for (int i = 0; i < 3; i++) {
+        call->grid[i] = i == 0 || three ? packet->teams[i] : 1;
+        call->block[i] = i == 0 || three ? packet->threads[i] : 1;
+    }
+    if (from_call) {
+        call->grid[0] = (uint32_t)call->teams;
+        call->block[0] = (uint32_t)call->threads;
+    }
+    if (FAKE_RELEASE == 14 && call->grid[0] > 65536)
+        call->grid[0] = 65536;
+    call->dynamic_memory = FAKE_RELEASE >= 16 && !from_call ? packet->dynamic_memory : 0;
+    call->clamped = FAKE_RELEASE >= 23 && !(packet->flags & 0x40);
+}
+
+static struct fake_call *launched(enum fake_function function, const struct place *place, int64_t device, void *key,
+                                  int32_t teams, int32_t threads, const struct fake_packet *packet)
+{
+    struct fake_call *call = next(function);
+    need_runtime_object();
+    call->device = device;
+    call->key = key;
+    call->teams = teams;
+    call->threads = threads;
+    if (place != NULL) {
+        call->place_flags = place->flags;
+        snprintf(call->place, sizeof call->place, "%s", place->source);
+    }
+    copy_rows(call, packet);
+    work_out_parameters(call);
+    work_out_grid(call);
+    return call;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+#define ROWS void **base, void **begin, int64_t *sizes, int64_t *types
+
+EXPORT int __tgt_target_teams_mapper(struct place *place, int64_t device, void *key, int32_t rows, ROWS, void **names,
+                                     void **mappers, int32_t teams, int32_t threads);
+int __tgt_target_teams_mapper(struct place *place, int64_t device, void *key, int32_t rows, ROWS, void **names,
+                              void **mappers, int32_t teams, int32_t threads)
+{
+    struct fake_packet packet = {.rows = (uint32_t)rows, .base = base, .begin = begin, .sizes = sizes, .types = types,
+                                 .names = names, .mappers = mappers};
+    launched(FAKE_TEAMS_MAPPER, place, device, key, teams, threads, &packet);
+    return record.result;
+}
+
+EXPORT int __tgt_target_teams(int64_t device, void *key, int32_t rows, ROWS, int32_t teams, int32_t threads);
+int __tgt_target_teams(int64_t device, void *key, int32_t rows, ROWS, int32_t teams, int32_t threads)
+{
+    struct fake_packet packet = {.rows = (uint32_t)rows, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    launched(FAKE_TEAMS, NULL, device, key, teams, threads, &packet);
+    return record.result;
+}
+
+EXPORT int __tgt_target(int64_t device, void *key, int32_t rows, ROWS);
+int __tgt_target(int64_t device, void *key, int32_t rows, ROWS)
+{
+    struct fake_packet packet = {.rows = (uint32_t)rows, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    launched(FAKE_TARGET, NULL, device, key, 1, -1, &packet);
+    return record.result;
+}
+
+#if FAKE_RELEASE == 14
+EXPORT void __kmpc_push_target_tripcount_mapper(struct place *place, int64_t device, uint64_t count);
+void __kmpc_push_target_tripcount_mapper(struct place *place, int64_t device, uint64_t count)
+{
+    struct fake_call *call = next(FAKE_TRIP_COUNT);
+    (void)place;
+    call->device = device;
+    call->packet.trip_count = count;
+}
+#endif
+
+#if FAKE_RELEASE >= 15
+/* What the release leaves in the caller's packet. */
+static void scribble(struct fake_packet *packet, uint32_t parameters, int32_t teams)
+{
+    int in_place = FAKE_RELEASE >= 23 ? packet->version >= 4 : packet->version >= 2;
+    if (FAKE_RELEASE == 15 || !in_place)
+        return;
+    packet->rows = parameters;
+    if (FAKE_RELEASE == 18 || (FAKE_RELEASE >= 19 && FAKE_RELEASE <= 22 && packet->version >= 3))
+        packet->rows++;
+    if (FAKE_RELEASE <= 19)
+        packet->threads[0] += WARP;
+    if (teams == -1)
+        packet->teams[0] = 1;
+    for (int i = 1; FAKE_RELEASE >= 20 && i < 3; i++) {
+        packet->teams[i] += packet->teams[i] == 0;
+        packet->threads[i] += packet->threads[i] == 0;
+    }
+}
+
+EXPORT int __tgt_target_kernel(struct place *place, int64_t device, int32_t teams, int32_t threads, void *key,
+                               struct fake_packet *packet);
+int __tgt_target_kernel(struct place *place, int64_t device, int32_t teams, int32_t threads, void *key,
+                        struct fake_packet *packet)
+{
+    launched(FAKE_KERNEL, place, device, key, teams, threads, packet);
+    uint32_t parameters = 0;
+    for (uint32_t i = 0; i < packet->rows; i++)
+        parameters += (packet->types[i] & TARGET_PARAM) != 0;
+    scribble(packet, parameters, teams);
+    return record.result;
+}
+#endif
+
+/* ---- data -------------------------------------------------------------------------------------------------------- */
+
+static void data(enum fake_function function, int64_t device, int32_t rows, ROWS)
+{
+    struct fake_packet packet = {.rows = (uint32_t)rows, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    struct fake_call *call = next(function);
+    need_runtime_object();
+    call->device = device;
+    copy_rows(call, &packet);
+}
+
+#define DATA(name, function)                                                                                           \
+    EXPORT void __tgt_target_data_##name(int64_t device, int32_t rows, ROWS);                                          \
+    void __tgt_target_data_##name(int64_t device, int32_t rows, ROWS)                                                  \
+    {                                                                                                                  \
+        data(function, device, rows, base, begin, sizes, types);                                                       \
+    }
+DATA(begin, FAKE_BEGIN)
+DATA(end, FAKE_END)
+DATA(update, FAKE_UPDATE)
+
+/* ---- exports that only tell the release -------------------------------------------------------------------------- */
+
+#define MARKER(name)                                                                                                   \
+    EXPORT void name(void);                                                                                            \
+    void name(void)                                                                                                    \
+    {                                                                                                                  \
+    }
+#if FAKE_RELEASE >= 16
+MARKER(__tgt_target_nowait_query)
+#endif
+#if FAKE_RELEASE >= 17
+MARKER(omp_target_memcpy_async)
+#endif
+#if FAKE_RELEASE >= 18
+MARKER(__tgt_activate_record_replay)
+MARKER(omp_target_memset)
+#endif
+#if FAKE_RELEASE >= 19
+MARKER(__tgt_rtl_init)
+MARKER(__tgt_rtl_deinit)
+#endif
+#if FAKE_RELEASE >= 20
+MARKER(llvmLaunchKernel)
+#endif
+#if FAKE_RELEASE >= 22
+MARKER(__tgt_interop_get)
+MARKER(omp_get_device_from_uid)
+#endif
+#if FAKE_RELEASE >= 23
+MARKER(__tgt_register_rpc_callback)
+MARKER(omp_get_gprivate_limit)
+#endif

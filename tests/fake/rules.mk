@@ -1,0 +1,50 @@
+# Fakes for the unit tests, in $(O)/tests/fake: NN/libomptarget.so.NN for each release, with a libomp and a plugin's
+# name beside it; lacks-*/: without an entry point; cuda/libcuda.so.1; module.so: a place for a module.
+
+fake_releases := 14 15 16 17 18 19 20 21 22 23
+fake_cflags    = $(common_cflags) -fPIC -fvisibility=default
+
+# $(1) folder, $(2) release, $(3) more flags. A library's number tells 20 from 21, whose exports are the same.
+define fake-omptarget
+FAKES += $(O)/tests/fake/$(1)/libomptarget.so.$(2) $(O)/tests/fake/$(1)/libomp.so.5
+$(O)/tests/fake/$(1)/libomptarget.so.$(2): tests/fake/omptarget.c $(O)/flags $(O)/tests/fake/$(1)/libomp.so.5
+	$$(call say,FAKE,$$@)
+	$$(Q)$$(CC) $$(fake_cflags) -MF $$@.d -MT $$@ -DFAKE_RELEASE=$(2) $(3) -shared \
+	    -Wl,-soname,libomptarget.so.$(2) -o $$@ $$<
+	$$(Q)touch $$(@D)/libomptarget.rtl.x86_64.so
+$(O)/tests/fake/$(1)/libomp.so.5: tests/fake/libomp.c $(O)/flags
+	@mkdir -p $$(@D)
+	$$(call say,FAKE,$$@)
+	$$(Q)$$(CC) $$(fake_cflags) -MF $$@.d -MT $$@ -shared -Wl,-soname,libomp.so.5 -o $$@ $$<
+endef
+$(foreach r,$(fake_releases),$(eval $(call fake-omptarget,$(r),$(r),)))
+$(eval $(call fake-omptarget,lacks-register,19,-DFAKE_LACKS_REGISTER))
+$(eval $(call fake-omptarget,lacks-devices,19,-DFAKE_LACKS_DEVICES))
+
+FAKES += $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/iomp/libiomp5.so $(O)/tests/fake/module.so
+$(O)/tests/fake/cuda/libcuda.so.1: tests/fake/cuda.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,FAKE,$@)
+	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -Wl,-soname,libcuda.so.1 -o $@ $<
+$(O)/tests/fake/module.so: tests/fake/module.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,FAKE,$@)
+	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -o $@ $<
+# Intel's name, and a soname that satisfies nobody's need of libomp.so.5
+$(O)/tests/fake/iomp/libiomp5.so: tests/fake/libomp.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,FAKE,$@)
+	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -Wl,-soname,libiomp5.so -o $@ $<
+
+# The kernels of tests/data as host images: as usual, and with packed relocations where the linker can. Not with a
+# sanitizer, which makes symbols larger.
+$(eval $(call host-image,$(O)/tests/fake/host.so,tests/data/kernels.cu,-fno-sanitize=all))
+FAKES += $(O)/tests/fake/host.so
+ifneq ($(shell $(CC) -Wl,--help 2>/dev/null | grep pack-relative-relocs),)
+comma := ,
+packed := -fno-sanitize=all -Wl$(comma)-z$(comma)pack-relative-relocs
+$(eval $(call host-image,$(O)/tests/fake/host_relr.so,tests/data/kernels.cu,$(packed)))
+FAKES += $(O)/tests/fake/host_relr.so
+endif
+
+EXTRA += $(FAKES)

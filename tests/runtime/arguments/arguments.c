@@ -1,0 +1,301 @@
+/*
+ * What a kernel receives: every argument, the grid and the block, for plain and env kernels, on every release.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include "report.h"
+
+REX_KERNEL(plain0);
+REX_KERNEL(plain1);
+REX_KERNEL(plain7);
+REX_KERNEL(plain64);
+REX_KERNEL(env0);
+REX_KERNEL(env1);
+REX_KERNEL(env7);
+REX_KERNEL(env64);
+REX_KERNEL(scalars);
+
+struct report kept;
+REX_GLOBAL(kept);
+
+#define NO_ENVIRONMENT UINT64_MAX /* what the runtime passes an env kernel that asked for nothing */
+
+static const struct form {
+    const char *name;
+    int env;
+    void *key_of[4];
+} forms[] = {
+    {"plain", 0, {&plain0__id__, &plain1__id__, &plain7__id__, &plain64__id__}},
+    {"env", 1, {&env0__id__, &env1__id__, &env7__id__, &env64__id__}},
+};
+static const int counts[] = {0, 1, 7, 64};
+
+typedef int launch_function(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
+static launch_function *const launchers[] = {rex_direct___tgt_target_kernel, rex___tgt_target_kernel};
+
+static void start(void)
+{
+    assert_int_equal(rex_offload_init(), 0);
+}
+
+/* LLVM 18 runs no plain kernels. */
+static int runs(const struct form *form)
+{
+    return form->env || rex_runtime_release() != 18;
+}
+
+static uint64_t value_of(int argument, int launch)
+{
+    return UINT64_C(0x0123456789abcdef) * (uint64_t)(argument + 1) ^ ((uint64_t)launch << 56);
+}
+
+/* Rows for a kernel with COUNT arguments; the words that even arguments point to are in WORDS. */
+static void fill(struct rows *rows, int count, int launch, struct report *report, uint64_t words[64])
+{
+    rows->count = 0;
+    if (count > 0)
+        add_row(rows, report, sizeof *report, PARAMETER | TOFROM);
+    for (int i = 1; i < count; i++) {
+        words[i] = value_of(i, launch);
+        if (i % 2 == 1)
+            add_literal(rows, &words[i], sizeof words[i]);
+        else
+            add_row(rows, &words[i], sizeof words[i], PARAMETER | TO);
+    }
+}
+
+/* A grid is compared on a GPU; the host device runs a kernel once, whatever was asked for. */
+static void check_grid(const struct report *report, const uint32_t teams[3], const uint32_t threads[3])
+{
+    uint64_t all = 1;
+    int host = rex_module_on_host(&rex_this_module);
+    for (int d = 0; d < 3; d++) {
+        assert_int_equal(report->teams[d], host ? 1 : teams[d]);
+        assert_int_equal(report->threads[d], host ? 1 : threads[d]);
+        all *= host ? 1u : teams[d] * threads[d];
+    }
+    assert_int_equal(report->ran, all);
+}
+
+static void fetch_kept(void)
+{
+    void *address[] = {&kept};
+    int64_t size[] = {sizeof kept}, type[] = {FROM};
+    __tgt_target_data_update(-1, 1, address, address, size, type);
+}
+
+static void clear_kept(void)
+{
+    void *address[] = {&kept};
+    int64_t size[] = {sizeof kept}, type[] = {TO};
+    memset(&kept, 0, sizeof kept);
+    __tgt_target_data_update(-1, 1, address, address, size, type);
+}
+
+static void check_launch(const struct form *form, int which, launch_function *launch_by, int launch)
+{
+    static struct report mapped;
+    static const uint32_t teams[] = {3, 1, 1}, threads[] = {64, 1, 1};
+    uint64_t words[64];
+    struct rows rows;
+    struct report *report = counts[which] == 0 ? &kept : &mapped;
+    memset(&mapped, 0, sizeof mapped);
+    clear_kept();
+    fill(&rows, counts[which], launch, &mapped, words);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, teams[0], threads[0]), before = packet;
+    struct rows rows_before = rows;
+
+    assert_int_equal(launch_by(-1, 3, 64, form->key_of[which], &packet), 0);
+
+    assert_memory_equal(&packet, &before, sizeof packet);
+    assert_memory_equal(&rows, &rows_before, sizeof rows);
+    if (counts[which] == 0)
+        fetch_kept();
+    assert_int_equal(report->calls, 1);
+    assert_true(report->environment == (form->env ? NO_ENVIRONMENT : 0));
+    check_grid(report, teams, threads);
+    for (int i = 1; i < counts[which]; i++)
+        if (report->arguments[i] != value_of(i, launch))
+            fail_msg("%s%d: argument %d is %#llx, not %#llx", form->name, counts[which], i,
+                     (unsigned long long)report->arguments[i], (unsigned long long)value_of(i, launch));
+}
+
+static void every_argument_arrives(void **state)
+{
+    (void)state;
+    int launch = 0;
+    start();
+    for (int again = 0; again < 2; again++)
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+            for (int which = 0; which < 4 && runs(&forms[f]); which++)
+                for (size_t l = 0; l < sizeof launchers / sizeof *launchers; l++)
+                    check_launch(&forms[f], which, launchers[l], launch++);
+}
+
+static void reused_packet_keeps_its_bytes(void **state)
+{
+    (void)state;
+    start();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        struct report report = {0};
+        struct rows rows, rows_before;
+        uint64_t words[64];
+        if (!runs(&forms[f]))
+            continue;
+        fill(&rows, 7, 0, &report, words);
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 2, 32), before = packet;
+        rows_before = rows;
+        int rounds = rounds_of(1000);
+        for (int i = 0; i < rounds; i++) {
+            assert_int_equal(__tgt_target_kernel(-1, 2, 32, forms[f].key_of[2], &packet), 0);
+            assert_memory_equal(&packet, &before, sizeof packet);
+        }
+        assert_memory_equal(&rows, &rows_before, sizeof rows);
+        assert_int_equal(report.calls, rounds);
+        assert_int_equal(report.ran, (uint64_t)rounds * (rex_module_on_host(&rex_this_module) ? 1 : 64));
+        for (int i = 1; i < 7; i++)
+            assert_true(report.arguments[i] == value_of(i, 0));
+    }
+}
+
+static void literals_of_every_size(void **state)
+{
+    (void)state;
+    struct report report = {0};
+    struct rows rows = {0};
+    const struct {
+        int16_t first;
+        uint8_t second;
+    } parts = {-12345, 200};
+    int8_t byte = -101;
+    int16_t half = -30000;
+    int32_t word = -2000000000;
+    int64_t whole = INT64_MIN + 7;
+    float single = -1.25f, single_doubled = -2.5f;
+    double twice = 1e300, twice_doubled = 2e300;
+    uint32_t bits, doubled_bits;
+    uint64_t long_bits;
+    start();
+    if (rex_runtime_release() == 18)
+        return;
+    add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
+    add_literal(&rows, &byte, sizeof byte);
+    add_literal(&rows, &half, sizeof half);
+    add_literal(&rows, &word, sizeof word);
+    add_literal(&rows, &whole, sizeof whole);
+    add_literal(&rows, &single, sizeof single);
+    add_literal(&rows, &twice, sizeof twice);
+    add_literal(&rows, &parts, sizeof parts);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(scalars), &packet), 0);
+
+    assert_int_equal((int64_t)report.arguments[1], byte);
+    assert_int_equal((int64_t)report.arguments[2], half);
+    assert_int_equal((int64_t)report.arguments[3], word);
+    assert_int_equal((int64_t)report.arguments[4], whole);
+    memcpy(&doubled_bits, &single_doubled, sizeof doubled_bits);
+    assert_true(report.arguments[5] == doubled_bits);
+    memcpy(&long_bits, &twice_doubled, sizeof long_bits);
+    assert_true(report.arguments[6] == long_bits);
+    assert_int_equal((int64_t)report.arguments[7], parts.first);
+    assert_int_equal(report.arguments[8], parts.second);
+    assert_true(report.arguments[9] == (uint8_t)byte);
+    assert_true(report.arguments[10] == (uint16_t)half);
+    assert_true(report.arguments[11] == (uint32_t)word);
+    memcpy(&bits, &single, sizeof bits);
+    assert_true(report.arguments[12] == bits);
+}
+
+/* x from the packet, from the call where the packet has none, and from neither. */
+static void grid_of_packet_or_call(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t teams, threads;
+        int32_t call_teams, call_threads;
+        uint64_t trip_count;
+        uint32_t expected_teams, expected_threads;
+    } cases[] = {
+        {0, 0, 5, 96, 0, 5, 96},     {0, 32, 5, 96, 0, 5, 32},      {7, 0, 5, 96, 0, 7, 96},
+        {7, 32, 5, 96, 0, 7, 32},    {7, 32, 0, 0, 0, 7, 32},       {7, 32, -1, -1, 0, 7, 32},
+        {0, 0, 0, 0, 1000, 8, 128},  {0, 0, -1, -1, 0, 128, 128},   {0, 0, -1, 64, 1, 1, 64},
+        {300, 1024, 1, 1, 0, 300, 1024},
+    };
+    start();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases && runs(&forms[f]); i++) {
+            struct report report = {0};
+            struct rows rows = {0};
+            add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
+            struct __tgt_kernel_arguments packet = packet_of(&rows, cases[i].teams, cases[i].threads);
+            packet.Tripcount = cases[i].trip_count;
+            assert_int_equal(__tgt_target_kernel(-1, cases[i].call_teams, cases[i].call_threads, forms[f].key_of[1], &packet), 0);
+            check_grid(&report, (const uint32_t[]){cases[i].expected_teams, 1, 1},
+                       (const uint32_t[]){cases[i].expected_threads, 1, 1});
+        }
+}
+
+/* y and z: 0 is 1; more than 1 arrives on LLVM 20 and later and is refused by name before. */
+static void grid_of_three_dimensions(void **state)
+{
+    (void)state;
+    static const uint32_t teams[] = {4, 2, 3}, threads[] = {16, 2, 4};
+    start();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        struct report report = {0};
+        struct rows rows = {0};
+        if (!runs(&forms[f]))
+            continue;
+        add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 16);
+        packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 0;
+        assert_int_equal(__tgt_target_kernel(-1, 0, 0, forms[f].key_of[1], &packet), 0);
+        check_grid(&report, (const uint32_t[]){4, 1, 1}, (const uint32_t[]){16, 1, 1});
+
+        memset(&report, 0, sizeof report);
+        memcpy(packet.Teams, teams, sizeof teams);
+        memcpy(packet.Threads, threads, sizeof threads);
+        int result = __tgt_target_kernel(-1, 0, 0, forms[f].key_of[1], &packet);
+        if (rex_module_on_host(&rex_this_module) || rex_runtime_release() >= 20) {
+            assert_int_equal(result, 0);
+            check_grid(&report, teams, threads);
+        } else {
+            assert_int_equal(result, -1);
+            assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
+            assert_non_null(strstr(rex_last_error(), "4 x 2 x 3"));
+            assert_int_equal(report.ran, 0);
+        }
+    }
+}
+
+/* Rows that are no parameters are mapped and not passed. */
+static void rows_that_are_no_parameters(void **state)
+{
+    (void)state;
+    start();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        struct report report = {0};
+        struct rows rows = {0};
+        uint64_t words[64], other = 1;
+        if (!runs(&forms[f]))
+            continue;
+        fill(&rows, 7, 3, &report, words);
+        add_row(&rows, &other, sizeof other, TO);
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+        assert_int_equal(__tgt_target_kernel(-1, 1, 1, forms[f].key_of[2], &packet), 0);
+        for (int i = 1; i < 7; i++)
+            assert_true(report.arguments[i] == value_of(i, 3));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_argument_arrives),   cmocka_unit_test(reused_packet_keeps_its_bytes),
+        cmocka_unit_test(literals_of_every_size),   cmocka_unit_test(grid_of_packet_or_call),
+        cmocka_unit_test(grid_of_three_dimensions), cmocka_unit_test(rows_that_are_no_parameters),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

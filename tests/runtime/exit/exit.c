@@ -1,0 +1,146 @@
+/*
+ * A program that ends without rex_offload_fini() ends cleanly: status 0 and not a word on standard error, however it ends.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+#include <spawn.h>
+
+#include "runtime/runtime.h"
+
+REX_KERNEL(square);
+
+/* ---- the programs that end: no cmocka here --------------------------------------------------------------------------------------- */
+
+static int launch(void)
+{
+    int64_t value = 12, result = -1;
+    void *rows[] = {rex_pack_literal_arg_bytes(&value, sizeof value), &result};
+    int64_t sizes[] = {8, 8}, types[] = {PARAMETER | LITERAL, PARAMETER | FROM};
+    struct __tgt_kernel_arguments packet = {3, 2, rows, rows, sizes, types, NULL, NULL, 0, 0, {1, 1, 1}, {1, 1, 1}, 0};
+    return __tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(square), &packet) != 0 || result != 144;
+}
+
+static void open_region(void)
+{
+    static int64_t data[1000];
+    void *rows[] = {data};
+    int64_t sizes[] = {sizeof data}, types[] = {TOFROM};
+    __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
+}
+
+static void *exit_now(void *unused)
+{
+    (void)unused;
+    exit(launch());
+}
+
+static int launched;
+
+static void *launch_and_stay(void *unused)
+{
+    launch();
+    __atomic_store_n(&launched, 1, __ATOMIC_RELEASE);
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void exit_in_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, exit_now, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void leave_a_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, launch_and_stay, NULL);
+    while (!__atomic_load_n(&launched, __ATOMIC_ACQUIRE))
+        usleep(1000);
+}
+
+static void launch_late(void)
+{
+    if (rex_offload_fini() != 0 || launch() != 0)
+        _exit(3);
+}
+
+/* What main does when it is called with the name of a way to end. */
+static int end(const char *way)
+{
+    int lazy = strstr(way, "lazy") != NULL;
+    if (strstr(way, "bound_only") != NULL)
+        return rex_runtime_bind();
+    if (strstr(way, "nothing") != NULL)
+        return 0;
+    if (!lazy && rex_offload_init() != 0)
+        return 1;
+    if (strstr(way, "registered_only") != NULL)
+        return 0;
+    /* Registered last, so that it runs before whatever libomptarget does at the end. */
+    if (strstr(way, "launch_at_exit") != NULL)
+        return launch() || atexit(launch_late);
+    if (launch() != 0)
+        return 2;
+    if (strstr(way, "region") != NULL)
+        open_region();
+    if (strstr(way, "other_thread_lives") != NULL)
+        leave_a_thread();
+    if (strstr(way, "after_fini") != NULL && rex_offload_fini() != 0)
+        return 4;
+    if (strstr(way, "in_thread") != NULL)
+        exit_in_thread();
+    if (strstr(way, "underscore") != NULL)
+        _exit(0);
+    if (strstr(way, "by_exit") != NULL)
+        exit(0);
+    return 0;
+}
+
+/* ---- what they are seen to do ---------------------------------------------------------------------------------------------------- */
+
+static void check_end(const char *way)
+{
+    char *arguments[] = {(char *)(uintptr_t)own_path(), (char *)(uintptr_t)way, NULL}, text[4096];
+    posix_spawn_file_actions_t actions;
+    int ends[2], status = -1;
+    size_t length = 0;
+    ssize_t got;
+    pid_t child;
+    assert_int_equal(pipe(ends), 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addclose(&actions, ends[1]);
+    assert_int_equal(posix_spawn(&child, arguments[0], &actions, NULL, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    while ((got = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)got;
+    text[length] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0 || length > 0)
+        fail_msg("%s: wait status %#x, standard error: '%s'", way, (unsigned)status, text);
+}
+
+#define WAY(name)                                                                                                      \
+    static void name(void **state)                                                                                     \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        check_end(#name);                                                                                              \
+    }
+#define WAYS(X)                                                                                                        \
+    X(nothing) X(bound_only) X(registered_only) X(return_from_main) X(return_lazy) X(return_after_fini)                \
+    X(return_with_region) X(return_other_thread_lives) X(by_exit) X(by_exit_lazy_with_region) X(in_thread)             \
+    X(in_thread_with_region) X(underscore) X(underscore_with_region) X(launch_at_exit)
+WAYS(WAY)
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test(name),
+    const struct CMUnitTest tests[] = {WAYS(TEST)};
+    return argc > 1 ? end(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+/*
+ * The kernels of rose/, by the names of generated code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL_STEM(OUT__1__main__38__, rex_arg n, rex_arg a, const float *x, float *y)
+{
+    REX_FOR(i, rex_arg_int32(n))
+        y[i] += rex_arg_float(a) * x[i];
+}
+
+REX_DEVICE_KERNEL_STEM(OUT__2__older__20__, rex_arg n, float *y)
+{
+    REX_FOR(i, rex_arg_int32(n))
+        y[i] *= 2.0f;
+}
+
+REX_DEVICE_KERNEL_STEM(OUT__3__older__31__, rex_arg n, float *y)
+{
+    REX_FOR(i, rex_arg_int32(n))
+        y[i] += 0.5f;
+}

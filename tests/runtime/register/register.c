@@ -1,0 +1,194 @@
+/*
+ * Registration by name and without, eager and lazy; its end, and what comes after.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(add);
+
+static int add_by(int (*launch)(int64_t, int32_t, int32_t, void *, struct __tgt_kernel_arguments *), int64_t amount, int64_t *sum)
+{
+    struct rows rows = {0};
+    add_literal(&rows, &amount, sizeof amount);
+    add_row(&rows, sum, sizeof *sum, PARAMETER | TOFROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 2, 32);
+    return launch(-1, 2, 32, REX_KERNEL_ID(add), &packet);
+}
+
+static void check_launch(void)
+{
+    int64_t sum = 40;
+    assert_int_equal(add_by(rex_direct___tgt_target_kernel, 2, &sum), 0);
+    assert_int_equal(sum, 42);
+    assert_int_equal(add_by(rex___tgt_target_kernel, 58, &sum), 0);
+    assert_int_equal(sum, 100);
+}
+
+static void check_registered(const char *image)
+{
+    struct rex_module *module = &rex_this_module;
+    assert_non_null(__cubin_desc);
+    assert_int_equal(__cubin_desc->NumDeviceImages, 1);
+    assert_true(__cubin_desc->DeviceImages->ImageEnd > __cubin_desc->DeviceImages->ImageStart);
+    assert_true(__cubin_desc->HostEntriesEnd - __cubin_desc->HostEntriesBegin >= 1);
+    assert_string_equal(rex_module_image_path(module), image);
+    assert_true(rex_device_count() >= 1);
+    assert_int_equal(rex_module_on_host(module), !gpu_present());
+}
+
+static void check_not_registered(void)
+{
+    assert_null(__cubin_desc);
+    assert_string_equal(rex_module_image_path(&rex_this_module), "");
+    assert_int_equal(rex_device_count(), 0);
+    assert_int_equal(rex_module_on_host(&rex_this_module), 0);
+}
+
+/* The default names are what the compiler's output relies on. */
+static void default_name(void **state)
+{
+    (void)state;
+    assert_string_equal(REX_CUBIN_NAME, "rex_lib_nvidia.cubin");
+    assert_string_equal(rex_this_module.image_name, REX_CUBIN_NAME);
+    check_not_registered();
+    assert_int_equal(rex_offload_init(), 0);
+    check_registered(default_image().text);
+    check_launch();
+}
+
+static void register_without_name(void **state)
+{
+    (void)state;
+    struct __tgt_bin_desc *descriptor = register_cubin(NULL);
+    assert_non_null(descriptor);
+    assert_ptr_equal(descriptor, __cubin_desc);
+    check_registered(default_image().text);
+    check_launch();
+}
+
+static void register_with_name(void **state)
+{
+    (void)state;
+    struct path copy = temporary_file("renamed");
+    copy_file(default_image().text, copy.text);
+    struct __tgt_bin_desc *descriptor = register_cubin(copy.text);
+    assert_non_null(descriptor);
+    assert_ptr_equal(descriptor, __cubin_desc);
+    check_registered(copy.text);
+    check_launch();
+    unlink(copy.text);
+}
+
+static void second_name_changes_nothing(void **state)
+{
+    (void)state;
+    struct __tgt_bin_desc *descriptor = register_cubin(NULL);
+    assert_non_null(descriptor);
+    assert_ptr_equal(register_cubin("/nowhere/else.cubin"), descriptor);
+    assert_ptr_equal(register_cubin(REX_CUBIN_NAME), descriptor);
+    assert_int_equal(rex_offload_init(), 0);
+    assert_ptr_equal(__cubin_desc, descriptor);
+    check_registered(default_image().text);
+    check_launch();
+}
+
+static void failed_name_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_null(register_cubin("/nowhere/at/all.cubin"));
+    assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
+    assert_non_null(strstr(rex_last_error(), "/nowhere/at/all.cubin"));
+    check_not_registered();
+    assert_non_null(register_cubin(NULL));
+    check_registered(default_image().text);
+    check_launch();
+}
+
+static void init_loads_the_image(void **state)
+{
+    (void)state;
+    assert_null(getenv("REX_TEST_LOADED"));
+    assert_int_equal(rex_offload_init(), 0);
+    if (rex_module_on_host(&rex_this_module))
+        assert_non_null(getenv("REX_TEST_LOADED"));
+    check_launch();
+}
+
+/* That register_cubin() does not load shows that the test above can fail. */
+static void register_alone_does_not_load(void **state)
+{
+    (void)state;
+    assert_non_null(register_cubin(NULL));
+    assert_null(getenv("REX_TEST_LOADED"));
+    check_launch();
+    if (rex_module_on_host(&rex_this_module))
+        assert_non_null(getenv("REX_TEST_LOADED"));
+}
+
+static void lazy_launch_registers(void **state)
+{
+    (void)state;
+    int64_t sum = 0;
+    check_not_registered();
+    assert_int_equal(add_by(rex___tgt_target_kernel, 3, &sum), 0);
+    assert_int_equal(sum, 3);
+    check_registered(default_image().text);
+}
+
+static void direct_launch_registers(void **state)
+{
+    (void)state;
+    int64_t sum = 0;
+    assert_int_equal(add_by(rex_direct___tgt_target_kernel, 3, &sum), 0);
+    assert_int_equal(sum, 3);
+    check_registered(default_image().text);
+}
+
+static void launch_after_fini(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rex_offload_init(), 0);
+        check_launch();
+        assert_int_equal(rex_offload_fini(), 0);
+        check_not_registered();
+    }
+    check_launch(); /* registers again */
+    check_registered(default_image().text);
+}
+
+static void init_and_fini_twice(void **state)
+{
+    (void)state;
+    assert_int_equal(rex_offload_fini(), 0); /* before any init: nothing */
+    assert_int_equal(rex_offload_init(), 0);
+    struct __tgt_bin_desc *descriptor = __cubin_desc;
+    assert_int_equal(rex_offload_init(), 0);
+    assert_ptr_equal(__cubin_desc, descriptor);
+    check_launch();
+    assert_int_equal(rex_offload_fini(), 0);
+    assert_int_equal(rex_offload_fini(), 0);
+    check_not_registered();
+    assert_int_equal(rex_offload_init(), 0);
+    check_launch();
+    assert_int_equal(rex_offload_fini(), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_name),
+        cmocka_unit_test(register_without_name),
+        cmocka_unit_test(register_with_name),
+        cmocka_unit_test(second_name_changes_nothing),
+        cmocka_unit_test(failed_name_leaves_nothing),
+        cmocka_unit_test(init_loads_the_image),
+        cmocka_unit_test(register_alone_does_not_load),
+        cmocka_unit_test(lazy_launch_registers),
+        cmocka_unit_test(direct_launch_registers),
+        cmocka_unit_test(launch_after_fini),
+        cmocka_unit_test(init_and_fini_twice),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

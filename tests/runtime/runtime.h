@@ -1,0 +1,247 @@
+/*
+ * runtime.h - what the runtime programs share: cmocka, one process for each test, rows of a launch.
+ *
+ * A program defines REX_CUBIN_NAME and the like before including this. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_TESTS_RUNTIME_H
+#define REX_TESTS_RUNTIME_H
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rex.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#define UNUSED __attribute__((unused))
+
+extern char **environ;
+
+enum {
+    TO = 0x1,
+    FROM = 0x2,
+    TOFROM = 0x3,
+    PARAMETER = 0x20,
+    LITERAL = 0x100,
+    MOST_ROWS = 64
+};
+
+/* ---- rows of a launch ------------------------------------------------------------------------------------------------------- */
+
+/* The columns of a launch: base and begin are the same here. */
+struct rows {
+    int count;
+    void *value[MOST_ROWS];
+    int64_t size[MOST_ROWS];
+    int64_t type[MOST_ROWS];
+};
+
+UNUSED static void add_row(struct rows *rows, void *value, size_t size, int64_t type)
+{
+    assert_true(rows->count < MOST_ROWS);
+    rows->value[rows->count] = value;
+    rows->size[rows->count] = (int64_t)size;
+    rows->type[rows->count++] = type;
+}
+
+UNUSED static void add_literal(struct rows *rows, const void *value, size_t size)
+{
+    add_row(rows, rex_pack_literal_arg_bytes(value, size), size, PARAMETER | LITERAL);
+}
+
+UNUSED static struct __tgt_kernel_arguments packet_of(struct rows *rows, uint32_t teams, uint32_t threads)
+{
+    return (struct __tgt_kernel_arguments){3,          (uint32_t)rows->count, rows->value,     rows->value, rows->size,
+                                           rows->type, NULL,                  NULL,            0,           0,
+                                           {teams, 1, 1},                     {threads, 1, 1}, 0};
+}
+
+/* ---- how much to do --------------------------------------------------------------------------------------------------------- */
+
+/* ROUNDS, or REX_TEST_ROUNDS where that is less; a twentieth with a sanitizer. */
+UNUSED static int rounds_of(int rounds)
+{
+    const char *limit = getenv("REX_TEST_ROUNDS");
+    if (SANITIZED)
+        rounds = rounds / 20 > 0 ? rounds / 20 : 1;
+    return limit != NULL && atoi(limit) > 0 && atoi(limit) < rounds ? atoi(limit) : rounds;
+}
+
+/*
+ * LLVM 16, 19 and 22 copy each image to /tmp/tmpfile_* and leave it there. What this process has opened needs no name any more; files
+ * of other processes are not touched.
+ */
+UNUSED static void remove_temporary_images(void)
+{
+    char line[PATH_MAX + 128];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        char *path = strstr(line, "/tmp/tmpfile_");
+        if (path != NULL && strstr(path, " (deleted)") == NULL) {
+            path[strcspn(path, "\n")] = '\0';
+            unlink(path);
+        }
+    }
+    if (maps != NULL)
+        fclose(maps);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------------------- */
+
+UNUSED static const char *own_path(void)
+{
+    static char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
+/* The folder of this program, where its images lie. */
+UNUSED static const char *own_folder(void)
+{
+    static char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", own_path());
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    return folder;
+}
+
+/* Whether the CUDA driver has a device: then images are CUBINs, else host shared objects. */
+UNUSED static int gpu_present(void)
+{
+    int (*init)(unsigned flags), (*count)(int *devices), devices = 0;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *init_address = driver != NULL ? dlsym(driver, "cuInit") : NULL;
+    void *count_address = driver != NULL ? dlsym(driver, "cuDeviceGetCount") : NULL;
+    if (init_address == NULL || count_address == NULL)
+        return 0;
+    memcpy(&init, &init_address, sizeof init);
+    memcpy(&count, &count_address, sizeof count);
+    return init(0) == 0 && count(&devices) == 0 && devices > 0;
+}
+
+struct path {
+    char text[PATH_MAX + 64];
+};
+
+/* The file in this program's folder that is for the device here: CUBIN or HOST. */
+UNUSED static struct path image_file(const char *cubin, const char *host)
+{
+    struct path path;
+    snprintf(path.text, sizeof path.text, "%s/%s", own_folder(), gpu_present() ? cubin : host);
+    return path;
+}
+
+UNUSED static struct path default_image(void)
+{
+    return image_file("rex_lib_nvidia.cubin", "rex_lib_host.so");
+}
+
+/* NAME in the folder for temporary files, which is this run's own. */
+UNUSED static struct path temporary_file(const char *name)
+{
+    struct path path;
+    const char *folder = getenv("TMPDIR");
+    snprintf(path.text, sizeof path.text, "%s/%ld-%s", folder != NULL ? folder : "/tmp", (long)getpid(), name);
+    return path;
+}
+
+struct bytes {
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* A whole file; the caller frees the bytes. */
+UNUSED static struct bytes read_bytes(const char *path)
+{
+    FILE *file = fopen(path, "rbe");
+    struct bytes bytes = {NULL, 0};
+    if (file == NULL)
+        fail_msg("%s cannot be opened", path);
+    fseek(file, 0, SEEK_END);
+    bytes.size = (size_t)ftell(file);
+    rewind(file);
+    bytes.bytes = malloc(bytes.size);
+    assert_non_null(bytes.bytes);
+    assert_int_equal(fread(bytes.bytes, 1, bytes.size, file), bytes.size);
+    fclose(file);
+    return bytes;
+}
+
+UNUSED static void write_bytes(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wbe");
+    if (file == NULL)
+        fail_msg("%s cannot be written", path);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+UNUSED static void copy_file(const char *from, const char *to)
+{
+    struct bytes bytes = read_bytes(from);
+    write_bytes(to, bytes.bytes, bytes.size);
+    free(bytes.bytes);
+}
+
+/* ---- one process for each test ---------------------------------------------------------------------------------------------- */
+
+/* Runs this program again with ARGUMENT; its wait status. */
+UNUSED static int run_self(const char *argument)
+{
+    char *arguments[] = {(char *)(uintptr_t)own_path(), (char *)(uintptr_t)argument, NULL};
+    pid_t child;
+    int status = -1;
+    fflush(NULL);
+    if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, environ) != 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return status;
+}
+
+/*
+ * libomptarget keeps much for the life of a process (the offload policy, images, tables), so each test runs in one of its own: without
+ * an argument the program starts itself for every test, with the test's name as the argument it runs that one.
+ */
+UNUSED static int run_each(int argc, char **argv, const struct CMUnitTest *tests, size_t count)
+{
+    size_t failed = 0;
+    if (argc > 1) {
+        cmocka_set_test_filter(argv[1]);
+        atexit(remove_temporary_images);
+        return _cmocka_run_group_tests(argv[1], tests, count, NULL, NULL) != 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int status = run_self(tests[i].name);
+        if (status != 0) {
+            fprintf(stderr, "FAILED: %s (wait status %#x)\n", tests[i].name, (unsigned)status);
+            failed++;
+        }
+    }
+    printf("%zu tests, %zu failed\n", count, failed);
+    return failed != 0;
+}
+#define RUN_EACH(argc, argv, tests) run_each(argc, argv, tests, sizeof(tests) / sizeof *(tests))
+
+#endif

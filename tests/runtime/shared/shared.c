@@ -1,0 +1,199 @@
+/*
+ * Several shared objects with kernels in one process, opened and closed in every order.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(step);
+
+static int64_t own_step(int64_t value)
+{
+    int64_t result = -1;
+    struct rows rows = {0};
+    add_literal(&rows, &value, sizeof value);
+    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(step), &packet), 0);
+    return result;
+}
+
+struct plugin {
+    const char *name;
+    int64_t factor;
+    void *handle;
+    int (*step)(int64_t value, int64_t *result);
+    const char *(*image)(void);
+    int (*init)(void);
+    int (*fini)(void);
+};
+
+static struct plugin plugin_of(const char *name, int64_t factor)
+{
+    return (struct plugin){.name = name, .factor = factor};
+}
+
+static void find(void *slot, void *handle, const char *symbol)
+{
+    void *address = dlsym(handle, symbol);
+    assert_non_null(address);
+    memcpy(slot, &address, sizeof address);
+}
+
+static void open_plugin(struct plugin *plugin)
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/lib%s.so", own_folder(), plugin->name);
+    plugin->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (plugin->handle == NULL)
+        fail_msg("%s", dlerror());
+    find(&plugin->step, plugin->handle, "plugin_step");
+    find(&plugin->image, plugin->handle, "plugin_image");
+    find(&plugin->init, plugin->handle, "plugin_init");
+    find(&plugin->fini, plugin->handle, "plugin_fini");
+}
+
+static void check_step(struct plugin *plugin)
+{
+    int64_t result = -1;
+    char image[64];
+    assert_int_equal(plugin->step(7, &result), 0);
+    assert_int_equal(result, 7 * plugin->factor);
+    snprintf(image, sizeof image, "/%s%s", plugin->name, gpu_present() ? ".cubin" : "_host.so");
+    assert_non_null(strstr(plugin->image(), image));
+}
+
+static int is_loaded(const struct plugin *plugin)
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/lib%s.so", own_folder(), plugin->name);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
+    return handle != NULL;
+}
+
+static void three_and_the_program(void **state)
+{
+    (void)state;
+    struct plugin plugins[] = {plugin_of("twice", 2), plugin_of("thrice", 3), plugin_of("tenfold", 10)};
+    for (int i = 0; i < 3; i++)
+        open_plugin(&plugins[i]);
+    for (int again = 0; again < 3; again++) {
+        assert_int_equal(own_step(41), 42);
+        for (int i = 0; i < 3; i++)
+            check_step(&plugins[(i + again) % 3]);
+    }
+    assert_string_equal(rex_module_image_path(&rex_this_module), default_image().text);
+}
+
+static void plugins_first(void **state)
+{
+    (void)state;
+    struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
+    open_plugin(&thrice);
+    assert_int_equal(thrice.init(), 0);
+    check_step(&thrice);
+    open_plugin(&twice);
+    assert_int_equal(twice.init(), 0);
+    check_step(&twice);
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(own_step(1), 2);
+    check_step(&thrice);
+    /* Each module ends by itself. */
+    assert_int_equal(thrice.fini(), 0);
+    check_step(&twice);
+    assert_int_equal(own_step(2), 3);
+    check_step(&thrice); /* registers again */
+    assert_int_equal(rex_offload_fini(), 0);
+    assert_int_equal(twice.fini(), 0);
+    check_step(&thrice);
+}
+
+static void open_and_close(struct plugin *plugin)
+{
+    for (int i = 0; i < 3; i++) {
+        open_plugin(plugin);
+        check_step(plugin);
+        assert_int_equal(dlclose(plugin->handle), 0);
+        assert_true(is_loaded(plugin)); /* libomptarget knows its addresses */
+    }
+}
+
+static void opened_closed_and_opened_again(void **state)
+{
+    (void)state;
+    struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
+    open_and_close(&twice);
+    open_and_close(&thrice);
+    open_and_close(&twice);
+    assert_int_equal(own_step(5), 6);
+}
+
+static void opened_closed_and_opened_in_the_other_order(void **state)
+{
+    (void)state;
+    struct plugin twice = plugin_of("twice", 2), thrice = plugin_of("thrice", 3);
+    assert_int_equal(own_step(5), 6);
+    open_plugin(&thrice);
+    open_plugin(&twice);
+    check_step(&thrice);
+    assert_int_equal(dlclose(thrice.handle), 0);
+    check_step(&twice);
+    open_plugin(&thrice);
+    check_step(&thrice);
+    assert_int_equal(thrice.fini(), 0);
+    assert_int_equal(dlclose(thrice.handle), 0);
+    assert_int_equal(dlclose(twice.handle), 0);
+    open_plugin(&thrice);
+    check_step(&thrice);
+    open_plugin(&twice);
+    check_step(&twice);
+    assert_int_equal(own_step(6), 7);
+}
+
+/* One that never got to librex goes away as usual. */
+static void closed_before_any_use(void **state)
+{
+    (void)state;
+    struct plugin twice = plugin_of("twice", 2);
+    open_plugin(&twice);
+    assert_int_equal(dlclose(twice.handle), 0);
+    assert_false(is_loaded(&twice));
+    assert_int_equal(own_step(5), 6);
+    open_plugin(&twice);
+    check_step(&twice);
+}
+
+/* One whose registration failed is known to librex, which must not look for it where it was. */
+static void closed_after_a_failure(void **state)
+{
+    (void)state;
+    struct plugin bare = plugin_of("bare", 1), twice = plugin_of("twice", 2);
+    int64_t result = 99;
+    for (int i = 0; i < 3; i++) {
+        open_plugin(&bare);
+        assert_int_equal(bare.step(7, &result), -1);
+        assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
+        assert_int_equal(result, 99);
+        assert_int_equal(dlclose(bare.handle), 0);
+    }
+    assert_int_equal(rex_device_count(), 0);
+    open_plugin(&twice);
+    check_step(&twice);
+    assert_int_equal(own_step(5), 6);
+    assert_true(rex_device_count() > 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_and_the_program),
+        cmocka_unit_test(plugins_first),
+        cmocka_unit_test(opened_closed_and_opened_again),
+        cmocka_unit_test(opened_closed_and_opened_in_the_other_order),
+        cmocka_unit_test(closed_before_any_use),
+        cmocka_unit_test(closed_after_a_failure),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Tests of three runtime programs under valgrind, on LLVM 19 and 22: no error and no leak that librex made itself. What LLVM's libraries
+# and the loader lose is theirs, though librex called them: the innermost function that is not one like malloc or memcpy decides.
+set -eu
+cd "$(dirname "$0")/../.."
+command -v valgrind >/dev/null || { echo 'skip: no valgrind'; exit 77; }
+O=${O:-$(make -s --no-print-directory print-O)}
+# program/test: each runs in a process of its own, which takes some seconds to start.
+tests='badinput/truncated_image badinput/bad_tables badinput/entries_without_counterpart badinput/bad_packets
+    register/launch_after_fini modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module'
+folder=${TMPDIR:-/tmp}/librex-valgrind.$$
+mkdir "$folder"
+trap 'rm -rf "$folder"' EXIT
+
+tests/llvm >/dev/null
+present=" $(tests/llvm --list | tr '\n' ' ')"
+releases=
+for release in 19 22; do
+    case $present in *" $release "*) releases="$releases $release" ;; esac
+done
+[ -n "$releases" ] || { echo 'skip: neither LLVM 19 nor 22'; exit 77; }
+
+# As many at once as there are cores. The variables are the inner shell's.
+# shellcheck disable=SC2016
+for test in $tests; do
+    for release in $releases; do echo "$release $test"; done
+done | xargs -n 2 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
+    program=${4%/*} test=${4#*/}
+    run=$1/$3-$program-$test
+    "$0" "$3" valgrind --quiet --num-callers=40 --fullpath-after= --leak-check=full \
+        --show-leak-kinds=definite,indirect,possible --log-file="$run.log" \
+        "$2/tests/runtime/$program/$program" "$test" >"$run.out" 2>&1 && : >"$run.passed"
+    :' tests/llvm "$folder" "$O"
+
+# A block of a log is a finding.
+failed=0
+for release in $releases; do
+    for test in $tests; do
+        run=$folder/$release-${test%/*}-${test#*/}
+        if [ ! -e "$run.passed" ]; then
+            echo "--- $test on LLVM $release failed under valgrind"
+            tail -n 25 "$run.out"
+            failed=1
+        fi
+        awk '
+            function finish() {
+                if (ours) { print block; found = 1 }
+                block = ""
+                decided = ours = 0
+            }
+            { sub(/^==[0-9]+== ?/, "") }
+            /^ *$/ { finish(); next }
+            { block = block "\n" $0 }
+            !decided && /^ *(at|by) 0x/ {
+                if ($3 ~ /^(malloc|calloc|realloc|reallocarray|free|mem[a-z]+|str[a-z]+|_*v?sn?printf.*|_IO_.*|printf_.*|glob.*)$/) next
+                decided = 1
+                ours = $0 ~ /librex\/[a-z]+\.[ch]:[0-9]+|librex\.so/
+            }
+            END { finish(); exit found }
+        ' "$run.log" || { echo "--- made by librex: $test on LLVM $release"; failed=1; }
+    done
+done
+exit "$failed"

@@ -1,0 +1,562 @@
+/*
+ * binding.c - binding to libomptarget: what fails says why, in one error, and never crashes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <pthread.h>
+
+#include "forward.h"
+#include "openmp.h"
+#include "search.h"
+
+/* ---- a library that is named ------------------------------------------------------------------------------------- */
+
+static void refused(const char *path, const char *because)
+{
+    use_release(19); /* clears the environment */
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), path);
+    CHECK_MENTIONS(rex_last_error(), because);
+    CHECK_MENTIONS(rex_last_error(), "REX_OMPTARGET");
+    CHECK_EQUAL(rex_runtime_release(), 0);
+    CHECK(strcmp(rex_runtime_path(), "") == 0);
+}
+
+static void does_not_exist(const void *context)
+{
+    (void)context;
+    refused("/nonexistent/libomptarget.so", "No such file or directory");
+}
+
+static void is_a_folder(const void *context)
+{
+    (void)context;
+    refused("/tmp", "it is a directory");
+}
+
+static void unreadable(const void *context)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libomptarget.so", (const char *)context);
+    refused(path, "Permission denied");
+}
+
+static void not_elf(const void *context)
+{
+    (void)context;
+    refused("tests/data/kernels.cu", "it is not an ELF file");
+}
+
+static void for_a_gpu(const void *context)
+{
+    (void)context;
+    refused("tests/data/sm_90.cubin", "it is for another processor");
+}
+
+static void another_library(const void *context)
+{
+    (void)context;
+    refused(FAKE("19/libomp.so.5"), "not libomptarget of LLVM 14 or later");
+}
+
+static void lacks_register(const void *context)
+{
+    (void)context;
+    refused(FAKE("lacks-register/libomptarget.so.19"), "it lacks the entry point __tgt_register_lib");
+}
+
+static void lacks_devices(const void *context)
+{
+    (void)context;
+    refused(FAKE("lacks-devices/libomptarget.so.19"), "it lacks the entry point omp_get_num_devices");
+}
+
+static void truncated(const void *context)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/truncated.so", (const char *)context);
+    refused(path, "it is truncated");
+}
+
+static void plugins_missing(const void *context)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)context);
+    refused(path, "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in libomp-17-dev");
+}
+
+static void test_named(void **state)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    size_t size;
+    (void)state;
+    in_child(does_not_exist, NULL);
+    in_child(is_a_folder, NULL);
+    in_child(not_elf, NULL);
+    in_child(for_a_gpu, NULL);
+    in_child(another_library, NULL);
+    in_child(lacks_register, NULL);
+    in_child(lacks_devices, NULL);
+    make_folder(folder);
+    unsigned char *bytes = read_bytes(FAKE("19/libomptarget.so.19"), &size);
+    snprintf(path, sizeof path, "%s/truncated.so", folder);
+    write_bytes(path, bytes, size / 2);
+    free(bytes);
+    in_child(truncated, folder);
+    snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
+    copy_file(FAKE("17/libomptarget.so.17"), path);
+    in_child(plugins_missing, folder);
+    remove_folder(folder);
+}
+
+static void drop_and_try(const void *context)
+{
+    CHECK_EQUAL(seteuid(65534), 0);
+    unreadable(context);
+}
+
+static void test_unreadable(void **state)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/libomptarget.so", folder);
+    copy_file(FAKE("19/libomptarget.so.19"), path);
+    assert_int_equal(chmod(path, 0), 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    in_child(geteuid() == 0 ? drop_and_try : unreadable, folder);
+    remove_folder(folder);
+}
+
+/* The failure is no final one: a later call tries again. */
+static void fails_then_binds(const void *context)
+{
+    (void)context;
+    does_not_exist(NULL);
+    use_release(21);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 21);
+    CHECK_MENTIONS(rex_runtime_path(), "fake/21/");
+    /* And what is bound stays. */
+    use_release(23);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 21);
+}
+
+static void test_fails_then_binds(void **state)
+{
+    (void)state;
+    in_child(fails_then_binds, NULL);
+}
+
+/* ---- the search -------------------------------------------------------------------------------------------------- */
+
+static int position_of(const struct rex_candidate *candidates, size_t count, int release)
+{
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i].release->number == release && strstr(candidates[i].path, "/rex-unit.") != NULL)
+            return (int)i;
+    return -1;
+}
+
+/* A folder with several releases, a file that is none, and one that lacks an entry point. */
+static void test_search(void **state)
+{
+    static const int releases[] = {15, 18, 21, 23, 19};
+    char folder[PATH_MAX], path[PATH_MAX + 64], from[PATH_MAX];
+    struct rex_candidate *candidates;
+    struct rex_report report = {0};
+    (void)state;
+    make_folder(folder);
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        fake_path(releases[i], from);
+        snprintf(path, sizeof path, "%s/libomptarget.so.%d", folder, releases[i]);
+        copy_file(from, path);
+    }
+    snprintf(path, sizeof path, "%s/libomptarget.so.99", folder);
+    write_bytes(path, "no library", 10);
+    snprintf(path, sizeof path, "%s/libomptarget.so.98", folder);
+    copy_file(FAKE("lacks-register/libomptarget.so.19"), path);
+    snprintf(path, sizeof path, "%s/libomptarget.rtl.x86_64.so", folder);
+    write_bytes(path, "a plugin", 8);
+
+    /* What the machine has besides is in the list too, behind the folder of the process's OpenMP runtime. */
+    size_t count = rex_search(folder, &candidates, &report);
+    assert_true(count >= COUNT(releases));
+    assert_int_equal(position_of(candidates, count, 23), 0);
+    assert_int_equal(position_of(candidates, count, 21), 1);
+    assert_int_equal(position_of(candidates, count, 19), 2);
+    assert_int_equal(position_of(candidates, count, 15), 3);
+    assert_int_equal(position_of(candidates, count, 18), 4);
+    assert_non_null(strstr(report.text, "libomptarget.so.99: it is not an ELF file"));
+    assert_non_null(strstr(report.text, "libomptarget.so.98: it lacks the entry point __tgt_register_lib"));
+    assert_null(strstr(report.text, "rtl"));
+    free(candidates);
+    remove_folder(folder);
+}
+
+/* A report stops at its limit and stays a string. */
+static void test_report_is_bounded(void **state)
+{
+    static struct rex_report report;
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        rex_report_add(&report, "%d is one of many words; ", i);
+    assert_true(report.length < sizeof report.text);
+    assert_int_equal(strlen(report.text), report.length);
+}
+
+/* Libraries that are there and cannot be used: each is named with its reason. */
+static void nothing_usable(const void *context)
+{
+    use_release(19);
+    unsetenv("REX_OMPTARGET");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
+    CHECK_EQUAL(chroot(context), 0);
+    CHECK_EQUAL(chdir("/"), 0);
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(),
+                   "/usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it");
+    CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file");
+    CHECK_MENTIONS(rex_last_error(), "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib");
+}
+
+static void make_folders(const char *root, const char *path)
+{
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "mkdir -p '%s/%s'", root, path);
+    assert_int_equal(system(command), 0);
+}
+
+static void place(const char *root, const char *path, const char *from)
+{
+    char whole[2 * PATH_MAX];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    copy_file(from, whole);
+}
+
+/* No library anywhere: the error says what was looked for and what to install. */
+static void nothing_found_in(const void *context)
+{
+    struct rex_candidate *candidates;
+    struct rex_report report = {0};
+    use_release(19);
+    unsetenv("REX_OMPTARGET");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
+    CHECK_EQUAL(chroot(context), 0);
+    CHECK_EQUAL(chdir("/"), 0);
+    CHECK_EQUAL(rex_search(NULL, &candidates, &report), 0);
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), "no usable libomptarget");
+    CHECK_MENTIONS(rex_last_error(), "apt-get install libomp5-19");
+    CHECK_MENTIONS(rex_last_error(), "REX_OMPTARGET");
+    CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-*/lib");
+}
+
+static void test_nothing_found(void **state)
+{
+    char root[PATH_MAX];
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skip: only root may hide the machine's own libraries with chroot\n");
+        skip();
+    }
+    make_folder(root);
+    in_child(nothing_found_in, root);
+    make_folders(root, "usr/lib/llvm-17/lib");
+    make_folders(root, "usr/lib/llvm-20/lib");
+    make_folders(root, "opt/llvm/lib");
+    place(root, "usr/lib/llvm-17/lib/libomptarget.so.17", FAKE("17/libomptarget.so.17"));
+    place(root, "usr/lib/llvm-20/lib/libomptarget.so.20", "tests/data/kernels.cu");
+    place(root, "opt/llvm/lib/libomptarget.so", FAKE("lacks-register/libomptarget.so.19"));
+    in_child(nothing_usable, root);
+    remove_folder(root);
+}
+
+/* ---- libomp ------------------------------------------------------------------------------------------------------ */
+
+/* How many objects of this process have a name that begins with PREFIX. */
+static int loaded_objects(const char *prefix)
+{
+    char line[PATH_MAX + 128], seen[16][PATH_MAX];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps != NULL);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        char *path = strchr(line, '/');
+        if (path == NULL)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        if (strncmp(strrchr(path, '/') + 1, prefix, strlen(prefix)) != 0)
+            continue;
+        int known = 0;
+        for (int i = 0; i < count; i++)
+            known |= strcmp(seen[i], path) == 0;
+        if (!known && count < 16)
+            snprintf(seen[count++], PATH_MAX, "%s", path);
+    }
+    fclose(maps);
+    return count;
+}
+
+/* One libomp in the process, RTLD_LOCAL even, serves every release; a second is not opened. */
+static void openmp_is_there(const void *context)
+{
+    int release = *(const int *)context;
+    CHECK(dlopen(FAKE("20/libomp.so.5"), RTLD_NOW | RTLD_LOCAL) != NULL);
+    use_release(release);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(loaded_objects("libomp.so"), 1);
+    CHECK_EQUAL(loaded_objects("libiomp"), 0);
+}
+
+/* None is there: the one beside libomptarget is opened first, globally, since 14 to 18 call it without a look. */
+static void openmp_beside(const void *context)
+{
+    int release = *(const int *)context;
+    use_release(release);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(loaded_objects("libomp.so"), 1);
+    CHECK(dlsym(RTLD_DEFAULT, "__kmpc_get_target_offload") != NULL);
+}
+
+/* A runtime of another name: 14 to 18 use its symbols; 19 and later need libomp.so.5, and a second runtime would abort.
+ */
+static void another_openmp(const void *context)
+{
+    int release = *(const int *)context;
+    char path[PATH_MAX];
+    fake_path(release, path);
+    CHECK(dlopen(FAKE("iomp/libiomp5.so"), RTLD_NOW | RTLD_LOCAL) != NULL);
+    if (release >= 19) {
+        refused(path, "this process already runs");
+        CHECK_MENTIONS(rex_last_error(), "libiomp5.so");
+        CHECK_MENTIONS(rex_last_error(), "two OpenMP runtimes abort");
+    } else {
+        use_release(release);
+        CHECK_EQUAL(rex_runtime_bind(), 0);
+    }
+    CHECK_EQUAL(loaded_objects("libomp.so"), 0);
+}
+
+static void test_openmp(void **state)
+{
+    static const int releases[] = {14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(openmp_is_there, &releases[i]);
+        in_child(openmp_beside, &releases[i]);
+        in_child(another_openmp, &releases[i]);
+    }
+}
+
+/* ---- one already in the process ---------------------------------------------------------------------------------- */
+
+static void already_loaded(const void *context)
+{
+    (void)context;
+    CHECK(dlopen(FAKE("20/libomp.so.5"), RTLD_NOW | RTLD_GLOBAL) != NULL);
+    CHECK(dlopen(FAKE("20/libomptarget.so.20"), RTLD_NOW | RTLD_LOCAL) != NULL);
+    use_release(23);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 20);
+    CHECK_MENTIONS(rex_runtime_path(), "fake/20/");
+    CHECK_EQUAL(loaded_objects("libomptarget.so"), 1);
+}
+
+/*
+ * One that is loaded is bound even where its plugins lack their names, since nothing else can be; where it then offers
+ * no device, the error says what it lacks.
+ */
+static void loaded_without_plugins(const void *context)
+{
+    static char key;
+    static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+    static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entry, .entries_end = entry + 1,
+                                       .image_name = "tests/data/sm_90.cubin"};
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)context);
+    use_gpu(90);
+    unsetenv("REX_OMPTARGET");
+    CHECK(dlopen(FAKE("17/libomp.so.5"), RTLD_NOW | RTLD_GLOBAL) != NULL);
+    CHECK(dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 17);
+    the_record()->devices = 0;
+    CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
+    CHECK_MENTIONS(rex_last_error(), "libomp-17-dev");
+    the_record()->devices = 1;
+    CHECK_EQUAL(rex_module_register(&module), 0);
+}
+
+static void test_loaded_without_plugins(void **state)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/libomptarget.so.17", folder);
+    copy_file(FAKE("17/libomptarget.so.17"), path);
+    in_child(loaded_without_plugins, folder);
+    remove_folder(folder);
+}
+
+static void test_already_loaded(void **state)
+{
+    (void)state;
+    const char *output = in_child(already_loaded, NULL);
+    assert_non_null(strstr(output, "is not used")); /* a warning, since one was named */
+}
+
+/* ---- threads and forwarders -------------------------------------------------------------------------------------- */
+
+static pthread_barrier_t barrier;
+
+static void *bind_with_the_others(void *answer)
+{
+    pthread_barrier_wait(&barrier);
+    *(int *)answer = rex_runtime_bind();
+    if (*(int *)answer == 0 && rex_runtime_release() != 22)
+        *(int *)answer = 1;
+    return NULL;
+}
+
+static void threads_bind(const void *context)
+{
+    enum { THREADS = 16 };
+    pthread_t threads[THREADS];
+    int answers[THREADS];
+    (void)context;
+    use_release(22);
+    setenv("REX_LOG", "info", 1);
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, bind_with_the_others, &answers[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_EQUAL(answers[i], 0);
+    }
+    CHECK_EQUAL(loaded_objects("libomptarget.so"), 1);
+    CHECK_EQUAL(loaded_objects("libomp.so"), 1);
+}
+
+static void test_threads_bind_once(void **state)
+{
+    (void)state;
+    assert_int_equal(occurrences(in_child(threads_bind, NULL), "bound LLVM 22"), 1);
+}
+
+/* A forwarder that is called first binds; afterwards its slot is the real function. */
+static void forwarder_binds(const void *context)
+{
+    struct fake_entry entry = {(void *)&entry, (char *)(uintptr_t)"kernel", 0, 0, 0};
+    struct fake_image image = {(unsigned char *)&entry, (unsigned char *)(&entry + 1), &entry, &entry + 1};
+    struct fake_descriptor descriptor = {1, &image, &entry, &entry + 1};
+    use_release(*(const int *)context);
+    CHECK_EQUAL(rex_runtime_release(), 0);
+    __rex_real___tgt_register_lib((struct __tgt_bin_desc *)(void *)&descriptor);
+    CHECK_EQUAL(rex_runtime_release(), *(const int *)context);
+    CHECK(last_call(FAKE_REGISTER)->descriptor == &descriptor);
+    void *address, *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD);
+    memcpy(&address, &rex_real.register_lib, sizeof address);
+    CHECK(library != NULL && address == dlsym(library, "__tgt_register_lib"));
+    /* It passes on everything as it is: nothing checked, nothing copied. */
+    struct __tgt_kernel_arguments packet = {.Version = 5, .Flags = 0x10, .Teams = {0, 0, 0}};
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 9, -1, 5, (void *)&entry, &packet), 0);
+    const struct fake_call *call = last_call(FAKE_KERNEL);
+    CHECK_EQUAL(call->packet.version, 5);
+    CHECK_EQUAL(call->packet.flags, 0x10);
+    CHECK_EQUAL(call->device, 9);
+    CHECK_EQUAL(call->teams, -1);
+    CHECK_EQUAL(call->threads, 5);
+    the_record()->result = -1;
+    packet = (struct __tgt_kernel_arguments){.Version = 2}; /* the raw call changes it */
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 0, 0, (void *)&entry, &packet), -1);
+}
+
+/* 14 has no packet: grid and trip count travel as arguments. */
+static void translated_for_14(const void *context)
+{
+    static void *base[1] = {(void *)1};
+    static int64_t size[1] = {8}, type[1] = {0x120};
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = 1,
+                                            .ArgsBase = base,
+                                            .Args = base,
+                                            .ArgSizes = size,
+                                            .ArgTypes = type,
+                                            .Tripcount = 500};
+    (void)context;
+    use_release(14);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 0, 64, base, &packet), 0);
+    CHECK_EQUAL(the_record()->calls[0].function, FAKE_TRIP_COUNT);
+    CHECK_EQUAL(the_record()->calls[0].packet.trip_count, 500);
+    CHECK_EQUAL(last_call(FAKE_TEAMS_MAPPER)->threads, 64);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 3, 64, base, &packet), 0);
+    CHECK_EQUAL(the_record()->counts[FAKE_TRIP_COUNT], 1); /* teams are known: no need of it */
+    CHECK_EQUAL(last_call(FAKE_TEAMS_MAPPER)->teams, 3);
+}
+
+/* Before binding, and with nothing to bind to, a forwarder reports and returns. */
+static void forwarder_without_library(const void *context)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 3};
+    (void)context;
+    use_release(19);
+    rex_configure(REX_OPTION_OMPTARGET, "/nonexistent/libomptarget.so");
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &packet, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), "/nonexistent/libomptarget.so");
+    __rex_real___tgt_target_data_begin(0, 0, NULL, NULL, NULL, NULL);
+    __rex_real___tgt_register_lib(NULL);
+}
+
+uintptr_t __tgt_interop_get(WORDS_P);
+void __tgt_rtl_init(void);
+int __tgt_print_device_info(int64_t device);
+
+/* What the release has not got is said, not jumped to. */
+static void missing_function(const void *context)
+{
+    (void)context;
+    use_release(14);
+    CHECK_EQUAL(__tgt_interop_get(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), 0);
+    CHECK_EQUAL(rex_runtime_release(), 14);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "__tgt_interop_get: LLVM 14's libomptarget has no such function");
+    __tgt_rtl_init();
+    CHECK_MENTIONS(rex_last_error(), "__tgt_rtl_init: LLVM 14");
+}
+
+static void test_forwarders(void **state)
+{
+    static const int releases[] = {15, 16, 17, 18, 19, 20, 21, 22, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(forwarder_binds, &releases[i]);
+    in_child(translated_for_14, NULL);
+    in_child(forwarder_without_library, NULL);
+    in_child(missing_function, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_fails_then_binds),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_report_is_bounded),
+        cmocka_unit_test(test_nothing_found),
+        cmocka_unit_test(test_openmp),
+        cmocka_unit_test(test_already_loaded),
+        cmocka_unit_test(test_loaded_without_plugins),
+        cmocka_unit_test(test_threads_bind_once),
+        cmocka_unit_test(test_forwarders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

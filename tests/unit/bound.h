@@ -1,0 +1,63 @@
+/* bound.h - a child that is bound to a fake libomptarget. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_TESTS_UNIT_BOUND_H
+#define REX_TESTS_UNIT_BOUND_H
+
+#include <dlfcn.h>
+
+#include "common.h"
+#include "fake.h"
+#include "rex/offload.h"
+
+#define FAKE(file) TEST_BUILD "/tests/fake/" file
+
+static inline void fake_path(int release, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, FAKE("%d/libomptarget.so.%d"), release, release);
+}
+
+/*
+ * The calling process gets the fake GPU, of architecture SM (0: no GPU). The name of a loaded library decides: librex
+ * opens libcuda.so.1 and gets this one, also on a machine that has a driver.
+ */
+static inline void use_gpu(int sm)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", sm);
+    setenv("FAKE_CUDA_SM", number, 1);
+    setenv("FAKE_CUDA_DEVICES", sm > 0 ? "1" : "0", 1);
+    CHECK(dlopen(FAKE("cuda/libcuda.so.1"), RTLD_NOW) != NULL);
+}
+
+/* librex will bind to the fake of RELEASE. */
+static inline void use_release(int release)
+{
+    char path[PATH_MAX];
+    fake_path(release, path);
+    unsetenv("OMP_TARGET_OFFLOAD");
+    unsetenv("OMP_DEFAULT_DEVICE");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
+}
+
+/* What the bound fake wrote down. */
+static inline struct fake_record *the_record(void)
+{
+    struct fake_record *(*get)(void);
+    void *library = dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD);
+    CHECK(library != NULL);
+    void *address = dlsym(library, "fake_record");
+    CHECK(address != NULL);
+    memcpy(&get, &address, sizeof get);
+    return get();
+}
+
+/* The last call, which has to be of FUNCTION. */
+static inline const struct fake_call *last_call(enum fake_function function)
+{
+    const struct fake_record *record = the_record();
+    CHECK(record->count > 0 && record->count <= FAKE_CALLS);
+    const struct fake_call *call = &record->calls[record->count - 1];
+    CHECK_EQUAL(call->function, function);
+    return call;
+}
+
+#endif

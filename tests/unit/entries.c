@@ -1,0 +1,198 @@
+/*
+ * entries.c - tables of entries that cannot be registered, each with one error that names the entry. libomptarget never
+ * hears of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex_kmp.h"
+#include "registration.h"
+
+#define SM_90 "tests/data/sm_90.cubin"
+#define NAME(text) ((char *)(uintptr_t)(text))
+
+static char keys[4];
+static double table[4];
+
+/* Register ENTRIES, COUNT of them, as a module of its own. */
+static int registered(struct rex_module *module, struct __tgt_offload_entry *entries, size_t count)
+{
+    *module = (struct rex_module){
+        .struct_size = sizeof *module, .entries_begin = entries, .entries_end = entries + count, .image_name = SM_90};
+    return rex_module_register(module);
+}
+
+static void refused(struct __tgt_offload_entry *entries, size_t count, int error, const char *part)
+{
+    static struct rex_module modules[32];
+    static size_t used;
+    struct rex_module *module = &modules[used++];
+    CHECK(used < COUNT(modules));
+    CHECK_EQUAL(registered(module, entries, count), error);
+    CHECK_EQUAL(rex_last_error_code(), error);
+    CHECK_MENTIONS(rex_last_error(), part);
+    CHECK_EQUAL(the_record()->count, 0);
+    /* Still refused, and not half registered. */
+    CHECK_EQUAL(rex_module_register(module), error);
+    CHECK_EQUAL(rex_module_fini(module), 0);
+    CHECK(strcmp(rex_module_image_path(module), "") == 0);
+}
+
+static void bind(void)
+{
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+}
+
+static void bad_tables(const void *context)
+{
+    struct __tgt_offload_entry entries[3] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
+                                             {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    (void)context;
+    bind();
+    refused(entries, 0, REX_EENTRIES, "the table of offload entries is empty");
+    CHECK_MENTIONS(rex_last_error(), "no entry was compiled into this binary");
+    CHECK_MENTIONS(rex_last_error(), "-z,nostart-stop-gc");
+    refused(NULL, 0, REX_EENTRIES, "is empty");
+    entries[0].addr = NULL; /* 20 and later would take the table for one of another layout */
+    refused(entries, 2, REX_EENTRIES, "offload entry 0 (\"plain__kernel__\") has no host key");
+    entries[0].addr = &keys[0];
+    entries[1].addr = NULL;
+    refused(entries, 2, REX_EENTRIES, "offload entry 1 (\"env__kernel__\") has no host key");
+    entries[1].addr = &keys[0];
+    refused(entries, 2, REX_EKEY, "0 (\"plain__kernel__\") and 1 (\"env__kernel__\") have the same host key");
+    entries[1].addr = &keys[1];
+    entries[1].name = NULL;
+    refused(entries, 2, REX_EENTRIES, "offload entry 1 has no name");
+    entries[1].name = NAME("");
+    refused(entries, 2, REX_EENTRIES, "offload entry 1 has no name");
+    entries[1].name = NAME("evn__kernel__");
+    refused(entries, 2, REX_ENOKERNEL, "no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
+    CHECK_MENTIONS(rex_last_error(), SM_90);
+    entries[1].name = NAME("table");
+    refused(entries, 2, REX_ENOKERNEL, "no kernel \"table\"");
+    entries[1] = (struct __tgt_offload_entry){table, NAME("table"), sizeof table - 8, 0, 0};
+    refused(entries, 2, REX_ENOKERNEL, "global \"table\" has 24 bytes in the program and 32 in device image");
+    entries[1] = (struct __tgt_offload_entry){table, NAME("tabel"), sizeof table, 0, 0};
+    refused(entries, 2, REX_ENOKERNEL, "no global \"tabel\"; the nearest name in it is \"table\"");
+    /* And the same table without a fault is taken. */
+    static struct rex_module good;
+    entries[1].name = NAME("table");
+    CHECK_EQUAL(registered(&good, entries, 2), 0);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL); /* of before: success changes nothing */
+    struct __tgt_kernel_arguments packet = {.Version = 3}, out;
+    CHECK_EQUAL(rex_module_launch_packet(&good, 0, 1, 1, table, &packet, &out), REX_EKEY);
+    CHECK_MENTIONS(rex_last_error(), "that of global \"table\", not of a kernel");
+}
+
+/* Pointers that are no table: turned round, not aligned, not a whole number of entries. */
+static void bad_bounds(const void *context)
+{
+    struct __tgt_offload_entry entries[3] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
+    char *begin = (char *)entries;
+    static const struct {
+        ptrdiff_t begin, end;
+    } bounds[] = {{32, 0}, {0, 40}, {4, 36}};
+    static struct rex_module modules[COUNT(bounds)];
+    (void)context;
+    bind();
+    for (size_t i = 0; i < COUNT(bounds); i++) {
+        void *from = begin + bounds[i].begin, *to = begin + bounds[i].end;
+        modules[i] = (struct rex_module){.struct_size = sizeof modules[i], .image_name = SM_90};
+        memcpy(&modules[i].entries_begin, &from, sizeof from);
+        memcpy(&modules[i].entries_end, &to, sizeof to);
+        CHECK_EQUAL(rex_module_register(&modules[i]), REX_EENTRIES);
+        CHECK_MENTIONS(rex_last_error(), "is no array of entries");
+    }
+    /* They stay known; looking for a key does not run past their ends. */
+    CHECK(rex_modules_find(&keys[3]) == NULL);
+}
+
+static void bad_modules(const void *context)
+{
+    static struct rex_module module = {.struct_size = 8};
+    (void)context;
+    bind();
+    CHECK_EQUAL(rex_module_register(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_module_init(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_module_fini(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_module_add(NULL), REX_EINVAL);
+    CHECK(rex_module_register_image(NULL, NULL) == NULL);
+    CHECK_EQUAL(rex_module_register(&module), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "struct_size is 8");
+    CHECK_EQUAL(rex_module_on_host(NULL), 0);
+    CHECK(strcmp(rex_module_image_path(NULL), "") == 0);
+}
+
+/* Two binaries that define one key: a launch could not tell which kernel is meant. */
+static void one_key_twice(const void *context)
+{
+    static struct rex_module first, second;
+    static struct __tgt_offload_entry one[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
+                                               {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    static struct __tgt_offload_entry other[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0}};
+    (void)context;
+    bind();
+    CHECK_EQUAL(registered(&first, one, 2), 0);
+    CHECK_EQUAL(registered(&second, other, 1), REX_EKEY);
+    CHECK_MENTIONS(rex_last_error(), "\"env__kernel__\"");
+    CHECK_MENTIONS(rex_last_error(), "\"none__kernel__\"");
+    CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
+    /* The key is free again when the first is gone. */
+    CHECK_EQUAL(rex_module_fini(&first), 0);
+    CHECK_EQUAL(rex_module_register(&second), 0);
+    CHECK_EQUAL(rex_module_register(&first), REX_EKEY);
+}
+
+/* The image's bytes from memory, which librex copies. */
+static void image_in_memory(const void *context)
+{
+    static struct rex_module module;
+    static struct __tgt_offload_entry one[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
+    size_t size;
+    unsigned char *bytes = read_bytes(SM_90, &size);
+    (void)context;
+    bind();
+    module =
+        (struct rex_module){.struct_size = sizeof module, .entries_begin = one, .entries_end = one + 1, .image = bytes};
+    CHECK_EQUAL(rex_module_register(&module), REX_EIMAGE);
+    CHECK_MENTIONS(rex_last_error(), "in memory is empty");
+    module.image_size = size - 64;
+    CHECK_EQUAL(rex_module_register(&module), REX_EIMAGE);
+    CHECK_MENTIONS(rex_last_error(), "device image memory cannot be used: it is truncated");
+    module.image_size = size;
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK(strcmp(rex_module_image_path(&module), "memory") == 0);
+    const struct fake_call *call = &the_record()->calls[0];
+    CHECK(call->image != bytes);
+    unsigned char *kept = malloc(size);
+    memcpy(kept, bytes, size);
+    memset(bytes, 0, size);
+    CHECK(memcmp(call->image, kept, size) == 0);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    in_child(bad_tables, NULL);
+    in_child(bad_bounds, NULL);
+}
+
+static void test_modules(void **state)
+{
+    (void)state;
+    in_child(bad_modules, NULL);
+    in_child(one_key_twice, NULL);
+    in_child(image_in_memory, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_modules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,836 @@
+/*
+ * packets.c - what each release is sent and what a kernel then receives, on a GPU that does not exist.
+ *
+ * Every release, 14 to 23, is a fake libomptarget; a fake driver says that there is one sm_90 GPU. What is expected
+ * here comes from what is known of the releases, not from librex's rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex/entry.h"
+#include "view.h"
+
+/* Not in the order of tests/data/kernels.cu. */
+REX_KERNEL(none);
+REX_KERNEL(env);
+REX_KERNEL(plain);
+
+#define TARGET_PARAM 0x20
+#define LITERAL 0x100
+
+#define ALL_RELEASES 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
+
+/* Kernels with narrow or wide parameters, in modules of their own, so that they may be refused. */
+static char narrow_id, narrow_first_id, wide_id, late_id;
+static struct __tgt_offload_entry narrow_entry[] = {{&narrow_id, (char *)(uintptr_t)"narrow__kernel__", 0, 0, 0}};
+static struct __tgt_offload_entry narrow_first_entry[] = {
+    {&narrow_first_id, (char *)(uintptr_t) "narrow_first__kernel__", 0, 0, 0}};
+static struct __tgt_offload_entry wide_entry[] = {{&wide_id, (char *)(uintptr_t)"wide__kernel__", 0, 0, 0}};
+static struct __tgt_offload_entry late_entry[] = {{&late_id, (char *)(uintptr_t)"env__kernel__", 0, 0, 0}};
+
+#define SM_90 "tests/data/sm_90.cubin"
+#define MODULE(entry, file) \
+    { \
+        .struct_size = sizeof(struct rex_module), .entries_begin = (entry), .entries_end = (entry) + 1, \
+        .image_name = (file) \
+    }
+static struct rex_module narrow = MODULE(narrow_entry, SM_90);
+static struct rex_module narrow_first = MODULE(narrow_first_entry, SM_90);
+static struct rex_module wide = MODULE(wide_entry, SM_90);
+static struct rex_module late = MODULE(late_entry, SM_90);
+
+/* ---- a launch ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t result;
+static void *base[2] = {(void *)42, &result}, *begin[2] = {(void *)42, &result};
+static int64_t sizes[2] = {8, 8}, types[2] = {TARGET_PARAM | LITERAL, TARGET_PARAM | LITERAL};
+
+static struct __tgt_kernel_arguments a_packet(void)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = 2,
+                                            .ArgsBase = base,
+                                            .Args = begin,
+                                            .ArgSizes = sizes,
+                                            .ArgTypes = types,
+                                            .Teams = {100, 0, 0},
+                                            .Threads = {64, 0, 0}};
+    return packet;
+}
+
+static const struct fake_call *kernel_call(int release)
+{
+    return last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
+}
+
+static void start(int release)
+{
+    use_gpu(90);
+    use_release(release);
+    if (register_cubin(SM_90) == NULL) {
+        fprintf(stderr, "LLVM %d: %s\n", release, rex_last_error());
+        _exit(99);
+    }
+    CHECK_EQUAL(rex_runtime_release(), release);
+}
+
+/* The kernel gets LEADING (0 or 1) parameters of the runtime's, then 42 and &result, on a grid of 100 x 64. */
+static void check_received(const struct fake_call *call, uint32_t leading)
+{
+    CHECK_EQUAL(call->parameters, 2 + leading);
+    if (leading)
+        CHECK(call->parameter[0] == (void *)-1);
+    CHECK(call->parameter[leading] == (void *)42);
+    CHECK(call->parameter[leading + 1] == &result);
+    CHECK_EQUAL(call->grid[0], 100);
+    CHECK_EQUAL(call->block[0], 64);
+    CHECK_EQUAL(call->grid[1] * call->grid[2] * call->block[1] * call->block[2], 1);
+    CHECK(!call->clamped);
+}
+
+/* The packet itself: struct and call say the same, y and z are 1, the flags are strict on 23. */
+static void check_packet(const struct fake_call *call, int release, uint32_t version)
+{
+    CHECK_EQUAL(call->teams, 100);
+    CHECK_EQUAL(call->threads, 64);
+    CHECK_EQUAL(call->place_flags, 2);
+    CHECK(strcmp(call->place, ";unknown;unknown;0;0;;") == 0);
+    if (release == 14)
+        return;
+    CHECK_EQUAL(call->packet.version, version);
+    CHECK_EQUAL(call->packet.flags, release >= 23 ? 0xc0 : 0);
+    CHECK_EQUAL(call->packet.teams[0], 100);
+    CHECK_EQUAL(call->packet.threads[0], 64);
+    for (int i = 1; i < 3; i++) {
+        CHECK_EQUAL(call->packet.teams[i], 1);
+        CHECK_EQUAL(call->packet.threads[i], 1);
+    }
+}
+
+static void plain_launch(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    start(release);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), 0);
+    const struct fake_call *call = kernel_call(release);
+    CHECK(call->key == REX_KERNEL_ID(plain));
+    CHECK_EQUAL(call->device, 0);
+    CHECK_EQUAL(call->packet.rows, 2);
+    check_packet(call, release, 2);
+    check_received(call, 0);
+}
+
+static void env_launch(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    start(release);
+    CHECK_EQUAL(__tgt_target_kernel(-1, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    const struct fake_call *call = kernel_call(release);
+    CHECK(call->key == REX_KERNEL_ID(env));
+    CHECK_EQUAL(call->device, -1);
+    if (release <= 17) {
+        CHECK_EQUAL(call->packet.rows, 3);
+        CHECK(call->base[0] == (void *)-1 && call->begin[0] == (void *)-1);
+        CHECK_EQUAL(call->types[0], TARGET_PARAM | LITERAL);
+        CHECK_EQUAL(call->sizes[0], 8);
+        CHECK(call->packet.version <= 2);
+    } else
+        CHECK_EQUAL(call->packet.rows, 2);
+    check_packet(call, release, release <= 17 ? 2 : 3);
+    check_received(call, 1);
+}
+
+static void no_arguments(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {100, 0, 0}, .Threads = {64, 0, 0}};
+    start(release);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(none), &packet), 0);
+    CHECK_EQUAL(kernel_call(release)->parameters, 0);
+}
+
+static void refuses_plain(const void *context)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    start(18);
+    (void)context;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "plain__kernel__");
+    CHECK_MENTIONS(rex_last_error(), "LLVM 18");
+    CHECK_MENTIONS(rex_last_error(), "REX_DEVICE_KERNEL_ENV");
+    CHECK_EQUAL(the_record()->counts[FAKE_KERNEL], 0);
+}
+
+/* Kernels get their arguments whole on every release; LLVM 18 alone cannot run plain ones. */
+static void test_plain(void **state)
+{
+    static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(plain_launch, &releases[i]);
+        in_child(no_arguments, &releases[i]);
+    }
+    in_child(refuses_plain, NULL);
+}
+
+static void test_env(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(env_launch, &releases[i]);
+}
+
+/* ---- the caller's packet ----------------------------------------------------------------------------------------- */
+
+static void launches_many_times(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet(), before;
+    void *base_before[2], *begin_before[2];
+    int64_t sizes_before[2], types_before[2];
+    start(release);
+    packet.Version = 77; /* whatever the caller writes */
+    memcpy(&before, &packet, sizeof before);
+    memcpy(base_before, base, sizeof base);
+    memcpy(begin_before, begin, sizeof begin);
+    memcpy(sizes_before, sizes, sizeof sizes);
+    memcpy(types_before, types, sizeof types);
+    struct fake_record *record = the_record();
+    for (int i = 0; i < 1000; i++) {
+        record->count = 0; /* so that each call is kept */
+        CHECK_EQUAL(__tgt_target_kernel(0, -1, -1, REX_KERNEL_ID(env), &packet), 0);
+        check_received(kernel_call(release), 1);
+        CHECK(memcmp(&before, &packet, sizeof before) == 0);
+    }
+    CHECK(memcmp(base_before, base, sizeof base) == 0 && memcmp(begin_before, begin, sizeof begin) == 0);
+    CHECK(memcmp(sizes_before, sizes, sizeof sizes) == 0 && memcmp(types_before, types, sizeof types) == 0);
+}
+
+static void test_caller_packet_is_not_modified(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(launches_many_times, &releases[i]);
+}
+
+/* ---- grids ------------------------------------------------------------------------------------------------------- */
+
+static void grids(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    start(release);
+    /* The packet's grid wins over the call's, which counts where the packet has none. */
+    CHECK_EQUAL(__tgt_target_kernel(0, 7, 8, REX_KERNEL_ID(env), &packet), 0);
+    check_received(kernel_call(release), 1);
+    packet.Teams[0] = packet.Threads[0] = 0;
+    CHECK_EQUAL(__tgt_target_kernel(0, 100, 64, REX_KERNEL_ID(env), &packet), 0);
+    check_received(kernel_call(release), 1);
+    /* Neither has one: the trip count decides. */
+    packet.Tripcount = 1000;
+    CHECK_EQUAL(__tgt_target_kernel(0, -1, 0, REX_KERNEL_ID(env), &packet), 0);
+    CHECK_EQUAL(kernel_call(release)->grid[0], 8);
+    CHECK_EQUAL(kernel_call(release)->block[0], 128);
+    packet.Tripcount = 0;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    CHECK_EQUAL(kernel_call(release)->grid[0], 128);
+    CHECK_EQUAL(kernel_call(release)->block[0], 128);
+    /* More than fits in the call's 32 bits. */
+    packet.Teams[0] = 0x80000000u;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 64, REX_KERNEL_ID(env), &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+}
+
+static void large_grid(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    packet.Teams[0] = 65537;
+    start(release);
+    int launched = __tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet);
+    if (release == 14) {
+        CHECK_EQUAL(launched, -1);
+        CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+        CHECK_MENTIONS(rex_last_error(), "65536");
+    } else {
+        CHECK_EQUAL(launched, 0);
+        CHECK_EQUAL(kernel_call(release)->grid[0], 65537);
+    }
+}
+
+static void three_dimensions(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    packet.Teams[1] = 3;
+    packet.Threads[2] = 2;
+    start(release);
+    int launched = __tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet);
+    if (release < 20) {
+        CHECK_EQUAL(launched, -1);
+        CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+        CHECK_MENTIONS(rex_last_error(), "100 x 3 x 1");
+        CHECK_MENTIONS(rex_last_error(), "64 x 1 x 2");
+        CHECK_MENTIONS(rex_last_error(), "one dimension");
+        CHECK_EQUAL(the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER], 0);
+        return;
+    }
+    CHECK_EQUAL(launched, 0);
+    const struct fake_call *call = kernel_call(release);
+    CHECK_EQUAL(call->grid[1], 3);
+    CHECK_EQUAL(call->block[2], 2);
+    CHECK_EQUAL(call->grid[2] * call->block[1], 1);
+}
+
+/* 23 passes on three dimensions and dynamic memory from version 3 on, and a plain kernel goes out with 2. */
+static void plain_on_23(const void *context)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    (void)context;
+    start(23);
+    packet.Teams[1] = 3;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    packet = a_packet();
+    packet.DynCGroupMem = 1024;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "1024 bytes of dynamic shared memory");
+}
+
+static void dynamic_memory(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    packet.DynCGroupMem = 1024;
+    start(release);
+    int launched = __tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet);
+    if (release <= 15) {
+        CHECK_EQUAL(launched, -1);
+        CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    } else {
+        CHECK_EQUAL(launched, 0);
+        CHECK_EQUAL(kernel_call(release)->dynamic_memory, 1024);
+    }
+    if (release <= 15)
+        return;
+    /* LLVM 21 reports success for 48 KiB and more, and launches nothing. */
+    packet.DynCGroupMem = 49151;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    packet.DynCGroupMem = 49152;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release == 21 ? -1 : 0);
+    CHECK_EQUAL(rex_last_error_code(), release == 21 ? REX_EUNSUPPORTED : 0);
+}
+
+static void test_grids(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(grids, &releases[i]);
+        in_child(large_grid, &releases[i]);
+        in_child(three_dimensions, &releases[i]);
+        in_child(dynamic_memory, &releases[i]);
+    }
+    in_child(plain_on_23, NULL);
+}
+
+/* ---- the older calls --------------------------------------------------------------------------------------------- */
+
+static void older_calls(const void *context)
+{
+    int release = *(const int *)context;
+    start(release);
+    /* libomptarget's own would ask for 2^32 - 1 threads. */
+    CHECK_EQUAL(__tgt_target(0, REX_KERNEL_ID(env), 2, base, begin, sizes, types), 0);
+    CHECK_EQUAL(kernel_call(release)->grid[0], 1);
+    CHECK_EQUAL(kernel_call(release)->block[0], 1);
+    CHECK_EQUAL(__tgt_target_teams(0, REX_KERNEL_ID(env), 2, base, begin, sizes, types, 100, 64), 0);
+    check_received(kernel_call(release), 1);
+    check_packet(kernel_call(release), release, release <= 17 ? 2 : 3);
+    CHECK_EQUAL(rex___tgt_target(0, REX_KERNEL_ID(env), 2, base, begin, sizes, types), 0);
+    CHECK_EQUAL(kernel_call(release)->grid[0], 1);
+    CHECK_EQUAL(the_record()->counts[FAKE_TARGET] + the_record()->counts[FAKE_TEAMS], 0);
+    __tgt_target_data_begin(0, 2, base, begin, sizes, types);
+    CHECK_EQUAL(last_call(FAKE_BEGIN)->packet.rows, 2);
+    __tgt_target_data_update(0, 2, base, begin, sizes, types);
+    CHECK(last_call(FAKE_UPDATE)->base[1] == &result);
+    __tgt_target_data_end(-1, 2, base, begin, sizes, types);
+    CHECK_EQUAL(last_call(FAKE_END)->device, -1);
+}
+
+static void test_older_calls(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(older_calls, &releases[i]);
+}
+
+/* More rows than fit on the stack beside a leading one, and as many as fit. */
+static void many_rows(const void *context)
+{
+    int release = *(const int *)context;
+    enum { ROWS = 66 };
+    static void *values[ROWS];
+    static int64_t sizes_of[ROWS], types_of[ROWS];
+    struct __tgt_kernel_arguments packet = a_packet();
+    for (size_t i = 0; i < ROWS; i++) {
+        values[i] = (void *)(i + 1);
+        sizes_of[i] = 8;
+    }
+    types_of[0] = types_of[1] = TARGET_PARAM | LITERAL; /* env has two; the other rows are only mapped */
+    packet.ArgsBase = packet.Args = values;
+    packet.ArgSizes = sizes_of;
+    packet.ArgTypes = types_of;
+    start(release);
+    for (uint32_t rows = 63; rows <= ROWS; rows++) {
+        uint32_t leading = release <= 17;
+        packet.NumArgs = rows;
+        CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+        const struct fake_call *call = kernel_call(release);
+        CHECK_EQUAL(call->packet.rows, rows + leading);
+        for (uint32_t i = 0; i < rows; i++)
+            CHECK(call->base[leading + i] == values[i] && call->begin[leading + i] == values[i] &&
+                  call->sizes[leading + i] == sizes_of[i] && call->types[leading + i] == types_of[i]);
+        CHECK_EQUAL(call->parameters, 3);
+    }
+}
+
+static void test_many_rows(void **state)
+{
+    static const int releases[] = {14, 16, 17, 19, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(many_rows, &releases[i]);
+}
+
+/* ---- what never reaches libomptarget, which would abort ---------------------------------------------------------- */
+
+static void refused_launch(int64_t device, void *key, struct __tgt_kernel_arguments *packet, int error,
+                           const char *part)
+{
+    struct fake_record *record = the_record();
+    uint32_t before = record->counts[FAKE_KERNEL] + record->counts[FAKE_TEAMS_MAPPER];
+    CHECK_EQUAL(__tgt_target_kernel(device, 0, 0, key, packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), error);
+    CHECK_MENTIONS(rex_last_error(), part);
+    CHECK_EQUAL(record->counts[FAKE_KERNEL] + record->counts[FAKE_TEAMS_MAPPER], before);
+}
+
+static void refused_data(int64_t device, int32_t rows, void **base_of, int64_t *types_of, int error, const char *part)
+{
+    struct fake_record *record = the_record();
+    uint32_t before = record->counts[FAKE_BEGIN];
+    __tgt_target_data_begin(device, rows, base_of, begin, sizes, types_of);
+    CHECK_EQUAL(rex_last_error_code(), error);
+    CHECK_MENTIONS(rex_last_error(), part);
+    CHECK_EQUAL(record->counts[FAKE_BEGIN], before);
+}
+
+static void bad_launches(const void *context)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    char stranger;
+    start(*(const int *)context);
+    refused_launch(0, &stranger, &packet, REX_EKEY, "in no registered table");
+    refused_launch(0, NULL, &packet, REX_EKEY, "in no registered table");
+    refused_launch(2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number 2: there are 1 devices");
+    refused_launch(-2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number -2");
+    refused_launch(0, REX_KERNEL_ID(env), NULL, REX_EINVAL, "NULL");
+    packet.NumArgs = 1;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EPARAMS, "\"env__kernel__\" has 3 parameters, and the packet 1");
+    packet = a_packet();
+    packet.ArgTypes = NULL;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "map types is NULL");
+    packet = a_packet();
+    packet.NumArgs = UINT32_MAX;
+    packet.ArgsBase = NULL;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "env__kernel__");
+    refused_data(2, 1, base, types, REX_EDEVICE, "device number 2");
+    refused_data(0, -1, base, types, REX_EINVAL, "negative");
+    refused_data(0, 1, NULL, types, REX_EINVAL, "base addresses is NULL");
+    refused_data(0, 1, base, NULL, REX_EINVAL, "map types is NULL");
+}
+
+static void test_bad_launches(void **state)
+{
+    static const int releases[] = {14, 16, 18, 19, 22, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(bad_launches, &releases[i]);
+}
+
+/* ---- widths ------------------------------------------------------------------------------------------------------ */
+
+static void widths(const void *context)
+{
+    int release = *(const int *)context, packed = release >= 19 && release <= 22;
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_module_register(&narrow), packed ? REX_EPARAMS : 0);
+    if (packed) {
+        CHECK_MENTIONS(rex_last_error(), "narrow__kernel__");
+        CHECK_MENTIONS(rex_last_error(), "parameter 1 is 4 bytes wide");
+        CHECK_EQUAL(the_record()->count, 0);
+    }
+    CHECK_EQUAL(rex_module_register(&narrow_first), packed ? REX_EPARAMS : 0);
+    /* More than 8 bytes fit in no release's slot. */
+    CHECK_EQUAL(rex_module_register(&wide), REX_EPARAMS);
+    CHECK_MENTIONS(rex_last_error(), "parameter 0 is 16 bytes wide");
+    if (!packed) {
+        /* One parameter more than rows, and yet no env kernel: it is not the runtime's, which is a pointer. */
+        struct __tgt_kernel_arguments packet = a_packet(), out;
+        CHECK_EQUAL(rex_module_launch_packet(&narrow_first, 0, 1, 1, &narrow_first_id, &packet, &out), REX_EPARAMS);
+    }
+}
+
+static void test_widths(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(widths, &releases[i]);
+}
+
+/* ---- CUDA 13's header -------------------------------------------------------------------------------------------- */
+
+static void header(const void *context)
+{
+    int release = *(const int *)context, rewritten = release >= 18 && release <= 21;
+    size_t size, after;
+    unsigned char *bytes = read_bytes(SM_90, &size);
+    start(release);
+    const struct fake_call *call = &the_record()->calls[0];
+    CHECK_EQUAL(call->function, FAKE_REGISTER);
+    CHECK_EQUAL(call->image_size, size);
+    uint32_t flags;
+    memcpy(&flags, call->header + 48, sizeof flags);
+    CHECK_EQUAL(call->header[7], rewritten ? 0x33 : 0x41);
+    CHECK_EQUAL(call->header[8], rewritten ? 7 : 8);
+    CHECK_EQUAL(flags, rewritten ? 0x005a055a : 0x06005a04);
+    /* Nothing else changes, and the file does not at all. */
+    CHECK(memcmp(call->image + 64, bytes + 64, size - 64) == 0);
+    unsigned char *again = read_bytes(SM_90, &after);
+    CHECK(after == size && memcmp(bytes, again, size) == 0);
+}
+
+static void no_older_header(const void *context)
+{
+    int release = *(const int *)context, refused = release >= 18 && release <= 20;
+    use_gpu(100);
+    use_release(release);
+    if (!refused) {
+        CHECK(register_cubin("tests/data/sm_100.cubin") != NULL);
+        CHECK_EQUAL(the_record()->calls[0].header[7], 0x41);
+        return;
+    }
+    CHECK(register_cubin("tests/data/sm_100.cubin") == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "sm_100");
+    CHECK_MENTIONS(rex_last_error(), "21.1.2");
+    CHECK_EQUAL(the_record()->count, 0);
+}
+
+static void test_header(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(header, &releases[i]);
+        in_child(no_older_header, &releases[i]);
+    }
+}
+
+/* ---- images and devices ------------------------------------------------------------------------------------------ */
+
+static void wrong_architecture(const void *context)
+{
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    static const char *const others[] = {"tests/data/sm_80.cubin", "tests/data/sm_100.cubin", "tests/data/sm_75.cubin"};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        CHECK(register_cubin(others[i]) == NULL);
+        CHECK_EQUAL(rex_last_error_code(), REX_ENODEVICE);
+        CHECK_MENTIONS(rex_last_error(), others[i]);
+        CHECK_MENTIONS(rex_last_error(), "the GPU is sm_90");
+    }
+}
+
+static void minor_architecture(const void *context)
+{
+    (void)context;
+    use_gpu(89); /* an image for sm_80 runs there */
+    use_release(22);
+    CHECK(register_cubin("tests/data/sm_80.cubin") != NULL);
+}
+
+static void no_gpu(const void *context)
+{
+    (void)context;
+    use_gpu(0);
+    use_release(22);
+    CHECK(register_cubin(SM_90) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENODEVICE);
+    CHECK_MENTIONS(rex_last_error(), "reports no device");
+}
+
+static void driver_fails(const void *context)
+{
+    (void)context;
+    setenv("FAKE_CUDA_FAILS", "100", 1);
+    use_gpu(90);
+    use_release(22);
+    CHECK(register_cubin(SM_90) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENODEVICE);
+    CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE");
+}
+
+static void runtime_offers_no_device(const void *context)
+{
+    int release = *(const int *)context;
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    the_record()->devices = 0;
+    CHECK(register_cubin(SM_90) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_ERUNTIME);
+    CHECK_MENTIONS(rex_last_error(), SM_90);
+    CHECK_EQUAL(the_record()->registered, 0); /* taken back */
+    the_record()->devices = 1;
+    CHECK(register_cubin(SM_90) != NULL);
+    CHECK(!the_record()->used_address_again);
+}
+
+static void host_image(const void *context)
+{
+    int release = *(const int *)context;
+    use_gpu(0);
+    use_release(release);
+    struct __tgt_bin_desc *descriptor = register_cubin(FAKE("host.so"));
+    if (release >= 23) {
+        CHECK(descriptor == NULL);
+        CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+        CHECK_MENTIONS(rex_last_error(), "host device of LLVM 23");
+        return;
+    }
+    CHECK(descriptor != NULL);
+    CHECK_EQUAL(rex_module_on_host(&rex_this_module), 1);
+    /* The form is the image's word: no count of parameters is in it. The host device runs once whatever the grid. */
+    struct __tgt_kernel_arguments packet = a_packet();
+    packet.Teams[1] = 5;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    CHECK_EQUAL(kernel_call(release)->parameters, 3);
+    if (release == 18)
+        return;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), 0);
+    CHECK_EQUAL(kernel_call(release)->parameters, 2);
+}
+
+/* 14 and 15 give row i of the program the address in row i of the image, in which the compiler chose the order. */
+static void host_rows_in_image_order(const void *context)
+{
+    int release = *(const int *)context;
+    struct rex_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes(FAKE("host.so"), &size);
+    CHECK_EQUAL(rex_view_open(&view, bytes, size, "host.so"), 0);
+    CHECK_EQUAL(view.position_count, 4);
+    use_gpu(0);
+    use_release(release);
+    CHECK(register_cubin(FAKE("host.so")) != NULL);
+    const struct fake_call *call = &the_record()->calls[0];
+    CHECK_EQUAL(call->entry_count, view.position_count);
+    for (size_t i = 0; i < view.position_count; i++) {
+        const struct fake_entry *entry = &call->entries[i];
+        CHECK(strcmp(entry->name, view.positions[i]) == 0);
+        if (strcmp(entry->name, "plain__kernel__") == 0)
+            CHECK(entry->address == REX_KERNEL_ID(plain));
+        else if (strcmp(entry->name, "env__kernel__") == 0)
+            CHECK(entry->address == REX_KERNEL_ID(env));
+        else if (strcmp(entry->name, "none__kernel__") == 0)
+            CHECK(entry->address == REX_KERNEL_ID(none));
+        else
+            CHECK(strcmp(entry->name, "table") == 0 && entry->address != NULL); /* a key of librex's own */
+    }
+    rex_view_close(&view);
+    free(bytes);
+}
+
+static void test_devices(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    in_child(wrong_architecture, NULL);
+    in_child(minor_architecture, NULL);
+    in_child(no_gpu, NULL);
+    in_child(driver_fails, NULL);
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(runtime_offers_no_device, &releases[i]);
+        in_child(host_image, &releases[i]);
+    }
+    in_child(host_rows_in_image_order, &releases[0]);
+    in_child(host_rows_in_image_order, &releases[1]);
+}
+
+/* ---- registrations ----------------------------------------------------------------------------------------------- */
+
+static uint64_t sum(const void *bytes, size_t size)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < size; i++)
+        total = total * 31 + ((const unsigned char *)bytes)[i];
+    return total;
+}
+
+/* The first call of a process is the registration; nothing may look at devices before it. */
+static void order_of_calls(const void *context)
+{
+    int release = *(const int *)context;
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_device_count(), 0);
+    rex_this_module.image_name = SM_90;
+    CHECK_EQUAL(rex_offload_init(), 0);
+    const struct fake_record *record = the_record();
+    CHECK_EQUAL(record->calls[0].function, FAKE_REGISTER);
+    CHECK_EQUAL(last_call(FAKE_BEGIN)->packet.rows, 0); /* loads the image */
+    CHECK_EQUAL(rex_device_count(), 1);
+    CHECK_EQUAL(rex_offload_fini(), 0);
+    uint32_t calls = record->count;
+    CHECK_EQUAL(rex_device_count(), 0); /* 19 and later crash on a call now */
+    CHECK_EQUAL(rex_offload_fini(), 0);
+    CHECK_EQUAL(record->count, calls);
+}
+
+/* No address comes back, and what the runtime was given stays as it was: descriptor, images, entries and the image's
+ * bytes. */
+static void register_again(const void *context)
+{
+    enum { ROUNDS = 12 };
+    int release = *(const int *)context;
+    const struct fake_descriptor *given[ROUNDS];
+    uint64_t descriptor[ROUNDS], image[ROUNDS], entries[ROUNDS], bytes[ROUNDS];
+    use_gpu(90);
+    use_release(release);
+    for (int i = 0; i < ROUNDS; i++) {
+        given[i] = (const struct fake_descriptor *)register_cubin(SM_90);
+        CHECK(given[i] != NULL);
+        CHECK((const void *)__cubin_desc == given[i]);
+        CHECK_EQUAL(given[i]->images, 1);
+        CHECK(given[i]->image->begin == given[i]->begin && given[i]->image->stop == given[i]->stop);
+        descriptor[i] = sum(given[i], sizeof *given[i]);
+        image[i] = sum(given[i]->image, sizeof *given[i]->image);
+        entries[i] = sum(given[i]->begin, (size_t)((char *)given[i]->stop - (char *)given[i]->begin));
+        bytes[i] = sum(given[i]->image->start, (size_t)(given[i]->image->end - given[i]->image->start));
+        CHECK_EQUAL(rex_offload_fini(), 0);
+        CHECK(__cubin_desc == NULL);
+        free(malloc(sizeof(struct fake_descriptor) * 4)); /* freed memory would be used by now */
+    }
+    CHECK(!the_record()->used_address_again);
+    CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], ROUNDS);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], ROUNDS);
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_EQUAL(descriptor[i], sum(given[i], sizeof *given[i]));
+        CHECK_EQUAL(image[i], sum(given[i]->image, sizeof *given[i]->image));
+        CHECK_EQUAL(entries[i], sum(given[i]->begin, (size_t)((char *)given[i]->stop - (char *)given[i]->begin)));
+        CHECK_EQUAL(bytes[i], sum(given[i]->image->start, (size_t)(given[i]->image->end - given[i]->image->start)));
+        /* One copy of equal bytes. */
+        CHECK(given[i]->image->start == given[0]->image->start);
+    }
+}
+
+/* LLVM 18 never loads an image that is registered after a device's first use. */
+static void late_registration(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    start(release);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    int registered = rex_module_register(&late);
+    if (release != 18) {
+        CHECK_EQUAL(registered, 0);
+        return;
+    }
+    CHECK_EQUAL(registered, REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "LLVM 18");
+    CHECK_MENTIONS(rex_last_error(), "after a device was used");
+    CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
+}
+
+static void late_after_init(const void *context)
+{
+    (void)context;
+    use_gpu(90);
+    use_release(18);
+    rex_this_module.image_name = SM_90;
+    CHECK_EQUAL(rex_offload_init(), 0);
+    CHECK_EQUAL(rex_module_register(&late), REX_EUNSUPPORTED);
+}
+
+static void late_after_data(const void *context)
+{
+    (void)context;
+    start(18);
+    __tgt_target_data_begin(0, 2, base, begin, sizes, types);
+    CHECK_EQUAL(rex_module_register(&late), REX_EUNSUPPORTED);
+}
+
+static void not_late(const void *context)
+{
+    (void)context;
+    start(18);
+    CHECK_EQUAL(rex_module_register(&late), 0);
+}
+
+static void default_device(const void *context)
+{
+    int release = *(const int *)context;
+    use_gpu(90);
+    use_release(release);
+    setenv("OMP_DEFAULT_DEVICE", "7", 1);
+    rex_this_module.image_name = SM_90;
+    CHECK_EQUAL(rex_offload_init(), REX_EDEVICE);
+    CHECK_MENTIONS(rex_last_error(), "the default device is 7");
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
+}
+
+static void test_registrations(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(order_of_calls, &releases[i]);
+        in_child(late_registration, &releases[i]);
+        in_child(default_device, &releases[i]);
+        in_child(register_again, &releases[i]);
+    }
+    in_child(late_after_init, NULL);
+    in_child(late_after_data, NULL);
+    in_child(not_late, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_env),
+        cmocka_unit_test(test_caller_packet_is_not_modified),
+        cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_older_calls),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_registrations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,391 @@
+/*
+ * place.c - where an image is looked for, in which order, and when a host image, which is code, is not trusted.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "common.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "image.h"
+#include "place.h"
+
+#define STRANGER 65534
+
+/*
+ * Every test has a folder with path1, path2, module, bin, cwd in it. The children that look for images run a copy of
+ * this program in bin, because librex looks beside the executable.
+ */
+static const char *const places[] = {"path1", "path2", "module", "bin", "cwd"};
+static char root[PATH_MAX];
+static char host_image[PATH_MAX];
+
+static const char *in_root(const char *path)
+{
+    static char whole[4][2 * PATH_MAX];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(whole[next], sizeof whole[next], "%s/%s", root, path);
+    return whole[next];
+}
+
+static void put(const char *place, const char *name, const void *bytes, size_t size)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", place, name);
+    write_bytes(in_root(path), bytes, size);
+    assert_int_equal(chmod(in_root(path), 0644), 0);
+}
+
+/* ---- children ---------------------------------------------------------------------------------------------------- */
+
+static struct rex_module main_module = {.struct_size = sizeof(struct rex_module), .image_name = "an.image"};
+
+/* A module in a shared object of its own. */
+static struct rex_module *shared_module(void)
+{
+    void *library = dlopen(in_root("module/module.so"), RTLD_NOW);
+    struct rex_module *module = library != NULL ? dlsym(library, "fake_module") : NULL;
+    CHECK(module != NULL);
+    *module = main_module;
+    return module;
+}
+
+static void set_path(void)
+{
+    char path[2 * PATH_MAX + 2];
+    /* An empty element is no folder. */
+    snprintf(path, sizeof path, ":%s::%s", in_root("path1"), in_root("path2"));
+    setenv("REX_CUBIN_PATH", path, 1);
+}
+
+/* Each place in turn has the image; it is taken away before the next. SKIP is a place that is not looked in. */
+static void look_everywhere(const struct rex_module *module, const char *skip)
+{
+    struct rex_bytes file;
+    char path[PATH_MAX];
+    bool searched;
+    for (size_t i = 0; i < COUNT(places); i++) {
+        struct rex_report tried = {0};
+        char name[64];
+        if (strcmp(places[i], skip) == 0)
+            continue;
+        CHECK_EQUAL(rex_place_read(module, "an.image", &file, path, &searched, &tried), 0);
+        CHECK(searched);
+        CHECK(file.size == strlen(places[i]) && memcmp(file.bytes, places[i], file.size) == 0);
+        free(file.bytes);
+        snprintf(name, sizeof name, "%s/an.image", places[i]);
+        CHECK(rex_same_file(path, in_root(name)));
+        CHECK_EQUAL(unlink(in_root(name)), 0);
+    }
+    struct rex_report tried = {0};
+    CHECK_EQUAL(rex_place_read(module, "an.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    for (size_t i = 0; i + 1 < COUNT(places); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s/an.image", places[i]);
+        CHECK_EQUAL(strstr(tried.text, in_root(name)) != NULL, strcmp(places[i], skip) != 0);
+    }
+    CHECK_MENTIONS(tried.text, "./an.image");
+}
+
+static void order_of_main(void)
+{
+    set_path();
+    look_everywhere(&main_module, "module");
+}
+
+static void order_of_shared(void)
+{
+    set_path();
+    look_everywhere(shared_module(), "");
+}
+
+static void with_a_slash(void)
+{
+    struct rex_bytes file;
+    struct rex_report tried = {0};
+    char path[PATH_MAX];
+    bool searched;
+    set_path();
+    CHECK_EQUAL(rex_place_read(&main_module, "./an.image", &file, path, &searched, &tried), 0);
+    CHECK(!searched && strcmp(path, "./an.image") == 0);
+    CHECK(file.size == 3 && memcmp(file.bytes, "cwd", 3) == 0);
+    free(file.bytes);
+    CHECK_EQUAL(rex_place_read(&main_module, "./another.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    CHECK(strcmp(tried.text, "./another.image") == 0);
+    CHECK_EQUAL(rex_place_read(&main_module, in_root("path2/an.image"), &file, path, &searched, &tried), 0);
+    CHECK(file.size == 5 && memcmp(file.bytes, "path2", 5) == 0);
+    free(file.bytes);
+}
+
+/* Open MODULE's image as LLVM 19's would be; the path that was taken. */
+static const char *opened(const struct rex_module *module, const char *name, int error)
+{
+    static char path[PATH_MAX];
+    struct rex_image image;
+    int result = rex_image_open(&image, module, name, rex_release_row(19));
+    if (result != error)
+        fprintf(stderr, "%d: %s\n", result, rex_last_error());
+    CHECK_EQUAL(result, error);
+    if (error != 0)
+        return rex_last_error();
+    snprintf(path, sizeof path, "%s", image.path);
+    rex_image_close(&image);
+    return path;
+}
+
+/* $REX_CUBIN is for the main program alone, and only where no name is given. */
+static void configured_image(void)
+{
+    setenv("REX_CUBIN", in_root("special.image"), 1);
+    CHECK(strcmp(opened(&main_module, NULL, 0), in_root("special.image")) == 0);
+    CHECK(strcmp(opened(shared_module(), NULL, 0), in_root("module/an.image")) == 0);
+    CHECK(strcmp(opened(&main_module, "an.image", 0), in_root("bin/an.image")) == 0);
+    setenv("REX_CUBIN", in_root("none.image"), 1);
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), in_root("none.image"));
+    unsetenv("REX_CUBIN");
+    CHECK(strcmp(opened(&main_module, NULL, 0), in_root("bin/an.image")) == 0);
+}
+
+static void host_image_instead(void)
+{
+    main_module.host_image_name = "host.image";
+    main_module.image_name = "none.image";
+    CHECK(strcmp(opened(&main_module, NULL, 0), in_root("bin/host.image")) == 0);
+    /* One that was asked for is not replaced. */
+    CHECK_MENTIONS(opened(&main_module, "none.image", REX_ENOIMAGE), "none.image");
+    main_module.host_image_name = NULL;
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "none.image");
+    main_module.image_name = NULL;
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "names no device image");
+}
+
+/* What cannot be read: the error names the file. */
+static void unusable_files(void)
+{
+    static const struct {
+        const char *name;
+        int error;
+        const char *because;
+    } cases[] = {
+        {"./folder", REX_EREAD, "it is a directory"},
+        {"./fifo", REX_EREAD, "it is not a regular file"},
+        {"./secret", REX_EREAD, "Permission denied"},
+        {"./empty", REX_EIMAGE, "it is empty"},
+        {"./text", REX_EIMAGE, "it is not an ELF file"},
+        {"./other_machine", REX_EIMAGE, "it is for another processor"},
+        {"./cut", REX_EIMAGE, "it is truncated"},
+        {"./dangling", REX_ENOIMAGE, "no device image"},
+        {"./text/below", REX_ENOIMAGE, "no device image"},
+        {"/dev/zero", REX_EREAD, "it is not a regular file"},
+    };
+    if (geteuid() == 0)
+        CHECK_EQUAL(seteuid(STRANGER), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *message = opened(&main_module, cases[i].name, cases[i].error);
+        CHECK_MENTIONS(message, cases[i].name);
+        CHECK_MENTIONS(message, cases[i].because);
+    }
+    /* A file that is there and bad ends the search: what comes later in the list is not what was meant. */
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s:%s", in_root("cwd"), in_root("bin"));
+    setenv("REX_CUBIN_PATH", path, 1);
+    CHECK_MENTIONS(opened(&main_module, "secret", REX_EREAD), in_root("cwd/secret"));
+    _exit(0); /* LeakSanitizer does not work for a user who may not look at the process */
+}
+
+static void trusted(void)
+{
+    CHECK(strcmp(opened(&main_module, NULL, 0), "./an.image") == 0);
+}
+
+static void untrusted(const char *because)
+{
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_EUNSAFE), "an.image");
+    CHECK_MENTIONS(rex_last_error(), because);
+    /* Whoever names it with a slash means it. */
+    CHECK(strcmp(opened(&main_module, "./an.image", 0), "./an.image") == 0);
+}
+
+static void writable_by_all(void)
+{
+    untrusted("every user");
+}
+
+static void of_another_user(void)
+{
+    untrusted("another user");
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} children[] = {
+    {"order_of_main", order_of_main},       {"order_of_shared", order_of_shared}, {"with_a_slash", with_a_slash},
+    {"configured_image", configured_image}, {"host_image_instead", host_image_instead},
+    {"unusable_files", unusable_files},     {"trusted", trusted},
+    {"writable_by_all", writable_by_all},   {"of_another_user", of_another_user},
+};
+
+static int as_child(const char *name, const char *folder)
+{
+    snprintf(root, sizeof root, "%s", folder);
+    CHECK_EQUAL(chdir(in_root("cwd")), 0);
+    alarm(60); /* a FIFO that is waited for */
+    for (size_t i = 0; i < COUNT(children); i++)
+        if (strcmp(children[i].name, name) == 0) {
+            children[i].run();
+            return 0;
+        }
+    return 97;
+}
+
+static void run_copy(const void *name)
+{
+    unsetenv("REX_CUBIN");
+    unsetenv("REX_CUBIN_PATH");
+    execl(in_root("bin/place"), "place", (const char *)name, root, (char *)NULL);
+    _exit(98);
+}
+
+static void passes(const char *name)
+{
+    struct child child = run_child(run_copy, name);
+    if (child.status != 0)
+        fail_msg("%s ended with %d:\n%s", name, child.status, child.output);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+    char resolved[PATH_MAX];
+    (void)state;
+    make_folder(root);
+    assert_non_null(realpath(root, resolved));
+    memcpy(root, resolved, sizeof root);
+    assert_int_equal(chmod(root, 0755), 0);
+    for (size_t i = 0; i < COUNT(places); i++) {
+        assert_int_equal(mkdir(in_root(places[i]), 0755), 0);
+        assert_int_equal(chmod(in_root(places[i]), 0755), 0);
+    }
+    copy_file("/proc/self/exe", in_root("bin/place"));
+    assert_int_equal(chmod(in_root("bin/place"), 0755), 0);
+    copy_file(TEST_BUILD "/tests/fake/module.so", in_root("module/module.so"));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_folder(root);
+    return 0;
+}
+
+static void put_host_image(const char *place, const char *name)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(host_image, &size);
+    put(place, name, bytes, size);
+    free(bytes);
+}
+
+static void test_order(void **state)
+{
+    static const char *const both[] = {"order_of_main", "order_of_shared"};
+    (void)state;
+    for (size_t round = 0; round < COUNT(both); round++) {
+        for (size_t i = 0; i < COUNT(places); i++)
+            put(places[i], "an.image", places[i], strlen(places[i]));
+        passes(both[round]);
+    }
+    for (size_t i = 0; i < COUNT(places); i++)
+        put(places[i], "an.image", places[i], strlen(places[i]));
+    passes("with_a_slash");
+}
+
+static void test_configured(void **state)
+{
+    (void)state;
+    put_host_image(".", "special.image");
+    put_host_image("module", "an.image");
+    put_host_image("bin", "an.image");
+    passes("configured_image");
+}
+
+static void test_host_image_instead(void **state)
+{
+    (void)state;
+    put_host_image("bin", "host.image");
+    passes("host_image_instead");
+}
+
+static void test_unusable_files(void **state)
+{
+    const uint16_t another_machine = 0xf3;
+    size_t size;
+    unsigned char *bytes = read_bytes(host_image, &size);
+    (void)state;
+    assert_int_equal(mkdir(in_root("cwd/folder"), 0755), 0);
+    assert_int_equal(mkfifo(in_root("cwd/fifo"), 0644), 0);
+    assert_int_equal(symlink("nowhere", in_root("cwd/dangling")), 0);
+    put("cwd", "secret", bytes, size);
+    put("bin", "secret", bytes, size);
+    assert_int_equal(chmod(in_root("cwd/secret"), 0), 0);
+    put("cwd", "empty", "", 0);
+    put("cwd", "text", "some text", 9);
+    put("cwd", "cut", bytes, size - 64);
+    memcpy(bytes + 18, &another_machine, sizeof another_machine);
+    put("cwd", "other_machine", bytes, size);
+    free(bytes);
+    passes("unusable_files");
+}
+
+static void test_safety(void **state)
+{
+    (void)state;
+    put_host_image("cwd", "an.image");
+    passes("trusted");
+    assert_int_equal(chmod(in_root("cwd"), 01777), 0); /* the sticky bit does not help: the file may be new */
+    passes("writable_by_all");
+    assert_int_equal(chmod(in_root("cwd"), 0755), 0);
+    assert_int_equal(chmod(in_root("cwd/an.image"), 0666), 0);
+    passes("writable_by_all");
+    assert_int_equal(chmod(in_root("cwd/an.image"), 0644), 0);
+    passes("trusted");
+}
+
+static void test_owner(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skip: only root can give a file away\n");
+        skip();
+    }
+    put_host_image("cwd", "an.image");
+    assert_int_equal(chown(in_root("cwd/an.image"), STRANGER, STRANGER), 0);
+    passes("of_another_user");
+    assert_int_equal(chown(in_root("cwd/an.image"), 0, 0), 0);
+    assert_int_equal(chown(in_root("cwd"), STRANGER, STRANGER), 0);
+    passes("of_another_user");
+    /* Unless the program itself is that user's. */
+    assert_int_equal(chown(in_root("bin/place"), STRANGER, STRANGER), 0);
+    passes("trusted");
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_configured, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_host_image_instead, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unusable_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_safety, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_owner, set_up, tear_down),
+    };
+    if (count == 3)
+        return as_child(arguments[1], arguments[2]);
+    snprintf(host_image, sizeof host_image, "%s", TEST_BUILD "/tests/fake/host.so");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

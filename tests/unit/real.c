@@ -1,0 +1,188 @@
+/*
+ * real.c - the real libraries of LLVM 14, 15, 16, 19 and 22: their releases are told, they bind, and two OpenMP
+ * runtimes never meet.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+
+#include "common.h"
+
+#include "rex/offload.h"
+#include "search.h"
+
+static const int releases[] = {14, 15, 16, 19, 22};
+
+/* Relative paths: tests run in the top directory. */
+static const char *library_of(int release)
+{
+    return release == 14   ? "build/llvm/14/usr/lib/llvm-14/lib/libomptarget.so"
+           : release == 15 ? "build/llvm/15/usr/lib/llvm-15/lib/libomptarget.so.15"
+           : release == 16 ? "build/llvm/16/usr/lib/llvm-16/lib/libomptarget.so.16"
+           : release == 19 ? "build/llvm/19/usr/lib/llvm-19/lib/libomptarget.so.19.1"
+                           : "build/llvm/22/usr/lib/llvm-22/lib/libomptarget.so.22.1";
+}
+
+static const char *openmp_of(int release)
+{
+    return release == 14   ? "build/llvm/14/usr/lib/llvm-14/lib/libomp.so.5"
+           : release == 15 ? "build/llvm/15/usr/lib/llvm-15/lib/libomp.so.5"
+           : release == 16 ? "build/llvm/16/usr/lib/llvm-16/lib/libomp.so.5"
+                           : "build/llvm/19/usr/lib/llvm-19/lib/libomp.so.5"; /* Debian's 22 uses it too */
+}
+
+/* ---- what a child needs, which the loader reads when a program starts: it runs this program again ---------------- */
+
+static const char *program;
+
+struct order {
+    const char *what;
+    int release, other;
+};
+
+static void start_again(const void *context)
+{
+    const struct order *order = context;
+    char release[16], other[16], library[16];
+    snprintf(release, sizeof release, "%d", order->release);
+    snprintf(other, sizeof other, "%d", order->other);
+    snprintf(library, sizeof library, "%d", order->release);
+    unsetenv("OMP_TARGET_OFFLOAD");
+    execl("tests/llvm", "llvm", library, program, order->what, release, other, (char *)NULL);
+    _exit(98);
+}
+
+static const char *again(const char *what, int release, int other)
+{
+    struct order order = {what, release, other};
+    return in_child(start_again, &order);
+}
+
+static int openmp_runtimes(void)
+{
+    char line[PATH_MAX + 128], first[PATH_MAX] = "";
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps != NULL);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        const char *path = strchr(line, '/'), *name = path != NULL ? strrchr(path, '/') + 1 : "";
+        /* The file itself: libomp.so.5 of a release, or what the link leads to. */
+        if (strncmp(name, "libomp.so", 9) != 0 && strncmp(name, "libomp-", 7) != 0 && strncmp(name, "libiomp5", 8) != 0)
+            continue;
+        if (strcmp(first, path) != 0)
+            count++;
+        snprintf(first, sizeof first, "%s", path);
+    }
+    fclose(maps);
+    return count;
+}
+
+static void bind_only(int release)
+{
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), release);
+    CHECK_EQUAL(openmp_runtimes(), 1);
+}
+
+/* OTHER's libomp is in the process before RELEASE is bound. */
+static void bind_with_other_openmp(int release, int other)
+{
+    int (*threads)(void);
+    void *openmp = dlopen(openmp_of(other), RTLD_NOW | RTLD_LOCAL);
+    CHECK(openmp != NULL);
+    void *address = dlsym(openmp, "omp_get_max_threads");
+    CHECK(address != NULL);
+    memcpy(&threads, &address, sizeof threads);
+    CHECK(threads() > 0); /* it has started: a second one would abort */
+    if (release == 22 && other < 16) {
+        /* 22 calls a function that libomp has since 16. An error, and still no second libomp. */
+        CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+        CHECK_MENTIONS(rex_last_error(), "__kmpc_omp_has_task_team");
+        CHECK_EQUAL(openmp_runtimes(), 1);
+    } else
+        bind_only(release);
+    CHECK(threads() > 0);
+}
+
+/* Debian's 15 and 16 without the plugins' names. */
+static void bind_bare(int release)
+{
+    char path[PATH_MAX], package[64];
+    snprintf(path, sizeof path, "build/llvm/%d-bare/usr/lib/llvm-%d/lib/libomptarget.so.%d", release, release, release);
+    snprintf(package, sizeof package, "libomp-%d-dev", release);
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), path);
+    CHECK_MENTIONS(rex_last_error(), package);
+}
+
+static int as_child(char **arguments)
+{
+    const char *what = arguments[1];
+    int release = atoi(arguments[2]), other = atoi(arguments[3]);
+    alarm(60);
+    if (strcmp(what, "bind") == 0)
+        bind_only(release);
+    else if (strcmp(what, "other-openmp") == 0)
+        bind_with_other_openmp(release, other);
+    else
+        bind_bare(release);
+    return 0;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static void test_release_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        const struct rex_release *release = NULL;
+        char why[256] = "";
+        if (rex_search_tell(library_of(releases[i]), &release, why, sizeof why) != 0)
+            fail_msg("%s: %s", library_of(releases[i]), why);
+        assert_int_equal(release->number, releases[i]);
+    }
+}
+
+static void test_binds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        again("bind", releases[i], 0);
+}
+
+static void test_one_openmp(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        for (size_t j = 0; j < COUNT(releases); j++) {
+            const char *output = again("other-openmp", releases[i], releases[j]);
+            assert_null(strstr(output, "OMP: Error"));
+        }
+}
+
+static void test_bare(void **state)
+{
+    (void)state;
+    again("bare", 15, 0);
+    again("bare", 16, 0);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_release_is_told),
+        cmocka_unit_test(test_binds),
+        cmocka_unit_test(test_one_openmp),
+        cmocka_unit_test(test_bare),
+    };
+    if (count == 4)
+        return as_child(arguments);
+    program = arguments[0];
+    for (size_t i = 0; i < COUNT(releases); i++)
+        if (access(library_of(releases[i]), R_OK) != 0) {
+            printf("skip: LLVM %d is not unpacked under build/llvm (tests/llvm)\n", releases[i]);
+            return getenv("CI") != NULL ? 1 : 77;
+        }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

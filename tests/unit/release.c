@@ -1,0 +1,138 @@
+/*
+ * release.c - each LLVM release is told from what it exports, and its row says what is known of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "release.h"
+#include "search.h"
+
+/* What each release exports first, of all that librex asks for; taken from the releases' own symbol tables. */
+static const struct {
+    const char *name;
+    int since;
+} exported_since[] = {
+    {"__tgt_register_lib", 14},        {"__tgt_target_teams_mapper", 14},    {"__tgt_target_data_begin", 14},
+    {"__tgt_target_kernel", 15},       {"omp_get_device_num", 15},           {"__tgt_target_nowait_query", 16},
+    {"omp_get_mapped_ptr", 16},        {"omp_target_memcpy_async", 17},      {"omp_target_memset", 18},
+    {"__tgt_activate_record_replay", 18}, {"__tgt_rtl_init", 19},            {"ompx_dump_mapping_tables", 19},
+    {"llvmLaunchKernel", 20},          {"__tgt_interop_get", 22},            {"omp_get_device_from_uid", 22},
+    {"__tgt_register_rpc_callback", 23}, {"omp_get_gprivate_limit", 23},
+};
+
+static int exports(const char *name, void *context)
+{
+    for (size_t i = 0; i < COUNT(exported_since); i++)
+        if (strcmp(name, exported_since[i].name) == 0)
+            return *(const int *)context >= exported_since[i].since;
+    return 0;
+}
+
+static int told(int release, int named)
+{
+    const struct rex_release *row = rex_release_tell(exports, &release, named);
+    return row != NULL ? row->number : 0;
+}
+
+static void test_told_from_exports(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 23; release++) {
+        assert_int_equal(told(release, release), release);
+        /* Only 20 and 21 need the number in a name; without one the older is taken. */
+        assert_int_equal(told(release, 0), release == 21 ? 20 : release);
+        /* A number that does not belong to the exports changes nothing else. */
+        assert_int_equal(told(release, 99), release == 21 ? 20 : release);
+    }
+    assert_int_equal(told(13, 13), 0);
+    /* The next release exports what 23 does, and more. */
+    assert_int_equal(told(24, 24), 23);
+}
+
+static void test_told_from_files(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 23; release++) {
+        char path[PATH_MAX], why[256] = "";
+        const struct rex_release *row = NULL;
+        fake_path(release, path);
+        if (rex_search_tell(path, &row, why, sizeof why) != 0)
+            fail_msg("%s: %s", path, why);
+        assert_int_equal(row->number, release);
+    }
+}
+
+/* Facts in columns, one line for each release, as the sources of the releases have them. */
+static const struct fact {
+    int release;
+    int plain_version, env_version; /* 0: no way */
+    int row_in_front;               /* for an env kernel: the runtime adds no parameter */
+    int plain_dimensions, env_dimensions;
+    int plain_memory, env_memory;
+    int packet, by_position, late, plugins_apart, openmp_first, runtime_object, packed, argument_array;
+    int old_header, refused_above;
+    unsigned strict;
+    unsigned most_teams, most_memory;
+} facts[] = {
+    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory */
+    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0},
+    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0},
+    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0},
+    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0},
+    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0},
+    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0},
+    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0},
+    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151},
+    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0},
+    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0},
+};
+
+static void test_rows(void **state)
+{
+    (void)state;
+    assert_int_equal(COUNT(facts), 23 - 14 + 1);
+    for (size_t i = 0; i < COUNT(facts); i++) {
+        const struct fact *fact = &facts[i];
+        const struct rex_release *row = rex_release_row(fact->release);
+        assert_non_null(row);
+        assert_int_equal(row->number, fact->release);
+        assert_int_equal(row->plain.refused, fact->plain_version == 0);
+        assert_false(row->env.refused);
+        if (!row->plain.refused) {
+            assert_int_equal(row->plain.version, fact->plain_version);
+            assert_int_equal(row->plain.dimensions, fact->plain_dimensions);
+            assert_int_equal(row->plain.dynamic_memory, fact->plain_memory);
+        }
+        assert_false(row->plain.leading_row);
+        assert_int_equal(row->env.version, fact->env_version);
+        assert_int_equal(row->env.leading_row, fact->row_in_front);
+        assert_int_equal(row->env.dimensions, fact->env_dimensions);
+        assert_int_equal(row->env.dynamic_memory, fact->env_memory);
+        assert_int_equal(!row->no_packet, fact->packet);
+        assert_int_equal(row->entries_by_position, fact->by_position);
+        assert_int_equal(row->late_image_ignored, fact->late);
+        assert_int_equal(row->plugins_apart, fact->plugins_apart);
+        assert_int_equal(row->openmp_first, fact->openmp_first);
+        assert_int_equal(row->runtime_object, fact->runtime_object);
+        assert_int_equal(row->packed_slots, fact->packed);
+        assert_int_equal(row->host_argument_array, fact->argument_array);
+        assert_int_equal(row->newest_old_header, fact->old_header);
+        assert_int_equal(row->new_header_refused, fact->refused_above);
+        assert_int_equal(row->strict_flags, fact->strict);
+        assert_int_equal(row->most_teams, fact->most_teams);
+        assert_int_equal(row->most_dynamic_memory, fact->most_memory);
+    }
+    assert_null(rex_release_row(13));
+    assert_null(rex_release_row(24));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_told_from_exports),
+        cmocka_unit_test(test_told_from_files),
+        cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,11 @@
+# Unit tests look for what they read in the build directory: fakes and host images.
+$(O)/obj/tests/unit/%.o: more_cflags = -Itests/fake -DTEST_BUILD='"$(O)"'
+$(UNIT): | $(FAKES)
+
+# macros: the header included in three ways, as C and as C++.
+macros_objects := $(foreach way,default safe internal,$(way).o $(way)_cpp.o)
+$(O)/tests/unit/macros: $(addprefix $(O)/obj/tests/unit/macros/,$(macros_objects))
+$(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<

@@ -1,0 +1,418 @@
+/*
+ * view.c - looking into device images: real CUBINs of nvcc 13 for five architectures, host images of this build, and
+ * what is neither.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+#include <link.h>
+
+#include "common.h"
+
+#include "elfview.h"
+#include "rex_kmp.h"
+#include "view.h"
+
+#define HOST TEST_BUILD "/tests/fake/host.so"
+#define PACKED_HOST TEST_BUILD "/tests/fake/host_relr.so"
+
+static const struct {
+    unsigned architecture;
+    const char *file;
+} cubins[] = {
+    {75, "tests/data/sm_75.cubin"},   {80, "tests/data/sm_80.cubin"},   {90, "tests/data/sm_90.cubin"},
+    {100, "tests/data/sm_100.cubin"}, {120, "tests/data/sm_120.cubin"},
+};
+
+/* The error of opening SIZE bytes; 0 where they are taken. */
+static int error_of(const void *bytes, size_t size)
+{
+    struct rex_view view;
+    int result = rex_view_open(&view, bytes, size, "x.image");
+    if (result == 0)
+        rex_view_close(&view);
+    return result;
+}
+
+/* ---- CUBINs ------------------------------------------------------------------------------------------------------ */
+
+static void check_kernel(const struct rex_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
+                         uint32_t odd_size)
+{
+    const struct rex_symbol *kernel = rex_view_find(view, name);
+    if (kernel == NULL)
+        fail_msg("no %s", name);
+    assert_true(kernel->kernel);
+    assert_int_equal(kernel->parameters, parameters);
+    assert_int_equal(kernel->odd_size, odd_size);
+    if (odd_size > 0)
+        assert_int_equal(kernel->odd_index, odd_index);
+}
+
+static void test_cubins(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cubins); i++) {
+        struct rex_view view;
+        size_t size;
+        unsigned char *bytes = read_bytes(cubins[i].file, &size);
+        assert_int_equal(rex_view_open(&view, bytes, size, cubins[i].file), 0);
+        assert_int_equal(view.kind, REX_IMAGE_CUBIN);
+        assert_int_equal(view.architecture, cubins[i].architecture);
+        check_kernel(&view, "plain__kernel__", 2, 0, 0);
+        check_kernel(&view, "env__kernel__", 3, 0, 0);
+        check_kernel(&view, "none__kernel__", 0, 0, 0);
+        check_kernel(&view, "narrow__kernel__", 4, 1, 4); /* the first of two */
+        check_kernel(&view, "narrow_first__kernel__", 3, 0, 4);
+        check_kernel(&view, "wide__kernel__", 2, 0, 16);
+        const struct rex_symbol *table = rex_view_find(&view, "table");
+        assert_non_null(table);
+        assert_false(table->kernel);
+        assert_int_equal(table->size, 32);
+        assert_null(rex_view_find(&view, "plain__kernel"));
+        assert_null(rex_view_find(&view, ""));
+        rex_view_close(&view);
+        free(bytes);
+    }
+}
+
+/* The older header says the architecture in its low byte. */
+static void test_older_header(void **state)
+{
+    struct rex_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes(cubins[2].file, &size);
+    const uint32_t flags = 0x005a055a;
+    (void)state;
+    bytes[EI_OSABI] = 0x33;
+    bytes[EI_ABIVERSION] = 7;
+    memcpy(bytes + offsetof(Elf64_Ehdr, e_flags), &flags, sizeof flags);
+    assert_int_equal(rex_view_open(&view, bytes, size, "older"), 0);
+    assert_int_equal(view.architecture, 90);
+    rex_view_close(&view);
+    free(bytes);
+}
+
+/* ---- host images ------------------------------------------------------------------------------------------------- */
+
+/* Offset in memory of the section NAME of FILE. */
+static uint64_t address_of_section(const unsigned char *bytes, size_t size, const char *name, uint64_t *length)
+{
+    struct rex_elf elf;
+    Elf64_Shdr section;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_find(&elf, name, &section), 0);
+    *length = section.sh_size;
+    return section.sh_addr;
+}
+
+/* The loader's opinion: the rows as they are in memory, relocated. */
+static void check_positions(const char *file)
+{
+    struct rex_view view;
+    struct link_map *map;
+    size_t size;
+    uint64_t length;
+    unsigned char *bytes = read_bytes(file, &size);
+    assert_int_equal(rex_view_open(&view, bytes, size, file), 0);
+    assert_int_equal(view.position_count, 4);
+    void *image = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (image == NULL)
+        fail_msg("%s", dlerror());
+    assert_int_equal(dlinfo(image, RTLD_DI_LINKMAP, &map), 0);
+    const struct __tgt_offload_entry *rows = (const struct __tgt_offload_entry *)(uintptr_t)(
+        map->l_addr + address_of_section(bytes, size, "omp_offloading_entries", &length));
+    assert_int_equal(length, 4 * sizeof *rows);
+    for (size_t i = 0; i < view.position_count; i++) {
+        assert_string_equal(view.positions[i], rows[i].name);
+        assert_ptr_equal(rows[i].addr, dlsym(image, rows[i].name));
+    }
+    dlclose(image);
+    rex_view_close(&view);
+    free(bytes);
+}
+
+static void test_host_image(void **state)
+{
+    struct rex_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size);
+    (void)state;
+    assert_int_equal(rex_view_open(&view, bytes, size, HOST), 0);
+    assert_int_equal(view.kind, REX_IMAGE_HOST);
+    check_kernel(&view, "plain__kernel__", REX_PARAMETERS_UNKNOWN, 0, 0);
+    assert_false(rex_view_find(&view, "plain__kernel__")->env);
+    assert_true(rex_view_find(&view, "env__kernel__")->env);
+    assert_false(rex_view_find(&view, "none__kernel__")->env);
+    assert_int_equal(rex_view_find(&view, "table")->size, 32);
+    assert_false(rex_view_find(&view, "table")->kernel);
+    rex_view_close(&view);
+    free(bytes);
+    check_positions(HOST);
+}
+
+/* Linkers differ in whether they leave the address in place as well; without it the relocations have to tell. */
+static void test_positions_from_relocations(void **state)
+{
+    struct rex_elf elf;
+    struct rex_view before, after;
+    Elf64_Shdr section;
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size), *copy = read_bytes(HOST, &size);
+    (void)state;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_find(&elf, "omp_offloading_entries", &section), 0);
+    memset(copy + section.sh_offset, 0, section.sh_size);
+    assert_int_equal(rex_view_open(&before, bytes, size, HOST), 0);
+    assert_int_equal(rex_view_open(&after, copy, size, HOST), 0);
+    assert_int_equal(after.position_count, 4);
+    for (size_t i = 0; i < after.position_count; i++)
+        assert_string_equal(after.positions[i], before.positions[i]);
+    rex_view_close(&before);
+    rex_view_close(&after);
+    free(bytes);
+    free(copy);
+}
+
+static void test_packed_relocations(void **state)
+{
+    (void)state;
+    if (access(PACKED_HOST, R_OK) != 0) {
+        print_message("skip: this linker has no -z pack-relative-relocs\n");
+        skip();
+    }
+    check_positions(PACKED_HOST);
+}
+
+/* A shared object without a table of its own: kernels by name alone. */
+static void test_host_image_without_table(void **state)
+{
+    struct rex_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/19/libomp.so.5", &size);
+    (void)state;
+    assert_int_equal(rex_view_open(&view, bytes, size, "libomp"), 0);
+    assert_int_equal(view.position_count, 0);
+    assert_true(rex_view_find(&view, "omp_get_default_device")->kernel);
+    rex_view_close(&view);
+    free(bytes);
+}
+
+/* ---- what is refused, and in which words ------------------------------------------------------------------------- */
+
+static void refused(const void *bytes, size_t size, const char *because)
+{
+    assert_int_equal(error_of(bytes, size), REX_EIMAGE);
+    if (strstr(rex_last_error(), because) == NULL)
+        fail_msg("no \"%s\" in \"%s\"", because, rex_last_error());
+    assert_non_null(strstr(rex_last_error(), "x.image"));
+}
+
+static void refused_file(const char *file, const char *because)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(file, &size);
+    refused(bytes, size, because);
+    free(bytes);
+}
+
+static void test_refused_kinds(void **state)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size);
+    const uint16_t another_machine = 0xf3, program = ET_EXEC, none = 0;
+    (void)state;
+    refused("", 0, "is empty");
+    refused("x", 1, "not an ELF file");
+    refused("\x7f" "EL", 3, "not an ELF file");
+    refused("\x7f" "ELF", 4, "truncated inside the ELF header");
+    refused_file("tests/data/sm_90.fatbin", "it is a fatbin; compile with nvcc -cubin");
+    refused_file("tests/data/sm_90.ptx", "it is PTX; compile with nvcc -cubin");
+    refused_file("tests/data/kernels.cu", "not an ELF file");
+
+    memcpy(bytes + offsetof(Elf64_Ehdr, e_machine), &another_machine, 2);
+    refused(bytes, size, "for another processor");
+    free(bytes);
+    bytes = read_bytes(HOST, &size);
+    memcpy(bytes + offsetof(Elf64_Ehdr, e_type), &program, 2);
+    refused(bytes, size, "link it with -shared");
+    free(bytes);
+    bytes = read_bytes(HOST, &size);
+    bytes[EI_CLASS] = ELFCLASS32;
+    refused(bytes, size, "64-bit little-endian");
+    bytes[EI_CLASS] = ELFCLASS64;
+    memcpy(bytes + offsetof(Elf64_Ehdr, e_shnum), &none, 2);
+    refused(bytes, size, "no section table");
+    free(bytes);
+}
+
+/* Where the last byte is that something refers to; what follows is padding. */
+static size_t used_bytes(const unsigned char *bytes, size_t size)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, bytes, sizeof header);
+    size_t end = header.e_shoff + (size_t)header.e_shnum * sizeof(Elf64_Shdr);
+    size_t segments = header.e_phoff + (size_t)header.e_phnum * sizeof(Elf64_Phdr);
+    if (segments > end)
+        end = segments;
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL && section.sh_offset + section.sh_size > end)
+            end = section.sh_offset + section.sh_size;
+    }
+    return end < size ? end : size;
+}
+
+/* Every cut that takes a byte which something refers to. Copied, so that AddressSanitizer sees a read behind the cut.
+ */
+static void test_truncated(void **state)
+{
+    static const char *const files[] = {"tests/data/sm_75.cubin", "tests/data/sm_90.cubin", "tests/data/sm_120.cubin",
+                                        HOST};
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        size_t size, taken = 0;
+        unsigned char *bytes = read_bytes(files[i], &size);
+        size_t used = used_bytes(bytes, size);
+        for (size_t cut = 0; cut < size; cut += 64) {
+            unsigned char *copy = malloc(cut + 1);
+            assert_non_null(copy);
+            memcpy(copy, bytes, cut);
+            unsigned char *exact = realloc(copy, cut > 0 ? cut : 1);
+            assert_non_null(exact);
+            int error = error_of(exact, cut);
+            if (cut < used && error != REX_EIMAGE)
+                fail_msg("%s cut to %zu of %zu bytes: %d", files[i], cut, size, error);
+            taken += error == 0;
+            free(exact);
+        }
+        /* The files end with what they use: nothing was let through. */
+        assert_int_equal(used, size);
+        assert_int_equal(taken, 0);
+        free(bytes);
+    }
+}
+
+/* ---- hostile bytes ----------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint64_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* What a registration does with a view: all names, all positions. */
+static void use(const struct rex_view *view)
+{
+    size_t letters = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        letters += strlen(view->symbols[i].name);
+        assert_non_null(rex_view_find(view, view->symbols[i].name));
+    }
+    for (size_t i = 0; i < view->position_count; i++)
+        letters += strlen(view->positions[i]);
+    assert_true(letters < SIZE_MAX);
+    rex_view_nearest(view, "plain__kernel_", true);
+}
+
+static void mutate(unsigned char *bytes, size_t size)
+{
+    static const uint64_t values[] = {
+        0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 63, 1ull << 63};
+    Elf64_Ehdr header;
+    memcpy(&header, bytes, sizeof header);
+    uint64_t changes = 1 + next_random() % 4;
+    while (changes-- > 0) {
+        uint64_t value = next_random() % 2 ? values[next_random() % COUNT(values)] : next_random();
+        size_t width = (size_t)1 << next_random() % 4, at = next_random() % size;
+        /* Half of them in the headers, where they do most. */
+        if (next_random() % 2)
+            at = header.e_shoff + next_random() % ((size_t)header.e_shnum * sizeof(Elf64_Shdr));
+        if (next_random() % 8 == 0)
+            at = next_random() % sizeof header;
+        if (at < size)
+            memcpy(bytes + at, &value, width < size - at ? width : size - at);
+    }
+}
+
+static void test_mutations_never_crash(void **state)
+{
+    static const char *const files[] = {"tests/data/sm_75.cubin",
+                                        "tests/data/sm_90.cubin",
+                                        "tests/data/sm_120.cubin",
+                                        HOST,
+                                        PACKED_HOST,
+                                        TEST_BUILD "/tests/fake/19/libomptarget.so.19"};
+    int taken = 0, refusals = 0;
+    (void)state;
+    setenv("REX_LOG", "off", 1);
+    random_state = 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        size_t size;
+        if (access(files[i], R_OK) != 0)
+            continue; /* the linker has no packed relocations */
+        unsigned char *bytes = read_bytes(files[i], &size), *copy = malloc(size);
+        assert_non_null(copy);
+        for (int round = 0; round < 3000; round++) {
+            struct rex_view view;
+            memcpy(copy, bytes, size);
+            mutate(copy, size);
+            int result = rex_view_open(&view, copy, size, "mutated");
+            taken += result == 0;
+            refusals += result == REX_EIMAGE;
+            assert_true(result == 0 || result == REX_EIMAGE || result == REX_ENOMEM);
+            if (result == 0) {
+                use(&view);
+                rex_view_close(&view);
+            }
+        }
+        free(copy);
+        free(bytes);
+    }
+    unsetenv("REX_LOG");
+    print_message("%d mutations taken, %d refused\n", taken, refusals);
+    assert_true(taken > 1000 && refusals > 1000); /* else they are too wild or too tame to say anything */
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static void test_nearest_name(void **state)
+{
+    struct rex_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes(cubins[2].file, &size);
+    char long_name[600];
+    (void)state;
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    assert_int_equal(rex_view_open(&view, bytes, size, "x"), 0);
+    assert_string_equal(rex_view_nearest(&view, "plian__kernel__", true), "plain__kernel__");
+    assert_string_equal(rex_view_nearest(&view, "narow_first__kernel__", true), "narrow_first__kernel__");
+    assert_string_equal(rex_view_nearest(&view, "tables", false), "table");
+    assert_null(rex_view_nearest(&view, "something else entirely", true));
+    assert_null(rex_view_nearest(&view, long_name, true));
+    rex_view_close(&view);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cubins),
+        cmocka_unit_test(test_older_header),
+        cmocka_unit_test(test_host_image),
+        cmocka_unit_test(test_positions_from_relocations),
+        cmocka_unit_test(test_packed_relocations),
+        cmocka_unit_test(test_host_image_without_table),
+        cmocka_unit_test(test_refused_kinds),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_mutations_never_crash),
+        cmocka_unit_test(test_nearest_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
