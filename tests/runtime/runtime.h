@@ -88,6 +88,14 @@ UNUSED static int rounds_of(int rounds)
     return limit != NULL && atoi(limit) > 0 && atoi(limit) < rounds ? atoi(limit) : rounds;
 }
 
+static int gpu_present(void);
+
+/* ROUNDS of registering; on a GPU a fortieth, because 19 and later make and destroy the context each time, which takes 0.2 s. */
+UNUSED static int registrations_of(int rounds)
+{
+    return rounds_of(gpu_present() && rounds >= 40 ? rounds / 40 : rounds);
+}
+
 /*
  * LLVM 16, 19 and 22 copy each image to /tmp/tmpfile_* and leave it there. What this process has opened needs no name any more; files
  * of other processes are not touched.

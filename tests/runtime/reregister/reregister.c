@@ -82,7 +82,7 @@ static void check_growth(int round, int rounds, int entries)
 static void with_the_same_image(void **state)
 {
     (void)state;
-    int rounds = rounds_of(ROUNDS);
+    int rounds = registrations_of(ROUNDS);
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         assert_int_equal(rex_offload_init(), 0);
@@ -96,7 +96,7 @@ static void with_another_image(void **state)
 {
     (void)state;
     struct path other = other_image();
-    int rounds = rounds_of(ROUNDS);
+    int rounds = registrations_of(ROUNDS);
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         assert_non_null(register_cubin(round % 2 ? NULL : other.text));
@@ -110,7 +110,7 @@ static void with_another_module_between(void **state)
 {
     (void)state;
     static struct path other;
-    int rounds = rounds_of(ROUNDS);
+    int rounds = registrations_of(ROUNDS);
     other = other_image();
     other_module.image_name = other.text;
     heap_is_counted();
@@ -138,7 +138,7 @@ static void beside_another_module(void **state)
 {
     (void)state;
     static struct path other;
-    int rounds = rounds_of(ROUNDS / 4);
+    int rounds = registrations_of(ROUNDS / 4);
     other = other_image();
     other_module.image_name = other.text;
     for (int round = 1; round <= rounds; round++) {

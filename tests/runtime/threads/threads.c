@@ -191,7 +191,7 @@ static void one_registration_a_round(void **state)
     (void)state;
     static struct worker workers[THREADS];
     const struct recorder_counts *counts = start_recorder();
-    int rounds = rounds_of(1000);
+    int rounds = registrations_of(1000);
     start_threads(workers);
     for (int i = 1; i <= rounds; i++) {
         round_of_launches(workers);
