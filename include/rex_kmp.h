@@ -429,9 +429,10 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
                                                 void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
                                                 int32_t thread_limit)
 {
-    struct __tgt_kernel_arguments packet = {3,         (uint32_t)arg_num, args_base, args,      arg_sizes,
-                                            arg_types, NULL,              NULL,      0,         0,
-                                            {0, 1, 1}, {0, 1, 1},         0};
+    uint32_t teams = num_teams > 0 ? (uint32_t)num_teams : 0, threads = thread_limit > 0 ? (uint32_t)thread_limit : 0;
+    struct __tgt_kernel_arguments packet = {3,         (uint32_t)arg_num, args_base, args,          arg_sizes,
+                                            arg_types, NULL,              NULL,      0,             0,
+                                            {teams, 1, 1},                {threads, 1, 1},          0};
     return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, &packet);
 }
 

@@ -28,21 +28,16 @@ enum { UNREGISTERED, BUSY, REGISTERED, STATE_MASK = 3, NEXT_ATTEMPT = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, the claims and the failures */
 static struct rex_module *modules;
-static int devices;
+int rex_devices;
 static int used;
 
 /* ---- devices --------------------------------------------------------------------------------------------------------------- */
-
-int rex_devices_known(void)
-{
-    return __atomic_load_n(&devices, __ATOMIC_RELAXED);
-}
 
 int rex_devices_ask(void)
 {
     /* Where offloading is disabled every call returns -1 whatever the device, and there is no number to check. */
     int count = rex_runtime_disabled() ? INT_MAX - 1 : rex_runtime_device_count();
-    __atomic_store_n(&devices, count, __ATOMIC_RELAXED);
+    __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
     return count;
 }
 
@@ -240,6 +235,7 @@ static int attempt(struct rex_registration *registration, const char *name)
     if (result != REX_OK)
         return result;
     registration->release = rex_runtime();
+    registration->most_teams = registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
     result = rex_image_open(&image, registration->module, name, registration->release);
     if (result == REX_OK) {
         result = register_image(registration, &image);

@@ -104,8 +104,7 @@ static int check_rows(struct rex_registration *registration, int64_t position, i
     return REX_OK;
 }
 
-/* Grid values that the fast path does not decide. */
-static int fit_default_grid(struct __tgt_kernel_arguments *packet)
+static void fit_default_grid(struct __tgt_kernel_arguments *packet)
 {
     if (packet->Threads[0] == 0)
         packet->Threads[0] = DEFAULT_THREADS;
@@ -114,7 +113,6 @@ static int fit_default_grid(struct __tgt_kernel_arguments *packet)
         uint64_t teams = packet->Tripcount / threads + (packet->Tripcount % threads != 0);
         packet->Teams[0] = teams == 0 ? DEFAULT_TEAMS : teams > INT32_MAX ? INT32_MAX : (uint32_t)teams;
     }
-    return REX_OK;
 }
 
 static int check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, const char *name,
@@ -149,36 +147,81 @@ static int wrong_packet(const struct rex_registration *registration, int64_t pos
         return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", name);
     if (args->NumArgs > INT32_MAX)
         return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d", name, (int)args->NumArgs);
-    return null_column(name, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->NumArgs);
+    return args->NumArgs == 0 ? REX_OK
+                              : null_column(name, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->NumArgs);
 }
 
-/* ---- the fast path ----------------------------------------------------------------------------------------------------------- */
+/* ---- any launch ------------------------------------------------------------------------------------------------------------- */
 
-static inline int columns_missing(const struct __tgt_kernel_arguments *args)
-{
-    return args->NumArgs != 0 && (args->NumArgs > INT32_MAX || args->ArgsBase == NULL || args->Args == NULL ||
-                                  args->ArgSizes == NULL || args->ArgTypes == NULL);
-}
-
-/* x from the arguments of the call where the packet has none; y and z of 0 mean 1. */
-static inline void fit_grid(struct __tgt_kernel_arguments *packet, int32_t num_teams, int32_t thread_limit)
+/* x from the arguments of the call where the packet has none, else what suits the trip count; y and z of 0 mean 1. */
+static void fit_grid(struct __tgt_kernel_arguments *packet, int32_t num_teams, int32_t thread_limit)
 {
     if (packet->Teams[0] == 0 && num_teams > 0)
         packet->Teams[0] = (uint32_t)num_teams;
     if (packet->Threads[0] == 0 && thread_limit > 0)
         packet->Threads[0] = (uint32_t)thread_limit;
-    packet->Teams[1] += packet->Teams[1] == 0;
-    packet->Teams[2] += packet->Teams[2] == 0;
-    packet->Threads[1] += packet->Threads[1] == 0;
-    packet->Threads[2] += packet->Threads[2] == 0;
+    for (int i = 1; i < 3; i++) {
+        packet->Teams[i] += packet->Teams[i] == 0;
+        packet->Threads[i] += packet->Threads[i] == 0;
+    }
+    fit_default_grid(packet);
 }
 
-/* Whether check_grid() has something to look at. */
-static inline int grid_unusual(const struct rex_release *release, const struct __tgt_kernel_arguments *packet)
+static const struct rex_packet_rule *rule_of(const struct rex_registration *registration, struct rex_kernel_rule kernel)
 {
-    uint32_t y_or_z = packet->Teams[1] | packet->Teams[2] | packet->Threads[1] | packet->Threads[2];
-    return y_or_z > 1 || packet->DynCGroupMem > 0 || ((packet->Teams[0] | packet->Threads[0]) > INT32_MAX) ||
-           (release->most_teams > 0 && packet->Teams[0] > release->most_teams);
+    return kernel.form == REX_FORM_ENV ? &registration->release->env : &registration->release->plain;
+}
+
+/* Every check, every default. Out of line, so that the usual launch saves no registers for it. */
+static __attribute__((noinline)) int fit_any(struct rex_registration *registration, int64_t position, int64_t device,
+                                             int32_t num_teams, int32_t thread_limit, const struct __tgt_kernel_arguments *args,
+                                             struct __tgt_kernel_arguments *packet)
+{
+    int result = wrong_packet(registration, position, args);
+    if (result == REX_OK)
+        result = check_device(device);
+    if (result == REX_OK)
+        result = check_rows(registration, position, device, args);
+    if (result != REX_OK)
+        return result;
+    const struct rex_packet_rule *rule = rule_of(registration, rex_table_rule(&registration->table, position));
+    struct __tgt_kernel_arguments fitted = *args;
+    fit_grid(&fitted, num_teams, thread_limit);
+    result = check_grid(registration, rule, registration->table.entries[position].name, &fitted);
+    if (result != REX_OK)
+        return result;
+    fitted.Version = rule->version;
+    fitted.Flags |= registration->release->strict_flags;
+    *packet = fitted;
+    return rule->leading_row;
+}
+
+/* ---- the usual launch --------------------------------------------------------------------------------------------------------- */
+
+/* A pair of neighbouring 32-bit fields in one load. */
+static inline uint64_t pair(const uint32_t *fields)
+{
+    uint64_t both;
+    memcpy(&both, fields, sizeof both);
+    return both;
+}
+
+#define PAIR_OF_ONES UINT64_C(0x100000001)
+
+_Static_assert(offsetof(struct __tgt_kernel_arguments, Threads) == offsetof(struct __tgt_kernel_arguments, Teams) + 12,
+               "the grid is six neighbouring fields");
+
+/* One dimension, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
+static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most_teams)
+{
+    uint64_t teams_xy = pair(&args->Teams[0]), threads_yz = pair(&args->Threads[1]);
+    return teams_xy >> 32 == 1 && args->Teams[2] == 1 && threads_yz == PAIR_OF_ONES && (uint32_t)teams_xy - 1 < most_teams &&
+           args->Threads[0] - 1 < INT32_MAX && args->DynCGroupMem == 0;
+}
+
+static inline int columns_there(const struct __tgt_kernel_arguments *args)
+{
+    return args->ArgsBase != NULL && args->Args != NULL && args->ArgSizes != NULL && args->ArgTypes != NULL;
 }
 
 int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
@@ -188,37 +231,17 @@ int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t 
     struct rex_registration *registration = rex_registration_of(module);
     if (unlikely(registration == NULL))
         return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
-    const struct rex_release *release = registration->release;
     int64_t position = rex_table_find(&registration->table, host_key);
     if (unlikely(position < 0))
         return unknown_key(host_key);
-    if (unlikely(args == NULL || columns_missing(args)))
-        return wrong_packet(registration, position, args);
-    if (unlikely((uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1)) {
-        int result = check_device(device);
-        if (result != REX_OK)
-            return result;
-    }
     struct rex_kernel_rule kernel = rex_table_rule(&registration->table, position);
-    if (unlikely(kernel.checked != args->NumArgs + 1)) {
-        int result = check_rows(registration, position, device, args);
-        if (result != REX_OK)
-            return result;
-        kernel = rex_table_rule(&registration->table, position);
-    }
-    const struct rex_packet_rule *rule = kernel.form == REX_FORM_ENV ? &release->env : &release->plain;
-    struct __tgt_kernel_arguments fitted = *args;
-    fitted.Version = rule->version;
-    fitted.Flags |= release->strict_flags;
-    fit_grid(&fitted, num_teams, thread_limit);
-    if (unlikely(fitted.Teams[0] == 0 || fitted.Threads[0] == 0))
-        fit_default_grid(&fitted);
-    if (unlikely(grid_unusual(release, &fitted))) {
-        int result = check_grid(registration, rule, registration->table.entries[position].name, &fitted);
-        if (result != REX_OK)
-            return result;
-    }
-    *packet = fitted;
+    if (unlikely(args == NULL || kernel.checked != args->NumArgs + 1 || !columns_there(args) ||
+                 (uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1 || !grid_usual(args, registration->most_teams)))
+        return fit_any(registration, position, device, num_teams, thread_limit, args, packet);
+    const struct rex_packet_rule *rule = rule_of(registration, kernel);
+    memcpy(packet, args, sizeof *packet);
+    packet->Version = rule->version;
+    packet->Flags |= registration->release->strict_flags;
     return rule->leading_row;
 }
 

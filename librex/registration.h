@@ -22,6 +22,7 @@ struct rex_record {
 struct rex_registration {
     struct rex_module *module;
     const struct rex_release *release;
+    uint32_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
     struct rex_record *record; /* the last; the ones before hang from it */
     bool claims_keys;          /* its keys may not be another module's; under the list's lock */
@@ -46,9 +47,14 @@ struct rex_module *rex_modules_find(const void *key);
 /* The first module of the list, NULL if there is none. */
 struct rex_module *rex_modules_first(void);
 
-/* Devices that libomptarget offered when last asked; asks again. */
-int rex_devices_known(void);
+/* Devices that libomptarget offered when last asked; rex_devices_ask() asks again. */
+extern int rex_devices;
 int rex_devices_ask(void);
+
+static inline int rex_devices_known(void)
+{
+    return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
+}
 
 /* A device is about to be used: LLVM 18 loads no image registered after that. */
 void rex_device_used(const struct rex_release *release);

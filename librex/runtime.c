@@ -163,10 +163,11 @@ static int bind_named(const char *path, const char *how, int loaded)
     if ((size_t)snprintf(candidate.path, sizeof candidate.path, "%s", path) >= sizeof candidate.path)
         return rex_fail(REX_ENORUNTIME, "the path of libomptarget (%s) is too long", how);
     if (rex_search_tell(path, &candidate.release, why, sizeof why) != 0 ||
-        (!loaded && check_plugins(&candidate, why, sizeof why) != 0) ||
-        open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
+        (!loaded && check_plugins(&candidate, why, sizeof why) != 0))
         return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
+    if (open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
+        return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     return REX_OK;
 }
 
