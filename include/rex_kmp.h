@@ -359,7 +359,8 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     0,
                                                     NULL,
                                                     NULL,
-                                                    {0, 0, 0, 0}};
+                                                    &rex_target_kernel_ident,
+                                                    {0, 0, 0}};
 
 /**
  * rex_offload_init(): registers this binary's image and loads it on the default device. For the start of main, before
@@ -410,15 +411,7 @@ static inline int rex_ready(void)
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
                                                  void *host_ptr, struct __tgt_kernel_arguments *args)
 {
-    struct __tgt_kernel_arguments packet;
-    int how;
-    if (!rex_ready())
-        return -1;
-    how = rex_module_launch_packet(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args, &packet);
-    if (__builtin_expect(how != 0, 0))
-        return how < 0 ? -1 : rex_module_launch_leading(&rex_this_module, device_id, host_ptr, &packet);
-    return __rex_real___tgt_target_kernel(&rex_target_kernel_ident, device_id, (int32_t)packet.Teams[0],
-                                          (int32_t)packet.Threads[0], host_ptr, &packet);
+    return rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args);
 }
 
 /**

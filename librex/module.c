@@ -109,6 +109,7 @@ static struct rex_registration *know(struct rex_module *module)
     pthread_mutex_lock(&lock);
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
+        known->place = module->place != NULL ? module->place : &rex_unknown_place;
         module->next = modules;
         __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
         __atomic_store_n(&modules, module, __ATOMIC_RELEASE);

@@ -1,5 +1,8 @@
 /*
- * packet.c - check a launch, and fit a copy of its packet to the bound release.
+ * packet.c - check a launch, fit a copy of its packet to the bound release, and pass that on.
+ *
+ * There are two ways. The long one checks and fits everything. The short one is for a launch that differs from an earlier one of the same
+ * kernel in nothing but addresses, sizes and the extent of a one-dimensional grid; whatever else it meets goes the long way.
  *
  * The caller's packet is never passed on: libomptarget counts its arguments down or up and changes its grid (LLVM 16 to 23), so that
  * a packet used twice would make it read past the arrays.
@@ -151,7 +154,7 @@ static int wrong_packet(const struct rex_registration *registration, int64_t pos
                               : null_column(name, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->NumArgs);
 }
 
-/* ---- any launch ------------------------------------------------------------------------------------------------------------- */
+/* ---- the long way ------------------------------------------------------------------------------------------------------------ */
 
 /* x from the arguments of the call where the packet has none, else what suits the trip count; y and z of 0 mean 1. */
 static void fit_grid(struct __tgt_kernel_arguments *packet, int32_t num_teams, int32_t thread_limit)
@@ -172,15 +175,21 @@ static const struct rex_packet_rule *rule_of(const struct rex_registration *regi
     return kernel.form == REX_FORM_ENV ? &registration->release->env : &registration->release->plain;
 }
 
-/* Every check, every default. Out of line, so that the usual launch saves no registers for it. */
-static __attribute__((noinline)) int fit_any(struct rex_registration *registration, int64_t position, int64_t device,
-                                             int32_t num_teams, int32_t thread_limit, const struct __tgt_kernel_arguments *args,
-                                             struct __tgt_kernel_arguments *packet)
+/* From now on launches of this kernel with as many rows may go the short way, if the release wants no more than a version. */
+static void remember(struct rex_registration *registration, int64_t position, const struct rex_packet_rule *rule, uint32_t rows)
+{
+    if (!rule->leading_row && registration->release->strict_flags == 0)
+        rex_table_set_recent(&registration->table, position, rows, rule->version);
+}
+
+/* Every check, every default. */
+static int fit(struct rex_registration *registration, int64_t position, int64_t device, int32_t num_teams, int32_t thread_limit,
+               const struct __tgt_kernel_arguments *args, struct __tgt_kernel_arguments *packet)
 {
     int result = wrong_packet(registration, position, args);
     if (result == REX_OK)
         result = check_device(device);
-    if (result == REX_OK)
+    if (result == REX_OK && rex_table_rule(&registration->table, position).checked != args->NumArgs + 1)
         result = check_rows(registration, position, device, args);
     if (result != REX_OK)
         return result;
@@ -192,36 +201,9 @@ static __attribute__((noinline)) int fit_any(struct rex_registration *registrati
         return result;
     fitted.Version = rule->version;
     fitted.Flags |= registration->release->strict_flags;
+    remember(registration, position, rule, args->NumArgs);
     *packet = fitted;
     return rule->leading_row;
-}
-
-/* ---- the usual launch --------------------------------------------------------------------------------------------------------- */
-
-/* A pair of neighbouring 32-bit fields in one load. */
-static inline uint64_t pair(const uint32_t *fields)
-{
-    uint64_t both;
-    memcpy(&both, fields, sizeof both);
-    return both;
-}
-
-#define PAIR_OF_ONES UINT64_C(0x100000001)
-
-_Static_assert(offsetof(struct __tgt_kernel_arguments, Threads) == offsetof(struct __tgt_kernel_arguments, Teams) + 12,
-               "the grid is six neighbouring fields");
-
-/* One dimension, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
-static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most_teams)
-{
-    uint64_t teams_xy = pair(&args->Teams[0]), threads_yz = pair(&args->Threads[1]);
-    return teams_xy >> 32 == 1 && args->Teams[2] == 1 && threads_yz == PAIR_OF_ONES && (uint32_t)teams_xy - 1 < most_teams &&
-           args->Threads[0] - 1 < INT32_MAX && args->DynCGroupMem == 0;
-}
-
-static inline int columns_there(const struct __tgt_kernel_arguments *args)
-{
-    return args->ArgsBase != NULL && args->Args != NULL && args->ArgSizes != NULL && args->ArgTypes != NULL;
 }
 
 int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
@@ -229,27 +211,19 @@ int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t 
                              struct __tgt_kernel_arguments *packet)
 {
     struct rex_registration *registration = rex_registration_of(module);
-    if (unlikely(registration == NULL))
+    if (registration == NULL)
         return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
     int64_t position = rex_table_find(&registration->table, host_key);
-    if (unlikely(position < 0))
+    if (position < 0)
         return unknown_key(host_key);
-    struct rex_kernel_rule kernel = rex_table_rule(&registration->table, position);
-    if (unlikely(args == NULL || kernel.checked != args->NumArgs + 1 || !columns_there(args) ||
-                 (uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1 || !grid_usual(args, registration->most_teams)))
-        return fit_any(registration, position, device, num_teams, thread_limit, args, packet);
-    const struct rex_packet_rule *rule = rule_of(registration, kernel);
-    memcpy(packet, args, sizeof *packet);
-    packet->Version = rule->version;
-    packet->Flags |= registration->release->strict_flags;
-    return rule->leading_row;
+    return fit(registration, position, device, num_teams, thread_limit, args, packet);
 }
 
 /* ---- a leading row ------------------------------------------------------------------------------------------------------------ */
 
 #define ROWS_ON_STACK 64
 
-static ident_t unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+ident_t rex_unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
 /* The four columns with one row in front, in STORAGE of 4 x (NumArgs + 1) words, and the two optional ones behind them. */
 static void lead(struct __tgt_kernel_arguments *packet, void **storage)
@@ -280,19 +254,78 @@ static void lead(struct __tgt_kernel_arguments *packet, void **storage)
     packet->ArgMappers = packet->ArgMappers != NULL ? mappers : NULL;
 }
 
+static ident_t *place_of(const struct rex_module *module)
+{
+    return module->place != NULL ? module->place : &rex_unknown_place;
+}
+
 int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
                               struct __tgt_kernel_arguments *packet)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
-    (void)module;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc((size_t)packet->NumArgs + 1, 6 * sizeof *storage)) == NULL)
         return rex_fail_memory(((size_t)packet->NumArgs + 1) * 6 * sizeof *storage, "the rows of a launch"), -1;
     lead(packet, storage);
-    int result = REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet->Teams[0], (int32_t)packet->Threads[0],
+    int result = REX_REAL(target_kernel)(place_of(module), device, (int32_t)packet->Teams[0], (int32_t)packet->Threads[0],
                                          (void *)(uintptr_t)host_key, packet);
     if (storage != on_stack)
         free(storage);
     return result;
+}
+
+/* ---- the short way ------------------------------------------------------------------------------------------------------------ */
+
+static __attribute__((noinline)) int launch_long_way(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
+                                                     void *host_key, struct __tgt_kernel_arguments *args)
+{
+    struct __tgt_kernel_arguments packet;
+    if (rex_module_register(module) != REX_OK)
+        return -1;
+    int how = rex_module_launch_packet(module, device, num_teams, thread_limit, host_key, args, &packet);
+    if (how < 0)
+        return -1;
+    return how > 0 ? rex_module_launch_leading(module, device, host_key, &packet)
+                   : REX_REAL(target_kernel)(place_of(module), device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0], host_key,
+                                             &packet);
+}
+
+static inline int columns_there(const struct __tgt_kernel_arguments *args)
+{
+    return args->ArgsBase != NULL && args->Args != NULL && args->ArgSizes != NULL && args->ArgTypes != NULL;
+}
+
+/* A pair of neighbouring 32-bit fields in one load. */
+static inline uint64_t pair(const uint32_t *fields)
+{
+    uint64_t both;
+    memcpy(&both, fields, sizeof both);
+    return both;
+}
+
+#define PAIR_OF_ONES UINT64_C(0x100000001)
+
+/* One dimension, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
+static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most)
+{
+    return ((args->Teams[0] - 1) | (args->Threads[0] - 1)) < most && pair(&args->Teams[1]) == PAIR_OF_ONES &&
+           pair(&args->Threads[1]) == PAIR_OF_ONES && args->DynCGroupMem == 0;
+}
+
+int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                      struct __tgt_kernel_arguments *args)
+{
+    struct __tgt_kernel_arguments packet;
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (unlikely(registration == NULL))
+        return launch_long_way(module, device, num_teams, thread_limit, host_key, args);
+    const struct rex_launched *last = __atomic_load_n(&registration->table.recent[rex_table_place(host_key)], __ATOMIC_ACQUIRE);
+    if (unlikely(__atomic_load_n(&last->key, __ATOMIC_RELAXED) != host_key || args == NULL ||
+                 __atomic_load_n(&last->rows, __ATOMIC_RELAXED) != args->NumArgs || !columns_there(args) ||
+                 (uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1 || !grid_usual(args, registration->most_teams)))
+        return launch_long_way(module, device, num_teams, thread_limit, host_key, args);
+    memcpy(&packet, args, sizeof packet);
+    packet.Version = __atomic_load_n(&last->version, __ATOMIC_RELAXED);
+    return REX_REAL(target_kernel)(registration->place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0], host_key, &packet);
 }
 
 /* ---- data calls ---------------------------------------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct rex_registration {
     struct rex_module *module;
     const struct rex_release *release;
     uint32_t most_teams; /* in x, that a launch need not be checked for */
+    ident_t *place;      /* source location of its launches */
     struct rex_table table;
     struct rex_record *record; /* the last; the ones before hang from it */
     bool claims_keys;          /* its keys may not be another module's; under the list's lock */
@@ -55,6 +56,9 @@ static inline int rex_devices_known(void)
 {
     return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
 }
+
+/* The source location ";unknown;unknown;0;0;;". */
+extern ident_t rex_unknown_place;
 
 /* A device is about to be used: LLVM 18 loads no image registered after that. */
 void rex_device_used(const struct rex_release *release);

@@ -30,26 +30,40 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
+/* In no table, and no program has its key. */
+static const struct rex_launched never_launched = {.key = &never_launched};
+
+static int allocate(struct rex_table *table, size_t count, size_t slots)
+{
+    uint32_t *index = malloc(slots * sizeof *index);
+    uint64_t *rules = malloc(count * sizeof *rules);
+    struct rex_launched *launched = malloc(count * sizeof *launched);
+    if (index == NULL || rules == NULL || launched == NULL) {
+        free(index);
+        free(rules);
+        free(launched);
+        return rex_fail_memory(slots * sizeof *index + count * (sizeof *rules + sizeof *launched), "the index of host keys");
+    }
+    free(table->index);
+    free(table->rules);
+    free(table->launched);
+    table->index = index;
+    table->rules = rules;
+    table->launched = launched;
+    return REX_OK;
+}
+
 static int reserve(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
     while (slots < count + count / 2)
         slots *= 2;
-    if (table->index == NULL || table->count != count) {
-        uint32_t *index = malloc(slots * sizeof *index);
-        uint64_t *rules = malloc(count * sizeof *rules);
-        if (index == NULL || rules == NULL) {
-            free(index);
-            free(rules);
-            return rex_fail_memory(slots * sizeof *index + count * sizeof *rules, "the index of host keys");
-        }
-        free(table->index);
-        free(table->rules);
-        table->index = index;
-        table->rules = rules;
-    }
+    if ((table->index == NULL || table->count != count) && allocate(table, count, slots) != REX_OK)
+        return REX_ENOMEM;
     memset(table->index, 0, slots * sizeof *table->index);
     memset(table->rules, 0, count * sizeof *table->rules);
+    for (size_t i = 0; i < sizeof table->recent / sizeof *table->recent; i++)
+        table->recent[i] = &never_launched;
     table->count = (uint32_t)count;
     table->mask = (uint32_t)(slots - 1);
     return REX_OK;
@@ -146,4 +160,16 @@ int rex_table_match(struct rex_table *table, const struct rex_image *image, cons
     for (uint32_t i = 0; result == REX_OK && i < table->count; i++)
         result = table->entries[i].size == 0 ? match_kernel(table, i, image, release) : match_global(table, i, image);
     return result;
+}
+
+/* ---- after a launch ----------------------------------------------------------------------------------------------------------- */
+
+void rex_table_set_recent(struct rex_table *table, int64_t position, uint32_t rows, uint32_t version)
+{
+    struct rex_launched *launched = &table->launched[position];
+    const void *key = table->entries[position].addr;
+    __atomic_store_n(&launched->key, key, __ATOMIC_RELAXED);
+    __atomic_store_n(&launched->version, version, __ATOMIC_RELAXED);
+    __atomic_store_n(&launched->rows, rows, __ATOMIC_RELAXED);
+    __atomic_store_n(&table->recent[rex_table_place(key)], launched, __ATOMIC_RELEASE);
 }

@@ -18,24 +18,14 @@ EXPORT void rex___tgt_target_data_begin(MAP_P);
 EXPORT void rex___tgt_target_data_end(MAP_P);
 EXPORT void rex___tgt_target_data_update(MAP_P);
 
-static ident_t unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-
 int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                             struct __tgt_kernel_arguments *args)
 {
-    struct __tgt_kernel_arguments packet;
     struct rex_module *module = rex_modules_find(host_key);
     if (module == NULL)
         return rex_fail(REX_EKEY, "host key %p is in no module that librex knows: call rex_module_add() or rex_module_register()", host_key),
                -1;
-    if (rex_module_register(module) != REX_OK)
-        return -1;
-    int how = rex_module_launch_packet(module, device, num_teams, thread_limit, host_key, args, &packet);
-    if (how < 0)
-        return -1;
-    return how > 0 ? rex_module_launch_leading(module, device, host_key, &packet)
-                   : REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0],
-                                             host_key, &packet);
+    return rex_module_launch(module, device, num_teams, thread_limit, host_key, args);
 }
 
 int rex___tgt_target_teams(TARGET_P, GRID_P)
@@ -45,7 +35,9 @@ int rex___tgt_target_teams(TARGET_P, GRID_P)
                                             .ArgsBase = base,
                                             .Args = begin,
                                             .ArgSizes = sizes,
-                                            .ArgTypes = types};
+                                            .ArgTypes = types,
+                                            .Teams = {teams > 0 ? (uint32_t)teams : 0, 1, 1},
+                                            .Threads = {threads > 0 ? (uint32_t)threads : 0, 1, 1}};
     return rex___tgt_target_kernel(device, teams, threads, key, &packet);
 }
 
@@ -54,16 +46,16 @@ int rex___tgt_target(TARGET_P)
     return rex___tgt_target_teams(TARGET_A, 1, 1);
 }
 
-/* A data call names no kernel: mappings belong to the device, not to a module. Every known module is registered. */
+/* A data call names no kernel: mappings belong to the device, not to a module. Every known module that can be is registered; one will do. */
 static struct rex_module *any_module(void)
 {
-    struct rex_module *first = rex_modules_first();
-    if (first == NULL)
+    struct rex_module *found = NULL;
+    if (rex_modules_first() == NULL)
         rex_fail(REX_EKEY, "a data call before any module is known: call rex_module_add() or rex_module_register()");
-    for (struct rex_module *module = first; module != NULL; module = module->next)
-        if (rex_module_register(module) != REX_OK)
-            return NULL;
-    return first;
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (rex_module_register(module) == REX_OK)
+            found = module;
+    return found;
 }
 
 static int ready(MAP_P)

@@ -36,6 +36,7 @@ extern "C" {
 struct __tgt_offload_entry;
 struct __tgt_bin_desc;
 struct __tgt_kernel_arguments;
+struct ident;
 
 /*
  * ---- Errors -----------------------------------------------------------------------------------------------------------
@@ -167,7 +168,8 @@ struct rex_module {
     uintptr_t state;        /**< librex's: the state of registration and the number of the attempt. */
     void *registration;     /**< librex's: tables made from the entries, kept for the life of the process. */
     struct rex_module *next; /**< librex's: the list of known modules. */
-    uintptr_t reserved[4];  /**< 0. */
+    struct ident *place;     /**< source location that launches pass on, an ident_t; NULL: unknown. */
+    uintptr_t reserved[3];   /**< 0. */
 };
 
 /**
@@ -180,7 +182,7 @@ struct rex_module {
  * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
  * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where `image_name` is missing, or
  * is a CUBIN and the process has no NVIDIA GPU, `host_image_name` is looked for in the same way; never instead of $REX_CUBIN. A shared
- * object that is registered is never unloaded again, since libomptarget keeps its keys and names.
+ * object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
  *
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
@@ -216,8 +218,15 @@ REX_API int rex_module_fini(struct rex_module *module);
 REX_API int rex_module_add(struct rex_module *module);
 
 /**
- * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release. The wrappers in rex_kmp.h call
- * it; programs need not.
+ * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet to the bound release and passes
+ * that on. The wrappers in rex_kmp.h call it. Parameters as for rex_module_launch_packet(). Returns what `__tgt_target_kernel`
+ * returns, or -1: nothing was launched. Since 0.1.
+ */
+REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                              struct __tgt_kernel_arguments *args);
+
+/**
+ * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release, for code that launches it itself.
  *
  * @module         registered module that @host_key belongs to; not NULL.
  * @device         device number, -1 for the default device.
@@ -234,7 +243,7 @@ REX_API int rex_module_launch_packet(struct rex_module *module, int64_t device, 
 
 /**
  * rex_module_launch_leading(): launches @packet with one leading row for the runtime's own parameter, which LLVM 14 to 17 do not
- * add. The wrappers in rex_kmp.h call it. Returns what `__tgt_target_kernel` returns, or -1 (REX_ENOMEM). Since 0.1.
+ * add. Returns what `__tgt_target_kernel` returns, or -1 (REX_ENOMEM). Since 0.1.
  */
 REX_API int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
                                       struct __tgt_kernel_arguments *packet);

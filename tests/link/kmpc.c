@@ -1,0 +1,201 @@
+/*
+ * kmpc.c - host code as a compiler outlines it, on the `__kmpc_*` declarations of rex_kmp.h and a real libomp. Each construct's result is
+ * compared with what a serial loop gives. C11 and C++17.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex_kmp.h"
+
+#include <stdio.h>
+
+enum { N = 1000, STATIC = 34, DYNAMIC = 35, THREADS = 4 };
+
+static ident_t here = {0, 2, 0, 0, ";kmpc.c;main;0;0;;"};
+static kmp_critical_name lock;
+static int failures;
+
+static void expect(const char *what, int64_t got, int64_t wanted)
+{
+    if (got == wanted)
+        return;
+    fprintf(stderr, "%s: %lld instead of %lld\n", what, (long long)got, (long long)wanted);
+    failures++;
+}
+
+static void add(int64_t *sum, int64_t value)
+{
+    __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+}
+
+/* ---- statically scheduled loops -------------------------------------------------------------------------------------------------- */
+
+static void static_loops(int32_t *gtid, int32_t *bound, int64_t *sum, ...)
+{
+    (void)bound;
+    {
+        int32_t last = 0, lower = 0, upper = N - 1, stride = 1;
+        __kmpc_for_static_init_4(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
+        for (int32_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
+            add(&sum[0], i);
+        __kmpc_for_static_fini(&here, *gtid);
+    }
+    {
+        int32_t last = 0, stride = 1;
+        uint32_t lower = 0, upper = N - 1;
+        __kmpc_for_static_init_4u(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
+        for (uint32_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
+            add(&sum[1], i);
+        __kmpc_for_static_fini(&here, *gtid);
+    }
+    {
+        int32_t last = 0;
+        int64_t lower = 0, upper = N - 1, stride = 1;
+        __kmpc_for_static_init_8(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
+        for (int64_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
+            add(&sum[2], i);
+        __kmpc_for_static_fini(&here, *gtid);
+    }
+    {
+        int32_t last = 0;
+        uint64_t lower = 0, upper = N - 1;
+        int64_t stride = 1;
+        __kmpc_for_static_init_8u(&here, *gtid, STATIC, &last, &lower, &upper, &stride, 1, 1);
+        for (uint64_t i = lower; i <= (upper < N - 1 ? upper : N - 1); i++)
+            add(&sum[3], (int64_t)i);
+        __kmpc_for_static_fini(&here, *gtid);
+    }
+    __kmpc_barrier(&here, *gtid);
+}
+
+/* ---- dynamically scheduled loops ------------------------------------------------------------------------------------------------- */
+
+static void dynamic_loops(int32_t *gtid, int32_t *bound, int64_t *sum, ...)
+{
+    (void)bound;
+    {
+        int32_t last, lower, upper, stride;
+        __kmpc_dispatch_init_4(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
+        while (__kmpc_dispatch_next_4(&here, *gtid, &last, &lower, &upper, &stride))
+            for (int32_t i = lower; i <= upper; i++)
+                add(&sum[0], i);
+    }
+    {
+        int32_t last, stride;
+        uint32_t lower, upper;
+        __kmpc_dispatch_init_4u(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
+        while (__kmpc_dispatch_next_4u(&here, *gtid, &last, &lower, &upper, &stride))
+            for (uint32_t i = lower; i <= upper; i++)
+                add(&sum[1], i);
+    }
+    {
+        int32_t last;
+        int64_t lower, upper, stride;
+        __kmpc_dispatch_init_8(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
+        while (__kmpc_dispatch_next_8(&here, *gtid, &last, &lower, &upper, &stride))
+            for (int64_t i = lower; i <= upper; i++)
+                add(&sum[2], i);
+    }
+    {
+        int32_t last;
+        uint64_t lower, upper;
+        int64_t stride;
+        __kmpc_dispatch_init_8u(&here, *gtid, DYNAMIC, 0, N - 1, 1, 7);
+        while (__kmpc_dispatch_next_8u(&here, *gtid, &last, &lower, &upper, &stride))
+            for (uint64_t i = lower; i <= upper; i++)
+                add(&sum[3], (int64_t)i);
+    }
+    __kmpc_barrier(&here, *gtid);
+}
+
+/* ---- who does what ---------------------------------------------------------------------------------------------------------------- */
+
+/* counts: threads, single, master, plain increments under the critical section, under the atomic lock. */
+static void exclusive(int32_t *gtid, int32_t *bound, int64_t *counts, ...)
+{
+    (void)bound;
+    expect("global_thread_num", __kmpc_global_thread_num(&here), *gtid);
+    add(&counts[0], 1);
+    if (__kmpc_single(&here, *gtid)) {
+        add(&counts[1], 1);
+        __kmpc_end_single(&here, *gtid);
+    }
+    if (__kmpc_master(&here, *gtid)) {
+        add(&counts[2], 1);
+        __kmpc_end_master(&here, *gtid);
+    }
+    for (int i = 0; i < N; i++) {
+        __kmpc_critical(&here, *gtid, &lock);
+        counts[3]++;
+        __kmpc_end_critical(&here, *gtid, &lock);
+        __kmpc_atomic_start();
+        counts[4]++;
+        __kmpc_atomic_end();
+    }
+    __kmpc_flush(&here);
+}
+
+struct job {
+    kmp_task_t task;
+    int64_t value;
+};
+
+static int32_t run_job(int32_t gtid, void *task)
+{
+    struct job *job = (struct job *)task;
+    (void)gtid;
+    add(*(int64_t **)job->task.shareds, job->value);
+    return 0;
+}
+
+static void tasks(int32_t *gtid, int32_t *bound, int64_t *sum, ...)
+{
+    (void)bound;
+    if (__kmpc_single(&here, *gtid)) {
+        for (int64_t i = 0; i < N; i++) {
+            struct job *job = (struct job *)__kmpc_omp_task_alloc(&here, *gtid, 1, sizeof *job, sizeof sum, run_job);
+            *(int64_t **)job->task.shareds = sum;
+            job->value = i;
+            __kmpc_omp_task(&here, *gtid, &job->task);
+        }
+        __kmpc_omp_taskwait(&here, *gtid);
+        expect("taskwait", __atomic_load_n(sum, __ATOMIC_RELAXED), N * (N - 1) / 2);
+        __kmpc_end_single(&here, *gtid);
+    }
+    __kmpc_barrier(&here, *gtid);
+}
+
+static void fork_call(void (*region)(int32_t *gtid, int32_t *bound, int64_t *shared, ...), int64_t *shared)
+{
+    __kmpc_push_num_threads(&here, __kmpc_global_thread_num(&here), THREADS);
+    __kmpc_fork_call(&here, 1, (kmpc_micro)region, shared);
+}
+
+int main(void)
+{
+    static const char *const widths[] = {"4", "4u", "8", "8u"};
+    int64_t in_static[4] = {0, 0, 0, 0}, in_dynamic[4] = {0, 0, 0, 0}, counts[5] = {0, 0, 0, 0, 0}, alone = 0, in_tasks = 0;
+    fork_call(static_loops, in_static);
+    fork_call(dynamic_loops, in_dynamic);
+    for (int i = 0; i < 4; i++) {
+        expect(widths[i], in_static[i], N * (N - 1) / 2);
+        expect(widths[i], in_dynamic[i], N * (N - 1) / 2);
+    }
+    fork_call(exclusive, counts);
+    expect("threads", counts[0], THREADS);
+    expect("single", counts[1], 1);
+    expect("master", counts[2], 1);
+    expect("critical", counts[3], THREADS * N);
+    expect("atomic", counts[4], THREADS * N);
+    fork_call(tasks, &in_tasks);
+    expect("tasks", in_tasks, N * (N - 1) / 2);
+
+    int32_t gtid = __kmpc_global_thread_num(&here), bound = 0;
+    int64_t serial[4] = {0, 0, 0, 0};
+    __kmpc_serialized_parallel(&here, gtid);
+    static_loops(&gtid, &bound, serial);
+    __kmpc_end_serialized_parallel(&here, gtid);
+    for (int i = 0; i < 4; i++)
+        alone += serial[i];
+    expect("serialized", alone, (int64_t)4 * (N * (N - 1) / 2));
+    return failures != 0;
+}

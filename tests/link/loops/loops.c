@@ -1,0 +1,109 @@
+/* The host side of kernels.cu: every kernel, and what each must have written. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <rex.h>
+
+#include <stdio.h>
+
+REX_KERNEL(one);
+REX_KERNEL(two);
+REX_KERNEL(three);
+REX_KERNEL(arguments);
+REX_KERNEL(environment);
+REX_KERNEL(nothing);
+
+static int64_t launches = 7;
+REX_GLOBAL(launches);
+
+enum { NI = 7, NJ = 33, NK = 130, CELLS = NI * NJ * NK };
+
+struct small {
+    int16_t a, b;
+    float c;
+};
+
+static int64_t cells[CELLS];
+static int failures;
+
+static int64_t number(int64_t value)
+{
+    return value;
+}
+
+/* COUNT numbers, then the array. */
+static void launch(void *key, int count, const int64_t *numbers, void *array, size_t size)
+{
+    void *column[8];
+    int64_t sizes[8], types[8];
+    int rows = 0;
+    for (; rows < count; rows++) {
+        column[rows] = rex_pack_literal_arg_bytes(&numbers[rows], sizeof numbers[rows]);
+        sizes[rows] = 8;
+        types[rows] = 0x120;
+    }
+    if (array != NULL) {
+        column[rows] = array;
+        sizes[rows] = (int64_t)size;
+        types[rows++] = 0x23;
+    }
+    struct __tgt_kernel_arguments args = {3,    (uint32_t)rows, column, column,    sizes,     types, NULL,
+                                          NULL, 0,              0,      {5, 1, 1}, {3, 1, 1}, 0};
+    if (__tgt_target_kernel(-1, 5, 3, key, &args) != 0)
+        failures++;
+}
+
+static void expect(const char *what, int64_t at, int64_t wanted)
+{
+    if (cells[at] == wanted)
+        return;
+    if (failures++ < 5)
+        fprintf(stderr, "%s: cell %lld is %lld instead of %lld\n", what, (long long)at, (long long)cells[at], (long long)wanted);
+}
+
+static void loops(void)
+{
+    const int64_t n[] = {NI, NJ, NK}, all[] = {CELLS}, flat[] = {NI * NJ, NK};
+    launch(REX_KERNEL_ID(three), 3, n, cells, sizeof cells);
+    for (int64_t i = 0; i < NI; i++)
+        for (int64_t j = 0; j < NJ; j++)
+            for (int64_t k = 0; k < NK; k++)
+                expect("three", (i * NJ + j) * NK + k, 1000000 * i + 1000 * j + k);
+    for (int64_t i = 0; i < CELLS; i++)
+        cells[i] = 0;
+    launch(REX_KERNEL_ID(two), 2, flat, cells, sizeof cells);
+    for (int64_t i = 0; i < CELLS; i++)
+        expect("two", i, 1000 * (i / NK) + i % NK);
+    for (int64_t i = 0; i < CELLS; i++)
+        cells[i] = 0;
+    launch(REX_KERNEL_ID(one), 1, all, cells, sizeof cells);
+    launch(REX_KERNEL_ID(environment), 1, all, cells, sizeof cells);
+    for (int64_t i = 0; i < CELLS; i++)
+        expect("one, then environment", i, 1);
+    launch(REX_KERNEL_ID(nothing), 0, NULL, NULL, 0);
+}
+
+static void values(void)
+{
+    int32_t i = -5;
+    float f = 1.5f;
+    double d = -2.25, out[5] = {0, 0, 0, 0, 0};
+    struct small s = {3, 4, 0.5f};
+    int64_t bits[] = {number((int64_t)(uintptr_t)rex_pack_literal_arg_bytes(&i, sizeof i)),
+                      number((int64_t)(uintptr_t)rex_pack_literal_arg_bytes(&f, sizeof f)),
+                      number((int64_t)(uintptr_t)rex_pack_literal_arg_bytes(&d, sizeof d)),
+                      number((int64_t)(uintptr_t)rex_pack_literal_arg_bytes(&s, sizeof s))};
+    const double wanted[] = {-5, 1.5, -2.25, 7.5, 100};
+    launch(REX_KERNEL_ID(arguments), 4, bits, out, sizeof out);
+    for (int at = 0; at < 5; at++)
+        if (out[at] < wanted[at] || out[at] > wanted[at]) {
+            fprintf(stderr, "argument %d: %g instead of %g\n", at, out[at], wanted[at]);
+            failures++;
+        }
+}
+
+int main(void)
+{
+    if (rex_offload_init() != 0)
+        return 1;
+    loops();
+    values();
+    return failures != 0;
+}
