@@ -411,7 +411,10 @@ static inline int rex_ready(void)
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
                                                  void *host_ptr, struct __tgt_kernel_arguments *args)
 {
-    return rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args);
+    uintptr_t rules = __atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE);
+    return __builtin_expect(rules != 0 && args != NULL, 1)
+               ? rex_module_launch_registered(rules, device_id, num_teams, thread_limit, host_ptr, args)
+               : rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args);
 }
 
 /**

@@ -104,7 +104,7 @@ struct rex_entry_points {
 /* Read a slot: they are written once, while other threads may be calling. */
 #define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
 
-extern struct rex_entry_points rex_real;
+extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
  * Point every slot at what FIND(symbol, context) returns, or at a function that says what RELEASE lacks. The slot of

@@ -199,6 +199,15 @@ static int give_to_runtime(struct rex_registration *registration, const struct r
                     rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
 }
 
+/* What the short way of a launch asks (packet.c). */
+static void prepare_launches(struct rex_registration *registration)
+{
+    for (size_t i = 0; i < REX_RECENT; i++)
+        registration->recent[i] = &rex_never_launched;
+    registration->devices = (uint64_t)rex_devices_known() + 2;
+    registration->most_teams = registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
+}
+
 static int register_image(struct rex_registration *registration, struct rex_image *image)
 {
     struct rex_record *record = NULL;
@@ -221,6 +230,7 @@ static int register_image(struct rex_registration *registration, struct rex_imag
         release_keys(registration);
         return result;
     }
+    prepare_launches(registration);
     registration->on_host = image->view.kind == REX_IMAGE_HOST;
     snprintf(registration->image_path, sizeof registration->image_path, "%s", image->path);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path, registration->table.count);
@@ -236,7 +246,6 @@ static int attempt(struct rex_registration *registration, const char *name)
     if (result != REX_OK)
         return result;
     registration->release = rex_runtime();
-    registration->most_teams = registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
     result = rex_image_open(&image, registration->module, name, registration->release);
     if (result == REX_OK) {
         result = register_image(registration, &image);

@@ -45,6 +45,8 @@ static int check_default_device(void)
 
 static int check_device(int64_t device)
 {
+    if ((uint64_t)device + 1 <= (uint64_t)rex_devices_known() + 1)
+        return REX_OK;
     int count = rex_devices_ask();
     if (device >= -1 && device <= count)
         return REX_OK;
@@ -178,8 +180,11 @@ static const struct rex_packet_rule *rule_of(const struct rex_registration *regi
 /* From now on launches of this kernel with as many rows may go the short way, if the release wants no more than a version. */
 static void remember(struct rex_registration *registration, int64_t position, const struct rex_packet_rule *rule, uint32_t rows)
 {
-    if (!rule->leading_row && registration->release->strict_flags == 0)
-        rex_table_set_recent(&registration->table, position, rows, rule->version);
+    const void *key = registration->table.entries[position].addr;
+    const struct rex_launched **place = &registration->recent[rex_recent_place(key)];
+    if (rule->leading_row || registration->release->strict_flags != 0 || __atomic_load_n(place, __ATOMIC_ACQUIRE)->key == key)
+        return;
+    __atomic_store_n(place, rex_table_launched(&registration->table, position, rule->version, rows), __ATOMIC_RELEASE);
 }
 
 /* Every check, every default. */
@@ -275,12 +280,14 @@ int rex_module_launch_leading(struct rex_module *module, int64_t device, const v
 
 /* ---- the short way ------------------------------------------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) int launch_long_way(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
+const struct rex_launched rex_never_launched = {.key = &rex_never_launched};
+
+/* Out of line, and with the parameters of rex_module_launch_registered(), so that the short way saves no registers for it. */
+static __attribute__((noinline)) int launch_long_way(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit,
                                                      void *host_key, struct __tgt_kernel_arguments *args)
 {
     struct __tgt_kernel_arguments packet;
-    if (rex_module_register(module) != REX_OK)
-        return -1;
+    struct rex_module *module = ((const struct rex_registration *)packet_rules)->module;
     int how = rex_module_launch_packet(module, device, num_teams, thread_limit, host_key, args, &packet);
     if (how < 0)
         return -1;
@@ -294,38 +301,51 @@ static inline int columns_there(const struct __tgt_kernel_arguments *args)
     return args->ArgsBase != NULL && args->Args != NULL && args->ArgSizes != NULL && args->ArgTypes != NULL;
 }
 
-/* A pair of neighbouring 32-bit fields in one load. */
-static inline uint64_t pair(const uint32_t *fields)
+/* Two neighbouring fields of 32 bits, the one at OFFSET being the lower half (little-endian machines, as in rex_kmp.h). */
+static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, size_t offset)
 {
     uint64_t both;
-    memcpy(&both, fields, sizeof both);
+    memcpy(&both, (const char *)args + offset, sizeof both);
     return both;
 }
 
-#define PAIR_OF_ONES UINT64_C(0x100000001)
+#define AT(field) offsetof(struct __tgt_kernel_arguments, field)
+_Static_assert(AT(DynCGroupMem) == AT(Threads) + 12, "two_fields() may take the last dimension and what follows");
 
-/* One dimension, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
+/* One dimension of 1 to MOST, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
 static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most)
 {
-    return ((args->Teams[0] - 1) | (args->Threads[0] - 1)) < most && pair(&args->Teams[1]) == PAIR_OF_ONES &&
-           pair(&args->Threads[1]) == PAIR_OF_ONES && args->DynCGroupMem == 0;
+    return ((args->Teams[0] - 1) | (args->Threads[0] - 1)) < most && two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) &&
+           args->Threads[1] == 1 && two_fields(args, AT(Threads) + 8) == 1;
+}
+
+#define HEAD AT(ArgsBase)
+_Static_assert(sizeof(struct rex_launched) - offsetof(struct rex_launched, version) == HEAD, "version and rows are the head of a packet");
+
+int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                                 struct __tgt_kernel_arguments *args)
+{
+    struct __tgt_kernel_arguments packet;
+    struct rex_registration *registration = (struct rex_registration *)packet_rules;
+    const struct rex_launched *last = __atomic_load_n(&registration->recent[rex_recent_place(host_key)], __ATOMIC_ACQUIRE);
+    if (unlikely(last->key != host_key || last->rows != args->NumArgs || !columns_there(args) ||
+                 (uint64_t)device + 1 >= registration->devices || !grid_usual(args, registration->most_teams)))
+        return launch_long_way(packet_rules, device, num_teams, thread_limit, host_key, args);
+    /* Version and NumArgs from what is known, all else from the caller. */
+    memcpy(&packet, &last->version, HEAD);
+    memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
+    /* A registered module's runtime is bound: the slot does not change any more. */
+    return rex_real.target_kernel(registration->place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0], host_key, &packet);
 }
 
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                       struct __tgt_kernel_arguments *args)
 {
-    struct __tgt_kernel_arguments packet;
-    const struct rex_registration *registration = rex_registration_of(module);
-    if (unlikely(registration == NULL))
-        return launch_long_way(module, device, num_teams, thread_limit, host_key, args);
-    const struct rex_launched *last = __atomic_load_n(&registration->table.recent[rex_table_place(host_key)], __ATOMIC_ACQUIRE);
-    if (unlikely(__atomic_load_n(&last->key, __ATOMIC_RELAXED) != host_key || args == NULL ||
-                 __atomic_load_n(&last->rows, __ATOMIC_RELAXED) != args->NumArgs || !columns_there(args) ||
-                 (uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1 || !grid_usual(args, registration->most_teams)))
-        return launch_long_way(module, device, num_teams, thread_limit, host_key, args);
-    memcpy(&packet, args, sizeof packet);
-    packet.Version = __atomic_load_n(&last->version, __ATOMIC_RELAXED);
-    return REX_REAL(target_kernel)(registration->place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0], host_key, &packet);
+    if (rex_module_register(module) != REX_OK)
+        return -1;
+    uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+    return args != NULL ? rex_module_launch_registered(packet_rules, device, num_teams, thread_limit, host_key, args)
+                        : launch_long_way(packet_rules, device, num_teams, thread_limit, host_key, args);
 }
 
 /* ---- data calls ---------------------------------------------------------------------------------------------------------------- */
@@ -340,8 +360,8 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
     if (unlikely(count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL)))
         return null_column(NULL, base, begin, sizes, types, count);
-    if (unlikely((uint64_t)device + 1 > (uint64_t)rex_devices_known() + 1))
-        return check_device(device);
+    if (check_device(device) != REX_OK)
+        return REX_EDEVICE;
     if (device == -1 && check_default_device() != REX_OK)
         return REX_EDEVICE;
     rex_device_used(registration->release);

@@ -18,12 +18,17 @@ struct rex_record {
     struct __tgt_offload_entry entries[]; /* copies; none where the linker's own section is registered */
 };
 
+/* Kernels that were launched are found by the low byte of their keys' addresses: keys have one byte each and lie side by side. */
+#define REX_RECENT 256
+
 /* Lives as long as the process, from the first time that librex sees the module. */
 struct rex_registration {
+    const struct rex_launched *recent[REX_RECENT]; /* the last one in each place; never NULL once registered */
     struct rex_module *module;
     const struct rex_release *release;
-    uint32_t most_teams; /* in x, that a launch need not be checked for */
     ident_t *place;      /* source location of its launches */
+    uint64_t devices;    /* that there were when it was registered, and two more: the host, and -1 */
+    uint32_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
     struct rex_record *record; /* the last; the ones before hang from it */
     bool claims_keys;          /* its keys may not be another module's; under the list's lock */
@@ -38,6 +43,12 @@ struct rex_registration {
 static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
 {
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+}
+
+/* The place in `recent` of the kernel with this key. */
+static inline unsigned char rex_recent_place(const void *key)
+{
+    return (unsigned char)(uintptr_t)key;
 }
 
 /* A new record for a registration with IMAGE: 0 or an error. FRESH: the linker's own section was used before. */
@@ -56,6 +67,9 @@ static inline int rex_devices_known(void)
 {
     return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
 }
+
+/* In no table, and no program has its key. */
+extern const struct rex_launched rex_never_launched;
 
 /* The source location ";unknown;unknown;0;0;;". */
 extern ident_t rex_unknown_place;

@@ -5,6 +5,7 @@
  */
 #include "table.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +30,6 @@ static int check_shape(const struct rex_module *module, size_t *count)
         return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index", *count);
     return REX_OK;
 }
-
-/* In no table, and no program has its key. */
-static const struct rex_launched never_launched = {.key = &never_launched};
 
 static int allocate(struct rex_table *table, size_t count, size_t slots)
 {
@@ -62,8 +60,7 @@ static int reserve(struct rex_table *table, size_t count)
         return REX_ENOMEM;
     memset(table->index, 0, slots * sizeof *table->index);
     memset(table->rules, 0, count * sizeof *table->rules);
-    for (size_t i = 0; i < sizeof table->recent / sizeof *table->recent; i++)
-        table->recent[i] = &never_launched;
+    memset(table->launched, 0, count * sizeof *table->launched);
     table->count = (uint32_t)count;
     table->mask = (uint32_t)(slots - 1);
     return REX_OK;
@@ -164,12 +161,13 @@ int rex_table_match(struct rex_table *table, const struct rex_image *image, cons
 
 /* ---- after a launch ----------------------------------------------------------------------------------------------------------- */
 
-void rex_table_set_recent(struct rex_table *table, int64_t position, uint32_t rows, uint32_t version)
+const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position, uint32_t version, uint32_t rows)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct rex_launched *launched = &table->launched[position];
-    const void *key = table->entries[position].addr;
-    __atomic_store_n(&launched->key, key, __ATOMIC_RELAXED);
-    __atomic_store_n(&launched->version, version, __ATOMIC_RELAXED);
-    __atomic_store_n(&launched->rows, rows, __ATOMIC_RELAXED);
-    __atomic_store_n(&table->recent[rex_table_place(key)], launched, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&lock);
+    if (launched->key == NULL)
+        *launched = (struct rex_launched){table->entries[position].addr, version, rows};
+    pthread_mutex_unlock(&lock);
+    return launched;
 }

@@ -22,14 +22,12 @@ struct rex_kernel_rule {
 #define REX_RULE_GLOBAL 1      /* a global, not a kernel */
 #define REX_RULE_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
 
-/* A kernel that was launched: all that another launch like that one has to know. */
+/* A kernel that was launched: all that another launch like the first one has to know. Written once, before a thread can find it. */
 struct rex_launched {
-    const void *key;
-    uint32_t rows;    /* of the packet that was checked last */
-    uint32_t version; /* that its packets get */
+    const void *key;  /* NULL until then */
+    uint32_t version; /* of the packet that the runtime gets, */
+    uint32_t rows;    /* and its number of rows */
 };
-
-#define REX_RECENT_BITS 8
 
 struct rex_table {
     const struct rex_module *module;
@@ -39,8 +37,6 @@ struct rex_table {
     uint32_t *index;               /* hash of keys: position + 1 */
     uint64_t *rules;               /* a struct rex_kernel_rule each */
     struct rex_launched *launched; /* one for each entry */
-    /* The kernel launched last among those whose keys have this hash; never NULL. */
-    const struct rex_launched *recent[1 << REX_RECENT_BITS];
 };
 
 /* Check the module's entries and make the index, in the memory that the table has where it fits. 0 or an error. */
@@ -77,13 +73,7 @@ static inline void rex_table_set_rule(struct rex_table *table, int64_t position,
     __atomic_store_n(&table->rules[position], written.word, __ATOMIC_RELAXED);
 }
 
-/* The place in `recent` of the kernel with this key. */
-static inline uint32_t rex_table_place(const void *key)
-{
-    return rex_hash_address(key) >> (32 - REX_RECENT_BITS);
-}
-
-/* The kernel at POSITION was launched, with a packet of ROWS rows and this VERSION. */
-void rex_table_set_recent(struct rex_table *table, int64_t position, uint32_t rows, uint32_t version);
+/* What to remember of the kernel at POSITION, which was launched with a packet of this VERSION and ROWS rows. */
+const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position, uint32_t version, uint32_t rows);
 
 #endif

@@ -219,11 +219,18 @@ REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet to the bound release and passes
- * that on. The wrappers in rex_kmp.h call it. Parameters as for rex_module_launch_packet(). Returns what `__tgt_target_kernel`
- * returns, or -1: nothing was launched. Since 0.1.
+ * that on. Parameters as for rex_module_launch_packet(). Returns what `__tgt_target_kernel` returns, or -1: nothing was launched.
+ * Since 0.1.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                               struct __tgt_kernel_arguments *args);
+
+/**
+ * rex_module_launch_registered(): rex_module_launch() for a module whose `packet_rules` have been loaded and are not 0, and for
+ * @args that is not NULL. The wrappers in rex_kmp.h call it; it takes the fewest instructions. Since 0.1.
+ */
+REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit,
+                                         void *host_key, struct __tgt_kernel_arguments *args);
 
 /**
  * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release, for code that launches it itself.

@@ -1,6 +1,6 @@
 /*
  * wrappers.c - launches under callgrind: libomptarget's function itself, the direct wrapper, the safe wrapper. For each of them callgrind
- * writes two dumps, called NAME-N and NAME-2N, of N and 2N launches: their difference is N launches and nothing else.
+ * writes two parts, NAME-1 and NAME-2, of N and 2N launches: their difference is N launches and nothing else.
  *
  * usage: wrappers N
  *
@@ -25,12 +25,15 @@ typedef int (*exported_launcher)(int64_t device, int32_t teams, int32_t threads,
 static launcher *real;
 static exported_launcher exported;
 
+static void *keys[4] = {REX_KERNEL_ID(bench_0), REX_KERNEL_ID(bench_1), REX_KERNEL_ID(bench_2), REX_KERNEL_ID(bench_3)};
 static void *column[4];
 static int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
 
 /* Version 2 and parameters only: the one packet that libomptarget leaves as it is, so that all may be given the same. */
 static struct __tgt_kernel_arguments packet = {2,    4,    column, column, sizes,     types,     NULL, NULL,
                                                1000, 0,    {4, 1, 1},      {64, 1, 1}, 0};
+/* What it leaves to librex: the grid is in the call alone. */
+static struct __tgt_kernel_arguments bare_packet = {3, 4, column, column, sizes, types, NULL, NULL, 0, 0, {0, 0, 0}, {0, 0, 0}, 0};
 
 /* Not inlined, so that every way is a loop around one call. */
 #define WAY(name, call)                                                                                                \
@@ -44,19 +47,22 @@ static struct __tgt_kernel_arguments packet = {2,    4,    column, column, sizes
 WAY(by_real, real(&rex_target_kernel_ident, 0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 WAY(by_direct, rex_direct___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 WAY(by_safe, rex___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
-WAY(by_exported, exported(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
+WAY(by_real_in_turn, real(&rex_target_kernel_ident, 0, 4, 64, keys[i % 4], &packet))
+WAY(by_direct_in_turn, rex_direct___tgt_target_kernel(0, 4, 64, keys[i % 4], &packet))
+WAY(by_bare, rex_direct___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &bare_packet))
 WAY(by_teams, rex_direct___tgt_target_teams(0, REX_KERNEL_ID(bench_2), 4, column, column, sizes, types, 4, 64))
+WAY(by_exported, exported(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 
 static int measure(const char *name, int (*way)(long count), long count)
 {
-    char dump[64];
-    int failed = way(2); /* what happens once is over */
+    char part[64];
+    int failed = way(8); /* what happens once is over */
     for (int i = 1; i <= 2; i++) {
-        snprintf(dump, sizeof dump, "%s-%d", name, i);
+        snprintf(part, sizeof part, "%s-%d", name, i);
         CALLGRIND_START_INSTRUMENTATION;
         CALLGRIND_ZERO_STATS;
         failed |= way(i * count);
-        CALLGRIND_DUMP_STATS_AT(dump);
+        CALLGRIND_DUMP_STATS_AT(part);
         CALLGRIND_STOP_INSTRUMENTATION;
     }
     if (failed)
@@ -80,7 +86,9 @@ int main(int argc, char **argv)
     if (real == NULL)
         return 1;
     int failed = measure("real", by_real, count) | measure("direct", by_direct, count) | measure("safe", by_safe, count) |
-                 measure("teams", by_teams, count);
+                 measure("real_in_turn", by_real_in_turn, count) | measure("direct_in_turn", by_direct_in_turn, count) |
+                 measure("bare", by_bare, count) | measure("teams", by_teams, count);
+    /* Exported by librex.so alone. */
     address = dlsym(RTLD_DEFAULT, "rex___tgt_target_kernel");
     memcpy(&exported, &address, sizeof exported);
     if (exported != NULL)

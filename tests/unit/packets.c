@@ -467,6 +467,125 @@ static void test_bad_launches(void **state)
         in_child(bad_launches, &releases[i]);
 }
 
+/* ---- the second launch and the ones after it -------------------------------------------------------------------- */
+
+static struct __tgt_kernel_arguments a_usual_packet(void)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    packet.Teams[0] = 100;
+    packet.Threads[0] = 64;
+    for (int i = 1; i < 3; i++)
+        packet.Teams[i] = packet.Threads[i] = 1;
+    return packet;
+}
+
+static void launched(int release, const struct __tgt_kernel_arguments *usual, void *key, uint32_t version, uint32_t leading)
+{
+    struct __tgt_kernel_arguments packet = *usual;
+    CHECK_EQUAL(__tgt_target_kernel(-1, 100, 64, key, &packet), 0);
+    CHECK(memcmp(&packet, usual, sizeof packet) == 0);
+    const struct fake_call *call = kernel_call(release);
+    CHECK(call->key == key);
+    check_packet(call, release, version);
+    check_received(call, leading);
+}
+
+/* A launch like an earlier one goes a shorter way, and every mistake and every unusual value still leaves it. */
+static void again(const void *context)
+{
+    int release = *(const int *)context;
+    uint32_t version = release <= 17 ? 2 : 3;
+    struct __tgt_kernel_arguments packet = a_usual_packet();
+    start(release);
+    for (int i = 0; i < 3; i++)
+        launched(release, &packet, REX_KERNEL_ID(env), version, 1);
+    CHECK(kernel_call(release)->packet.rows == (release <= 17 ? 3 : 2));
+    refused_launch(2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number 2");
+    refused_launch(-2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number -2");
+    refused_launch(INT64_MAX, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number");
+    refused_launch(0, REX_KERNEL_ID(env), NULL, REX_EINVAL, "NULL");
+    refused_launch(0, NULL, &packet, REX_EKEY, "in no registered table");
+    /* Not a key, and with a key's low bits. */
+    refused_launch(0, (void *)((uintptr_t)REX_KERNEL_ID(env) + 4096), &packet, REX_EKEY, "in no registered table");
+    for (packet.NumArgs = 0; packet.NumArgs < 2; packet.NumArgs++)
+        refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EPARAMS, "\"env__kernel__\" has 3 parameters");
+    packet.NumArgs = UINT32_MAX;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "negative");
+#define WITHOUT(column)                                                                                                \
+    packet = a_usual_packet();                                                                                         \
+    packet.column = NULL;                                                                                              \
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "is NULL")
+    WITHOUT(ArgsBase);
+    WITHOUT(Args);
+    WITHOUT(ArgSizes);
+    WITHOUT(ArgTypes);
+    packet = a_usual_packet();
+    packet.Teams[0] = UINT32_MAX;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "grid");
+    packet.Teams[0] = UINT32_C(1) << 31;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "grid");
+    packet = a_usual_packet();
+    packet.Threads[0] = UINT32_C(1) << 31;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "grid");
+    for (int i = 0; i < 4; i++) {
+        packet = a_usual_packet();
+        *(i < 2 ? &packet.Teams[i + 1] : &packet.Threads[i - 1]) = 2;
+        if (release < 20)
+            refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EUNSUPPORTED, "one dimension only");
+        /* 0 means 1, in y and z. */
+        *(i < 2 ? &packet.Teams[i + 1] : &packet.Threads[i - 1]) = 0;
+        CHECK_EQUAL(__tgt_target_kernel(-1, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+        check_packet(kernel_call(release), release, version);
+    }
+    packet = a_usual_packet();
+    packet.DynCGroupMem = 1 << 20;
+    if (release <= 15 || release == 21)
+        refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EUNSUPPORTED, "dynamic shared memory");
+    packet = a_usual_packet();
+    packet.Teams[0] = packet.Threads[0] = 0; /* from the arguments of the call */
+    CHECK_EQUAL(__tgt_target_kernel(-1, 100, 64, REX_KERNEL_ID(env), &packet), 0);
+    check_packet(kernel_call(release), release, version);
+    packet = a_usual_packet();
+    launched(release, &packet, REX_KERNEL_ID(env), version, 1);
+    CHECK_EQUAL(rex_offload_fini(), 0);
+    if (release == 18)
+        return; /* which registers no second time */
+    CHECK(register_cubin(SM_90) != NULL);
+    launched(release, &packet, REX_KERNEL_ID(env), version, 1);
+}
+
+static char far_keys[2 * 4096];
+static struct __tgt_offload_entry far_entries[] = {{&far_keys[100], (char *)(uintptr_t)"env__kernel__", 0, 0, 0},
+                                                   {&far_keys[100 + 4096], (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module far_module = {.struct_size = sizeof(struct rex_module), .entries_begin = far_entries,
+                                       .entries_end = far_entries + 2, .image_name = SM_90};
+
+/* Two kernels whose keys differ in high bits alone, in turn: each gets what it needs. */
+static void in_turn(const void *context)
+{
+    int release = *(const int *)context;
+    start(release);
+    for (int i = 0; i < 6; i++) {
+        struct __tgt_kernel_arguments packet = a_usual_packet();
+        CHECK_EQUAL(rex_module_launch(&far_module, -1, 100, 64, far_entries[i % 2].addr, &packet), 0);
+        const struct fake_call *call = kernel_call(release);
+        CHECK(call->key == far_entries[i % 2].addr);
+        check_packet(call, release, release <= 17 || i % 2 != 0 ? 2 : 3);
+        check_received(call, i % 2 == 0);
+    }
+}
+
+static void test_again(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(again, &releases[i]);
+        if (releases[i] != 18)
+            in_child(in_turn, &releases[i]);
+    }
+}
+
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
 static void widths(const void *context)
@@ -827,6 +946,7 @@ int main(void)
         cmocka_unit_test(test_older_calls),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_again),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_devices),
