@@ -91,10 +91,12 @@ MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
 # A page is installed under every name of its NAME section: in a shell, the names of $$m.
 man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
 
-example_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c))))
+# examples/common is what several of them share.
+example_dirs := $(filter-out examples/common,$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 unit_sources := $(wildcard tests/unit/*.c)
 support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
+common       := $(if $(wildcard examples/common/*.c),$(O)/libcommon.a)
 
 EXAMPLES := $(foreach d,$(example_dirs),$(O)/$(d)/$(notdir $(d)))
 RUNTIME  := $(foreach d,$(runtime_dirs),$(O)/$(d)/$(notdir $(d)))
@@ -214,8 +216,12 @@ $(O)/$(1)/$(notdir $(1)): $(call objects,$(wildcard $(1)/*.c)) $(3) $(O)/librex.
 $(O)/$(1)/$(notdir $(1)): | $$($(1).built)
 endef
 
-$(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../..,,))))
+$(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../..,$(common),-lm))))
 $(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
+
+$(O)/libcommon.a: $(call objects,$(wildcard examples/common/*.c))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 examples: $(EXAMPLES)
 

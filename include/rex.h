@@ -44,6 +44,8 @@
 #define REX_H
 
 #include "rex/entry.h"
+#include "rex/launch.h"
+#include "rex/map.h"
 #include "rex/offload.h"
 #include "rex_kmp.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "error.h"
 #include "log.h"
 
@@ -14,6 +15,7 @@ static const char *const variables[] = {
     [REX_OPTION_CUBIN] = "REX_CUBIN",
     [REX_OPTION_CUBIN_PATH] = "REX_CUBIN_PATH",
     [REX_OPTION_LOG] = "REX_LOG",
+    [REX_OPTION_WAIT] = "REX_WAIT",
 };
 
 #define OPTIONS (sizeof variables / sizeof *variables)
@@ -47,6 +49,8 @@ int rex_configure(enum rex_option option, const char *value)
         return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
     if (option == REX_OPTION_LOG && value != NULL && !rex_log_level_exists(value))
         return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug", value);
+    if (option == REX_OPTION_WAIT && value != NULL && rex_wait_policy(value) < 0)
+        return rex_fail(REX_EINVAL, "rex_configure: no wait policy \"%s\"; there are auto, spin, yield, block and runtime", value);
     if (value != NULL && strlen(value) >= REX_CONFIG_MAX)
         return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", variables[option],
                         REX_CONFIG_MAX - 1);

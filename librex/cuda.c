@@ -16,7 +16,6 @@
 
 #define COMPUTE_CAPABILITY_MAJOR 75
 #define COMPUTE_CAPABILITY_MINOR 76
-#define MOST_DEVICES 64
 
 static struct {
     int (*cuInit)(unsigned flags);
@@ -24,12 +23,23 @@ static struct {
     int (*cuDeviceGet)(int *device, int ordinal);
     int (*cuDeviceGetAttribute)(int *value, int attribute, int device);
     int (*cuGetErrorName)(int result, const char **name);
+    int (*cuDevicePrimaryCtxGetState)(int device, unsigned *flags, int *active);
+    int (*cuDevicePrimaryCtxSetFlags)(int device, unsigned flags);
+    int (*cuDevicePrimaryCtxRetain)(void **context, int device);
+    int (*cuDevicePrimaryCtxRelease)(int device);
+    int (*cuCtxPushCurrent)(void *context);
+    int (*cuCtxPopCurrent)(void **context);
+    int (*cuMemHostAlloc)(void **memory, size_t size, unsigned flags);
+    int (*cuMemFreeHost)(void *memory);
+    int (*cuMemHostRegister)(void *address, size_t size, unsigned flags);
+    int (*cuMemHostUnregister)(void *address);
 } driver;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int devices;
-static unsigned architectures[MOST_DEVICES];
-static char why[256];
+static unsigned architectures[REX_CUDA_DEVICES_MAX];
+static char absent[256];      /* why there is no device; written once */
+static __thread char why[256]; /* the last call of this thread that failed */
 
 static int record(int result, const char *call)
 {
@@ -46,15 +56,26 @@ static int record(int result, const char *call)
 
 static int open_driver(void)
 {
+    /* Exported names, and the CUDA release that has each. */
     static const struct {
-        const char *name;
+        const char *name, *since;
         void *slot;
     } functions[] = {
-        {"cuInit", &driver.cuInit},
-        {"cuDeviceGetCount", &driver.cuDeviceGetCount},
-        {"cuDeviceGet", &driver.cuDeviceGet},
-        {"cuDeviceGetAttribute", &driver.cuDeviceGetAttribute},
-        {"cuGetErrorName", &driver.cuGetErrorName},
+        {"cuInit", "2.0", &driver.cuInit},
+        {"cuDeviceGetCount", "2.0", &driver.cuDeviceGetCount},
+        {"cuDeviceGet", "2.0", &driver.cuDeviceGet},
+        {"cuDeviceGetAttribute", "2.0", &driver.cuDeviceGetAttribute},
+        {"cuGetErrorName", "6.0", &driver.cuGetErrorName},
+        {"cuDevicePrimaryCtxGetState", "7.0", &driver.cuDevicePrimaryCtxGetState},
+        {"cuDevicePrimaryCtxRetain", "7.0", &driver.cuDevicePrimaryCtxRetain},
+        {"cuCtxPushCurrent_v2", "4.0", &driver.cuCtxPushCurrent},
+        {"cuCtxPopCurrent_v2", "4.0", &driver.cuCtxPopCurrent},
+        {"cuMemHostAlloc", "2.2", &driver.cuMemHostAlloc},
+        {"cuMemFreeHost", "2.0", &driver.cuMemFreeHost},
+        {"cuMemHostRegister_v2", "6.5", &driver.cuMemHostRegister},
+        {"cuMemHostUnregister", "4.0", &driver.cuMemHostUnregister},
+        {"cuDevicePrimaryCtxSetFlags_v2", "11.0", &driver.cuDevicePrimaryCtxSetFlags},
+        {"cuDevicePrimaryCtxRelease_v2", "11.0", &driver.cuDevicePrimaryCtxRelease},
     };
     void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
@@ -64,7 +85,8 @@ static int open_driver(void)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *address = dlsym(handle, functions[i].name);
         if (address == NULL) {
-            snprintf(why, sizeof why, "the CUDA driver has no %s", functions[i].name);
+            snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", functions[i].name,
+                     functions[i].since);
             return -1;
         }
         memcpy(functions[i].slot, &address, sizeof address);
@@ -85,13 +107,15 @@ static unsigned architecture(int number)
 static void start(void)
 {
     int count = 0;
-    if (open_driver() != 0 || CUDA(cuInit, 0) != 0 || CUDA(cuDeviceGetCount, &count) != 0) {
-        rex_log(REX_LOG_DEBUG, "no GPU: %s", why);
+    if (open_driver() != 0 || CUDA(cuInit, 0) != 0 || CUDA(cuDeviceGetCount, &count) != 0)
+        snprintf(absent, sizeof absent, "%s", why);
+    else if (count == 0)
+        snprintf(absent, sizeof absent, "the CUDA driver reports no device");
+    if (count == 0) {
+        rex_log(REX_LOG_DEBUG, "no GPU: %s", absent);
         return;
     }
-    if (count == 0)
-        snprintf(why, sizeof why, "the CUDA driver reports no device");
-    devices = count < MOST_DEVICES ? count : MOST_DEVICES;
+    devices = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
     for (int i = 0; i < devices; i++)
         architectures[i] = architecture(i);
 }
@@ -105,10 +129,83 @@ int rex_cuda_devices(void)
 const char *rex_cuda_why(void)
 {
     pthread_once(&once, start);
-    return why;
+    return absent[0] != '\0' ? absent : why;
 }
 
 unsigned rex_cuda_architecture(int number)
 {
     return number >= 0 && number < rex_cuda_devices() ? architectures[number] : 0;
+}
+
+/* ---- primary contexts ----------------------------------------------------------------------------------------------------------- */
+
+static int handle_of(int number, int *device)
+{
+    return number >= 0 && number < rex_cuda_devices() ? CUDA(cuDeviceGet, device, number) : -1;
+}
+
+int rex_cuda_context_state(int number, unsigned *flags, int *active)
+{
+    int device = 0;
+    return handle_of(number, &device) != 0 || CUDA(cuDevicePrimaryCtxGetState, device, flags, active) != 0 ? -1 : 0;
+}
+
+int rex_cuda_context_retain(int number, unsigned flags)
+{
+    int device = 0;
+    void *context;
+    return handle_of(number, &device) != 0 || CUDA(cuDevicePrimaryCtxSetFlags, device, flags) != 0 ||
+                   CUDA(cuDevicePrimaryCtxRetain, &context, device) != 0
+               ? -1
+               : 0;
+}
+
+void rex_cuda_context_release(int number)
+{
+    int device = 0;
+    if (handle_of(number, &device) == 0)
+        CUDA(cuDevicePrimaryCtxRelease, device);
+}
+
+/* ---- pinned host memory ----------------------------------------------------------------------------------------------------------- */
+
+#define PORTABLE 0x1 /* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE: pinned for every context */
+
+/* The calls below need a current context: the first device's primary one, which the caller has made sure of. */
+static int enter(void)
+{
+    void *context;
+    int device = 0;
+    if (handle_of(0, &device) != 0 || CUDA(cuDevicePrimaryCtxRetain, &context, device) != 0)
+        return -1;
+    int result = CUDA(cuCtxPushCurrent, context);
+    driver.cuDevicePrimaryCtxRelease(device);
+    return result == 0 ? 0 : -1;
+}
+
+static int leave(int result)
+{
+    void *context;
+    driver.cuCtxPopCurrent(&context);
+    return result == 0 ? 0 : -1;
+}
+
+int rex_cuda_host_alloc(void **memory, size_t size)
+{
+    return enter() != 0 ? -1 : leave(CUDA(cuMemHostAlloc, memory, size, PORTABLE));
+}
+
+int rex_cuda_host_free(void *memory)
+{
+    return enter() != 0 ? -1 : leave(CUDA(cuMemFreeHost, memory));
+}
+
+int rex_cuda_host_pin(void *address, size_t size)
+{
+    return enter() != 0 ? -1 : leave(CUDA(cuMemHostRegister, address, size, PORTABLE));
+}
+
+int rex_cuda_host_unpin(void *address)
+{
+    return enter() != 0 ? -1 : leave(CUDA(cuMemHostUnregister, address));
 }

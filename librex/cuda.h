@@ -4,11 +4,25 @@
 
 #include <stddef.h>
 
+/* Devices beyond these are left to libomptarget. */
+#define REX_CUDA_DEVICES_MAX 64
+
 /* Number of NVIDIA GPUs that this process may use; 0 also where there is no driver: rex_cuda_why() then says why. */
 int rex_cuda_devices(void);
 const char *rex_cuda_why(void);
 
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
+
+/* The primary context of device NUMBER: its flags and whether it is active; retain it with FLAGS; release it. 0, or -1 with rex_cuda_why(). */
+int rex_cuda_context_state(int number, unsigned *flags, int *active);
+int rex_cuda_context_retain(int number, unsigned flags);
+void rex_cuda_context_release(int number);
+
+/* Pinned host memory, usable by all devices. 0, or -1 with rex_cuda_why(). */
+int rex_cuda_host_alloc(void **memory, size_t size);
+int rex_cuda_host_free(void *memory);
+int rex_cuda_host_pin(void *address, size_t size);
+int rex_cuda_host_unpin(void *address);
 
 #endif

@@ -138,7 +138,7 @@ static int open_file(struct rex_image *image, const struct rex_module *module, c
                                                                               : result;
 }
 
-static bool suits(unsigned image, unsigned device)
+bool rex_image_suits(unsigned image, unsigned device)
 {
     return image / 10 == device / 10 && image % 10 <= device % 10;
 }
@@ -156,7 +156,7 @@ static int check_device(const struct rex_image *image, const struct rex_release 
         return rex_fail(REX_ENODEVICE, "device image %s is for an NVIDIA GPU (sm_%u), and this process has none: %s", image->path,
                         sm, rex_cuda_why());
     for (int i = 0; i < rex_cuda_devices(); i++)
-        if (suits(sm, rex_cuda_architecture(i)))
+        if (rex_image_suits(sm, rex_cuda_architecture(i)))
             return REX_OK;
     return rex_fail(REX_ENODEVICE, "device image %s is for sm_%u, and the GPU is sm_%u: compile with nvcc -arch=sm_%u", image->path,
                     sm, rex_cuda_architecture(0), rex_cuda_architecture(0));

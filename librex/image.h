@@ -24,6 +24,9 @@ int rex_image_open(struct rex_image *image, const struct rex_module *module, con
                    const struct rex_release *release);
 void rex_image_close(struct rex_image *image);
 
+/* Whether a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, both as 90 for 9.0. */
+bool rex_image_suits(unsigned image, unsigned device);
+
 /* libomptarget 15 to 20 read every image again at each later registration: from here on the bytes are never freed. 0 or REX_ENOMEM. */
 int rex_image_keep(struct rex_image *image);
 

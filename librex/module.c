@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "error.h"
 #include "log.h"
 #include "place.h"
@@ -188,15 +189,37 @@ static int give_to_runtime(struct rex_registration *registration, const struct r
     if (registration->release->late_image_ignored && already)
         return rex_fail(REX_EUNSUPPORTED, "device image %s: LLVM %d loads no image that is registered after a device was used", image->path,
                         registration->release->number);
+    if (image->view.kind == REX_IMAGE_CUBIN)
+        rex_context_activate(image->view.architecture);
     REX_REAL(register_lib)(&record->descriptor);
     if (rex_devices_ask() > 0)
         return REX_OK;
     REX_REAL(unregister_lib)(&record->descriptor);
+    if (image->view.kind == REX_IMAGE_CUBIN)
+        rex_context_release();
     const char *cause = rex_runtime_doubt();
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN)
         cause = "it opens the driver as libcuda.so, without the .1, and LLVM 22 wants one for CUDA 12.4 or later";
     return rex_fail(REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s", registration->release->number,
                     rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
+}
+
+/* In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. */
+static void after_fork(void)
+{
+    for (struct rex_module *module = modules; module != NULL; module = module->next) {
+        struct rex_registration *registration = rex_registration_of(module);
+        if (registration == NULL || registration->on_host)
+            continue;
+        registration->forked = true;
+        module->packet_rules = 0;
+        module->state = (module->state & ~(uintptr_t)STATE_MASK) | UNREGISTERED;
+    }
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
 }
 
 /* What the short way of a launch asks (packet.c). */
@@ -230,8 +253,11 @@ static int register_image(struct rex_registration *registration, struct rex_imag
         release_keys(registration);
         return result;
     }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     prepare_launches(registration);
     registration->on_host = image->view.kind == REX_IMAGE_HOST;
+    if (!registration->on_host)
+        pthread_once(&once, watch_forks);
     snprintf(registration->image_path, sizeof registration->image_path, "%s", image->path);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path, registration->table.count);
     return REX_OK;
@@ -240,6 +266,9 @@ static int register_image(struct rex_registration *registration, struct rex_imag
 static int attempt(struct rex_registration *registration, const char *name)
 {
     struct rex_image image;
+    if (registration->forked)
+        return rex_fail(REX_EFORK, "this process was forked after its parent registered %s for a GPU: start the child with exec, or fork first",
+                        registration->image_path);
     int result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
         result = rex_runtime_bind();
@@ -384,6 +413,8 @@ int rex_module_fini(struct rex_module *module)
     publish(registration, NULL);
     unmap_globals(&registration->table);
     REX_REAL(unregister_lib)(&registration->record->descriptor);
+    if (!registration->on_host)
+        rex_context_release();
     release_keys(registration);
     __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);
     return REX_OK;

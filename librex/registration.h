@@ -33,6 +33,7 @@ struct rex_registration {
     struct rex_record *record; /* the last; the ones before hang from it */
     bool claims_keys;          /* its keys may not be another module's; under the list's lock */
     bool on_host;
+    bool forked; /* registered for a GPU in a parent process */
     char image_path[PATH_MAX];
     uintptr_t failed_attempt;  /* number of the last attempt that failed, */
     int failure;               /* its result */

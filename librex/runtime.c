@@ -26,8 +26,7 @@ static struct {
     char doubt[256];
     int (*device_count)(void);
     int (*default_device)(void);
-    int (*is_present)(const void *address, int device);
-    int (*disassociate)(const void *address, int device);
+    struct rex_omp omp;
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 } bound;
 
@@ -66,6 +65,11 @@ int rex_runtime_disabled(void)
     return policy != NULL && strcasecmp(policy, "disabled") == 0;
 }
 
+const struct rex_omp *rex_runtime_omp(void)
+{
+    return &bound.omp;
+}
+
 const char *rex_runtime_doubt(void)
 {
     return bound.doubt;
@@ -73,11 +77,9 @@ const char *rex_runtime_doubt(void)
 
 void rex_runtime_unmap_global(const void *address)
 {
-    if (bound.is_present == NULL || bound.disassociate == NULL)
-        return;
     for (int device = 0; device < bound.device_count(); device++)
-        if (bound.is_present(address, device))
-            bound.disassociate(address, device);
+        if (bound.omp.is_present(address, device))
+            bound.omp.disassociate(address, device);
 }
 
 void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
@@ -103,8 +105,12 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 {
     snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
     point(&bound.device_count, handle, "omp_get_num_devices");
-    point(&bound.is_present, handle, "omp_target_is_present");
-    point(&bound.disassociate, handle, "omp_target_disassociate_ptr");
+    point(&bound.omp.is_present, handle, "omp_target_is_present");
+    point(&bound.omp.disassociate, handle, "omp_target_disassociate_ptr");
+    point(&bound.omp.mapped_pointer, handle, "omp_get_mapped_ptr");
+    point(&bound.omp.alloc, handle, "omp_target_alloc");
+    point(&bound.omp.free, handle, "omp_target_free");
+    point(&bound.omp.copy, handle, "omp_target_memcpy");
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
     point(&bound.default_device, RTLD_DEFAULT, "omp_get_default_device");
     rex_forward_to(find_in, handle, candidate->release->number);
@@ -130,6 +136,17 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
     return -1;
 }
 
+/* The first function that every release has and this library does not; NULL if all are there. */
+static const char *missing_function(void *handle)
+{
+    static const char *const names[] = {"omp_get_num_devices", "omp_target_is_present", "omp_target_disassociate_ptr", "omp_target_alloc", "omp_target_free",
+                                        "omp_target_memcpy", NULL};
+    const char *const *name = names;
+    while (*name != NULL && dlsym(handle, *name) != NULL)
+        name++;
+    return *name;
+}
+
 static int open_candidate(const struct rex_candidate *candidate, const struct rex_candidate *all, size_t count, char *why,
                           size_t why_size)
 {
@@ -141,8 +158,9 @@ static int open_candidate(const struct rex_candidate *candidate, const struct re
         snprintf(why, why_size, "%s", error != NULL ? error : "the loader gives no reason");
         return -1;
     }
-    if (dlsym(handle, "omp_get_num_devices") == NULL) {
-        snprintf(why, why_size, "it lacks the entry point omp_get_num_devices");
+    const char *missing = missing_function(handle);
+    if (missing != NULL) {
+        snprintf(why, why_size, "it lacks the entry point %s", missing);
         dlclose(handle);
         return -1;
     }

@@ -2,6 +2,8 @@
 #ifndef REX_INTERNAL_RUNTIME_H
 #define REX_INTERNAL_RUNTIME_H
 
+#include <stddef.h>
+
 #include "forward.h"
 #include "release.h"
 
@@ -16,6 +18,17 @@ int rex_runtime_default_device(void);
 
 /* Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1. */
 int rex_runtime_disabled(void);
+
+/* The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16. Only after a registration. */
+struct rex_omp {
+    int (*is_present)(const void *address, int device);
+    int (*disassociate)(const void *address, int device);
+    void *(*mapped_pointer)(const void *address, int device);
+    void *(*alloc)(size_t size, int device);
+    void (*free)(void *memory, int device);
+    int (*copy)(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device);
+};
+const struct rex_omp *rex_runtime_omp(void);
 
 /* What may keep the bound libomptarget from any device, "" if nothing was seen. */
 const char *rex_runtime_doubt(void);

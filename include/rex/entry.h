@@ -82,4 +82,14 @@
  */
 #define REX_GLOBAL(variable) REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
+/**
+ * REX_GLOBAL_LINK(type, variable): declare target link: on the device there is only a pointer, which points to @variable's copy while that is
+ * mapped: REX_LINK() of rex/map.h in a map. @variable has @type and is defined before, in this file. The device side is
+ * REX_DEVICE_GLOBAL_LINK(). Since 0.1.
+ */
+#define REX_GLOBAL_LINK(type, variable)                                                                                \
+    REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                                         \
+    __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                                                       \
+    REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", sizeof(void *), 1)
+
 #endif

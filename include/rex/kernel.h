@@ -216,6 +216,16 @@ struct rex_device_entry {
     type name
 #endif
 
+/** REX_POINTER_TO(type): the type of a pointer to @type, arrays included. Since 0.1. */
+#define REX_POINTER_TO(type) __typeof__(type) *
+/**
+ * REX_DEVICE_GLOBAL_LINK(type, name): defines the device's pointer to a global of REX_GLOBAL_LINK(type, name). Kernels reach the global through
+ * REX_DEVICE_LINKED(name). Since 0.1.
+ */
+#define REX_DEVICE_GLOBAL_LINK(type, name) REX_DEVICE_GLOBAL(REX_POINTER_TO(type), name##_decl_tgt_ref_ptr)
+/** REX_DEVICE_LINKED(name): a global of REX_DEVICE_GLOBAL_LINK(), while it is mapped. Since 0.1. */
+#define REX_DEVICE_LINKED(name) (*name##_decl_tgt_ref_ptr)
+
 /** REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name), "name__kernel__". Since 0.1. */
 #define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(name##__, __VA_ARGS__)
 

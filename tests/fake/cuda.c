@@ -1,11 +1,12 @@
 /*
- * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90) and can do no
+ * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90), gives host memory, and can do no
  * more.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <stddef.h>
 #include <stdlib.h>
 
 static int setting(const char *name, int otherwise)
@@ -48,5 +49,87 @@ int cuGetErrorName(int result, const char **name);
 int cuGetErrorName(int result, const char **name)
 {
     *name = result == 100 ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_UNKNOWN";
+    return 0;
+}
+
+/* ---- primary contexts and pinned memory: one of each, and always to be had ------------------------------------------------------ */
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuMemHostAlloc(void **memory, size_t size, unsigned flags);
+int cuMemFreeHost(void *memory);
+int cuMemHostRegister_v2(void *address, size_t size, unsigned flags);
+int cuMemHostUnregister(void *address);
+
+static unsigned context_flags;
+static int context_users;
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    (void)device;
+    *flags = context_flags;
+    *active = context_users > 0;
+    return 0;
+}
+
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
+{
+    (void)device;
+    context_flags = flags;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    (void)device;
+    context_users++;
+    *context = &context_users;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    (void)device;
+    context_users--;
+    return 0;
+}
+
+int cuCtxPushCurrent_v2(void *context)
+{
+    return context == &context_users ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
+}
+
+int cuCtxPopCurrent_v2(void **context)
+{
+    *context = &context_users;
+    return 0;
+}
+
+int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
+{
+    (void)flags;
+    *memory = malloc(size);
+    return *memory != NULL ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+}
+
+int cuMemFreeHost(void *memory)
+{
+    free(memory);
+    return 0;
+}
+
+int cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
+{
+    (void)address, (void)size, (void)flags;
+    return 0;
+}
+
+int cuMemHostUnregister(void *address)
+{
+    (void)address;
     return 0;
 }

@@ -103,6 +103,45 @@ void __tgt_unregister_lib(struct fake_descriptor *descriptor)
     record.registered--;
 }
 
+/* ---- device memory: the host's, and nothing is mapped -------------------------------------------------------------------------- */
+
+EXPORT int omp_target_is_present(const void *address, int device);
+EXPORT int omp_target_disassociate_ptr(const void *address, int device);
+EXPORT void *omp_target_alloc(size_t size, int device);
+EXPORT void omp_target_free(void *memory, int device);
+EXPORT int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device);
+
+int omp_target_is_present(const void *address, int device)
+{
+    (void)address, (void)device;
+    return 0;
+}
+
+int omp_target_disassociate_ptr(const void *address, int device)
+{
+    (void)address, (void)device;
+    return 1;
+}
+
+void *omp_target_alloc(size_t size, int device)
+{
+    (void)device;
+    return malloc(size);
+}
+
+void omp_target_free(void *memory, int device)
+{
+    (void)device;
+    free(memory);
+}
+
+int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device)
+{
+    (void)to_device, (void)from_device;
+    memcpy((char *)to + to_offset, (const char *)from + from_offset, size);
+    return 0;
+}
+
 #ifndef FAKE_LACKS_DEVICES
 EXPORT int omp_get_num_devices(void);
 int omp_get_num_devices(void)

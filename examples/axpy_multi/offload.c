@@ -1,0 +1,76 @@
+/*
+ * offload.c - axpy_multi's device run: three kernels, called again and again, and no data region.
+ *
+ * What to look at: every launch brings its vectors and takes them back, which is what a program does whose kernels are called from
+ * here and there. Each map says no more than its kernel needs: x is copied to the device for axpy() and not back. How much a region
+ * would save can be seen by putting one around the loop in run_on_device(): REX_ALLOC() rows then, as in examples/pathfinder.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+#include "../common/common.h"
+#include "axpy_multi.h"
+
+REX_KERNEL(multi_scale);
+REX_KERNEL(multi_axpy);
+REX_KERNEL(multi_bias);
+
+enum {
+    THREADS = 256,
+    MOST_TEAMS = 65535
+};
+
+static int launch(struct device_run *run, const void *key, int64_t count, const struct rex_map *arguments)
+{
+    int64_t teams = (count + THREADS - 1) / THREADS;
+    struct rex_kernel_launch launch =
+        rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    launch.device = run->device;
+    launch.trip_count = (uint64_t)count;
+    run->launches++;
+    return rex_launch(&launch, arguments);
+}
+
+static int scale(struct device_run *run, int64_t n, double a, double *x)
+{
+    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(x, n));
+    return launch(run, REX_KERNEL_ID(multi_scale), n, &arguments);
+}
+
+static int axpy(struct device_run *run, int64_t n, double a, const double *x, double *y)
+{
+    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+    return launch(run, REX_KERNEL_ID(multi_axpy), n, &arguments);
+}
+
+static int bias(struct device_run *run, int64_t n, double b, double *y)
+{
+    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(b), REX_TOFROM(y, n));
+    return launch(run, REX_KERNEL_ID(multi_bias), n, &arguments);
+}
+
+static int take_round(struct device_run *run, struct vectors v)
+{
+    int result = scale(run, v.count, SCALE, v.x);
+    if (result == 0)
+        result = axpy(run, v.count, FIRST, v.x, v.y);
+    if (result == 0)
+        result = axpy(run, v.count, SECOND, v.x, v.y);
+    return result == 0 ? bias(run, v.count, BIAS, v.y) : result;
+}
+
+int run_on_device(struct vectors vectors, struct device_run *run)
+{
+    int result = 0;
+    run->launches = 0;
+    double began = seconds_now();
+    for (int round = 0; round < run->rounds && result == 0; round++)
+        result = take_round(run, vectors);
+    run->seconds = seconds_now() - began;
+    if (result != 0)
+        fprintf(stderr, "axpy_multi: launch %lld: %s\n", (long long)run->launches, rex_last_error());
+    return result == 0 ? 0 : -1;
+}

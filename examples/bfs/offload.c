@@ -1,0 +1,122 @@
+/*
+ * offload.c - bfs's device run: two launches in each step, until the device says that there was nothing to do.
+ *
+ * What to look at: take_steps(). The flag is one mapped integer that goes to the device as 0 and comes back as what the second
+ * kernel made of it, by two updates; the graph and the books stay where they are.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/common.h"
+#include "bfs.h"
+
+REX_KERNEL(bfs_expand);
+REX_KERNEL(bfs_advance);
+
+enum {
+    THREADS = 256,
+    MOST_TEAMS = 65535
+};
+
+/* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row. */
+struct search {
+    const struct graph *graph;
+    struct device_run *run;
+    uint8_t *frontier; /* nodes that the next step starts from */
+    uint8_t *visited;
+    uint8_t *reached;  /* nodes that this step has come to */
+    int32_t *cost;
+    int32_t go_on;     /* the flag */
+};
+
+static int launch(struct search *search, const void *key, const struct rex_map *arguments)
+{
+    int64_t teams = (search->graph->nodes + THREADS - 1) / THREADS;
+    struct rex_kernel_launch launch =
+        rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    launch.device = search->run->device;
+    launch.trip_count = (uint64_t)search->graph->nodes;
+    search->run->launches++;
+    return rex_launch(&launch, arguments);
+}
+
+static int expand(struct search *search)
+{
+    const struct graph *graph = search->graph;
+    int64_t nodes = graph->nodes;
+    REX_MAP(arguments, REX_VALUE(nodes), REX_ALLOC(graph->node, nodes), REX_ALLOC(graph->target, graph->edges),
+            REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes), REX_ALLOC(search->reached, nodes),
+            REX_ALLOC(search->cost, nodes));
+    return launch(search, REX_KERNEL_ID(bfs_expand), &arguments);
+}
+
+static int advance(struct search *search)
+{
+    int64_t nodes = search->graph->nodes;
+    REX_MAP(arguments, REX_VALUE(nodes), REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
+            REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
+    return launch(search, REX_KERNEL_ID(bfs_advance), &arguments);
+}
+
+static int take_steps(struct search *search)
+{
+    REX_DATA_MAP(flag_to, REX_TO(&search->go_on, 1));
+    REX_DATA_MAP(flag_from, REX_FROM(&search->go_on, 1));
+    int64_t device = search->run->device;
+    int result = 0;
+    do {
+        search->go_on = 0;
+        result = rex_data_update(device, &flag_to);
+        if (result == 0)
+            result = expand(search);
+        if (result == 0)
+            result = advance(search);
+        if (result == 0)
+            result = rex_data_update(device, &flag_from);
+        search->run->steps++;
+    } while (result == 0 && search->go_on);
+    return result;
+}
+
+static int run_region(struct search *search)
+{
+    const struct graph *graph = search->graph;
+    int64_t nodes = graph->nodes;
+    int result = -1;
+    /* A graph may be without edges: a row of no bytes maps nothing. */
+    REX_DATA_MAP(region, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
+                 REX_TO(search->visited, nodes), REX_TO(search->reached, nodes), REX_TOFROM(search->cost, nodes),
+                 REX_ALLOC(&search->go_on, 1));
+    double began = seconds_now();
+    REX_DATA_REGION(search->run->device, region)
+        result = take_steps(search);
+    search->run->seconds = seconds_now() - began;
+    return result;
+}
+
+int search_on_device(const struct graph *graph, int32_t *cost, struct device_run *run)
+{
+    size_t nodes = (size_t)graph->nodes;
+    uint8_t *books = calloc(3, nodes);
+    if (books == NULL) {
+        fputs("bfs: out of memory\n", stderr);
+        return -1;
+    }
+    struct search search = {
+        .graph = graph, .run = run, .frontier = books, .visited = books + nodes, .reached = books + 2 * nodes, .cost = cost};
+    run->steps = run->launches = 0;
+    for (size_t i = 0; i < nodes; i++)
+        cost[i] = UNREACHED;
+    cost[graph->source] = 0;
+    search.frontier[graph->source] = search.visited[graph->source] = 1;
+    int result = run_region(&search);
+    if (result != 0)
+        fprintf(stderr, "bfs: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+    free(books);
+    return result;
+}

@@ -1,0 +1,200 @@
+/*
+ * common.c - see common.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rex.h>
+
+/* ---- options ------------------------------------------------------------------------------------------------------- */
+
+enum {
+    SIZE,
+    DEVICE,
+    VERIFY,
+    NO_VERIFY,
+    HELP,
+    FIXED, /* how many options every program has; extra ones are numbered from here */
+    MOST_EXTRA = 8
+};
+
+void wrong_usage(const struct settings *settings, const char *what)
+{
+    fprintf(stderr, "%s: %s; see --help\n", settings->program, what);
+    exit(WRONG_USAGE);
+}
+
+static int count_extra(const struct settings *settings)
+{
+    int count = 0;
+    while (settings->extra != NULL && settings->extra[count].name != NULL && count < MOST_EXTRA)
+        count++;
+    return count;
+}
+
+static void print_option(const char *name, const char *argument, const char *help)
+{
+    char left[40];
+    snprintf(left, sizeof left, "--%s%s%s", name, argument != NULL ? " " : "", argument != NULL ? argument : "");
+    printf("  %-18s%s\n", left, help);
+}
+
+static void print_help(const struct settings *settings)
+{
+    char size[128];
+    snprintf(size, sizeof size, "%s, %lld to %lld (%lld)", settings->unit, (long long)settings->smallest,
+             (long long)settings->largest, (long long)settings->size);
+    printf("usage: %s [options]\n\n%s\n\n", settings->program, settings->purpose);
+    print_option("size", "N", size);
+    for (int i = 0; i < count_extra(settings); i++)
+        print_option(settings->extra[i].name, settings->extra[i].argument, settings->extra[i].help);
+    print_option("device", "D", "device number (-1, the default device)");
+    print_option("verify", NULL, "check against a serial run (always, unless --no-verify)");
+    print_option("help", NULL, "this text");
+    puts("\nExit status: 0 if the check passed, 1 if it or something before it failed, 2 for a wrong command line.");
+}
+
+/* @text as a whole number between two others. */
+static int64_t number_of(const struct settings *settings, const char *option, const char *text, int64_t least, int64_t most)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
+        fprintf(stderr, "%s: --%s wants a whole number from %lld to %lld, not '%s'\n", settings->program, option,
+                (long long)least, (long long)most, text);
+        exit(WRONG_USAGE);
+    }
+    return value;
+}
+
+static void take_extra(const struct settings *settings, const struct extra_option *extra, const char *argument)
+{
+    if (extra->number != NULL)
+        *extra->number = number_of(settings, extra->name, argument, extra->least, extra->most);
+    else
+        *extra->text = argument;
+}
+
+static void take_option(struct settings *settings, int which, const char *argument)
+{
+    switch (which) {
+    case SIZE:
+        settings->size = number_of(settings, "size", argument, settings->smallest, settings->largest);
+        settings->sized = 1;
+        break;
+    case DEVICE: settings->device = (int)number_of(settings, "device", argument, -1, INT_MAX); break;
+    case VERIFY: settings->verify = 1; break;
+    case NO_VERIFY: settings->verify = 0; break;
+    case HELP: print_help(settings); exit(0);
+    case '?': exit(WRONG_USAGE); /* getopt_long has said what is wrong */
+    default: take_extra(settings, &settings->extra[which - FIXED], argument);
+    }
+}
+
+void read_options(struct settings *settings, int argc, char **argv)
+{
+    struct option known[FIXED + MOST_EXTRA + 1] = {
+        {"size", required_argument, NULL, SIZE},  {"device", required_argument, NULL, DEVICE},
+        {"verify", no_argument, NULL, VERIFY},    {"no-verify", no_argument, NULL, NO_VERIFY},
+        {"help", no_argument, NULL, HELP},
+    };
+    int which;
+    for (int i = 0; i < count_extra(settings); i++)
+        known[FIXED + i] = (struct option){settings->extra[i].name, required_argument, NULL, FIXED + i};
+    settings->device = -1;
+    settings->verify = 1;
+    while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
+        take_option(settings, which, optarg);
+    if (optind < argc)
+        wrong_usage(settings, "there are no arguments but options");
+}
+
+/* ---- start --------------------------------------------------------------------------------------------------------- */
+
+int check_device(const struct settings *settings)
+{
+    if (settings->device >= rex_device_count()) {
+        fprintf(stderr, "%s: there is no device %d: librex has found %d, numbered from 0\n", settings->program,
+                settings->device, rex_device_count());
+        return -1;
+    }
+    return 0;
+}
+
+int start_offload(const struct settings *settings)
+{
+    if (rex_offload_init() != 0)
+        return -1; /* librex has said why */
+    return check_device(settings);
+}
+
+/* ---- time and random numbers --------------------------------------------------------------------------------------- */
+
+double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+double next_fraction(uint64_t *state)
+{
+    return (double)(next_random(state) >> 11) / 9007199254740992.0; /* 53 bits over 2^53 */
+}
+
+/* ---- output -------------------------------------------------------------------------------------------------------- */
+
+void print_line(const char *label, const char *format, ...)
+{
+    va_list arguments;
+    printf("%-12s ", label); /* longer names push the rest aside */
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+}
+
+void print_run(const struct settings *settings, int64_t launches, double seconds)
+{
+    const char *kind = rex_module_on_host(&rex_this_module) ? "the host device of libomptarget (no GPU)" : "NVIDIA GPU";
+    print_line("LLVM", "%d, %s", rex_runtime_release(), rex_runtime_path());
+    if (settings->device < 0)
+        print_line("device", "%s, the default of %d", kind, rex_device_count());
+    else
+        print_line("device", "%s, number %d of %d", kind, settings->device, rex_device_count());
+    print_line("image", "%s", rex_module_image_path(&rex_this_module));
+    print_line("launches", "%lld, with the copies %.6f s", (long long)launches, seconds);
+}
+
+int print_check(const struct settings *settings, int passed, double serial_seconds, const char *format, ...)
+{
+    va_list arguments;
+    if (!settings->verify) {
+        print_line("check", "none (--no-verify)");
+        return 0;
+    }
+    print_line("serial run", "%.6f s", serial_seconds);
+    printf("%-13s%s: ", "check", passed ? "passed" : "FAILED");
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    return passed ? 0 : 1;
+}

@@ -1,0 +1,27 @@
+/*
+ * hotspot_raw, the device side, by the names of generated code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+/* One step of the temperatures: power comes in, heat goes to the four neighbours and to the surroundings at 80 degrees. */
+REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, rex_arg n, const float *power, const float *temp, float *result)
+{
+    int64_t size = rex_arg_int32(n);
+    REX_FOR(cell, size * size) {
+        int64_t row = cell / size, column = cell % size;
+        float own = temp[cell];
+        float north = row > 0 ? temp[cell - size] : own;
+        float south = row < size - 1 ? temp[cell + size] : own;
+        float west = column > 0 ? temp[cell - 1] : own;
+        float east = column < size - 1 ? temp[cell + 1] : own;
+        result[cell] = own + power[cell] + 0.125f * (north + south + west + east - 4.0f * own) + 0.01f * (80.0f - own);
+    }
+}
+
+/* The result is what the next step starts from. */
+REX_DEVICE_KERNEL_STEM(OUT__2__simulate__42__, rex_arg n, const float *result, float *temp)
+{
+    int64_t size = rex_arg_int32(n);
+    REX_FOR(cell, size * size)
+        temp[cell] = result[cell];
+}

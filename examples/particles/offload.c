@@ -1,0 +1,119 @@
+/*
+ * offload.c - particles' device run: an array of structs whose pointers have to lead somewhere on the device too.
+ *
+ * What to look at: map_swarm(), the mapper, maps one swarm with all that belongs to it; rex_map_elements() applies it to the whole
+ * array; rex_map_build() makes a map of that, which the region owns. Launches inside name the array alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+#include "../common/common.h"
+#include "particles.h"
+
+REX_KERNEL(particles_kick);
+REX_KERNEL(particles_drift);
+REX_KERNEL(particles_energy);
+
+enum {
+    THREADS = 128,
+    MOST_TEAMS = 65535
+};
+
+/* A run that is under way. */
+struct region {
+    const struct simulation *simulation;
+    struct device_run *run;
+};
+
+/* ---- the map ----------------------------------------------------------------------------------------------------- */
+
+/* A swarm, and what its two pointers point to. The device's copy of the swarm gets pointers to the device's coordinates. */
+static int map_swarm(struct rex_cursor *cursor, void *element)
+{
+    struct swarm *swarm = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *swarm));
+    if (result == 0)
+        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, swarm->position, 0, 3 * swarm->count));
+    if (result == 0)
+        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, swarm->velocity, 0, 3 * swarm->count));
+    return result;
+}
+
+static int push_swarms(struct rex_cursor *cursor, void *context)
+{
+    const struct simulation *simulation = context;
+    struct rex_row section = rex_row_in_region(REX_TOFROM(simulation->swarm, simulation->swarms));
+    return rex_map_elements(cursor, map_swarm, section, sizeof *simulation->swarm);
+}
+
+/* ---- the steps --------------------------------------------------------------------------------------------------- */
+
+static int launch(struct region *region, const void *key, const struct rex_map *arguments)
+{
+    int64_t swarms = region->simulation->swarms;
+    struct rex_kernel_launch launch =
+        rex_kernel_launch_of(key, (uint32_t)(swarms < MOST_TEAMS ? swarms : MOST_TEAMS), THREADS);
+    launch.device = region->run->device;
+    region->run->launches++;
+    return rex_launch(&launch, arguments);
+}
+
+static int move(struct region *region, const void *key, double time)
+{
+    const struct simulation *simulation = region->simulation;
+    REX_MAP(arguments, REX_VALUE(simulation->swarms), REX_VALUE(time), REX_ALLOC(simulation->swarm, simulation->swarms));
+    return launch(region, key, &arguments);
+}
+
+static int find_energies(struct region *region)
+{
+    const struct simulation *simulation = region->simulation;
+    REX_MAP(arguments, REX_VALUE(simulation->swarms), REX_ALLOC(simulation->swarm, simulation->swarms));
+    return launch(region, REX_KERNEL_ID(particles_energy), &arguments);
+}
+
+static int take_steps(struct region *region)
+{
+    double step = region->simulation->step;
+    int result = 0;
+    for (int i = 0; i < region->simulation->steps && result == 0; i++) {
+        result = move(region, REX_KERNEL_ID(particles_kick), step / 2.0);
+        if (result == 0)
+            result = move(region, REX_KERNEL_ID(particles_drift), step);
+        if (result == 0)
+            result = move(region, REX_KERNEL_ID(particles_kick), step / 2.0);
+    }
+    return result == 0 ? find_energies(region) : result;
+}
+
+static int run_region(struct region *region)
+{
+    struct device_run *run = region->run;
+    struct rex_map swarms;
+    double began = seconds_now();
+    int result = rex_map_build(&swarms, NULL, push_swarms, (void *)(uintptr_t)region->simulation, NULL);
+    if (result != 0)
+        return result;
+    run->building = seconds_now() - began;
+    run->rows = swarms.count;
+
+    began = seconds_now();
+    result = -1;
+    REX_DATA_REGION_OWNING(run->device, swarms)
+        result = take_steps(region);
+    run->seconds = seconds_now() - began;
+    return result;
+}
+
+int simulate_on_device(const struct simulation *simulation, struct device_run *run)
+{
+    struct region region = {simulation, run};
+    run->launches = 0;
+    int result = run_region(&region);
+    if (result != 0)
+        fprintf(stderr, "particles: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+    return result;
+}

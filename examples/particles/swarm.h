@@ -1,0 +1,20 @@
+/*
+ * swarm.h - a swarm of particles, on host and device alike. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef PARTICLES_SWARM_H
+#define PARTICLES_SWARM_H
+
+#include <stdint.h>
+
+/* Particles of one kind, bound to a centre by a spring and slowed down by the air. Swarms differ in size. */
+struct swarm {
+    int64_t count;
+    double stiffness; /* of the spring, 1/s^2 */
+    double drag;      /* of the air, 1/s */
+    double centre[3];
+    double energy;    /* of all its particles, by unit of mass: what the device finds at the end */
+    double *position; /* 3 * count coordinates */
+    double *velocity; /* likewise */
+};
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * offload.c - pathfinder's device run: a loop of launches on the host, and one data region around it.
+ *
+ * What to look at: step(). Each launch names the two rows of results in the order that it wants them, and every row of its map says
+ * REX_ALLOC: the region has mapped all of it, so nothing is copied and nothing looked for but the device's address. The grid goes to the
+ * device once, 100 000 numbers come back.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/common.h"
+#include "pathfinder.h"
+
+REX_KERNEL(pathfinder_step);
+
+enum {
+    THREADS = 256,
+    MOST_TEAMS = 65535
+};
+
+/* A walk that is under way. All pointers are host addresses, which stand for the device's copies in every row of a map. */
+struct walk {
+    const struct grid *grid;
+    struct device_run *run;
+    int32_t *now;
+    int32_t *next;
+};
+
+static int step(struct walk *walk, int64_t row)
+{
+    const struct grid *grid = walk->grid;
+    int64_t columns = grid->columns, teams = (columns + THREADS - 1) / THREADS;
+    struct rex_kernel_launch launch =
+        rex_kernel_launch_of(REX_KERNEL_ID(pathfinder_step), (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    launch.device = walk->run->device;
+    launch.trip_count = (uint64_t)columns;
+    REX_MAP(arguments, REX_VALUE(row), REX_VALUE(columns), REX_ALLOC(grid->cost, grid->rows * columns),
+            REX_ALLOC(walk->now, columns), REX_ALLOC(walk->next, columns));
+    walk->run->launches++;
+    return rex_launch(&launch, &arguments);
+}
+
+/* From the first row, which costs what it costs, to the last one; then fetches the result, from whichever buffer has it. */
+static int walk_down(struct walk *walk)
+{
+    int result = 0;
+    for (int64_t row = 1; row < walk->grid->rows && result == 0; row++) {
+        result = step(walk, row);
+        int32_t *written = walk->next;
+        walk->next = walk->now;
+        walk->now = written;
+    }
+    REX_DATA_MAP(last, REX_FROM(walk->now, walk->grid->columns));
+    return result == 0 ? rex_data_update(walk->run->device, &last) : result;
+}
+
+static int run_region(struct walk *walk)
+{
+    const struct grid *grid = walk->grid;
+    int result = -1;
+    REX_DATA_MAP(region, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
+                 REX_ALLOC(walk->next, grid->columns));
+    double began = seconds_now();
+    REX_DATA_REGION(walk->run->device, region)
+        result = walk_down(walk);
+    walk->run->seconds = seconds_now() - began;
+    return result;
+}
+
+int walk_on_device(const struct grid *grid, int32_t *cheapest, struct device_run *run)
+{
+    size_t bytes = (size_t)grid->columns * sizeof *cheapest;
+    int32_t *other = malloc(bytes);
+    if (other == NULL) {
+        fputs("pathfinder: out of memory\n", stderr);
+        return -1;
+    }
+    struct walk walk = {.grid = grid, .run = run, .now = cheapest, .next = other};
+    run->launches = 0;
+    memcpy(cheapest, grid->cost, bytes);
+    int result = run_region(&walk);
+    if (result != 0)
+        fprintf(stderr, "pathfinder: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+    else if (walk.now != cheapest)
+        memcpy(cheapest, walk.now, bytes);
+    free(other);
+    return result == 0 ? 0 : -1;
+}

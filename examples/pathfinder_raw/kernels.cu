@@ -1,0 +1,18 @@
+/*
+ * pathfinder_raw, the device side, by the names of generated code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+/* One row further down: the cheapest of the three cells above, and the cell's own cost. */
+REX_DEVICE_KERNEL_STEM(OUT__1__walk__41__, rex_arg t, rex_arg columns, const int32_t *wall, const int32_t *src, int32_t *dst)
+{
+    int64_t count = rex_arg_int32(columns), row = rex_arg_int32(t) + 1;
+    REX_FOR(n, count) {
+        int32_t best = src[n];
+        if (n > 0 && src[n - 1] < best)
+            best = src[n - 1];
+        if (n < count - 1 && src[n + 1] < best)
+            best = src[n + 1];
+        dst[n] = wall[row * count + n] + best;
+    }
+}

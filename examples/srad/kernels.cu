@@ -1,0 +1,72 @@
+/*
+ * srad, the device side: how much each pixel may flow, and the flow itself. See srad.c.
+ *
+ * Teams take rows and threads take the columns of a row: neighbouring threads read neighbouring addresses, and the grid
+ * has one dimension, all that some LLVM releases launch.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+/*
+ * The diffusion coefficient of each pixel: 1 where the neighbourhood varies as speckle does, 0 at an edge of the picture's
+ * content. `speckle` is the square of the speckle's coefficient of variation. Beyond the picture's border lies a copy of
+ * the border's pixels.
+ */
+REX_DEVICE_KERNEL(srad_coefficients, rex_arg packed_rows, rex_arg packed_columns, rex_arg packed_speckle,
+                  const float *image, float *coefficient)
+{
+    int64_t rows = rex_arg_int(packed_rows), columns = rex_arg_int(packed_columns);
+    float speckle = rex_arg_float(packed_speckle);
+    float scale = 1.0f / (speckle * (1.0f + speckle));
+
+    for (int64_t row = rex_team(0); row < rows; row += rex_num_teams(0)) {
+        const float *here = image + row * columns;
+        const float *north = row > 0 ? here - columns : here;
+        const float *south = row < rows - 1 ? here + columns : here;
+        for (int64_t column = rex_thread(0); column < columns; column += rex_num_threads(0)) {
+            float own = here[column], inverse = 1.0f / own;
+            float to_north = north[column] - own;
+            float to_south = south[column] - own;
+            float to_west = here[column > 0 ? column - 1 : column] - own;
+            float to_east = here[column < columns - 1 ? column + 1 : column] - own;
+
+            float gradient = (to_north * to_north + to_south * to_south + to_west * to_west + to_east * to_east) *
+                             inverse * inverse;
+            float laplacian = (to_north + to_south + to_west + to_east) * inverse;
+            float slope = 1.0f + 0.25f * laplacian;
+            float variation = (0.5f * gradient - 0.0625f * laplacian * laplacian) / (slope * slope);
+
+            float value = 1.0f / (1.0f + (variation - speckle) * scale);
+            value = value < 0.0f ? 0.0f : value;
+            coefficient[row * columns + column] = value > 1.0f ? 1.0f : value;
+        }
+    }
+}
+
+/*
+ * One time step: each pixel receives from its neighbours, weighted with the coefficient at the border between the two:
+ * its own towards north and west, the neighbour's towards south and east, as Rodinia has it.
+ */
+REX_DEVICE_KERNEL(srad_diffuse, rex_arg packed_rows, rex_arg packed_columns, rex_arg packed_rate, const float *now,
+                  const float *coefficient, float *next)
+{
+    int64_t rows = rex_arg_int(packed_rows), columns = rex_arg_int(packed_columns);
+    float quarter_rate = 0.25f * rex_arg_float(packed_rate);
+
+    for (int64_t row = rex_team(0); row < rows; row += rex_num_teams(0)) {
+        const float *here = now + row * columns;
+        const float *north = row > 0 ? here - columns : here;
+        const float *south = row < rows - 1 ? here + columns : here;
+        const float *flow = coefficient + row * columns;
+        const float *flow_south = row < rows - 1 ? flow + columns : flow;
+        for (int64_t column = rex_thread(0); column < columns; column += rex_num_threads(0)) {
+            int64_t west = column > 0 ? column - 1 : column;
+            int64_t east = column < columns - 1 ? column + 1 : column;
+            float own = here[column];
+            float divergence = flow[column] * (north[column] - own + here[west] - own) +
+                               flow_south[column] * (south[column] - own) + flow[east] * (here[east] - own);
+            next[row * columns + column] = own + quarter_rate * divergence;
+        }
+    }
+}

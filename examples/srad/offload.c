@@ -1,0 +1,176 @@
+/*
+ * offload.c - srad's device run: two launches and one update in each step, all in one data region.
+ *
+ * What to look at: the host needs the sample in every step, to see how much speckle is left, and nothing else. take_sample()
+ * fetches just that rectangle of the field, with maps that are built once, before the region.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/common.h"
+#include "srad.h"
+
+REX_KERNEL(srad_coefficients);
+REX_KERNEL(srad_diffuse);
+
+enum {
+    THREADS = 128,
+    MOST_TEAMS = 65535
+};
+
+/* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row. */
+struct region {
+    const struct diffusion *diffusion;
+    struct device_run *run;
+    float *now;             /* the field as it is */
+    float *next;            /* where the next step writes it */
+    float *coefficient;
+    struct rex_map *sample; /* fetches the sample of `now` */
+    struct rex_map *other;  /* the same for `next` */
+};
+
+/* ---- the sample -------------------------------------------------------------------------------------------------- */
+
+struct rectangle {
+    float *field;
+    struct rex_dimension dimensions[2];
+};
+
+static int push_sample(struct rex_cursor *cursor, void *context)
+{
+    struct rectangle *rectangle = context;
+    return rex_push_rectangle(cursor, rectangle->field, sizeof(float), rectangle->dimensions, 2, REX_TYPE_FROM);
+}
+
+static int build_sample_map(struct rex_map *map, const struct diffusion *diffusion, float *field)
+{
+    struct rectangle rectangle = {
+        field, {{diffusion->rows, 0, diffusion->sample_rows, 1}, {diffusion->columns, 0, diffusion->sample_columns, 1}}};
+    return rex_map_build(map, NULL, push_sample, &rectangle, NULL);
+}
+
+/* Fetches the sample; @speckle receives the square of its coefficient of variation. */
+static int take_sample(struct region *region, float *speckle)
+{
+    const struct diffusion *diffusion = region->diffusion;
+    double sum = 0.0, squares = 0.0, count = (double)(diffusion->sample_rows * diffusion->sample_columns);
+    int result = rex_data_update(region->run->device, region->sample);
+    for (int64_t row = 0; row < diffusion->sample_rows; row++)
+        for (int64_t column = 0; column < diffusion->sample_columns; column++) {
+            double value = (double)region->now[row * diffusion->columns + column];
+            sum += value;
+            squares += value * value;
+        }
+    double mean = sum / count;
+    double ratio = (squares / count - mean * mean) / (mean * mean);
+    *speckle = (float)(ratio < LEAST_SPECKLE ? LEAST_SPECKLE : ratio);
+    return result;
+}
+
+/* ---- the steps --------------------------------------------------------------------------------------------------- */
+
+static int launch(struct region *region, const void *key, const struct rex_map *arguments)
+{
+    int64_t rows = region->diffusion->rows;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, (uint32_t)(rows < MOST_TEAMS ? rows : MOST_TEAMS), THREADS);
+    launch.device = region->run->device;
+    region->run->launches++;
+    return rex_launch(&launch, arguments);
+}
+
+static int find_coefficients(struct region *region, float speckle)
+{
+    int64_t rows = region->diffusion->rows, columns = region->diffusion->columns, pixels = rows * columns;
+    REX_MAP(arguments, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(speckle), REX_ALLOC(region->now, pixels),
+            REX_ALLOC(region->coefficient, pixels));
+    return launch(region, REX_KERNEL_ID(srad_coefficients), &arguments);
+}
+
+static int diffuse(struct region *region)
+{
+    int64_t rows = region->diffusion->rows, columns = region->diffusion->columns, pixels = rows * columns;
+    REX_MAP(arguments, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(region->diffusion->rate), REX_ALLOC(region->now, pixels),
+            REX_ALLOC(region->coefficient, pixels), REX_ALLOC(region->next, pixels));
+    return launch(region, REX_KERNEL_ID(srad_diffuse), &arguments);
+}
+
+static void swap_fields(struct region *region)
+{
+    float *field = region->now;
+    struct rex_map *map = region->sample;
+    region->now = region->next;
+    region->sample = region->other;
+    region->next = field;
+    region->other = map;
+}
+
+static int take_step(struct region *region)
+{
+    float speckle = 0.0f;
+    int result = take_sample(region, &speckle);
+    if (result == 0)
+        result = find_coefficients(region, speckle);
+    if (result == 0)
+        result = diffuse(region);
+    swap_fields(region);
+    return result;
+}
+
+static int run_region(struct region *region)
+{
+    int64_t pixels = region->diffusion->rows * region->diffusion->columns;
+    int result = -1;
+    REX_DATA_MAP(fields, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels));
+    double began = seconds_now();
+    REX_DATA_REGION(region->run->device, fields) {
+        result = 0;
+        for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
+            result = take_step(region);
+        /* The result is in whichever field was written last: one more update, and no row that copies back by itself. */
+        REX_DATA_MAP(last, REX_FROM(region->now, pixels));
+        if (result == 0)
+            result = rex_data_update(region->run->device, &last);
+    }
+    region->run->seconds = seconds_now() - began;
+    return result;
+}
+
+static int run_with_maps(struct region *region)
+{
+    struct rex_map first = {0}, second = {0};
+    int result = build_sample_map(&first, region->diffusion, region->now);
+    if (result == 0)
+        result = build_sample_map(&second, region->diffusion, region->next);
+    region->sample = &first;
+    region->other = &second;
+    if (result == 0)
+        result = run_region(region);
+    rex_map_free(&second);
+    rex_map_free(&first);
+    return result;
+}
+
+int diffuse_on_device(const struct diffusion *diffusion, float *values, struct device_run *run)
+{
+    size_t pixels = (size_t)(diffusion->rows * diffusion->columns);
+    float *scratch = malloc(2 * pixels * sizeof *scratch);
+    if (scratch == NULL) {
+        fputs("srad: out of memory\n", stderr);
+        return -1;
+    }
+    struct region region = {
+        .diffusion = diffusion, .run = run, .now = values, .next = scratch, .coefficient = scratch + pixels};
+    run->launches = 0;
+    int result = run_with_maps(&region);
+    if (result != 0)
+        fprintf(stderr, "srad: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
+    else if (region.now != values)
+        memcpy(values, region.now, pixels * sizeof *values);
+    free(scratch);
+    return result;
+}

@@ -1,0 +1,226 @@
+/*
+ * rex/launch.h - launches, data regions, updates, device memory: what consumes a map.
+ *
+ *     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+ *     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(axpy), 256, 128);
+ *     int result = rex_launch(&launch, &args);
+ *     if (result == REX_EHOST)
+ *         axpy_on_the_host(n, a, x, y);
+ *
+ * Mappings that last, with the end that cannot be forgotten, whatever leaves the block:
+ *
+ *     REX_DATA_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
+ *     REX_DATA_REGION(-1, region) {
+ *         for (int step = 0; step < 100; step++)
+ *             rex_launch(&launch, &args);
+ *     }
+ *
+ * These functions check what libomptarget aborts on or passes over in silence, and return. All may be called from any thread; a map
+ * must not be changed while a call uses it. Device numbers run from 0; -1 is the default device.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_LAUNCH_H
+#define REX_LAUNCH_H
+
+#include "rex/map.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * ---- Launches ---------------------------------------------------------------------------------------------------------
+ */
+
+/** REX_LAUNCH_NOWAIT: inside a task of a libomp team, return before the kernel ends (LLVM 16 on; blocking elsewhere). Since 0.1. */
+#define REX_LAUNCH_NOWAIT 0x1u
+/** REX_LAUNCH_STRICT: the grid must be given whole: REX_EINVAL where teams or threads are 0. Since 0.1. */
+#define REX_LAUNCH_STRICT 0x2u
+
+/** struct rex_kernel_launch: which kernel, where, on which grid. Since 0.1. */
+struct rex_kernel_launch {
+    const void *key;         /**< host key: REX_KERNEL_ID(name). */
+    int64_t device;          /**< device number, -1 for the default device. */
+    uint32_t teams[3];       /**< blocks in x, y, z; 0 in x: enough for @trip_count, 0 in y and z: 1. */
+    uint32_t threads[3];     /**< threads of a block in x, y, z; 0 in x: 128, 0 in y and z: 1. */
+    uint64_t trip_count;     /**< iterations of the loop, 0 if unknown. */
+    uint32_t dynamic_memory; /**< dynamic shared memory in bytes. */
+    uint32_t flags;          /**< REX_LAUNCH_ bits. */
+};
+
+/** rex_kernel_launch_of(): a launch of @key on the default device, @teams blocks of @threads threads. Since 0.1. */
+static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uint32_t teams, uint32_t threads)
+{
+    struct rex_kernel_launch launch = {key, -1, {teams, 1, 1}, {threads, 1, 1}, 0, 0, 0};
+    return launch;
+}
+
+/**
+ * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw `__tgt_target_kernel`. @packet points into the map's columns.
+ * Returns 0 or REX_EINVAL, and leaves @packet alone then. Since 0.1.
+ */
+REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
+                            const struct rex_map *map);
+
+/**
+ * rex_module_launch_map(): launches a kernel of @module, registering it first where needed, and waits for it. rex_launch() passes this binary's module.
+ * @launch   what and where; @map: its arguments, NULL for none.
+ * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
+ * REX_EINVAL (a row that no release accepts, a strict grid with a 0), REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row
+ * is not mapped), REX_EOVERLAP, or an error of rex_module_register(). Since 0.1.
+ */
+REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map);
+
+/*
+ * ---- Data -------------------------------------------------------------------------------------------------------------
+ */
+
+/**
+ * rex_module_data_begin(): target data, or enter data: maps the rows of @map. Registers @module first where needed.
+ * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP, or an error of rex_module_register(). Where offloading is disabled, 0: nothing is mapped
+ * and launches say REX_EHOST. Since 0.1.
+ */
+REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map);
+
+/**
+ * rex_module_data_end(): ends what rex_module_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns likewise,
+ * or REX_ENOMEM. Since 0.1.
+ */
+REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map);
+
+/** rex_module_data_exit(): exit data: as rex_module_data_end(), but REX_PRESENT() asks here, too. Returns likewise. Since 0.1. */
+REX_API int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map);
+
+/**
+ * rex_module_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an error, and
+ * then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT, or an error of
+ * rex_module_register(). Since 0.1.
+ */
+REX_API int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map);
+
+/** struct rex_dimension: one dimension of a rectangular part of an array, in elements. Since 0.1. */
+struct rex_dimension {
+    int64_t extent; /**< elements that the array has in this dimension. */
+    int64_t lower;  /**< first of the part. */
+    int64_t length; /**< number of elements in the part. */
+    int64_t stride; /**< distance between them; 1 for neighbours. */
+};
+
+/**
+ * rex_push_rectangle(): pushes the rows of a rectangular part of an array, for an update: one for each run of neighbouring elements. Releases differ, and
+ * copy too little, where they are given the rectangle as such.
+ * @base        first element of the whole array; @element_size: bytes of one.
+ * @dimensions  outermost first; @count: how many, 1 to 8.
+ * @type        REX_TYPE_TO or REX_TYPE_FROM.
+ * Returns 0, or REX_EINVAL: the part leaves the array, or a size is not representable. Since 0.1.
+ */
+REX_API int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_size,
+                               const struct rex_dimension *dimensions, int count, int64_t type);
+
+/** rex_is_present(): 1 if @size bytes (0: one) at @address are mapped on @device, first and last byte in one mapping; else 0. Since 0.1. */
+REX_API int rex_is_present(const void *address, size_t size, int64_t device);
+
+/** rex_device_address(): device address of the mapped host @address, NULL if it is not mapped. Valid until its mapping ends. Since 0.1. */
+REX_API void *rex_device_address(const void *address, int64_t device);
+
+/** rex_device_alloc(): @size bytes on @device, or NULL with an error. Free them with rex_device_free(). Since 0.1. */
+REX_API void *rex_device_alloc(size_t size, int64_t device);
+
+/** rex_device_free(): frees what rex_device_alloc() gave for the same @device. NULL is left alone. Since 0.1. */
+REX_API void rex_device_free(void *memory, int64_t device);
+
+/**
+ * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to (rex_device_alloc(), rex_device_address()). Returns 0, REX_EINVAL, REX_EDEVICE
+ * or REX_ERUNTIME. Since 0.1.
+ */
+REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
+
+/** rex_device_copy_from(): copies @size bytes from device memory @from to the host's @to. Returns likewise. Since 0.1. */
+REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
+
+#ifndef REX_BUILDING_LIBRARY
+
+/** rex_launch(): rex_module_launch_map() for this binary's module. Since 0.1. */
+static inline int rex_launch(const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    return rex_module_launch_map(&rex_this_module, launch, map);
+}
+
+/** rex_data_begin(): rex_module_data_begin() for this binary's module. Since 0.1. */
+static inline int rex_data_begin(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_begin(&rex_this_module, device, map);
+}
+
+/** rex_data_end(): rex_module_data_end() for this binary's module. Since 0.1. */
+static inline int rex_data_end(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_end(&rex_this_module, device, map);
+}
+
+/** rex_data_enter(): enter data: the same as rex_data_begin(). Since 0.1. */
+static inline int rex_data_enter(int64_t device, const struct rex_map *map)
+{
+    return rex_data_begin(device, map);
+}
+
+/** rex_data_exit(): rex_module_data_exit() for this binary's module, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Since 0.1. */
+static inline int rex_data_exit(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_exit(&rex_this_module, device, map);
+}
+
+/** rex_data_update(): rex_module_data_update() for this binary's module. Since 0.1. */
+static inline int rex_data_update(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_update(&rex_this_module, device, map);
+}
+
+/** struct rex_data_scope: an open region of REX_DATA_REGION(). Since 0.1. */
+struct rex_data_scope {
+    struct rex_map *map; /**< the region's map. */
+    int64_t device;      /**< its device. */
+    int result;          /**< what its begin returned. */
+    int once;            /**< 1 until the block has run. */
+    int owned;           /**< free the map after the end. */
+};
+
+/** rex_data_scope_begin(): begins the region of REX_DATA_REGION(). Since 0.1. */
+static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map, int owned)
+{
+    struct rex_data_scope scope = {map, device, rex_data_begin(device, map), 0, owned};
+    scope.once = scope.result == 0;
+    return scope;
+}
+
+/** rex_data_scope_end(): ends it; runs however the block is left. Since 0.1. */
+static inline void rex_data_scope_end(struct rex_data_scope *scope)
+{
+    if (scope->result == 0)
+        rex_data_end(scope->device, scope->map);
+    if (scope->owned)
+        rex_map_free(scope->map);
+}
+
+/** REX_DATA_SCOPE(scope, device, map, owned): head of the block of a data region; @scope is its variable. Since 0.1. */
+#define REX_DATA_SCOPE(scope, device, map, owned)                                                                      \
+    for (struct rex_data_scope scope __attribute__((cleanup(rex_data_scope_end))) =                                    \
+             rex_data_scope_begin((device), &(map), (owned));                                                          \
+         scope.once; scope.once = 0)
+
+/**
+ * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the block is left by break, return or goto. Where the
+ * beginning fails the block does not run; rex_last_error() says why. Since 0.1.
+ */
+#define REX_DATA_REGION(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, 0)
+
+/** REX_DATA_REGION_OWNING(device, map) { ... }: the same, and frees a map of rex_map_build() after the end. Since 0.1. */
+#define REX_DATA_REGION_OWNING(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, 1)
+
+#endif /* REX_BUILDING_LIBRARY */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

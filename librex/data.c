@@ -1,0 +1,89 @@
+/*
+ * data.c - data regions, enter and exit data, updates.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+
+#include "error.h"
+#include "forward.h"
+#include "memory.h"
+#include "registration.h"
+#include "rex/launch.h"
+#include "rowcheck.h"
+#include "runtime.h"
+
+typedef void mapper_call(MAPPER_P);
+
+/* Everything before the call itself: 0, an error, or REX_EHOST where there is nothing to do. */
+static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what)
+{
+    int number = 0, result = map != NULL ? rex_module_register(module) : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
+    if (result == REX_OK)
+        result = rex_check_rows(map, purpose, what);
+    if (result != REX_OK || rex_runtime_disabled())
+        return result == REX_OK ? REX_EHOST : result;
+    result = rex_memory_device(device, &number);
+    if (result == REX_OK && number == rex_device_count())
+        return REX_EHOST;
+    if (result == REX_OK)
+        result = rex_check_presence(map, purpose, number, what);
+    if (result == REX_OK)
+        rex_device_used(rex_runtime());
+    return result;
+}
+
+static int call(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what,
+                mapper_call *function)
+{
+    int result = prepare(module, device, map, purpose, what);
+    if (result == REX_OK)
+        function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    return result == REX_EHOST ? REX_OK : result;
+}
+
+int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    return call(module, device, map, REX_FOR_BEGIN, "data begin", REX_REAL(target_data_begin_mapper));
+}
+
+static int asks_for_presence(const struct rex_map *map)
+{
+    int64_t bits = 0;
+    for (int32_t i = 0; map != NULL && map->types != NULL && i < map->count; i++)
+        bits |= map->types[i];
+    return (bits & REX_TYPE_PRESENT) != 0;
+}
+
+/* What must be present when a region begins need not be when it ends: libomptarget would abort. */
+static int end_without_presence(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    struct rex_map ended = *map;
+    size_t count = (size_t)map->count;
+    int result;
+    ended.types = malloc(count * sizeof *ended.types);
+    if (ended.types == NULL)
+        return rex_fail_memory(count * sizeof *ended.types, "the end of a region");
+    for (size_t i = 0; i < count; i++)
+        ended.types[i] = map->types[i] & ~REX_TYPE_PRESENT;
+    result = call(module, device, &ended, REX_FOR_END, "data end", REX_REAL(target_data_end_mapper));
+    free(ended.types);
+    return result;
+}
+
+int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    if (asks_for_presence(map))
+        return end_without_presence(module, device, map);
+    return call(module, device, map, REX_FOR_END, "data end", REX_REAL(target_data_end_mapper));
+}
+
+int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    return call(module, device, map, REX_FOR_END, "data exit", REX_REAL(target_data_end_mapper));
+}
+
+int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    return call(module, device, map, REX_FOR_UPDATE, "data update", REX_REAL(target_data_update_mapper));
+}

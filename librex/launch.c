@@ -1,0 +1,95 @@
+/*
+ * launch.c - a launch from a description and a map.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex/launch.h"
+
+#include "error.h"
+#include "forward.h"
+#include "memory.h"
+#include "registration.h"
+#include "rowcheck.h"
+#include "runtime.h"
+
+#define FLAG_NOWAIT 0x1u
+
+static const char *name_of(const struct rex_module *module, const void *key)
+{
+    const struct rex_registration *registration = rex_registration_of(module);
+    int64_t position = registration != NULL ? rex_table_find(&registration->table, key) : -1;
+    return position >= 0 ? registration->table.entries[position].name : "rex_launch";
+}
+
+int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    static const struct rex_map nothing;
+    const struct rex_map *rows = map != NULL ? map : &nothing;
+    if (packet == NULL || launch == NULL)
+        return rex_fail(REX_EINVAL, "rex_packet_fill: the %s is NULL", packet == NULL ? "packet" : "launch");
+    if (rows->count < 0)
+        return rex_fail(REX_EINVAL, "rex_packet_fill: a map with a negative number of rows, %d", rows->count);
+    *packet = (struct __tgt_kernel_arguments){
+        .Version = 3,
+        .NumArgs = (uint32_t)rows->count,
+        .ArgsBase = rows->base,
+        .Args = rows->begin,
+        .ArgSizes = rows->sizes,
+        .ArgTypes = rows->types,
+        .ArgMappers = rows->mappers,
+        .Tripcount = launch->trip_count,
+        .Flags = launch->flags & REX_LAUNCH_NOWAIT ? FLAG_NOWAIT : 0,
+        .Teams = {launch->teams[0], launch->teams[1], launch->teams[2]},
+        .Threads = {launch->threads[0], launch->threads[1], launch->threads[2]},
+        .DynCGroupMem = launch->dynamic_memory,
+    };
+    return REX_OK;
+}
+
+/* Offloading is disabled, or the device is the host: 1, and the number of the device otherwise. */
+static int runs_on_host(int64_t device, int *number, int *result)
+{
+    if (rex_runtime_disabled())
+        return 1;
+    *result = rex_memory_device(device, number);
+    return *result == REX_OK && *number == rex_device_count();
+}
+
+static int check_launch(const struct rex_kernel_launch *launch, const struct rex_map *map, const char *name)
+{
+    if ((launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0))
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads", name, launch->teams[0],
+                        launch->threads[0]);
+    return rex_check_rows(map, REX_FOR_LAUNCH, name);
+}
+
+static int start(struct rex_module *module, int64_t device, const void *key, struct __tgt_kernel_arguments *args)
+{
+    static ident_t unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+    struct __tgt_kernel_arguments packet;
+    int how = rex_module_launch_packet(module, device, 0, 0, key, args, &packet);
+    if (how < 0)
+        return how;
+    int result = how > 0 ? rex_module_launch_leading(module, device, key, &packet)
+                         : REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0],
+                                                   (void *)(uintptr_t)key, &packet);
+    return result == 0 ? REX_OK : REX_EHOST;
+}
+
+int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    struct __tgt_kernel_arguments packet;
+    int number = 0, result = launch != NULL ? rex_module_register(module) : rex_fail(REX_EINVAL, "rex_launch: the launch is NULL");
+    if (result != REX_OK)
+        return result;
+    const char *name = name_of(module, launch->key);
+    if (runs_on_host(launch->device, &number, &result))
+        return rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+    if (result == REX_OK)
+        result = check_launch(launch, map, name);
+    if (result == REX_OK)
+        result = rex_check_presence(map, REX_FOR_LAUNCH, number, name);
+    if (result == REX_OK)
+        result = rex_packet_fill(&packet, launch, map);
+    return result == REX_OK ? start(module, launch->device, launch->key, &packet) : result;
+}

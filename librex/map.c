@@ -1,0 +1,148 @@
+/*
+ * map.c - the dynamic form of a map: count, allocate once, fill.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cursor.h"
+#include "error.h"
+
+int32_t rex_cursor_row(const struct rex_cursor *cursor)
+{
+    return (int32_t)cursor->row;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t parent_of(int64_t type)
+{
+    return (int64_t)((uint64_t)type >> 48) - 1;
+}
+
+static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
+{
+    int64_t parent = parent_of(row->type);
+    if (row->size < 0)
+        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", (long long)cursor->row, (long long)row->size);
+    if (parent >= cursor->row)
+        return rex_fail(REX_EINVAL, "map row %lld is a member of row %lld, which does not come before it", (long long)cursor->row,
+                        (long long)parent);
+    if (cursor->row >= INT32_MAX)
+        return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
+    return REX_OK;
+}
+
+int rex_push(struct rex_cursor *cursor, struct rex_row row)
+{
+    int result = check_row(cursor, &row);
+    if (result != REX_OK)
+        return result;
+    row = rex_row_inside(cursor, row);
+    if (cursor->handle != NULL)
+        rex_push_to_runtime(cursor, &row);
+    else if (cursor->filling) {
+        if (cursor->row >= cursor->capacity)
+            return rex_fail(REX_EINVAL, "the row function pushes more rows when it fills the map than the %lld that it counted",
+                            (long long)cursor->capacity);
+        cursor->map.base[cursor->row] = row.base;
+        cursor->map.begin[cursor->row] = row.begin;
+        cursor->map.sizes[cursor->row] = row.size;
+        cursor->map.types[cursor->row] = row.type;
+    }
+    cursor->row++;
+    return REX_OK;
+}
+
+static int push_map(struct rex_cursor *cursor, const struct rex_map *map)
+{
+    int64_t first = cursor->row;
+    int result = REX_OK;
+    for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++) {
+        struct rex_row row = {map->base[i], map->begin[i], map->sizes[i], map->types[i]};
+        int64_t parent = parent_of(row.type);
+        if (parent >= 0 && parent + first > REX_PARENT_MAX)
+            return rex_fail(REX_EINVAL, "map row %lld: its parent would be row %lld, and at most %d can be named", (long long)cursor->row,
+                            (long long)(parent + first), REX_PARENT_MAX);
+        if (parent >= 0)
+            row.type = (row.type & ~REX_TYPE_MEMBER_MASK) | REX_TYPE_MEMBER_OF(parent + first);
+        result = rex_push(cursor, row);
+    }
+    return result;
+}
+
+/* ---- the two passes ------------------------------------------------------------------------------------------------------------ */
+
+struct build {
+    const struct rex_map *prefix, *suffix;
+    rex_rows *rows;
+    void *context;
+};
+
+static int pass(struct rex_cursor *cursor, const struct build *build)
+{
+    int result = push_map(cursor, build->prefix);
+    if (result == REX_OK && build->rows != NULL)
+        result = build->rows(cursor, build->context);
+    if (result == REX_OK)
+        result = push_map(cursor, build->suffix);
+    return result;
+}
+
+/* The four columns lie one behind the other: each is 8 bytes wide. */
+static int allocate(struct rex_cursor *cursor, int64_t rows)
+{
+    size_t count = (size_t)rows;
+    void **storage = calloc(count + 1, 4 * sizeof *storage); /* one row more, so that an empty map has columns too */
+    if (storage == NULL)
+        return rex_fail_memory((count + 1) * 4 * sizeof *storage, "the rows of a map");
+    cursor->map = (struct rex_map){(int32_t)rows,
+                                   storage,
+                                   storage + count,
+                                   (int64_t *)(storage + 2 * count),
+                                   (int64_t *)(storage + 3 * count),
+                                   NULL,
+                                   storage};
+    cursor->capacity = rows;
+    return REX_OK;
+}
+
+static int fill(struct rex_cursor *cursor, const struct build *build)
+{
+    cursor->row = 0;
+    cursor->filling = true;
+    int result = pass(cursor, build);
+    if (result == REX_OK && cursor->row != cursor->capacity)
+        result = rex_fail(REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
+                          (long long)cursor->capacity, (long long)cursor->row);
+    return result;
+}
+
+int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context, const struct rex_map *suffix)
+{
+    struct build build = {prefix, suffix, rows, context};
+    struct rex_cursor cursor = {0};
+    if (map == NULL)
+        return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
+    int result = pass(&cursor, &build);
+    if (result == REX_OK)
+        result = allocate(&cursor, cursor.row);
+    if (result == REX_OK)
+        result = fill(&cursor, &build);
+    if (result != REX_OK) {
+        free(cursor.map.storage);
+        return result;
+    }
+    *map = cursor.map;
+    return REX_OK;
+}
+
+void rex_map_free(struct rex_map *map)
+{
+    if (map == NULL || map->storage == NULL)
+        return;
+    free(map->storage);
+    memset(map, 0, sizeof *map);
+}

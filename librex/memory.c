@@ -1,0 +1,120 @@
+/*
+ * memory.c - device memory, and what is mapped where: the omp_target_* functions of the bound libomptarget.
+ *
+ * They return errors where the `__tgt_*` functions abort. LLVM 14 and 15 have no omp_get_mapped_ptr: a row with RETURN_PARAM gives the address on
+ * every release.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory.h"
+
+#include "error.h"
+#include "forward.h"
+#include "registration.h"
+#include "rex/launch.h"
+#include "runtime.h"
+
+static int none_registered(const char *what)
+{
+    return rex_fail(REX_EINVAL, "%s: no module is registered", what);
+}
+
+int rex_memory_device(int64_t device, int *number)
+{
+    int count = rex_device_count();
+    int64_t asked = device == -1 ? rex_runtime_default_device() : device;
+    if (asked < 0 || asked > count)
+        return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)asked, count);
+    *number = (int)asked;
+    return REX_OK;
+}
+
+enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
+    int has_first = omp->is_present(first, number) != 0, has_last = omp->is_present(last, number) != 0;
+    if (!has_first && !has_last)
+        return REX_ABSENT;
+    if (!has_first || !has_last)
+        return REX_PRESENT_IN_PART;
+    /* Two mappings that are neighbours on the host are not on the device. */
+    char *on_device[2] = {rex_device_address(first, number), rex_device_address(last, number)};
+    return on_device[1] - on_device[0] == last - first ? REX_PRESENT_WHOLE : REX_PRESENT_IN_PART;
+}
+
+int rex_is_present(const void *address, size_t size, int64_t device)
+{
+    int number = 0;
+    return address != NULL && rex_device_count() > 0 && rex_memory_device(device, &number) == REX_OK &&
+           rex_memory_presence(address, size, number) == REX_PRESENT_WHOLE;
+}
+
+/* use_device_ptr: the runtime writes the device address to the row's base. The end takes the reference back. */
+static void *address_by_row(const void *address, int number)
+{
+    void *begin = (void *)(uintptr_t)address, *base = begin, *result;
+    int64_t size = 0, type = REX_TYPE_RETURN;
+    REX_REAL(target_data_begin)(number, 1, &base, &begin, &size, &type);
+    result = base;
+    base = begin;
+    REX_REAL(target_data_end)(number, 1, &base, &begin, &size, &type);
+    return result;
+}
+
+void *rex_device_address(const void *address, int64_t device)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    int number = 0;
+    if (address == NULL || rex_device_count() == 0 || rex_memory_device(device, &number) != REX_OK ||
+        !omp->is_present(address, number))
+        return NULL;
+    return omp->mapped_pointer != NULL ? omp->mapped_pointer(address, number) : address_by_row(address, number);
+}
+
+void *rex_device_alloc(size_t size, int64_t device)
+{
+    int number = 0;
+    if (rex_device_count() == 0) {
+        none_registered("rex_device_alloc");
+        return NULL;
+    }
+    if (rex_memory_device(device, &number) != REX_OK)
+        return NULL;
+    void *memory = rex_runtime_omp()->alloc(size, number);
+    if (memory == NULL)
+        rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has no %zu bytes", number, size);
+    return memory;
+}
+
+void rex_device_free(void *memory, int64_t device)
+{
+    int number = 0;
+    if (memory != NULL && rex_device_count() > 0 && rex_memory_device(device, &number) == REX_OK)
+        rex_runtime_omp()->free(memory, number);
+}
+
+static int copy(void *to, int to_host, const void *from, size_t size, int64_t device, const char *caller)
+{
+    int number = 0, host = rex_device_count();
+    if (host == 0)
+        return none_registered(caller);
+    if (to == NULL || from == NULL)
+        return rex_fail(REX_EINVAL, "%s: %s is NULL", caller, to == NULL ? "the destination" : "the source");
+    int result = rex_memory_device(device, &number);
+    if (result != REX_OK || size == 0)
+        return result;
+    if (rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number, to_host ? number : host) != 0)
+        return rex_fail(REX_ERUNTIME, "%s: libomptarget could not copy %zu bytes between the host and device %d", caller, size, number);
+    return REX_OK;
+}
+
+int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device)
+{
+    return copy(to, 0, from, size, device, "rex_device_copy_to");
+}
+
+int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device)
+{
+    return copy(to, 1, from, size, device, "rex_device_copy_from");
+}

@@ -1,0 +1,15 @@
+/* memory.h - the omp_target_* functions of the bound libomptarget. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_MEMORY_H
+#define REX_INTERNAL_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* DEVICE with -1 resolved; checked: 0 or REX_EDEVICE. */
+int rex_memory_device(int64_t device, int *number);
+
+/* What a span of memory is on a device. */
+enum rex_presence { REX_ABSENT, REX_PRESENT_IN_PART, REX_PRESENT_WHOLE };
+enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
+
+#endif

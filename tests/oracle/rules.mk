@@ -1,0 +1,51 @@
+# The shapes as two programs: clang's (built where clang 19 and LLVM 19's libomptarget are) and librex's, each with the recorder in it.
+
+oracle          := tests/oracle
+oracle_built    := $(O)/$(oracle)
+oracle_sources  := $(wildcard $(oracle)/shapes/*.c) $(oracle)/main.c $(oracle)/recorder.c
+ORACLE_CLANG    ?= clang-19
+oracle_llvm     := build/llvm/19/usr/lib/llvm-19
+# The functions of wrap.h: the linker leads calls of them to the recorder.
+oracle_wrapped  := $(shell sed -n 's/^    X.[a-z0-9_]*, \([a-z_]*\),.*/\1/p' $(oracle)/wrap.h)
+
+$(O)/obj/$(oracle)/%.o: more_cflags = -I$(oracle)
+# librex is linked statically, so that its dlsym() can be wrapped.
+$(oracle_built)/librex: $(call objects,$(oracle_sources) $(oracle)/wrap_librex.c) $(LIB_A)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -Wl,--wrap=dlsym -o $@ $^ -ldl -pthread
+
+$(eval $(call host-image,$(oracle_built)/rex_lib_host.so,$(oracle)/kernels.cu))
+oracle_images := $(oracle_built)/rex_lib_host.so
+ifneq ($(NVCC),)
+$(eval $(call cubin,$(oracle_built)/rex_lib_nvidia.cubin,$(oracle)/kernels.cu))
+oracle_images += $(oracle_built)/rex_lib_nvidia.cubin
+endif
+
+$(oracle_built)/clang-obj/%.o: $(oracle)/%.c $(oracle)/rules.mk
+	@mkdir -p $(@D)
+	$(call say,CLANG,$<)
+	$(Q)$(ORACLE_CLANG) -std=gnu11 -O1 -Wall -Wextra $(WERROR) -DORACLE_CLANG -I$(oracle) -fopenmp \
+	    -fopenmp-targets=$$($(ORACLE_CLANG) -print-target-triple) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+$(oracle_built)/clang: $(patsubst $(oracle)/%.c,$(oracle_built)/clang-obj/%.o,$(oracle_sources) $(oracle)/wrap_clang.c)
+	$(call say,LINK,$@)
+	$(Q)$(ORACLE_CLANG) -fopenmp -fopenmp-targets=$$($(ORACLE_CLANG) -print-target-triple) \
+	    $(addprefix -Wl$(oracle_comma)--wrap=__tgt_,$(oracle_wrapped)) -o $@ $^ -L$(oracle_llvm)/lib
+oracle_comma := ,
+
+ifeq ($(SAN),)
+EXTRA += $(oracle_built)/librex $(oracle_images)
+endif
+
+.PHONY: oracle run-oracle oracle-gpu oracle-programs
+oracle:  ## compare librex's maps with clang's own lowering (installs missing packages)
+	@tools/deps check
+	@tests/llvm
+	@+$(submake) run-oracle
+oracle-programs: $(oracle_built)/librex $(oracle_images) \
+    $(if $(and $(shell command -v $(ORACLE_CLANG)),$(wildcard $(oracle_llvm)/lib/libomptarget.so)),$(oracle_built)/clang)
+run-oracle: oracle-programs
+	@O='$(O)' sh tests/oracle/run
+# The machine with the GPU need not have clang: ORACLE_RECORD names the record of a run elsewhere.
+oracle-gpu: $(oracle_built)/librex $(oracle_images)
+	@O='$(O)' sh tests/oracle/run --gpu

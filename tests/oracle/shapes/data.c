@@ -1,0 +1,429 @@
+/* data.c - data regions, enter and exit data, updates. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "shape.h"
+
+#include "types.h"
+
+#ifndef ORACLE_CLANG
+REX_KERNEL_DECLARE(bump);
+REX_KERNEL_DECLARE(record_np);
+REX_KERNEL_DECLARE(bump2);
+#endif
+
+SHAPE(region)
+{
+    int a[8], b[4], c[4];
+    FILL(a);
+    FILL(b);
+    FILL(c);
+    OBJECT(a);
+    OBJECT(b);
+    OBJECT(c);
+#ifdef ORACLE_CLANG
+#pragma omp target data map(tofrom : a) map(to : b) map(alloc : c)
+    {
+#pragma omp target
+        a[0] += 1;
+    }
+#else
+    REX_DATA_MAP(region, REX_TOFROM(a, 8), REX_TO(b, 4), REX_ALLOC(c, 4));
+    REX_DATA_REGION(-1, region)
+    {
+        REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
+        LAUNCH(bump, map);
+    }
+#endif
+    RESULT(a);
+}
+
+/* The same, through the raw calls. */
+SHAPE(region_raw)
+{
+    int a[8], b[4];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target data map(from : a[0 : 2]) map(always, tofrom : b)
+    {
+#pragma omp target map(a[0 : 2])
+        a[0] = 1;
+#pragma omp target map(alloc : a[0 : 2])
+        a[0] += 1;
+    }
+    a[1] = 0;
+#else
+    REX_DATA_MAP(region, REX_FROM(a, 2), REX_ALWAYS(REX_TOFROM(b, 4)));
+    CHECK(rex_offload_init());
+    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
+    int zero = 0;
+    CHECK(rex_device_copy_to(rex_device_address(a, 0), &zero, sizeof zero, 0));
+    REX_MAP(map, REX_TOFROM(a, 2));
+    LAUNCH(bump, map);
+    REX_MAP(again, REX_ALLOC(a, 2));
+    LAUNCH(bump, again);
+    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(region));
+    a[1] = 0;
+#endif
+    RESULT(a);
+    RESULT(b);
+}
+
+SHAPE(use_device_ptr_and_map)
+{
+    int a[8], *p = a;
+    FILL(a);
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target data map(tofrom : p[0 : 8]) use_device_ptr(p)
+    {
+        OBJECT_AT("device", p, sizeof a);
+#pragma omp target is_device_ptr(p)
+        p[0] += 1;
+    }
+#else
+    REX_DATA_MAP(region, REX_RETURN(REX_TOFROM(p, 8)));
+    REX_DATA_REGION(-1, region)
+    {
+        int *d = rex_map_address(&region, 0);
+        OBJECT_AT("device", d, sizeof a);
+        REX_MAP(map, REX_DEVICE_POINTER(d));
+        LAUNCH(bump, map);
+    }
+#endif
+    RESULT(a);
+}
+
+SHAPE(use_device_ptr_alone)
+{
+    int a[8], *p = a;
+    FILL(a);
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target data map(tofrom : a)
+    {
+#pragma omp target data use_device_ptr(p)
+        {
+            OBJECT_AT("device", p, sizeof a);
+#pragma omp target is_device_ptr(p)
+            p[0] += 1;
+        }
+    }
+#else
+    REX_DATA_MAP(region, REX_TOFROM(a, 8));
+    REX_DATA_REGION(-1, region)
+    {
+        REX_DATA_MAP(use, REX_USE_DEVICE_POINTER(p));
+        REX_DATA_REGION(-1, use)
+        {
+            int *d = rex_map_address(&use, 0);
+            OBJECT_AT("device", d, sizeof a);
+            REX_MAP(map, REX_DEVICE_POINTER(d));
+            LAUNCH(bump, map);
+        }
+    }
+#endif
+    RESULT(a);
+}
+
+SHAPE(use_device_addr_and_map)
+{
+    int a[8], b[4];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target data map(tofrom : a) map(to : b) use_device_addr(a)
+    {
+        OBJECT_AT("device", a, sizeof a);
+#pragma omp target has_device_addr(a)
+        a[0] += 1;
+    }
+#else
+    REX_DATA_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
+    REX_DATA_REGION(-1, region)
+    {
+        int *d = rex_map_address(&region, 0);
+        OBJECT_AT("device", d, sizeof a);
+        REX_MAP(map, REX_DEVICE_POINTER(d));
+        LAUNCH(bump, map);
+    }
+#endif
+    RESULT(a);
+}
+
+SHAPE(use_device_addr_alone)
+{
+    int a[8];
+    FILL(a);
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : a)
+#pragma omp target data use_device_addr(a)
+    {
+        OBJECT_AT("device", a, sizeof a);
+#pragma omp target has_device_addr(a)
+        a[0] += 1;
+    }
+#pragma omp target exit data map(always, from : a)
+#else
+    REX_DATA_MAP(enter, REX_TO(a, 8));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_DATA_MAP(use, REX_USE_DEVICE_POINTER(a));
+    REX_DATA_REGION(-1, use)
+    {
+        int *d = rex_map_address(&use, 0);
+        OBJECT_AT("device", d, sizeof a);
+        REX_MAP(map, REX_DEVICE_POINTER(d));
+        LAUNCH(bump, map);
+    }
+    REX_DATA_MAP(leave, REX_ALWAYS(REX_FROM(a, 8)));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    RESULT(a);
+}
+
+SHAPE(enter_exit)
+{
+    int a[8], b[4];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : a) map(alloc : b)
+#pragma omp target
+    a[0] += 1;
+#pragma omp target exit data map(from : a) map(release : b)
+#else
+    REX_DATA_MAP(enter, REX_TO(a, 8), REX_ALLOC(b, 4));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
+    LAUNCH(bump, map);
+    REX_DATA_MAP(leave, REX_FROM(a, 8), REX_RELEASE(b, 4));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    RESULT(a);
+}
+
+SHAPE(exit_delete)
+{
+    int a[8], b[4];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(always, to : a) map(close, alloc : b)
+#pragma omp target enter data map(to : a, b)
+#pragma omp target exit data map(always, from : a)
+#pragma omp target exit data map(delete : a, b)
+#else
+    REX_DATA_MAP(enter, REX_ALWAYS(REX_TO(a, 8)), REX_CLOSE(REX_ALLOC(b, 4)));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_DATA_MAP(again, REX_TO(a, 8), REX_TO(b, 4));
+    CHECK(rex_data_enter(-1, &again));
+    REX_DATA_MAP(back, REX_ALWAYS(REX_FROM(a, 8)));
+    CHECK(rex_data_exit(-1, &back));
+    REX_DATA_MAP(gone, REX_DELETE(a, 8), REX_DELETE(b, 4));
+    CHECK(rex_data_exit(-1, &gone));
+#endif
+    RESULT(a);
+}
+
+SHAPE(exit_present_hold)
+{
+    int a[8], b[4];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : a, b)
+#pragma omp target data map(ompx_hold, to : a) map(present, alloc : b)
+    {
+#pragma omp target exit data map(present, delete : a)
+#pragma omp target exit data map(present, release : b)
+#pragma omp target
+        a[0] += 1;
+    }
+#else
+    REX_DATA_MAP(enter, REX_TO(a, 8), REX_TO(b, 4));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_DATA_MAP(region, REX_HOLD(REX_TO(a, 8)), REX_PRESENT(REX_ALLOC(b, 4)));
+    REX_DATA_REGION(-1, region)
+    {
+        REX_DATA_MAP(gone, REX_PRESENT(REX_DELETE(a, 8)));
+        CHECK(rex_data_exit(-1, &gone));
+        REX_DATA_MAP(less, REX_PRESENT(REX_RELEASE(b, 4)));
+        CHECK(rex_data_exit(-1, &less));
+        REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
+        LAUNCH(bump, map);
+    }
+#endif
+    RESULT(a);
+}
+
+SHAPE(data_nowait)
+{
+    int a[8];
+    FILL(a);
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : a) nowait
+#pragma omp taskwait
+#pragma omp target
+    a[0] += 1;
+#pragma omp target update from(a) nowait
+#pragma omp taskwait
+#pragma omp target exit data map(from : a) nowait
+#pragma omp taskwait
+#else
+    REX_DATA_MAP(enter, REX_TO(a, 8));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
+    LAUNCH(bump, map);
+    REX_DATA_MAP(leave, REX_FROM(a, 8));
+    CHECK(rex_data_update(-1, &leave));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    RESULT(a);
+}
+
+SHAPE(update_parts)
+{
+    int a[8], b[4], *p = a;
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target data map(alloc : a) map(to : b)
+    {
+        b[1] = 50;
+#pragma omp target update to(a[2 : 4]) from(b)
+#pragma omp target update to(p[0 : 2])
+        a[3] = 60;
+#pragma omp target update from(present : a[2 : 4])
+    }
+#else
+    REX_DATA_MAP(region, REX_ALLOC(a, 8), REX_TO(b, 4));
+    REX_DATA_REGION(-1, region)
+    {
+        b[1] = 50;
+        REX_DATA_MAP(both, REX_SECTION(REX_TYPE_TO, a, 2, 4), REX_FROM(b, 4));
+        CHECK(rex_data_update(-1, &both));
+        REX_DATA_MAP(first, REX_TO(p, 2));
+        CHECK(rex_data_update(-1, &first));
+        a[3] = 60;
+        REX_DATA_MAP(back, REX_PRESENT(REX_SECTION(REX_TYPE_FROM, a, 2, 4)));
+        CHECK(rex_data_update(-1, &back));
+    }
+#endif
+    RESULT(a);
+    RESULT(b);
+}
+
+SHAPE(update_members)
+{
+    int a[4];
+    struct record r = {3, 4, a, {0}};
+    FILL(a);
+    OBJECT(a);
+    OBJECT(r);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : r.n, r.x)
+    r.n = 5;
+    r.x = 6;
+#pragma omp target update from(r.n) to(r.x)
+#pragma omp target exit data map(from : r.n, r.x)
+#else
+    REX_DATA_MAP(enter, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_TYPE_TO, r, n), REX_MEMBER(0, REX_TYPE_TO, r, x));
+    CHECK(rex_data_enter(-1, &enter));
+    r.n = 5;
+    r.x = 6;
+    REX_DATA_MAP(update, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_TYPE_TO, r, x), REX_MEMBER(0, REX_TYPE_FROM, r, n));
+    CHECK(rex_data_update(-1, &update));
+    REX_DATA_MAP(leave, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_TYPE_FROM, r, n), REX_MEMBER(0, REX_TYPE_FROM, r, x));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    RESULT(r.n);
+    RESULT(r.x);
+}
+
+SHAPE(update_pointee)
+{
+    int a[4];
+    struct record r = {3, 4, a, {0}};
+    FILL(a);
+    OBJECT(a);
+    OBJECT(r);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : r.n, r.p[0 : 3])
+#pragma omp target map(r.n, r.p[0 : 3])
+    r.p[1] += r.n;
+#pragma omp target update from(r.p[0 : 3])
+    a[2] = 70;
+#pragma omp target update to(r.n, r.p[2 : 1])
+#pragma omp target exit data map(release : r.n) map(from : r.p[0 : 3])
+#else
+    REX_DATA_MAP(enter, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_TO, r, n), REX_MEMBER_POINTER(0, REX_TYPE_TO, r, p, 0, 3));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_MAP(map, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_TOFROM, r, n), REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, r, p, 0, 3));
+    LAUNCH(record_np, map);
+    REX_DATA_MAP(update, REX_STRUCT(r, p, p), REX_MEMBER_POINTER(0, REX_TYPE_FROM, r, p, 0, 3));
+    CHECK(rex_data_update(-1, &update));
+    a[2] = 70;
+    REX_DATA_MAP(to, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_TO, r, n), REX_MEMBER_POINTER(0, REX_TYPE_TO, r, p, 2, 1));
+    CHECK(rex_data_update(-1, &to));
+    REX_DATA_MAP(leave, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_ALLOC, r, n), REX_MEMBER_POINTER(0, REX_TYPE_FROM, r, p, 0, 3));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    RESULT(a);
+}
+
+/* Constructs of several kinds, inside each other and after each other. */
+SHAPE(many_constructs)
+{
+    int a[8], b[8];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(alloc : b)
+#pragma omp target data map(to : a[0 : 4])
+    {
+#pragma omp target update to(b)
+        for (int i = 0; i < 2; i++) {
+#pragma omp target map(alloc : a[0 : 4]) map(present, alloc : b)
+            {
+                a[0] += 1;
+                b[0] += 2;
+            }
+        }
+#pragma omp target update from(a[0 : 4])
+    }
+#pragma omp target exit data map(from : b)
+#else
+    REX_DATA_MAP(enter, REX_ALLOC(b, 8));
+    CHECK(rex_data_enter(-1, &enter));
+    REX_DATA_MAP(region, REX_TO(a, 4));
+    REX_DATA_REGION(-1, region)
+    {
+        REX_DATA_MAP(to, REX_TO(b, 8));
+        CHECK(rex_data_update(-1, &to));
+        for (int i = 0; i < 2; i++) {
+            REX_MAP(map, REX_ALLOC(a, 4), REX_PRESENT(REX_ALLOC(b, 8)));
+            LAUNCH(bump2, map);
+        }
+        REX_DATA_MAP(from, REX_FROM(a, 4));
+        CHECK(rex_data_update(-1, &from));
+    }
+    REX_DATA_MAP(leave, REX_FROM(b, 8));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    RESULT(a);
+    RESULT(b);
+}

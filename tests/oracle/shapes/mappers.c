@@ -1,0 +1,334 @@
+/* mappers.c - declare mapper: called by the runtime, and expanded into the map. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "shape.h"
+
+#include "types.h"
+
+#ifdef ORACLE_CLANG
+#pragma omp declare mapper(struct part p) map(p, p.v[0 : p.n])
+#pragma omp declare mapper(count : struct part p) map(p.n)
+#pragma omp declare mapper(struct box b) map(b.c, b.part)
+#define EXPAND recorder_expand()
+#else
+#define EXPAND recorder_expand()
+REX_KERNEL(part_v);
+REX_KERNEL(parts_v);
+REX_KERNEL(parts_n);
+REX_KERNEL(boxes);
+
+/* Row by row what clang's mapper pushes: a parent that spans the struct, the struct, what it points to. */
+static int map_part(struct rex_cursor *cursor, void *element)
+{
+    struct part *p = element;
+    int32_t parent = rex_cursor_row(cursor);
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_ALLOC, *p));
+    if (result == REX_OK)
+        result = rex_push(cursor, rex_row_member(REX_OBJECT(REX_TYPE_TOFROM, *p), parent));
+    if (result == REX_OK)
+        result = rex_push(cursor, REX_MEMBER_POINTER(parent, REX_TYPE_TOFROM, *p, v, 0, p->n));
+    return result;
+}
+
+/* The short form: librex makes the section's row the parent. */
+static int map_part_briefly(struct rex_cursor *cursor, void *element)
+{
+    struct part *p = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *p));
+    return result == REX_OK ? rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, p->v, 0, p->n)) : result;
+}
+
+static int map_count(struct rex_cursor *cursor, void *element)
+{
+    struct part *p = element;
+    return rex_push(cursor, rex_row_of(p, &p->n, sizeof p->n, REX_TYPE_TOFROM));
+}
+
+/* A mapper in a mapper: for a single struct, its function is called as it is. */
+static int map_box(struct rex_cursor *cursor, void *element)
+{
+    struct box *b = element;
+    int32_t parent = rex_cursor_row(cursor);
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_ALLOC, *b));
+    if (result == REX_OK)
+        result = rex_push(cursor, REX_MEMBER(parent, REX_TYPE_TOFROM, *b, c));
+    return result == REX_OK ? map_part(cursor, &b->part) : result;
+}
+
+REX_RUNTIME_MAPPER(runtime_part, map_part, struct part)
+REX_RUNTIME_MAPPER(runtime_part_briefly, map_part_briefly, struct part)
+REX_RUNTIME_MAPPER(runtime_count, map_count, struct part)
+REX_RUNTIME_MAPPER(runtime_box, map_box, struct box)
+
+/* Hand a function to the runtime: the mappers column wants an object pointer. */
+static void *column_of(void (*mapper)(void *, void *, void *, int64_t, int64_t, void *))
+{
+    void *address;
+    memcpy(&address, &mapper, sizeof address);
+    return address;
+}
+
+/* WITH_MAPPER(map, function): the first row of MAP goes through the runtime's mapper FUNCTION. */
+#define WITH_MAPPER(map, function)                                             \
+    void *map##_mappers[8] = {column_of(function)};                            \
+    (map).mappers = map##_mappers
+
+/* What an expanded map is built from. */
+struct expansion {
+    rex_mapper *mapper;
+    struct rex_row section;
+    int64_t element_size;
+};
+
+static int expand(struct rex_cursor *cursor, void *context)
+{
+    struct expansion *e = context;
+    return rex_map_elements(cursor, e->mapper, e->section, e->element_size);
+}
+
+#define EXPANDED(map, mapper_function, row, type)                              \
+    struct expansion map##_rows = {mapper_function, row, sizeof(type)};        \
+    struct rex_map map = {0};                                                  \
+    CHECK(rex_map_build(&map, NULL, expand, &map##_rows, NULL))
+#endif
+
+static int v[4], w[4];
+static struct part parts[2], one;
+static struct box box[2];
+
+static void prepare(void)
+{
+    FILL(v);
+    FILL(w);
+    parts[0] = (struct part){2, v};
+    parts[1] = (struct part){2, v + 2};
+    one = (struct part){4, w};
+    box[0] = (struct box){5, {2, v}};
+    box[1] = (struct box){6, {2, v + 2}};
+    OBJECT(v);
+    OBJECT(w);
+    OBJECT(parts);
+    OBJECT(one);
+    OBJECT(box);
+}
+
+static void results(void)
+{
+    RESULT(v);
+    RESULT(w);
+    RESULT(parts[0].n);
+    RESULT(parts[1].n);
+    RESULT(one.n);
+    RESULT(box[0].c);
+    RESULT(box[1].c);
+    int pointers_kept = parts[0].v == v && parts[1].v == v + 2 && one.v == w && box[1].part.v == v + 2;
+    RESULT(pointers_kept);
+}
+
+SHAPE(mapper_one)
+{
+    prepare();
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : one)
+    one.v[1] += 1;
+#else
+    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, one));
+    WITH_MAPPER(map, runtime_part_briefly);
+    LAUNCH(part_v, map);
+#endif
+    results();
+}
+
+SHAPE(mapper_array)
+{
+    prepare();
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : parts)
+    {
+        parts[0].v[0] += 1;
+        parts[1].v[1] += 2;
+    }
+#else
+    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, parts));
+    WITH_MAPPER(map, runtime_part);
+    LAUNCH(parts_v, map);
+#endif
+    results();
+}
+
+SHAPE(mapper_section)
+{
+    prepare();
+    struct part *p = parts;
+#ifdef ORACLE_CLANG
+#pragma omp target map(to : p[0 : 2])
+    {
+        p[0].v[0] += 1;
+        p[1].v[1] += 2;
+    }
+#else
+    REX_MAP(map, REX_TO(p, 2));
+    WITH_MAPPER(map, runtime_part);
+    LAUNCH(parts_v, map);
+#endif
+    results();
+}
+
+SHAPE(mapper_named)
+{
+    prepare();
+#ifdef ORACLE_CLANG
+#pragma omp target map(mapper(count), tofrom : parts)
+    {
+        parts[0].n += 1;
+        parts[1].n += 2;
+    }
+#else
+    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, parts));
+    WITH_MAPPER(map, runtime_count);
+    LAUNCH(parts_n, map);
+#endif
+    results();
+}
+
+SHAPE(mapper_nested)
+{
+    prepare();
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : box)
+    {
+        box[0].c += 1;
+        box[1].part.v[0] += 2;
+    }
+#else
+    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, box));
+    WITH_MAPPER(map, runtime_box);
+    LAUNCH(boxes, map);
+#endif
+    results();
+}
+
+SHAPE(mapper_data)
+{
+    prepare();
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : parts)
+#pragma omp target map(alloc : parts)
+    {
+        parts[0].v[0] += 1;
+        parts[1].v[1] += 2;
+    }
+#pragma omp target update from(parts)
+#pragma omp target exit data map(from : parts)
+#else
+    REX_DATA_MAP(enter, REX_OBJECT(REX_TYPE_TO, parts));
+    WITH_MAPPER(enter, runtime_part);
+    CHECK(rex_data_enter(-1, &enter));
+    REX_MAP(map, REX_OBJECT(REX_TYPE_ALLOC, parts));
+    WITH_MAPPER(map, runtime_part);
+    LAUNCH(parts_v, map);
+    REX_DATA_MAP(leave, REX_OBJECT(REX_TYPE_FROM, parts));
+    WITH_MAPPER(leave, runtime_part);
+    CHECK(rex_data_update(-1, &leave));
+    CHECK(rex_data_exit(-1, &leave));
+#endif
+    results();
+}
+
+SHAPE(expanded_array)
+{
+    prepare();
+    EXPAND;
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : parts)
+    {
+        parts[0].v[0] += 1;
+        parts[1].v[1] += 2;
+    }
+#else
+    EXPANDED(map, map_part, REX_OBJECT(REX_TYPE_TOFROM, parts), struct part);
+    LAUNCH(parts_v, map);
+    rex_map_free(&map);
+#endif
+    results();
+}
+
+SHAPE(expanded_named)
+{
+    prepare();
+    EXPAND;
+#ifdef ORACLE_CLANG
+#pragma omp target map(mapper(count), tofrom : parts)
+    {
+        parts[0].n += 1;
+        parts[1].n += 2;
+    }
+#else
+    EXPANDED(map, map_count, REX_TOFROM(parts, 2), struct part);
+    LAUNCH(parts_n, map);
+    rex_map_free(&map);
+#endif
+    results();
+}
+
+SHAPE(expanded_nested)
+{
+    prepare();
+    EXPAND;
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : box)
+    {
+        box[0].c += 1;
+        box[1].part.v[0] += 2;
+    }
+#else
+    EXPANDED(map, map_box, REX_OBJECT(REX_TYPE_TOFROM, box), struct box);
+    LAUNCH(boxes, map);
+    rex_map_free(&map);
+#endif
+    results();
+}
+
+SHAPE(expanded_always)
+{
+    prepare();
+    EXPAND;
+#ifdef ORACLE_CLANG
+#pragma omp target map(always, tofrom : parts)
+    {
+        parts[0].v[0] += 1;
+        parts[1].v[1] += 2;
+    }
+#else
+    EXPANDED(map, map_part, REX_ALWAYS(REX_OBJECT(REX_TYPE_TOFROM, parts)), struct part);
+    LAUNCH(parts_v, map);
+    rex_map_free(&map);
+#endif
+    results();
+}
+
+SHAPE(expanded_data)
+{
+    prepare();
+    EXPAND;
+#ifdef ORACLE_CLANG
+#pragma omp target enter data map(to : parts)
+#pragma omp target map(alloc : parts)
+    {
+        parts[0].v[0] += 1;
+        parts[1].v[1] += 2;
+    }
+#pragma omp target update from(parts)
+#pragma omp target exit data map(from : parts)
+#else
+    EXPANDED(enter, map_part, rex_row_in_region(REX_OBJECT(REX_TYPE_TO, parts)), struct part);
+    CHECK(rex_data_enter(-1, &enter));
+    EXPANDED(map, map_part, REX_OBJECT(REX_TYPE_ALLOC, parts), struct part);
+    LAUNCH(parts_v, map);
+    EXPANDED(leave, map_part, rex_row_in_region(REX_OBJECT(REX_TYPE_FROM, parts)), struct part);
+    CHECK(rex_data_update(-1, &leave));
+    CHECK(rex_data_exit(-1, &leave));
+    rex_map_free(&leave);
+    rex_map_free(&map);
+    rex_map_free(&enter);
+#endif
+    results();
+}

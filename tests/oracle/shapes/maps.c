@@ -1,0 +1,246 @@
+/* maps.c - map types and modifiers on target. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "shape.h"
+
+#ifndef ORACLE_CLANG
+REX_KERNEL(sum);
+REX_KERNEL(store);
+REX_KERNEL(bump);
+REX_KERNEL(bump2);
+REX_KERNEL(bump3);
+REX_KERNEL(bump4);
+REX_KERNEL(sum_scratch);
+#endif
+
+SHAPE(map_to)
+{
+    int a[8], s = 0;
+    FILL(a);
+    OBJECT(a);
+    OBJECT(s);
+#ifdef ORACLE_CLANG
+#pragma omp target map(to : a) map(from : s)
+    s = a[0] + a[1];
+#else
+    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_OBJECT(REX_TYPE_TO, a));
+    LAUNCH(sum, map);
+#endif
+    RESULT(s);
+}
+
+SHAPE(map_from)
+{
+    int a[2] = {0};
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target map(from : a)
+    {
+        a[0] = 7;
+        a[1] = 8;
+    }
+#else
+    REX_MAP(map, REX_FROM(a, 2));
+    LAUNCH(store, map);
+#endif
+    RESULT(a);
+}
+
+SHAPE(map_tofrom)
+{
+    int a[8];
+    FILL(a);
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : a)
+    a[0] += 1;
+#else
+    REX_MAP(map, REX_TOFROM(a, 8));
+    LAUNCH(bump, map);
+#endif
+    RESULT(a);
+}
+
+SHAPE(map_alloc)
+{
+    int scratch[4] = {0}, a[8], s = 0;
+    FILL(a);
+    OBJECT(scratch);
+    OBJECT(a);
+    OBJECT(s);
+#ifdef ORACLE_CLANG
+#pragma omp target map(alloc : scratch) map(to : a) map(tofrom : s)
+    {
+        scratch[0] = a[0] + a[1];
+        s = scratch[0];
+    }
+#else
+    REX_MAP(map, REX_ALLOC(scratch, 4), REX_TO(a, 8), REX_OBJECT(REX_TYPE_TOFROM, s));
+    LAUNCH(sum_scratch, map);
+#endif
+    RESULT(s);
+}
+
+/* Clang knows no variable in the body: the row is mapped and is no parameter. */
+SHAPE(map_unused)
+{
+    int a[8], b[4];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : a) map(to : b)
+    a[0] += 1;
+#else
+    REX_MAP(map, REX_TOFROM(a, 8), rex_row_in_region(REX_TO(b, 4)));
+    LAUNCH(bump, map);
+#endif
+    RESULT(a);
+}
+
+/* MODIFIED(name, clause, row): a modifier on memory that is mapped already, with other values on the host by then. */
+#ifdef ORACLE_CLANG
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define MODIFIED_LAUNCH(clause, row) PRAGMA(omp target clause) a[0] += 1
+#define ENTER_A _Pragma("omp target enter data map(to : a)")
+#define EXIT_A _Pragma("omp target exit data map(from : a)")
+#else
+#define MODIFIED_LAUNCH(clause, row)                                           \
+    do {                                                                       \
+        REX_MAP(map, row);                                                     \
+        LAUNCH(bump, map);                                                     \
+    } while (0)
+#define ENTER_A                                                                \
+    {                                                                          \
+        REX_DATA_MAP(enter, REX_TO(a, 8));                                     \
+        CHECK(rex_data_enter(-1, &enter));                                     \
+    }
+#define EXIT_A                                                                 \
+    {                                                                          \
+        REX_DATA_MAP(leave, REX_FROM(a, 8));                                   \
+        CHECK(rex_data_exit(-1, &leave));                                      \
+    }
+#endif
+/* clang-format off */
+#define MODIFIED(name, clause, row)                                            \
+    SHAPE(name)                                                                \
+    {                                                                          \
+        int a[8], seen[8];                                                     \
+        FILL(a);                                                               \
+        OBJECT(a);                                                             \
+        ENTER_A                                                                \
+        a[0] = 100;                                                            \
+        MODIFIED_LAUNCH(clause, row);                                          \
+        memcpy(seen, a, sizeof seen);                                          \
+        EXIT_A                                                                 \
+        RESULT(seen);                                                          \
+        RESULT(a);                                                             \
+    }
+/* clang-format on */
+
+MODIFIED(always_to, map(always, to : a), REX_ALWAYS(REX_TO(a, 8)))
+MODIFIED(always_from, map(always, from : a), REX_ALWAYS(REX_FROM(a, 8)))
+MODIFIED(always_tofrom, map(always, tofrom : a), REX_ALWAYS(REX_TOFROM(a, 8)))
+MODIFIED(always_alloc, map(always, alloc : a), REX_ALWAYS(REX_ALLOC(a, 8)))
+MODIFIED(close_to, map(close, to : a), REX_CLOSE(REX_TO(a, 8)))
+MODIFIED(close_tofrom, map(close, tofrom : a), REX_CLOSE(REX_TOFROM(a, 8)))
+MODIFIED(present_to, map(present, to : a), REX_PRESENT(REX_TO(a, 8)))
+MODIFIED(present_alloc, map(present, alloc : a), REX_PRESENT(REX_ALLOC(a, 8)))
+MODIFIED(present_tofrom, map(present, tofrom : a), REX_PRESENT(REX_TOFROM(a, 8)))
+MODIFIED(hold_tofrom, map(ompx_hold, tofrom : a), REX_HOLD(REX_TOFROM(a, 8)))
+MODIFIED(hold_alloc, map(ompx_hold, alloc : a), REX_HOLD(REX_ALLOC(a, 8)))
+MODIFIED(always_close_tofrom, map(always, close, tofrom : a), REX_ALWAYS(REX_CLOSE(REX_TOFROM(a, 8))))
+MODIFIED(always_present_from, map(always, present, from : a), REX_ALWAYS(REX_PRESENT(REX_FROM(a, 8))))
+MODIFIED(everything_tofrom, map(always, close, present, ompx_hold, tofrom : a),
+         REX_ALWAYS(REX_CLOSE(REX_PRESENT(REX_HOLD(REX_TOFROM(a, 8))))))
+
+SHAPE(two_arrays)
+{
+    int a[4], b[8];
+    FILL(a);
+    FILL(b);
+    OBJECT(a);
+    OBJECT(b);
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : a, b)
+    {
+        a[0] += 1;
+        b[0] += 2;
+    }
+#else
+    REX_MAP(map, REX_TOFROM(a, 4), REX_TOFROM(b, 8));
+    LAUNCH(bump2, map);
+#endif
+    RESULT(a);
+    RESULT(b);
+}
+
+/* Parameters come in the order in which the body names the variables. */
+SHAPE(order_of_use)
+{
+    int a[4], b[8], c[2];
+    FILL(a);
+    FILL(b);
+    FILL(c);
+    OBJECT(a);
+    OBJECT(b);
+    OBJECT(c);
+#ifdef ORACLE_CLANG
+#pragma omp target map(always, to : b) map(tofrom : a) map(from : c)
+    {
+        c[0] = 5;
+        c[0] += 1;
+        a[0] += 2;
+        b[0] += 3;
+    }
+#else
+    REX_MAP(map, REX_FROM(c, 2), REX_TOFROM(a, 4), REX_ALWAYS(REX_TO(b, 8)));
+    LAUNCH(bump3, map);
+#endif
+    RESULT(a);
+    RESULT(b);
+}
+
+SHAPE(four_arrays)
+{
+    int a[4], b[4], c[4], d[4];
+    FILL(a);
+    FILL(b);
+    FILL(c);
+    FILL(d);
+    OBJECT(a);
+    OBJECT(b);
+    OBJECT(c);
+    OBJECT(d);
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : a) map(to : b) map(always, tofrom : c) map(ompx_hold, tofrom : d)
+    {
+        a[0] += 1;
+        b[0] += 2;
+        c[0] += 3;
+        d[0] += 4;
+    }
+#else
+    REX_MAP(map, REX_TOFROM(a, 4), REX_TO(b, 4), REX_ALWAYS(REX_TOFROM(c, 4)), REX_HOLD(REX_TOFROM(d, 4)));
+    LAUNCH(bump4, map);
+#endif
+    RESULT(a);
+    RESULT(b);
+    RESULT(c);
+    RESULT(d);
+}
+
+SHAPE(nowait_kernel)
+{
+    int a[8];
+    FILL(a);
+    OBJECT(a);
+#ifdef ORACLE_CLANG
+#pragma omp target map(tofrom : a) nowait
+    a[0] += 1;
+#pragma omp taskwait
+#else
+    REX_MAP(map, REX_TOFROM(a, 8));
+    LAUNCH_WITH(bump, map, REX_LAUNCH_NOWAIT);
+#endif
+    RESULT(a);
+}

@@ -1,0 +1,568 @@
+/*
+ * Mappers: expanded by rex_map_elements() and on the runtime's request, of structs with pointers and of structs that point to such structs; what they
+ * leave behind on the device, which must be nothing; and mappers that are wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <errno.h>
+
+#include "runtime/runtime.h"
+
+#include "tree.h"
+
+REX_KERNEL(leaves);
+REX_KERNEL(branches);
+
+enum {
+    LEAVES = 5,
+    BRANCHES = 4
+};
+
+static void start(void)
+{
+    assert_int_equal(rex_offload_init(), 0);
+}
+
+/* ---- a small forest ---------------------------------------------------------------------------------------------------- */
+
+/* Values of leaf I are 100 * I, 100 * I + 1, ... ; a leaf without values has no pointer. */
+static void grow_leaf(struct leaf *leaf, int64_t i, int64_t count)
+{
+    leaf->count = count;
+    leaf->sum = -1;
+    leaf->values = count > 0 ? malloc((size_t)count * sizeof *leaf->values) : NULL;
+    assert_true(count == 0 || leaf->values != NULL);
+    for (int64_t k = 0; k < count; k++)
+        leaf->values[k] = 100 * i + k;
+}
+
+static struct leaf *grow_leaves(int64_t count)
+{
+    struct leaf *leaf = calloc((size_t)(count > 0 ? count : 1), sizeof *leaf);
+    assert_non_null(leaf);
+    for (int64_t i = 0; i < count; i++)
+        grow_leaf(&leaf[i], i, i % LEAVES);
+    return leaf;
+}
+
+static void fell_leaves(struct leaf *leaf, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        free(leaf[i].values);
+    free(leaf);
+}
+
+/* ROUNDS launches have been here, and their results have come back, or neither. */
+static void check_leaves(const struct leaf *leaf, int64_t count, int64_t rounds)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t sum = 0;
+        assert_int_equal(leaf[i].count, i % LEAVES);
+        assert_true((leaf[i].values != NULL) == (leaf[i].count > 0));
+        for (int64_t k = 0; k < leaf[i].count; k++) {
+            assert_int_equal(leaf[i].values[k], 100 * i + k + rounds);
+            sum += leaf[i].values[k];
+        }
+        assert_int_equal(leaf[i].sum, rounds > 0 ? sum : -1);
+    }
+}
+
+static void check_leaves_absent(const struct leaf *leaf, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        assert_false(rex_is_present(&leaf[i], 1, -1));
+        assert_false(rex_is_present(&leaf[i].values, 1, -1));
+        assert_false(leaf[i].values != NULL && rex_is_present(leaf[i].values, 1, -1));
+    }
+}
+
+static int launch_on(const void *key, const struct rex_map *map)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    return rex_launch(&launch, map);
+}
+
+static void launch_leaves(struct leaf *leaf, int64_t count)
+{
+    REX_MAP(map, REX_VALUE(count), REX_ALLOC(leaf, count));
+    assert_int_equal(launch_on(REX_KERNEL_ID(leaves), &map), 0);
+}
+
+/* ---- mappers ------------------------------------------------------------------------------------------------------------- */
+
+/* An element and what it points to. */
+static int map_leaf(struct rex_cursor *cursor, void *element)
+{
+    struct leaf *leaf = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *leaf));
+    if (result == 0 && leaf->count > 0)
+        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, leaf->values, 0, leaf->count));
+    return result;
+}
+
+/* The same, member by member, by their numbers. */
+static int map_leaf_by_members(struct rex_cursor *cursor, void *element)
+{
+    struct leaf *leaf = element;
+    int32_t parent = rex_cursor_row(cursor);
+    int result = rex_push(cursor, REX_STRUCT(*leaf, count, sum));
+    if (result == 0)
+        result = rex_push(cursor, REX_MEMBER(parent, REX_TYPE_TOFROM, *leaf, count));
+    if (result == 0)
+        result = rex_push(cursor, REX_MEMBER(parent, REX_TYPE_TOFROM, *leaf, sum));
+    if (result == 0 && leaf->count > 0)
+        result = rex_push(cursor, REX_MEMBER_POINTER(parent, REX_TYPE_TOFROM, *leaf, values, 0, leaf->count));
+    return result;
+}
+
+/* Leaves are a section of their own, through their own mapper. */
+static int map_branch(struct rex_cursor *cursor, void *element)
+{
+    struct branch *branch = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *branch));
+    if (result == 0 && branch->leaves > 0)
+        result = rex_map_elements(cursor, map_leaf, REX_POINTEE(REX_TYPE_TOFROM, branch->leaf, 0, branch->leaves), sizeof *branch->leaf);
+    return result;
+}
+
+/* A section and the mapper that it goes through. */
+struct section {
+    rex_mapper *mapper;
+    struct rex_row row;
+    int64_t element_size;
+};
+
+static int push_section(struct rex_cursor *cursor, void *context)
+{
+    const struct section *section = context;
+    return rex_map_elements(cursor, section->mapper, section->row, section->element_size);
+}
+
+static struct rex_map build(rex_mapper *mapper, struct rex_row row, size_t element_size)
+{
+    struct section section = {mapper, row, (int64_t)element_size};
+    struct rex_map map;
+    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), 0);
+    return map;
+}
+
+static struct rex_map build_leaves(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count)
+{
+    return build(mapper, rex_row_in_region(REX_SECTION(type, leaf, 0, count)), sizeof *leaf);
+}
+
+/* ---- columns --------------------------------------------------------------------------------------------------------------- */
+
+static void check_row(const struct rex_map *map, int32_t row, const void *base, const void *begin, size_t size, int64_t type)
+{
+    assert_ptr_equal(map->base[row], base);
+    assert_ptr_equal(map->begin[row], begin);
+    assert_int_equal(map->sizes[row], size);
+    assert_int_equal(map->types[row], type);
+}
+
+static void rows_of_a_section(void **state)
+{
+    (void)state;
+    const int64_t member = REX_TYPE_MEMBER_OF(0);
+    struct leaf *leaf = grow_leaves(3);
+    struct rex_map map = build(map_leaf, REX_TOFROM(leaf, 3), sizeof *leaf);
+    assert_int_equal(map.count, 6);
+    check_row(&map, 0, leaf, leaf, 3 * sizeof *leaf, REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT);
+    check_row(&map, 1, &leaf[0], &leaf[0], sizeof *leaf, member | 0x3);
+    check_row(&map, 2, &leaf[1], &leaf[1], sizeof *leaf, member | 0x3);
+    check_row(&map, 3, &leaf[1].values, leaf[1].values, 8, member | 0x13);
+    check_row(&map, 4, &leaf[2], &leaf[2], sizeof *leaf, member | 0x3);
+    check_row(&map, 5, &leaf[2].values, leaf[2].values, 16, member | 0x13);
+    rex_map_free(&map);
+
+    /* What the section does not copy, its elements do not; how it copies, they do. */
+    static const struct {
+        int64_t section, element;
+    } cases[] = {
+        {REX_TYPE_TO, REX_TYPE_TO},
+        {REX_TYPE_FROM, REX_TYPE_FROM},
+        {REX_TYPE_ALLOC, REX_TYPE_ALLOC},
+        {REX_TYPE_DELETE, REX_TYPE_DELETE},
+        {REX_TYPE_TO | REX_TYPE_ALWAYS, REX_TYPE_TO | REX_TYPE_ALWAYS},
+        {REX_TYPE_TO | REX_TYPE_PRESENT | REX_TYPE_CLOSE | REX_TYPE_HOLD, REX_TYPE_TO | REX_TYPE_PRESENT | REX_TYPE_CLOSE | REX_TYPE_HOLD},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        map = build_leaves(map_leaf, cases[i].section, leaf + 1, 1);
+        assert_int_equal(map.types[1], member | cases[i].element);
+        assert_int_equal(map.types[2], member | REX_TYPE_POINTER | cases[i].element);
+        rex_map_free(&map);
+    }
+    fell_leaves(leaf, 3);
+}
+
+static void rows_of_nested_sections(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(3);
+    struct branch branch = {3, leaf, 0};
+    struct rex_map map = build(map_branch, rex_row_in_region(REX_TO(&branch, 1)), sizeof branch);
+    assert_int_equal(map.count, 8);
+    check_row(&map, 0, &branch, &branch, sizeof branch, REX_TYPE_IMPLICIT);
+    check_row(&map, 1, &branch, &branch, sizeof branch, REX_TYPE_MEMBER_OF(0) | 0x1);
+    check_row(&map, 2, &branch.leaf, leaf, 3 * sizeof *leaf, REX_TYPE_MEMBER_OF(0) | REX_TYPE_IMPLICIT | 0x10);
+    check_row(&map, 3, &leaf[0], &leaf[0], sizeof *leaf, REX_TYPE_MEMBER_OF(2) | 0x1);
+    check_row(&map, 7, &leaf[2].values, leaf[2].values, 16, REX_TYPE_MEMBER_OF(2) | 0x11);
+    rex_map_free(&map);
+    fell_leaves(leaf, 3);
+}
+
+/* ---- expanded -------------------------------------------------------------------------------------------------------------- */
+
+static void run_region(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count, int64_t after)
+{
+    struct rex_map map = build_leaves(mapper, type, leaf, count);
+    REX_DATA_REGION_OWNING(-1, map) {
+        launch_leaves(leaf, count);
+        launch_leaves(leaf, count);
+    }
+    check_leaves(leaf, count, after);
+    check_leaves_absent(leaf, count);
+}
+
+static void expansion_in_regions(void **state)
+{
+    (void)state;
+    static rex_mapper *const mappers[] = {map_leaf, map_leaf_by_members};
+    struct leaf *leaf = grow_leaves(11);
+    int64_t rounds = 0;
+    start();
+    for (int i = 0; i < 4; i++) {
+        run_region(mappers[i % 2], REX_TYPE_TO, leaf, 11, rounds);
+        run_region(mappers[i % 2], REX_TYPE_TOFROM, leaf, 11, rounds + 2);
+        rounds += 2;
+    }
+    fell_leaves(leaf, 11);
+    leaf = grow_leaves(1);
+    run_region(map_leaf, REX_TYPE_TO, leaf, 1, 0);
+    run_region(map_leaf, REX_TYPE_TOFROM, leaf, 1, 2);
+    fell_leaves(leaf, 1);
+}
+
+/* As a launch's own arguments, a row before it: two parameters, however many rows. */
+static void expansion_in_launches(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(9);
+    struct section section = {map_leaf, REX_TOFROM(leaf, 9), sizeof *leaf};
+    struct rex_map map;
+    start();
+    REX_MAP(count, REX_VALUE(INT64_C(9)));
+    assert_int_equal(rex_map_build(&map, &count, push_section, &section, NULL), 0);
+    for (int64_t rounds = 1; rounds < 4; rounds++) {
+        assert_int_equal(launch_on(REX_KERNEL_ID(leaves), &map), 0);
+        check_leaves(leaf, 9, rounds);
+        check_leaves_absent(leaf, 9);
+    }
+    rex_map_free(&map);
+    fell_leaves(leaf, 9);
+}
+
+static void expansion_in_updates(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(7);
+    struct rex_map region, update;
+    start();
+    region = build_leaves(map_leaf, REX_TYPE_TO, leaf, 7);
+    update = build_leaves(map_leaf, REX_TYPE_FROM, leaf, 7);
+    assert_int_equal(rex_data_update(-1, &update), REX_EABSENT);
+    REX_DATA_REGION(-1, region) {
+        launch_leaves(leaf, 7);
+        check_leaves(leaf, 7, 0);
+        assert_int_equal(rex_data_update(-1, &update), 0);
+        check_leaves(leaf, 7, 1);
+    }
+    check_leaves(leaf, 7, 1);
+    check_leaves_absent(leaf, 7);
+    rex_map_free(&region);
+    rex_map_free(&update);
+    fell_leaves(leaf, 7);
+}
+
+static void expansion_by_enter_and_exit(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(7);
+    struct rex_map enter, delete;
+    start();
+    enter = build_leaves(map_leaf, REX_TYPE_TO, leaf, 7);
+    delete = build_leaves(map_leaf, REX_TYPE_DELETE, leaf, 7);
+    assert_int_equal(rex_data_enter(-1, &enter), 0);
+    assert_int_equal(rex_data_enter(-1, &enter), 0);
+    launch_leaves(leaf, 7);
+    assert_int_equal(rex_data_exit(-1, &delete), 0);
+    check_leaves(leaf, 7, 0);
+    check_leaves_absent(leaf, 7);
+    rex_map_free(&enter);
+    rex_map_free(&delete);
+    fell_leaves(leaf, 7);
+}
+
+/* Branches share one array of leaves, as the host sees it; the device has as many as there are branches. */
+static void nested_mappers(void **state)
+{
+    (void)state;
+    struct branch branch[BRANCHES] = {0};
+    start();
+    for (int64_t i = 0; i < BRANCHES; i++)
+        branch[i] = (struct branch){3 * i, grow_leaves(3 * i), 0};
+    struct rex_map map = build(map_branch, rex_row_in_region(REX_TOFROM(branch, BRANCHES)), sizeof *branch);
+    REX_DATA_REGION_OWNING(-1, map) {
+        REX_MAP(arguments, REX_VALUE(INT64_C(4)), REX_ALLOC(branch, BRANCHES));
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
+    }
+    for (int64_t i = 0; i < BRANCHES; i++) {
+        assert_int_equal(branch[i].visits, 3);
+        check_leaves(branch[i].leaf, 3 * i, 3);
+        check_leaves_absent(branch[i].leaf, 3 * i);
+        assert_false(rex_is_present(&branch[i], 1, -1));
+        fell_leaves(branch[i].leaf, 3 * i);
+    }
+}
+
+/*
+ * More rows than a member can number its parent by. Only built: libomptarget itself takes time by the square of the pointers that are mapped
+ * (its list of shadow pointers is walked for each), minutes for as many.
+ */
+static void very_many_elements(void **state)
+{
+    (void)state;
+    int64_t count = 70000;
+    struct leaf *leaf = grow_leaves(count);
+    struct rex_map map = build_leaves(map_leaf, REX_TYPE_TOFROM, leaf, count);
+    assert_true(map.count > REX_PARENT_MAX + 1);
+    for (int32_t i = 1; i < map.count; i++) {
+        int64_t parent = (int64_t)((uint64_t)map.types[i] >> 48) - 1;
+        assert_true(parent >= 0 && parent < i && parent <= REX_PARENT_MAX);
+    }
+    rex_map_free(&map);
+    fell_leaves(leaf, count);
+}
+
+/* ---- on the runtime's request ------------------------------------------------------------------------------------------------ */
+
+REX_RUNTIME_MAPPER(runtime_leaf, map_leaf, struct leaf)
+REX_RUNTIME_MAPPER(runtime_branch, map_branch, struct branch)
+
+typedef void mapper_function(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name);
+static void *address_of(mapper_function *function)
+{
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
+static void runtime_kind(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(11);
+    void *mapper = address_of(runtime_leaf);
+    int64_t n = 11;
+    start();
+    REX_DATA_MAP(to, REX_TO(leaf, n));
+    REX_DATA_MAP(tofrom, REX_TOFROM(leaf, n));
+    REX_DATA_MAP(from, REX_FROM(leaf, n));
+    to.mappers = tofrom.mappers = from.mappers = &mapper;
+    REX_DATA_REGION(-1, to)
+        launch_leaves(leaf, n);
+    check_leaves(leaf, n, 0);
+    check_leaves_absent(leaf, n);
+    for (int i = 1; i < 4; i++) {
+        REX_DATA_REGION(-1, tofrom)
+            launch_leaves(leaf, n);
+        check_leaves(leaf, n, i);
+        check_leaves_absent(leaf, n);
+    }
+    REX_DATA_REGION(-1, to) {
+        launch_leaves(leaf, n);
+        assert_int_equal(rex_data_update(-1, &from), 0);
+        check_leaves(leaf, n, 4);
+    }
+    check_leaves_absent(leaf, n);
+    fell_leaves(leaf, n);
+}
+
+static void runtime_kind_in_launches(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(8);
+    void *mappers[] = {NULL, address_of(runtime_leaf)};
+    start();
+    REX_MAP(map, REX_VALUE(INT64_C(8)), REX_TOFROM(leaf, 8));
+    map.mappers = mappers;
+    for (int i = 1; i < 4; i++) {
+        assert_int_equal(launch_on(REX_KERNEL_ID(leaves), &map), 0);
+        check_leaves(leaf, 8, i);
+        check_leaves_absent(leaf, 8);
+    }
+    fell_leaves(leaf, 8);
+}
+
+static void runtime_kind_nested(void **state)
+{
+    (void)state;
+    struct branch branch[2] = {{6, grow_leaves(6), 0}, {4, grow_leaves(4), 0}};
+    void *mapper = address_of(runtime_branch);
+    start();
+    REX_DATA_MAP(region, REX_TOFROM(branch, 2));
+    region.mappers = &mapper;
+    REX_DATA_REGION(-1, region) {
+        REX_MAP(arguments, REX_VALUE(INT64_C(2)), REX_ALLOC(branch, 2));
+        assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(branch[i].visits, 1);
+        check_leaves(branch[i].leaf, branch[i].leaves, 1);
+        check_leaves_absent(branch[i].leaf, branch[i].leaves);
+        assert_false(rex_is_present(&branch[i], 1, -1));
+        fell_leaves(branch[i].leaf, branch[i].leaves);
+    }
+}
+
+/* An error in a mapper that the runtime called: recorded, and the program goes on. */
+static int half_a_mapper(struct rex_cursor *cursor, void *element)
+{
+    struct leaf *leaf = element;
+    return leaf->count == 3 ? REX_ENOMEM : map_leaf(cursor, element);
+}
+REX_RUNTIME_MAPPER(runtime_half, half_a_mapper, struct leaf)
+REX_RUNTIME_MAPPER(runtime_misfit, map_leaf, char[7])
+
+static void runtime_kind_with_errors(void **state)
+{
+    (void)state;
+    struct leaf *leaf = grow_leaves(5);
+    void *half = address_of(runtime_half), *misfit = address_of(runtime_misfit);
+    start();
+    REX_DATA_MAP(region, REX_TO(leaf, 5));
+    region.mappers = &half;
+    REX_DATA_REGION(-1, region) {
+    }
+    check_leaves_absent(leaf, 5);
+    region.mappers = &misfit;
+    REX_DATA_REGION(-1, region) {
+    }
+    assert_int_equal(rex_last_error_code(), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "no whole number of elements"));
+    check_leaves_absent(leaf, 5);
+    fell_leaves(leaf, 5);
+}
+
+/* ---- what is wrong ----------------------------------------------------------------------------------------------------------- */
+
+static int map_without_end(struct rex_cursor *cursor, void *element)
+{
+    return rex_map_elements(cursor, map_without_end, rex_row_of(element, element, 1, REX_TYPE_TO), 1);
+}
+
+static int map_too_large(struct rex_cursor *cursor, void *element)
+{
+    return rex_push(cursor, rex_row_of(element, element, -1, REX_TYPE_TO));
+}
+
+static int map_nothing(struct rex_cursor *cursor, void *element)
+{
+    (void)cursor;
+    (void)element;
+    return 0;
+}
+
+static int map_fails(struct rex_cursor *cursor, void *element)
+{
+    (void)cursor;
+    (void)element;
+    return -77;
+}
+
+static void check_wrong(rex_mapper *mapper, struct rex_row row, int64_t element_size, const char *why)
+{
+    struct section section = {mapper, row, element_size};
+    struct rex_map map = {.count = 55};
+    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
+    if (strstr(rex_last_error(), why) == NULL)
+        fail_msg("no \"%s\" in: %s", why, rex_last_error());
+    assert_int_equal(map.count, 55);
+}
+
+static void wrong_mappers(void **state)
+{
+    (void)state;
+    char bytes[16] = {0}, *none = NULL;
+    struct section section = {map_fails, REX_TO(bytes, 2), 1};
+    struct rex_map map;
+    check_wrong(NULL, REX_TO(bytes, 4), 1, "mapper is NULL");
+    check_wrong(map_nothing, REX_TO(none, 4), 1, "at NULL");
+    check_wrong(map_nothing, REX_TO(bytes, 4), 3, "no whole number of elements");
+    check_wrong(map_nothing, REX_TO(bytes, 4), 0, "no whole number of elements");
+    check_wrong(map_nothing, REX_TO(bytes, 4), -1, "no whole number of elements");
+    check_wrong(map_nothing, REX_TO(bytes, -4), 1, "no whole number of elements");
+    check_wrong(map_without_end, REX_TO(bytes, 1), 1, "without end");
+    check_wrong(map_too_large, REX_TO(bytes, 1), 1, "size of -1 bytes");
+    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), -77);
+
+    map = build(map_nothing, REX_TO(bytes, 0), 1);
+    assert_int_equal(map.count, 1);
+    rex_map_free(&map);
+    map = build(map_nothing, REX_TO(none, 0), 1);
+    assert_int_equal(map.count, 1);
+    rex_map_free(&map);
+}
+
+/* Elements that the two passes see differently. */
+static int passes;
+static int map_more(struct rex_cursor *cursor, void *element)
+{
+    int result = 0;
+    for (int i = 0; i < ++passes && result == 0; i++)
+        result = rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TO));
+    return result;
+}
+
+static int map_fewer(struct rex_cursor *cursor, void *element)
+{
+    return passes++ == 0 ? rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TO)) : 0;
+}
+
+static void passes_that_disagree(void **state)
+{
+    (void)state;
+    char byte = 0;
+    struct section section = {map_fewer, REX_TO(&byte, 1), 1};
+    struct rex_map map = {.count = 55};
+    passes = 0;
+    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "counted 2 rows and pushed 1"));
+    section.mapper = map_more;
+    passes = -1;
+    assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "pushes more rows"));
+    assert_int_equal(map.count, 55);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_a_section),
+        cmocka_unit_test(rows_of_nested_sections),
+        cmocka_unit_test(expansion_in_regions),
+        cmocka_unit_test(expansion_in_launches),
+        cmocka_unit_test(expansion_in_updates),
+        cmocka_unit_test(expansion_by_enter_and_exit),
+        cmocka_unit_test(nested_mappers),
+        cmocka_unit_test(very_many_elements),
+        cmocka_unit_test(runtime_kind),
+        cmocka_unit_test(runtime_kind_in_launches),
+        cmocka_unit_test(runtime_kind_nested),
+        cmocka_unit_test(runtime_kind_with_errors),
+        cmocka_unit_test(wrong_mappers),
+        cmocka_unit_test(passes_that_disagree),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

@@ -1,0 +1,594 @@
+/*
+ * Every row macro of rex/map.h: what it puts into the four columns, and what a kernel then does on the real runtime.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdbool.h>
+
+#include "runtime/runtime.h"
+
+#include "shapes.h"
+
+REX_KERNEL(add);
+REX_KERNEL(copy);
+REX_KERNEL(words);
+REX_KERNEL(address);
+REX_KERNEL(own);
+REX_KERNEL(members);
+REX_KERNEL(chain);
+REX_KERNEL(pointees);
+
+enum {
+    COUNT = 16
+};
+
+static void start(void)
+{
+    assert_int_equal(rex_offload_init(), 0);
+}
+
+static int launch_of(const void *key, const struct rex_map *map)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    return rex_launch(&launch, map);
+}
+#define LAUNCH(name, map) assert_int_equal(launch_of(REX_KERNEL_ID(name), &(map)), 0)
+
+static void fill(int64_t *values, int64_t first)
+{
+    for (int64_t i = 0; i < COUNT; i++)
+        values[i] = first + i;
+}
+
+static void check_values(const int64_t *values, int64_t lower, int64_t end, int64_t first)
+{
+    for (int64_t i = lower; i < end; i++)
+        if (values[i] != first + i)
+            fail_msg("value %d is %lld, not %lld", (int)i, (long long)values[i], (long long)(first + i));
+}
+
+#define ROW(map, row, base_, begin_, size_, type_)                                                                     \
+    do {                                                                                                               \
+        assert_ptr_equal((map).base[row], (base_));                                                                    \
+        assert_ptr_equal((map).begin[row], (begin_));                                                                  \
+        assert_int_equal((map).sizes[row], (size_));                                                                   \
+        assert_int_equal((map).types[row], (type_));                                                                   \
+    } while (0)
+
+/* ---- columns -------------------------------------------------------------------------------------------------------- */
+
+static void columns_of_memory(void **state)
+{
+    (void)state;
+    static int32_t array[COUNT];
+    int32_t *pointer = array, one = 1;
+    REX_MAP(map, REX_TO(array, 4), REX_FROM(pointer, 5), REX_TOFROM(pointer, 6), REX_ALLOC(pointer, 7), REX_RELEASE(pointer, 8),
+            REX_DELETE(pointer, 9), REX_SECTION(REX_TYPE_TO, array, 3, 2), REX_OBJECT(REX_TYPE_FROM, one),
+            REX_OBJECT(REX_TYPE_TO, array), REX_POINTER(pointer));
+    assert_int_equal(map.count, 10);
+    ROW(map, 0, array, array, 16, 0x21);
+    ROW(map, 1, array, array, 20, 0x22);
+    ROW(map, 2, array, array, 24, 0x23);
+    ROW(map, 3, array, array, 28, 0x20);
+    ROW(map, 4, array, array, 32, 0x20);
+    ROW(map, 5, array, array, 36, 0x28);
+    ROW(map, 6, array, array + 3, 8, 0x21);
+    ROW(map, 7, &one, &one, 4, 0x22);
+    ROW(map, 8, array, array, sizeof array, 0x21);
+    ROW(map, 9, array, array, 0, 0x220);
+    assert_null(map.mappers);
+    assert_null(map.storage);
+
+    REX_MAP_OF(modified, 5, REX_ALWAYS(REX_TO(array, 1)), REX_CLOSE(REX_TO(array, 1)), REX_PRESENT(REX_ALLOC(array, 1)),
+               REX_HOLD(REX_TOFROM(array, 1)), REX_IMPLICIT(REX_TOFROM(array, 1)));
+    ROW(modified, 0, array, array, 4, 0x25);
+    ROW(modified, 1, array, array, 4, 0x421);
+    ROW(modified, 2, array, array, 4, 0x1020);
+    ROW(modified, 3, array, array, 4, 0x2023);
+    ROW(modified, 4, array, array, 4, 0x223);
+
+    REX_DATA_MAP(region, REX_TO(array, 1), REX_USE_DEVICE_POINTER(pointer), REX_RETURN(REX_ALLOC(array, 2)));
+    ROW(region, 0, array, array, 4, 0x1);
+    ROW(region, 1, array, array, 0, 0x40);
+    ROW(region, 2, array, array, 8, 0x40);
+}
+
+static void columns_of_structs(void **state)
+{
+    (void)state;
+    static int64_t values[COUNT];
+    struct inner next = {0, values};
+    struct outer s = {.inner = {COUNT, values}, .next = &next};
+    REX_MAP(map, REX_STRUCT(s, bonus, next), REX_MEMBER(0, REX_TYPE_TO, s, bonus),
+            REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, s, inner.values, 2, 3), REX_POINTEE(REX_TYPE_TO, s.next, 0, 1));
+    ROW(map, 0, &s, &s.bonus, offsetof(struct outer, untouched_after) - offsetof(struct outer, bonus), 0x20);
+    ROW(map, 1, &s, &s.bonus, 8, (int64_t)1 << 48 | 0x1);
+    ROW(map, 2, &s.inner.values, values + 2, 24, (int64_t)1 << 48 | 0x13);
+    ROW(map, 3, &s.next, &next, sizeof next, 0x31);
+}
+
+/* A literal is in base and begin, with its unused bytes 0. */
+static void check_literal(const struct rex_map *map, int32_t row, uint64_t bits, int64_t size)
+{
+    assert_ptr_equal(map->base[row], map->begin[row]);
+    assert_true((uint64_t)(uintptr_t)map->base[row] == bits);
+    assert_int_equal(map->sizes[row], size);
+    assert_int_equal(map->types[row], 0x120);
+}
+
+static void columns_of_values(void **state)
+{
+    (void)state;
+    const char pattern[] = {1, 2, 3};
+    struct three {
+        char byte[3];
+    } three;
+    memcpy(&three, pattern, sizeof three);
+    REX_MAP(map, REX_VALUE((int8_t)-2), REX_VALUE((uint16_t)0xfffe), REX_VALUE(-2), REX_VALUE(INT64_C(-2)), REX_VALUE(1.0f),
+            REX_VALUE(1.0), REX_VALUE((bool)1), REX_VALUE(three), REX_VALUE((void *)state), REX_DEVICE_POINTER(state));
+    check_literal(&map, 0, 0xfe, 1);
+    check_literal(&map, 1, 0xfffe, 2);
+    check_literal(&map, 2, 0xfffffffe, 4);
+    check_literal(&map, 3, UINT64_C(0xfffffffffffffffe), 8);
+    check_literal(&map, 4, 0x3f800000, 4);
+    check_literal(&map, 5, UINT64_C(0x3ff0000000000000), 8);
+    check_literal(&map, 6, 1, 1);
+    check_literal(&map, 7, 0x030201, 3);
+    check_literal(&map, 8, (uintptr_t)state, 8);
+    check_literal(&map, 9, (uintptr_t)state, 8);
+}
+
+/* Each expression of a row counts how often it is evaluated. */
+static int evaluations;
+static int64_t counted(int64_t value)
+{
+    evaluations++;
+    return value;
+}
+static int64_t *counted_pointer(int64_t *pointer)
+{
+    evaluations++;
+    return pointer;
+}
+static struct outer *counted_outer(struct outer *outer)
+{
+    evaluations++;
+    return outer;
+}
+#define EVALUATED(times, row)                                                                                          \
+    do {                                                                                                               \
+        evaluations = 0;                                                                                               \
+        REX_MAP(map, row);                                                                                             \
+        assert_int_equal(map.count, 1);                                                                                \
+        assert_int_equal(evaluations, (times));                                                                        \
+    } while (0)
+
+static void expressions_are_evaluated_once(void **state)
+{
+    (void)state;
+    static int64_t x[COUNT];
+    struct outer s = {.inner = {COUNT, x}};
+    EVALUATED(1, REX_VALUE(counted(7)));
+    EVALUATED(1, REX_VALUE((char)counted(7)));
+    EVALUATED(2, REX_TO(counted_pointer(x), counted(3)));
+    EVALUATED(2, REX_FROM(counted_pointer(x), counted(3)));
+    EVALUATED(2, REX_TOFROM(counted_pointer(x), counted(3)));
+    EVALUATED(2, REX_ALLOC(counted_pointer(x), counted(3)));
+    EVALUATED(2, REX_RELEASE(counted_pointer(x), counted(3)));
+    EVALUATED(2, REX_DELETE(counted_pointer(x), counted(3)));
+    EVALUATED(4, REX_SECTION(counted(0), counted_pointer(x), counted(1), counted(2)));
+    EVALUATED(2, REX_OBJECT(counted(0), *counted_pointer(x)));
+    EVALUATED(1, REX_POINTER(counted_pointer(x)));
+    EVALUATED(1, REX_DEVICE_POINTER(counted_pointer(x)));
+    EVALUATED(1, REX_FIRSTPRIVATE(*counted_pointer(x)));
+    EVALUATED(1, REX_PRIVATE(*counted_pointer(x)));
+    EVALUATED(1, REX_USE_DEVICE_POINTER(counted_pointer(x)));
+    EVALUATED(2, REX_RETURN(REX_TO(counted_pointer(x), counted(1))));
+    EVALUATED(1, REX_STRUCT(*counted_outer(&s), bonus, next));
+    EVALUATED(3, REX_MEMBER(counted(0) != 0, counted(0), *counted_outer(&s), bonus));
+    EVALUATED(5, REX_MEMBER_POINTER(counted(0) != 0, counted(0), *counted_outer(&s), inner.values, counted(0), counted(1)));
+    EVALUATED(3, REX_POINTEE(REX_TYPE_TO, counted_outer(&s)->inner.values, counted(0), counted(1)));
+    EVALUATED(2, REX_ALWAYS(REX_CLOSE(REX_HOLD(REX_TO(counted_pointer(x), counted(1))))));
+}
+
+/* In the order in which they are written. */
+static void rows_are_evaluated_in_order(void **state)
+{
+    (void)state;
+    int64_t next = 0;
+    REX_MAP(map, REX_VALUE(next++), REX_VALUE(next++), REX_VALUE(next++), REX_VALUE(next++));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal((int64_t)(intptr_t)map.base[i], i);
+    assert_int_equal(next, 4);
+}
+
+#define TEN_VALUES(n)                                                                                                  \
+    REX_VALUE(n + 0), REX_VALUE(n + 1), REX_VALUE(n + 2), REX_VALUE(n + 3), REX_VALUE(n + 4), REX_VALUE(n + 5),        \
+        REX_VALUE(n + 6), REX_VALUE(n + 7), REX_VALUE(n + 8), REX_VALUE(n + 9)
+
+static void most_rows(void **state)
+{
+    (void)state;
+    REX_MAP(map, TEN_VALUES(0), TEN_VALUES(10), TEN_VALUES(20), TEN_VALUES(30), TEN_VALUES(40), TEN_VALUES(50), REX_VALUE(60),
+            REX_VALUE(61), REX_VALUE(62), REX_VALUE(63));
+    assert_int_equal(map.count, 64);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal((int64_t)(intptr_t)map.begin[i], i);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------------- */
+
+static void to_from_tofrom_alloc(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], y[COUNT], n = COUNT;
+    start();
+    fill(x, 100);
+    REX_MAP(to, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(5)), REX_TO(x, n));
+    LAUNCH(add, to);
+    check_values(x, 0, n, 100);
+
+    REX_MAP(tofrom, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(5)), REX_TOFROM(x, n));
+    LAUNCH(add, tofrom);
+    check_values(x, 0, n, 105);
+
+    fill(y, 0);
+    REX_MAP(from, REX_VALUE(n), REX_TO(x, n), REX_FROM(y, n));
+    LAUNCH(copy, from);
+    check_values(y, 0, n, 105);
+
+    fill(y, 0);
+    REX_MAP(alloc, REX_VALUE(n), REX_TO(x, n), REX_ALLOC(y, n));
+    LAUNCH(copy, alloc);
+    check_values(y, 0, n, 0);
+    assert_false(rex_is_present(x, sizeof x, -1));
+    assert_false(rex_is_present(y, sizeof y, -1));
+}
+
+static void always_copies(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], n = COUNT;
+    start();
+    fill(x, 0);
+    REX_DATA_MAP(region, REX_TO(x, n));
+    REX_DATA_REGION(-1, region) {
+        REX_MAP(quiet, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_TOFROM(x, n));
+        REX_MAP(always, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TOFROM(x, n)));
+        fill(x, 1000);
+        LAUNCH(add, quiet);
+        check_values(x, 0, n, 1000);
+        LAUNCH(add, always);
+        check_values(x, 0, n, 1001);
+    }
+    check_values(x, 0, n, 1001);
+}
+
+static void present_is_demanded(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], n = COUNT;
+    start();
+    fill(x, 0);
+    REX_MAP(present, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_PRESENT(REX_TOFROM(x, n)));
+    REX_DATA_MAP(inner, REX_PRESENT(REX_ALLOC(x, n)));
+    assert_int_equal(launch_of(REX_KERNEL_ID(add), &present), REX_EABSENT);
+    assert_non_null(strstr(rex_last_error(), "map row 3"));
+    assert_int_equal(rex_data_begin(-1, &inner), REX_EABSENT);
+    check_values(x, 0, n, 0);
+
+    REX_DATA_MAP(region, REX_TOFROM(x, n));
+    REX_DATA_REGION(-1, region) {
+        LAUNCH(add, present);
+        assert_int_equal(rex_data_begin(-1, &inner), 0);
+        assert_int_equal(rex_data_end(-1, &inner), 0);
+    }
+    check_values(x, 0, n, 1);
+
+    /* Half of it is not it. */
+    REX_DATA_MAP(half, REX_TO(x, n / 2));
+    REX_DATA_REGION(-1, half)
+        assert_int_equal(launch_of(REX_KERNEL_ID(add), &present), REX_EABSENT);
+}
+
+static void hold_outlives_delete(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], n = COUNT;
+    start();
+    REX_DATA_MAP(held, REX_HOLD(REX_TO(x, n)));
+    REX_DATA_MAP(plain, REX_TO(x, n));
+    REX_DATA_MAP(delete, REX_DELETE(x, n));
+    REX_DATA_REGION(-1, held) {
+        assert_int_equal(rex_data_enter(-1, &plain), 0);
+        assert_int_equal(rex_data_enter(-1, &plain), 0);
+        assert_int_equal(rex_data_exit(-1, &delete), 0);
+        assert_true(rex_is_present(x, sizeof x, -1));
+    }
+    assert_false(rex_is_present(x, sizeof x, -1));
+
+    assert_int_equal(rex_data_enter(-1, &plain), 0);
+    assert_int_equal(rex_data_enter(-1, &plain), 0);
+    assert_int_equal(rex_data_exit(-1, &delete), 0);
+    assert_false(rex_is_present(x, sizeof x, -1));
+}
+
+/* The kernel indexes from the base, as the host does, and only the section is copied. */
+static void sections_with_a_lower_bound(void **state)
+{
+    (void)state;
+    int64_t x[COUNT];
+    start();
+    fill(x, 0);
+    REX_MAP(section, REX_VALUE(INT64_C(5)), REX_VALUE(INT64_C(9)), REX_VALUE(INT64_C(100)), REX_SECTION(REX_TYPE_TOFROM, x, 5, 4));
+    LAUNCH(add, section);
+    check_values(x, 0, 5, 0);
+    check_values(x, 5, 9, 100);
+    check_values(x, 9, COUNT, 0);
+
+    /* In a region the same part may be named from another base. */
+    REX_DATA_MAP(region, REX_SECTION(REX_TYPE_TOFROM, x, 5, 4));
+    REX_DATA_REGION(-1, region) {
+        REX_MAP(part, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(3)), REX_VALUE(INT64_C(1000)), REX_ALLOC(x + 5, 3));
+        LAUNCH(add, part);
+    }
+    check_values(x, 5, 6, 100);
+    check_values(x, 6, 8, 1100);
+    check_values(x, 8, 9, 100);
+}
+
+static uint64_t address_at_kernel(struct rex_row row)
+{
+    uint64_t address = 1;
+    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, address), row);
+    LAUNCH(address, map);
+    return address;
+}
+
+static void sections_of_no_length(void **state)
+{
+    (void)state;
+    int64_t x[COUNT];
+    start();
+    uint64_t absent = address_at_kernel(REX_POINTER(x));
+    assert_true(absent == (rex_runtime_release() >= 16 ? (uint64_t)(uintptr_t)x : 0));
+    address_at_kernel(REX_TO(x, 0));
+    assert_false(rex_is_present(x, 1, -1));
+
+    REX_DATA_MAP(region, REX_TO(x, COUNT));
+    REX_DATA_REGION(-1, region) {
+        uint64_t device = (uint64_t)(uintptr_t)rex_device_address(x, -1);
+        assert_true(device != 0);
+        assert_true(address_at_kernel(REX_POINTER(x)) == device);
+        assert_true(address_at_kernel(REX_POINTER(x + 3)) == device + 3 * sizeof *x);
+        assert_true(address_at_kernel(REX_TO(x, 0)) == device);
+    }
+    assert_false(rex_is_present(x, 1, -1));
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------- */
+
+static void values_arrive(void **state)
+{
+    (void)state;
+    uint64_t to[VALUES];
+    struct pair pair = {-300, 200}, back;
+    struct full full = {-7, 2.5f}, full_back;
+    float single = -1.25f, single_back;
+    double twice = 1e300, twice_back;
+    start();
+    REX_MAP(map, REX_FROM(to, VALUES), REX_VALUE((int8_t)-100), REX_VALUE((int16_t)-30000), REX_VALUE(-2000000000),
+            REX_VALUE(INT64_MIN + 3), REX_VALUE(single), REX_VALUE(twice), REX_VALUE(pair), REX_VALUE(full));
+    LAUNCH(words, map);
+    assert_true(to[0] == (uint8_t)-100);
+    assert_true(to[1] == (uint16_t)-30000);
+    assert_true(to[2] == (uint32_t)-2000000000);
+    assert_true((int64_t)to[3] == INT64_MIN + 3);
+    memcpy(&single_back, &to[4], sizeof single_back);
+    memcpy(&twice_back, &to[5], sizeof twice_back);
+    memcpy(&back, &to[6], sizeof back);
+    memcpy(&full_back, &to[7], sizeof full_back);
+    assert_true(single_back == single && to[4] >> 32 == 0);
+    assert_true(twice_back == twice);
+    assert_true(back.first == pair.first && back.second == pair.second);
+    assert_true(full_back.first == full.first && full_back.second == full.second);
+
+    REX_MAP(more, REX_FROM(to, VALUES), REX_VALUE((bool)true), REX_VALUE((bool)false), REX_VALUE('x'), REX_VALUE(UINT64_MAX),
+            REX_VALUE((uint8_t)255), REX_VALUE((void *)to), REX_VALUE((float)0), REX_DEVICE_POINTER(&to[1]));
+    LAUNCH(words, more);
+    assert_true(to[0] == 1 && to[1] == 0 && to[2] == 'x' && to[3] == UINT64_MAX && to[4] == 255);
+    assert_true(to[5] == (uint64_t)(uintptr_t)to && to[6] == 0 && to[7] == (uint64_t)(uintptr_t)&to[1]);
+}
+
+static void private_memory(void **state)
+{
+    (void)state;
+    static struct big large;
+    struct full small = {5, 3.0f};
+    int64_t scratch[2] = {77, 78}, sum = 0, expected = 8;
+    start();
+    for (int i = 0; i < 200; i++)
+        expected += large.number[i] = i * i;
+    REX_MAP(map, REX_FIRSTPRIVATE(small), REX_FIRSTPRIVATE(large), REX_PRIVATE(scratch), REX_OBJECT(REX_TYPE_FROM, sum));
+    for (int i = 0; i < 2; i++) {
+        sum = 0;
+        LAUNCH(own, map);
+        assert_int_equal(sum, expected);
+        assert_true(small.first == 5 && large.number[0] == 0 && scratch[0] == 77 && scratch[1] == 78);
+    }
+}
+
+/* ---- addresses ------------------------------------------------------------------------------------------------------------ */
+
+static void device_pointers(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], n = COUNT;
+    start();
+    fill(x, 50);
+    int64_t *device = rex_device_alloc(sizeof x, -1);
+    assert_non_null(device);
+    assert_int_equal(rex_device_copy_to(device, x, sizeof x, -1), 0);
+    REX_MAP(map, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(7)), REX_DEVICE_POINTER(device));
+    LAUNCH(add, map);
+    check_values(x, 0, n, 50);
+    assert_int_equal(rex_device_copy_from(x, device, sizeof x, -1), 0);
+    check_values(x, 0, n, 57);
+    rex_device_free(device, -1);
+}
+
+static void device_addresses_come_back(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], y[COUNT], n = COUNT;
+    start();
+    fill(x, 10);
+    fill(y, 20);
+    REX_DATA_MAP(region, REX_TOFROM(x, n), REX_USE_DEVICE_POINTER(x), REX_RETURN(REX_TOFROM(y, n)),
+                 REX_RETURN(REX_SECTION(REX_TYPE_ALLOC, x, 4, 2)));
+    REX_DATA_REGION(-1, region) {
+        int64_t *device_x = rex_map_address(&region, 1), *device_y = rex_map_address(&region, 2);
+        assert_ptr_equal(device_x, rex_device_address(x, -1));
+        assert_ptr_equal(device_y, rex_device_address(y, -1));
+        assert_ptr_equal(rex_map_address(&region, 3), device_x);
+        REX_MAP(map, REX_VALUE(n), REX_DEVICE_POINTER(device_x), REX_DEVICE_POINTER(device_y));
+        LAUNCH(copy, map);
+    }
+    check_values(y, 0, n, 10);
+    assert_false(rex_is_present(x, 1, -1));
+    assert_false(rex_is_present(y, 1, -1));
+}
+
+/* ---- structs ---------------------------------------------------------------------------------------------------------------- */
+
+static void struct_members(void **state)
+{
+    (void)state;
+    int64_t values[COUNT];
+    struct outer s = {1, 10, {COUNT, values}, NULL, 2};
+    start();
+    fill(values, 0);
+    REX_MAP(map, REX_STRUCT(s, bonus, inner), REX_MEMBER(0, REX_TYPE_TOFROM, s, bonus), REX_MEMBER(0, REX_TYPE_TO, s, inner.count),
+            REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, s, inner.values, 0, COUNT));
+    for (int64_t i = 0; i < 2; i++) {
+        LAUNCH(members, map);
+        check_values(values, 0, COUNT, i == 0 ? 10 : 21);
+        assert_int_equal(s.bonus, 11 + i);
+        assert_ptr_equal(s.inner.values, values);
+        assert_true(s.untouched_before == 1 && s.untouched_after == 2 && s.inner.count == COUNT);
+        assert_false(rex_is_present(&s.bonus, 1, -1));
+        assert_false(rex_is_present(values, 1, -1));
+    }
+}
+
+/* What a member points to points on. */
+static void pointers_behind_pointers(void **state)
+{
+    (void)state;
+    int64_t values[COUNT];
+    struct inner next = {COUNT, values};
+    struct outer s = {.next = &next};
+    start();
+    for (int64_t i = 0; i < COUNT; i++)
+        values[i] = i;
+    REX_MAP(map, REX_OBJECT(REX_TYPE_TO, s), REX_MEMBER_POINTER(0, REX_TYPE_TO, s, next, 0, 1),
+            REX_MEMBER_POINTER(1, REX_TYPE_TOFROM, *s.next, values, 0, COUNT));
+    LAUNCH(chain, map);
+    for (int64_t i = 0; i < COUNT; i++)
+        assert_int_equal(values[i], 3 * i);
+    assert_ptr_equal(next.values, values);
+    assert_false(rex_is_present(&s, 1, -1));
+    assert_false(rex_is_present(&next, 1, -1));
+    assert_false(rex_is_present(values, 1, -1));
+}
+
+static void pointees_with_a_lower_bound(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], y[COUNT], *first = x, *second = y;
+    start();
+    fill(x, 0);
+    fill(y, 0);
+    REX_MAP(map, REX_ALLOC(&first, 1), rex_row_member(REX_POINTEE(REX_TYPE_TOFROM, first, 0, 1), 0), REX_ALLOC(&second, 1),
+            rex_row_member(REX_POINTEE(REX_TYPE_TOFROM, second, 2, 2), 2));
+    LAUNCH(pointees, map);
+    assert_false(rex_is_present(x, 1, -1) || rex_is_present(&y[2], 1, -1));
+    assert_false(rex_is_present(&first, 1, -1) || rex_is_present(&second, 1, -1));
+    assert_true(x[0] == 1 && x[1] == 1 && y[2] == 4 && y[3] == 3);
+    assert_ptr_equal(first, x);
+    assert_ptr_equal(second, y);
+}
+
+/* ---- the map elsewhere ------------------------------------------------------------------------------------------------------- */
+
+static void raw_calls_take_the_columns(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], n = COUNT;
+    start();
+    fill(x, 0);
+    REX_DATA_MAP(region, REX_TOFROM(x, n));
+    REX_MAP(map, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(2)), REX_ALLOC(x, n));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add), 1, 1);
+    struct __tgt_kernel_arguments packet;
+    assert_int_equal(rex_packet_fill(&packet, &launch, &map), 0);
+    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
+    assert_int_equal(__tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(add), &packet), 0);
+    assert_int_equal(__tgt_target_teams(-1, REX_KERNEL_ID(add), REX_MAP_ARGUMENTS(map), 1, 1), 0);
+    __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(region));
+    check_values(x, 0, n, 4);
+}
+
+static void check_refused(struct rex_row row, const char *why)
+{
+    REX_MAP(map, row);
+    int result = launch_of(REX_KERNEL_ID(add), &map);
+    if (result != REX_EINVAL || strstr(rex_last_error(), why) == NULL)
+        fail_msg("%s for a row that %s: %s", rex_error_name(result), why, rex_last_error());
+}
+
+static void rows_that_no_release_takes(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], *none = NULL;
+    start();
+    check_refused(REX_TO(x, -1), "negative size");
+    check_refused(REX_TO(none, 4), "begins at NULL");
+    check_refused(REX_DELETE(x, 4), "deletes");
+    check_refused(rex_row_with(REX_TO(x, 1), INT64_C(1) << 40), "no map type");
+    check_refused(rex_row_with(REX_VALUE(1), REX_TYPE_TO), "asks for a copy");
+    check_refused(rex_row_with(REX_VALUE(1), REX_TYPE_PRIVATE), "both a literal and private");
+    check_refused(rex_row_with(REX_PRIVATE(x), REX_TYPE_FROM), "asks for a copy back");
+    check_refused(rex_row_member(REX_TO(x, 1), 0), "member of a row that does not come before");
+    check_refused(rex_row_of(NULL, x, 8, REX_TYPE_POINTER | REX_TYPE_TO), "pointer is at NULL");
+    REX_DATA_MAP(literal, REX_VALUE(1));
+    assert_int_equal(rex_data_begin(-1, &literal), REX_EINVAL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_of_memory),
+        cmocka_unit_test(columns_of_structs),
+        cmocka_unit_test(columns_of_values),
+        cmocka_unit_test(expressions_are_evaluated_once),
+        cmocka_unit_test(rows_are_evaluated_in_order),
+        cmocka_unit_test(most_rows),
+        cmocka_unit_test(to_from_tofrom_alloc),
+        cmocka_unit_test(always_copies),
+        cmocka_unit_test(present_is_demanded),
+        cmocka_unit_test(hold_outlives_delete),
+        cmocka_unit_test(sections_with_a_lower_bound),
+        cmocka_unit_test(sections_of_no_length),
+        cmocka_unit_test(values_arrive),
+        cmocka_unit_test(private_memory),
+        cmocka_unit_test(device_pointers),
+        cmocka_unit_test(device_addresses_come_back),
+        cmocka_unit_test(struct_members),
+        cmocka_unit_test(pointers_behind_pointers),
+        cmocka_unit_test(pointees_with_a_lower_bound),
+        cmocka_unit_test(raw_calls_take_the_columns),
+        cmocka_unit_test(rows_that_no_release_takes),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

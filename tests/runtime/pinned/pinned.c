@@ -1,0 +1,109 @@
+/*
+ * Pinned host memory: made, taken back, pinned in place; on the host device the same calls on ordinary memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(add_one);
+
+enum { VALUES = 100000 };
+
+/* What the driver says, apart from librex: whether it knows the address as pinned. */
+static int is_pinned(void *address)
+{
+    int (*flags_of)(unsigned *flags, void *address);
+    unsigned flags;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *function = driver != NULL ? dlsym(driver, "cuMemHostGetFlags") : NULL;
+    if (function == NULL)
+        return 0;
+    memcpy(&flags_of, &function, sizeof flags_of);
+    return flags_of(&flags, address) == 0;
+}
+
+/* A launch that maps the values there and back: each is one more afterwards. */
+static void use(int64_t *values)
+{
+    int64_t n = VALUES;
+    struct rows rows = {0};
+    for (int i = 0; i < VALUES; i++)
+        values[i] = i;
+    add_literal(&rows, &n, sizeof n);
+    add_row(&rows, values, VALUES * sizeof *values, PARAMETER | TOFROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 100, 128);
+    assert_int_equal(rex___tgt_target_kernel(-1, 100, 128, REX_KERNEL_ID(add_one), &packet), 0);
+    for (int i = 0; i < VALUES; i++)
+        assert_int_equal(values[i], i + 1);
+}
+
+static void allocated(void **state)
+{
+    (void)state;
+    /* Before the first registration, and after it. */
+    int64_t *early = rex_pinned_alloc(VALUES * sizeof *early);
+    assert_non_null(early);
+    use(early);
+    int64_t *late = rex_pinned_alloc(VALUES * sizeof *late);
+    assert_non_null(late);
+    use(late);
+    if (gpu_present())
+        assert_true(is_pinned(early) && is_pinned(late));
+    assert_int_equal(rex_offload_fini(), 0);
+    use(early);
+    assert_int_equal(rex_pinned_free(early), 0);
+    assert_int_equal(rex_pinned_free(late), 0);
+    assert_int_equal(rex_pinned_free(NULL), 0);
+    assert_int_equal(rex_pinned_free(late), REX_EINVAL);
+}
+
+static void pinned_in_place(void **state)
+{
+    (void)state;
+    int64_t *values = malloc(VALUES * sizeof *values);
+    assert_non_null(values);
+    assert_int_equal(rex_pin(values, VALUES * sizeof *values), 0);
+    /* The driver answers in a context only, which the launch leaves current. */
+    use(values);
+    if (gpu_present())
+        assert_true(is_pinned(values));
+    assert_int_equal(rex_unpin(values), 0);
+    if (gpu_present())
+        assert_false(is_pinned(values));
+    use(values);
+    assert_int_equal(rex_pin(values, VALUES * sizeof *values), 0);
+    assert_int_equal(rex_unpin(values), 0);
+    free(values);
+}
+
+static void wrong(void **state)
+{
+    (void)state;
+    char *bytes = malloc(10000);
+    assert_non_null(bytes);
+    assert_int_equal(rex_pin(bytes, 8000), 0);
+    assert_int_equal(rex_pin(bytes, 8000), REX_EINVAL);
+    assert_int_equal(rex_pin(bytes + 4000, 6000), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "overlap"));
+    assert_int_equal(rex_unpin(bytes + 1), REX_EINVAL);
+    assert_int_equal(rex_pinned_free(bytes), REX_EINVAL);
+    assert_int_equal(rex_unpin(bytes), 0);
+    assert_int_equal(rex_unpin(bytes), REX_EINVAL);
+    assert_int_equal(rex_pin(NULL, 10), REX_EINVAL);
+    assert_int_equal(rex_pin(bytes, 0), REX_EINVAL);
+    assert_int_equal(rex_pin(bytes, SIZE_MAX), REX_EINVAL);
+    assert_null(rex_pinned_alloc(0));
+    assert_int_equal(rex_last_error_code(), REX_EINVAL);
+    assert_null(rex_pinned_alloc(SIZE_MAX - 5));
+    assert_int_not_equal(rex_last_error_code(), REX_EINVAL);
+    free(bytes);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocated),
+        cmocka_unit_test(pinned_in_place),
+        cmocka_unit_test(wrong),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

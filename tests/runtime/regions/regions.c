@@ -1,0 +1,574 @@
+/*
+ * What lasts: data regions and every way out of them, enter and exit data, updates of all and of parts, presence, device memory; and what is
+ * refused because libomptarget would abort or say nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(add);
+
+enum {
+    COUNT = 64
+};
+
+static void start(void)
+{
+    assert_int_equal(rex_offload_init(), 0);
+}
+
+/* Adds on the device to what is mapped there; 0 or an error. */
+static int add(int32_t *x, int64_t count, int32_t by, int64_t device)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add), 1, 1);
+    launch.device = device;
+    REX_MAP(map, REX_VALUE(count), REX_VALUE(by), REX_ALLOC(x, count));
+    return rex_launch(&launch, &map);
+}
+
+static void check_all(const int32_t *x, int64_t count, int32_t value)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (x[i] != value)
+            fail_msg("value %d is %d, not %d", (int)i, x[i], value);
+}
+
+/* A region's array is 5 before, COUNT long, and has got 1 from the device when it is over. */
+static int32_t x[COUNT];
+static void before_region(void)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 5;
+}
+static void after_region(void)
+{
+    check_all(x, COUNT, 6);
+    assert_false(rex_is_present(x, sizeof x, -1));
+}
+
+/* ---- ways out of a region -------------------------------------------------------------------------------------------- */
+
+static void left_at_its_end(void **state)
+{
+    (void)state;
+    int ran = 0;
+    start();
+    before_region();
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_DATA_REGION(-1, region) {
+        ran++;
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        check_all(x, COUNT, 5);
+    }
+    assert_int_equal(ran, 1);
+    after_region();
+}
+
+static void left_by_break_and_continue(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_DATA_REGION(-1, region) {
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        if (x[0] == 5)
+            break;
+        fail();
+    }
+    after_region();
+
+    before_region();
+    int ran = 0;
+    REX_DATA_REGION(-1, region) {
+        ran++;
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        if (ran > 0)
+            continue;
+        fail();
+    }
+    assert_int_equal(ran, 1);
+    after_region();
+}
+
+static int return_from_region(void)
+{
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_DATA_REGION(-1, region) {
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        return 17;
+    }
+    return 0;
+}
+
+static void left_by_return(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    assert_int_equal(return_from_region(), 17);
+    after_region();
+}
+
+static void left_by_goto(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    REX_DATA_MAP(outer, REX_TOFROM(x, COUNT));
+    REX_DATA_MAP(inner, REX_TO(x, COUNT));
+    REX_DATA_REGION(-1, outer) {
+        REX_DATA_REGION(-1, inner) {
+            assert_int_equal(add(x, COUNT, 1, -1), 0);
+            goto out;
+        }
+    }
+    fail();
+out:
+    after_region();
+}
+
+/* As a loop leaves several at once. */
+static void regions_in_a_loop(void **state)
+{
+    (void)state;
+    start();
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    for (int i = 0; i < rounds_of(100); i++) {
+        before_region();
+        REX_DATA_REGION(-1, region)
+            assert_int_equal(add(x, COUNT, 1, -1), 0);
+        after_region();
+    }
+}
+
+static void nested_regions_count(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    REX_DATA_MAP(outer, REX_TOFROM(x, COUNT));
+    REX_DATA_MAP(inner, REX_TOFROM(x, COUNT));
+    REX_DATA_REGION(-1, outer) {
+        REX_DATA_REGION(-1, inner)
+            assert_int_equal(add(x, COUNT, 1, -1), 0);
+        check_all(x, COUNT, 5);
+        assert_true(rex_is_present(x, sizeof x, -1));
+    }
+    after_region();
+}
+
+static void a_region_that_cannot_begin(void **state)
+{
+    (void)state;
+    start();
+    REX_DATA_MAP(region, REX_PRESENT(REX_TOFROM(x, COUNT)));
+    REX_DATA_REGION(-1, region)
+        fail();
+    assert_int_equal(rex_last_error_code(), REX_EABSENT);
+    REX_DATA_REGION(1 << 20, region)
+        fail();
+    assert_int_equal(rex_last_error_code(), REX_EDEVICE);
+    assert_false(rex_is_present(x, 1, -1));
+}
+
+static int push_x(struct rex_cursor *cursor, void *context)
+{
+    (void)context;
+    return rex_push(cursor, rex_row_in_region(REX_TOFROM(x, COUNT)));
+}
+
+static void an_owning_region_frees_its_map(void **state)
+{
+    (void)state;
+    struct rex_map map = {0};
+    start();
+    before_region();
+    assert_int_equal(rex_map_build(&map, NULL, push_x, NULL, NULL), 0);
+    assert_non_null(map.storage);
+    REX_DATA_REGION_OWNING(-1, map) {
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        break;
+    }
+    assert_null(map.storage);
+    assert_int_equal(map.count, 0);
+    after_region();
+
+    /* One that does not begin frees it too. */
+    assert_int_equal(rex_map_build(&map, NULL, push_x, NULL, NULL), 0);
+    REX_DATA_REGION_OWNING(1 << 20, map)
+        fail();
+    assert_null(map.storage);
+}
+
+/* ---- enter, exit, devices ---------------------------------------------------------------------------------------------- */
+
+static void enter_and_exit(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    REX_DATA_MAP(enter, REX_TO(x, COUNT));
+    REX_DATA_MAP(from, REX_FROM(x, COUNT));
+    REX_DATA_MAP(release, REX_RELEASE(x, COUNT));
+    REX_DATA_MAP(delete, REX_DELETE(x, COUNT));
+    assert_int_equal(rex_data_enter(-1, &enter), 0);
+    assert_int_equal(rex_data_enter(-1, &enter), 0);
+    assert_int_equal(add(x, COUNT, 1, -1), 0);
+    assert_int_equal(rex_data_exit(-1, &release), 0);
+    assert_true(rex_is_present(x, sizeof x, -1));
+    assert_int_equal(rex_data_exit(-1, &from), 0);
+    after_region();
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rex_data_enter(-1, &enter), 0);
+    assert_int_equal(rex_data_exit(-1, &delete), 0);
+    assert_false(rex_is_present(x, sizeof x, -1));
+    assert_int_equal(rex_data_exit(-1, &release), 0); /* nothing to end is no error */
+}
+
+static void devices_have_their_own(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    int last = rex_device_count() - 1;
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_DATA_REGION(last, region) {
+        assert_true(rex_is_present(x, sizeof x, last));
+        assert_true(last == 0 || !rex_is_present(x, sizeof x, 0));
+        assert_int_equal(add(x, COUNT, 1, last), 0);
+    }
+    check_all(x, COUNT, 6);
+
+    /* The number behind the last is the host: nothing is mapped, and launches say so. */
+    REX_DATA_REGION(last + 1, region)
+        assert_int_equal(add(x, COUNT, 1, last + 1), REX_EHOST);
+    assert_int_equal(add(x, COUNT, 1, last + 2), REX_EDEVICE);
+    assert_int_equal(add(x, COUNT, 1, -2), REX_EDEVICE);
+    assert_int_equal(rex_data_update(last + 2, &region), REX_EDEVICE);
+    check_all(x, COUNT, 6);
+}
+
+/* ---- updates -------------------------------------------------------------------------------------------------------------- */
+
+static void updates_of_all_and_of_a_part(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    REX_DATA_MAP(region, REX_TO(x, COUNT));
+    REX_DATA_MAP(to, REX_TO(x, COUNT));
+    REX_DATA_MAP(from, REX_FROM(x, COUNT));
+    REX_DATA_MAP(part, REX_SECTION(REX_TYPE_FROM, x, 10, 3));
+    REX_DATA_REGION(-1, region) {
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+        assert_int_equal(rex_data_update(-1, &part), 0);
+        check_all(x, 10, 5);
+        check_all(x + 10, 3, 6);
+        check_all(x + 13, COUNT - 13, 5);
+        assert_int_equal(rex_data_update(-1, &from), 0);
+        check_all(x, COUNT, 6);
+        for (int i = 0; i < COUNT; i++)
+            x[i] = 40;
+        assert_int_equal(rex_data_update(-1, &to), 0);
+        assert_int_equal(add(x, COUNT, 2, -1), 0);
+        assert_int_equal(rex_data_update(-1, &from), 0);
+        check_all(x, COUNT, 42);
+    }
+    check_all(x, COUNT, 42);
+}
+
+static void updates_of_what_is_not_there(void **state)
+{
+    (void)state;
+    static int32_t y[COUNT];
+    start();
+    before_region();
+    REX_DATA_MAP(absent, REX_FROM(x, COUNT));
+    REX_DATA_MAP(neither, REX_ALLOC(x, COUNT));
+    REX_DATA_MAP(both, REX_FROM(y, COUNT), REX_FROM(x, COUNT));
+    REX_DATA_MAP(half, REX_TO(x, COUNT / 2), REX_TO(y, COUNT));
+    assert_int_equal(rex_data_update(-1, &absent), REX_EABSENT);
+    assert_non_null(strstr(rex_last_error(), "map row 0"));
+    REX_DATA_REGION(-1, half) {
+        assert_int_equal(rex_data_update(-1, &absent), REX_EABSENT);
+        assert_non_null(strstr(rex_last_error(), "in part"));
+        /* No row is copied where one is wrong. */
+        assert_int_equal(add(y, COUNT, 3, -1), 0);
+        assert_int_equal(rex_data_update(-1, &both), REX_EABSENT);
+        check_all(y, COUNT, 0);
+        assert_int_equal(rex_data_update(-1, &neither), REX_EINVAL);
+        assert_int_equal(rex_data_update(-1, NULL), REX_EINVAL);
+    }
+    check_all(x, COUNT, 5);
+}
+
+/* ---- rectangles ------------------------------------------------------------------------------------------------------------- */
+
+enum {
+    MOST_DIMENSIONS = 4,
+    MOST_ELEMENTS = 2048
+};
+
+struct rectangle {
+    int32_t *array;
+    struct rex_dimension dimensions[MOST_DIMENSIONS];
+    int count;
+    int64_t type;
+};
+
+static int push_rectangle(struct rex_cursor *cursor, void *context)
+{
+    struct rectangle *rectangle = context;
+    return rex_push_rectangle(cursor, rectangle->array, sizeof *rectangle->array, rectangle->dimensions, rectangle->count, rectangle->type);
+}
+
+/* Whether the element at INDEX of the array, row by row, is in the rectangle: the plain loop that rows are compared with. */
+static int is_inside(const struct rectangle *rectangle, int64_t index)
+{
+    for (int d = rectangle->count - 1; d >= 0; d--) {
+        const struct rex_dimension *dimension = &rectangle->dimensions[d];
+        int64_t at = index % dimension->extent - dimension->lower;
+        index /= dimension->extent;
+        if (at < 0 || at % dimension->stride != 0 || at / dimension->stride >= dimension->length)
+            return 0;
+    }
+    return 1;
+}
+
+static int64_t elements_of(const struct rectangle *rectangle)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < rectangle->count; d++)
+        elements *= rectangle->dimensions[d].extent;
+    return elements;
+}
+
+static void update_rectangle(struct rectangle *rectangle, int64_t type)
+{
+    struct rex_map map;
+    rectangle->type = type;
+    assert_int_equal(rex_map_build(&map, NULL, push_rectangle, rectangle, NULL), 0);
+    assert_int_equal(rex_data_update(-1, &map), 0);
+    rex_map_free(&map);
+}
+
+static void check_elements(const struct rectangle *rectangle, int64_t elements, int32_t inside, int32_t outside)
+{
+    for (int64_t i = 0; i < elements; i++) {
+        int32_t expected = (int32_t)i + (is_inside(rectangle, i) ? inside : outside);
+        if (rectangle->array[i] != expected)
+            fail_msg("%d dimensions: element %d is %d, not %d", rectangle->count, (int)i, rectangle->array[i], expected);
+    }
+}
+
+/* 1000 from the device inside, then 20000 to it. */
+static void check_rectangle(struct rectangle *rectangle)
+{
+    int64_t elements = elements_of(rectangle);
+    assert_true(elements <= MOST_ELEMENTS);
+    for (int64_t i = 0; i < elements; i++)
+        rectangle->array[i] = (int32_t)i;
+    REX_DATA_MAP(region, REX_TOFROM(rectangle->array, elements));
+    REX_DATA_REGION(-1, region) {
+        assert_int_equal(add(rectangle->array, elements, 1000, -1), 0);
+        update_rectangle(rectangle, REX_TYPE_FROM);
+        check_elements(rectangle, elements, 1000, 0);
+        for (int64_t i = 0; i < elements; i++)
+            rectangle->array[i] = (int32_t)i + 20000;
+        update_rectangle(rectangle, REX_TYPE_TO);
+    }
+    check_elements(rectangle, elements, 20000, 1000);
+}
+
+static void rectangles_that_went_wrong_elsewhere(void **state)
+{
+    (void)state;
+    static int32_t array[MOST_ELEMENTS];
+    /* What libomptarget's own entry copies too little of, and the plain cases beside them. */
+    static const struct {
+        int count;
+        struct rex_dimension dimensions[MOST_DIMENSIONS];
+    } cases[] = {
+        {1, {{10, 0, 10, 1}}},
+        {1, {{10, 3, 4, 1}}},
+        {1, {{10, 1, 3, 2}}},
+        {1, {{10, 9, 1, 7}}},
+        {2, {{8, 0, 3, 1}, {8, 0, 3, 1}}},
+        {2, {{8, 2, 3, 1}, {8, 0, 8, 1}}},
+        {2, {{8, 0, 4, 2}, {8, 0, 8, 1}}},
+        {2, {{8, 0, 8, 1}, {8, 0, 4, 2}}},
+        {2, {{8, 1, 3, 2}, {8, 1, 3, 3}}},
+        {2, {{8, 0, 0, 1}, {8, 0, 3, 1}}},
+        {3, {{4, 1, 2, 1}, {5, 0, 5, 1}, {6, 0, 6, 1}}},
+        {3, {{4, 0, 4, 1}, {5, 1, 3, 1}, {6, 2, 3, 1}}},
+        {3, {{4, 0, 2, 3}, {5, 0, 3, 2}, {6, 1, 2, 4}}},
+        {4, {{3, 1, 2, 1}, {4, 0, 4, 1}, {5, 2, 2, 1}, {6, 0, 6, 1}}},
+        {4, {{3, 0, 2, 2}, {4, 1, 2, 2}, {5, 0, 2, 4}, {6, 0, 3, 2}}},
+    };
+    start();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rectangle rectangle = {.array = array, .count = cases[i].count};
+        memcpy(rectangle.dimensions, cases[i].dimensions, sizeof rectangle.dimensions);
+        check_rectangle(&rectangle);
+    }
+}
+
+static int64_t draw(uint64_t *random, int64_t most)
+{
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int64_t)((*random >> 33) % (uint64_t)most);
+}
+
+static void rectangles_at_random(void **state)
+{
+    (void)state;
+    static int32_t array[MOST_ELEMENTS];
+    uint64_t random = 2024;
+    start();
+    for (int i = 0; i < rounds_of(400); i++) {
+        struct rectangle rectangle = {.array = array, .count = 1 + (int)draw(&random, MOST_DIMENSIONS)};
+        for (int d = 0; d < rectangle.count; d++) {
+            struct rex_dimension *dimension = &rectangle.dimensions[d];
+            dimension->extent = 1 + draw(&random, 6);
+            dimension->lower = draw(&random, dimension->extent);
+            dimension->stride = 1 + draw(&random, 3);
+            dimension->length = draw(&random, (dimension->extent - 1 - dimension->lower) / dimension->stride + 2);
+        }
+        check_rectangle(&rectangle);
+    }
+}
+
+static void rectangles_that_are_none(void **state)
+{
+    (void)state;
+    static int32_t array[COUNT];
+    static const struct rex_dimension wrong[] = {
+        {8, 0, 9, 1}, {8, 4, 5, 1}, {8, 0, 5, 2}, {8, -1, 2, 1}, {8, 0, -1, 1}, {8, 0, 1, 0}, {8, 0, 1, -1}, {0, 0, 0, 1}, {-8, 0, 1, 1},
+        {8, 0, 3, INT64_MAX}, {8, INT64_MAX, 2, 1},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct rectangle rectangle = {array, {{8, 0, 2, 1}, wrong[i]}, 2, REX_TYPE_FROM};
+        struct rex_map map = {.count = 77};
+        assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &rectangle, NULL), REX_EINVAL);
+        assert_non_null(strstr(rex_last_error(), "dimension 1"));
+        assert_int_equal(map.count, 77);
+    }
+    struct rectangle huge = {array, {{INT64_MAX / 2, 0, 1, 1}, {4, 0, 1, 1}}, 2, REX_TYPE_FROM};
+    struct rectangle none = {array, {{8, 0, 1, 1}}, 0, REX_TYPE_FROM};
+    struct rectangle nowhere = {NULL, {{8, 0, 1, 1}}, 1, REX_TYPE_FROM};
+    struct rex_map map;
+    assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &huge, NULL), REX_EINVAL);
+    assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &none, NULL), REX_EINVAL);
+    assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &nowhere, NULL), REX_EINVAL);
+}
+
+/* ---- what is where ------------------------------------------------------------------------------------------------------------ */
+
+static void overlaps_are_refused(void **state)
+{
+    (void)state;
+    start();
+    before_region();
+    REX_DATA_MAP(middle, REX_SECTION(REX_TYPE_TO, x, 16, 16));
+    REX_DATA_MAP(larger, REX_TO(x, COUNT));
+    REX_DATA_MAP(left, REX_SECTION(REX_TYPE_TO, x, 8, 16));
+    REX_DATA_MAP(right, REX_SECTION(REX_TYPE_TO, x, 24, 16));
+    REX_DATA_MAP(beside, REX_SECTION(REX_TYPE_TO, x, 32, 16));
+    REX_DATA_MAP(inside, REX_SECTION(REX_TYPE_TO, x, 20, 4));
+    REX_DATA_REGION(-1, middle) {
+        assert_int_equal(rex_data_begin(-1, &left), REX_EOVERLAP);
+        assert_int_equal(rex_data_begin(-1, &right), REX_EOVERLAP);
+        assert_int_equal(add(x + 24, 16, 1, -1), REX_EOVERLAP);
+        assert_non_null(strstr(rex_last_error(), "in part"));
+        REX_DATA_REGION(-1, beside)
+            assert_int_equal(add(x + 32, 16, 1, -1), 0);
+        REX_DATA_REGION(-1, inside)
+            assert_int_equal(add(x + 20, 4, 1, -1), 0);
+    }
+    /* Two mappings that meet are not one. */
+    REX_DATA_REGION(-1, middle)
+        REX_DATA_REGION(-1, beside)
+            assert_int_equal(add(x + 16, 32, 1, -1), REX_EOVERLAP);
+    REX_DATA_REGION(-1, larger)
+        assert_int_equal(add(x, COUNT, 1, -1), 0);
+}
+
+static void presence(void **state)
+{
+    (void)state;
+    start();
+    assert_false(rex_is_present(x, 1, -1));
+    assert_false(rex_is_present(NULL, 0, -1));
+    assert_null(rex_device_address(x, -1));
+    assert_null(rex_device_address(NULL, -1));
+    REX_DATA_MAP(region, REX_SECTION(REX_TYPE_TO, x, 16, 16));
+    REX_DATA_REGION(-1, region) {
+        char *device = rex_device_address(x + 16, -1);
+        assert_non_null(device);
+        assert_true(rex_is_present(x + 16, 16 * sizeof *x, -1));
+        assert_true(rex_is_present(x + 16, 0, -1));
+        assert_true(rex_is_present(x + 31, sizeof *x, -1));
+        assert_false(rex_is_present(x + 31, 2 * sizeof *x, -1));
+        assert_false(rex_is_present(x + 15, 2 * sizeof *x, -1));
+        assert_false(rex_is_present(x + 15, 18 * sizeof *x, -1));
+        assert_false(rex_is_present(x + 32, 1, -1));
+        assert_ptr_equal(rex_device_address(x + 20, -1), device + 4 * sizeof *x);
+        assert_false(rex_is_present(x + 16, 1, 1 << 20));
+        assert_null(rex_device_address(x + 16, 1 << 20));
+    }
+    assert_false(rex_is_present(x + 16, 1, -1));
+    assert_null(rex_device_address(x + 16, -1));
+}
+
+static void device_memory(void **state)
+{
+    (void)state;
+    int32_t y[COUNT];
+    assert_null(rex_device_alloc(16, -1)); /* nothing is registered */
+    assert_int_equal(rex_last_error_code(), REX_EINVAL);
+    start();
+    before_region();
+    for (int device = -1; device < rex_device_count(); device++) {
+        void *memory = rex_device_alloc(sizeof x, device);
+        assert_non_null(memory);
+        memset(y, 0, sizeof y);
+        assert_int_equal(rex_device_copy_to(memory, x, sizeof x, device), 0);
+        assert_int_equal(rex_device_copy_from(y, memory, sizeof y, device), 0);
+        check_all(y, COUNT, 5);
+        assert_int_equal(rex_device_copy_from(y, memory, 0, device), 0);
+        assert_int_equal(rex_device_copy_from(NULL, memory, 4, device), REX_EINVAL);
+        assert_int_equal(rex_device_copy_to(NULL, y, 4, device), REX_EINVAL);
+        rex_device_free(memory, device);
+    }
+    assert_null(rex_device_alloc(16, 1 << 20));
+    assert_int_equal(rex_last_error_code(), REX_EDEVICE);
+    assert_int_equal(rex_device_copy_to(y, x, 4, -2), REX_EDEVICE);
+    rex_device_free(NULL, -1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_at_its_end),
+        cmocka_unit_test(left_by_break_and_continue),
+        cmocka_unit_test(left_by_return),
+        cmocka_unit_test(left_by_goto),
+        cmocka_unit_test(regions_in_a_loop),
+        cmocka_unit_test(nested_regions_count),
+        cmocka_unit_test(a_region_that_cannot_begin),
+        cmocka_unit_test(an_owning_region_frees_its_map),
+        cmocka_unit_test(enter_and_exit),
+        cmocka_unit_test(devices_have_their_own),
+        cmocka_unit_test(updates_of_all_and_of_a_part),
+        cmocka_unit_test(updates_of_what_is_not_there),
+        cmocka_unit_test(rectangles_that_went_wrong_elsewhere),
+        cmocka_unit_test(rectangles_at_random),
+        cmocka_unit_test(rectangles_that_are_none),
+        cmocka_unit_test(overlaps_are_refused),
+        cmocka_unit_test(presence),
+        cmocka_unit_test(device_memory),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

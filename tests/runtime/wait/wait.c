@@ -1,0 +1,168 @@
+/*
+ * The wait policy, and children of fork.
+ *
+ * On a GPU the flags of the primary context tell what was set. On the host device a policy is accepted and changes nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(square);
+
+static int launch(void)
+{
+    int64_t value = 12, result = -1;
+    struct rows rows = {0};
+    add_literal(&rows, &value, sizeof value);
+    add_row(&rows, &result, sizeof result, PARAMETER | FROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    int launched = rex___tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(square), &packet);
+    assert_int_equal(result, launched == 0 ? 144 : -1);
+    return launched;
+}
+
+/* ---- the driver, apart from librex ---------------------------------------------------------------------------------------------- */
+
+static int driver_call(const char *name, int device, void *a, void *b)
+{
+    int (*call)(int device, void *a, void *b);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *address = driver != NULL ? dlsym(driver, name) : NULL;
+    if (address == NULL)
+        return -1;
+    memcpy(&call, &address, sizeof call);
+    return call(device, a, b);
+}
+
+/* Flags of GPU 0's primary context, -1 while it is not active. */
+static int context_flags(void)
+{
+    unsigned flags = 0;
+    int active = 0;
+    assert_int_equal(driver_call("cuDevicePrimaryCtxGetState", 0, &flags, &active), 0);
+    return active ? (int)flags : -1;
+}
+
+/* cuDevicePrimaryCtxRetain(&context, device) with the arguments in the driver's order. */
+static void activate_elsewhere(void)
+{
+    int (*retain)(void **context, int device);
+    void *context, *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), "cuDevicePrimaryCtxRetain");
+    assert_non_null(address);
+    memcpy(&retain, &address, sizeof retain);
+    assert_int_equal(driver_call("cuInit", 0, NULL, NULL), 0);
+    assert_int_equal(retain(&context, 0), 0);
+}
+
+/* ---- policies -------------------------------------------------------------------------------------------------------------------- */
+
+#define SCHEDULE_MASK 0x7
+
+static void check_policy(const char *policy, int flags)
+{
+    if (policy != NULL)
+        assert_int_equal(rex_configure(REX_OPTION_WAIT, policy), 0);
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(launch(), 0);
+    if (gpu_present())
+        assert_int_equal(context_flags() & SCHEDULE_MASK, flags);
+    assert_int_equal(rex_offload_fini(), 0);
+    assert_int_equal(launch(), 0);
+}
+
+static void automatic(void **state)
+{
+    (void)state;
+    check_policy(NULL, 0);
+}
+
+static void spin(void **state)
+{
+    (void)state;
+    check_policy("spin", 1);
+}
+
+static void yield(void **state)
+{
+    (void)state;
+    check_policy("Yield", 2);
+}
+
+static void block(void **state)
+{
+    (void)state;
+    check_policy("block", 4);
+}
+
+/* libomptarget makes an inactive context block, in every release. */
+static void left_to_the_runtime(void **state)
+{
+    (void)state;
+    check_policy("runtime", 4);
+}
+
+static void from_the_environment(void **state)
+{
+    (void)state;
+    setenv("REX_WAIT", "spin", 1);
+    check_policy(NULL, 1);
+}
+
+static void unknown_in_the_environment(void **state)
+{
+    (void)state;
+    setenv("REX_WAIT", "sometimes", 1);
+    check_policy(NULL, 0);
+}
+
+static void unknown_in_the_program(void **state)
+{
+    (void)state;
+    assert_int_equal(rex_configure(REX_OPTION_WAIT, "sometimes"), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "\"sometimes\""));
+}
+
+static void active_context_stays(void **state)
+{
+    (void)state;
+    if (gpu_present())
+        activate_elsewhere();
+    check_policy("spin", 0);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------------------------------------------- */
+
+static void child_of_a_process_with_a_gpu(void **state)
+{
+    (void)state;
+    int status = -1;
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(launch(), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int launched = launch();
+        int expected = rex_module_on_host(&rex_this_module) ? launched == 0
+                                                            : launched == -1 && rex_last_error_code() == REX_EFORK;
+        _exit(expected ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(launch(), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(automatic),
+        cmocka_unit_test(spin),
+        cmocka_unit_test(yield),
+        cmocka_unit_test(block),
+        cmocka_unit_test(left_to_the_runtime),
+        cmocka_unit_test(from_the_environment),
+        cmocka_unit_test(unknown_in_the_environment),
+        cmocka_unit_test(unknown_in_the_program),
+        cmocka_unit_test(active_context_stays),
+        cmocka_unit_test(child_of_a_process_with_a_gpu),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
