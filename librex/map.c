@@ -30,6 +30,9 @@ static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
     if (parent >= cursor->row)
         return rex_fail(REX_EINVAL, "map row %lld is a member of row %lld, which does not come before it", (long long)cursor->row,
                         (long long)parent);
+    if (parent > REX_PARENT_MAX)
+        return rex_fail(REX_EINVAL, "map row %lld is a member of row %lld, and at most %d can be named", (long long)cursor->row,
+                        (long long)parent, REX_PARENT_MAX);
     if (cursor->row >= INT32_MAX)
         return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
     return REX_OK;

@@ -91,6 +91,8 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
      */
     REX_REAL(push_mapper_component)(handle, NULL, NULL, 0, 0, NULL);
     cursor.row = REX_REAL(mapper_num_components)(handle);
-    if (rex_map_elements(&cursor, mapper, section, element_size) != REX_OK)
-        return;
+    int result = rex_map_elements(&cursor, mapper, section, element_size);
+    /* A mapper of the program's may return an error that nobody has recorded. */
+    if (result != REX_OK && rex_last_error_code() != result)
+        rex_fail(result, "a mapper that libomptarget called returned %d (%s): what comes after is not mapped", result, rex_error_name(result));
 }

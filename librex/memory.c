@@ -16,7 +16,7 @@
 
 static int none_registered(const char *what)
 {
-    return rex_fail(REX_EINVAL, "%s: no module is registered", what);
+    return rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled", what);
 }
 
 int rex_memory_device(int64_t device, int *number)
@@ -69,6 +69,8 @@ void *rex_device_address(const void *address, int64_t device)
     if (address == NULL || rex_device_count() == 0 || rex_memory_device(device, &number) != REX_OK ||
         !omp->is_present(address, number))
         return NULL;
+    if (number == rex_device_count()) /* the host; LLVM 16 prints an error for it */
+        return (void *)(uintptr_t)address;
     return omp->mapped_pointer != NULL ? omp->mapped_pointer(address, number) : address_by_row(address, number);
 }
 

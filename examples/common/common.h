@@ -38,7 +38,10 @@ struct settings {
     int sized;                        /* out: --size was given */
 };
 
-/* Reads the command line: --size, --device, --verify, --no-verify, --help and the extra ones. Leaves the program on --help (0) and on errors (2). */
+/*
+ * Reads the command line: --size, --device, --verify, --no-verify, --help and the extra ones. Leaves the program on --help (0) and on
+ * errors (2).
+ */
 void read_options(struct settings *settings, int argc, char **argv);
 
 /* Leaves the program with status 2 and "PROGRAM: @what; see --help". */

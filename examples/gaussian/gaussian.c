@@ -16,9 +16,9 @@
 #include "gaussian.h"
 
 /*
- * How far device and host may be apart, as a share of the largest unknown, and how far each of them from solving the equations. Both add the same
- * products in another order, and a GPU fuses some: 2.2e-16 a rounding, which a matrix such as the made-up one enlarges by some 4e4, and a
- * few hundred of them add up.
+ * How far device and host may be apart, as a share of the largest unknown, and the device's solution from solving the equations. The
+ * two add the same products in another order, and a GPU fuses some: 2.2e-16 a rounding, which a matrix such as the made-up one may enlarge
+ * by 4e4, and a few hundred of them add up.
  */
 #define TOLERANCE 1e-9
 

@@ -64,7 +64,7 @@ extern "C" {
 /** REX_TYPE_HOLD: OMPX_HOLD: a count of its own, which DELETE leaves alone. Since 0.1. */
 #define REX_TYPE_HOLD INT64_C(0x2000)
 /** REX_TYPE_MEMBER_OF(row): a member of the object in row @row, counted from 0. Since 0.1. */
-#define REX_TYPE_MEMBER_OF(row) ((int64_t)((uint64_t)((row) + 1) << 48))
+#define REX_TYPE_MEMBER_OF(row) ((int64_t)(((uint64_t)(row) + 1) << 48))
 /** REX_PARENT_MAX: the highest row that REX_TYPE_MEMBER_OF() can name; 16 bits, counted from 1, all ones kept for compilers. Since 0.1. */
 #define REX_PARENT_MAX 65533
 /** REX_TYPE_MEMBER_MASK: the bits of REX_TYPE_MEMBER_OF(). Since 0.1. */
@@ -344,7 +344,7 @@ REX_API int32_t rex_cursor_row(const struct rex_cursor *cursor);
  * @prefix, @suffix   rows before and after; NULL for none. Copied; MEMBER_OF numbers in @suffix are moved along.
  * @rows, @context    the row function and its argument; NULL for none.
  * Returns 0; REX_ENOMEM; REX_EINVAL where the two passes disagree, or there are more rows than an int32_t counts, or a parent's
- * number exceeds 65534; or what @rows returned. Since 0.1.
+ * number exceeds REX_PARENT_MAX; or what @rows returned. Since 0.1.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                           const struct rex_map *suffix);

@@ -225,6 +225,23 @@ static void parents_far_down(void **state)
     rex_map_free(&map);
 }
 
+/* All ones are the compilers'. */
+static void all_ones_name_no_parent(void **state)
+{
+    (void)state;
+    int64_t before = 65535;
+    REX_MAP(suffix, rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_MASK | REX_TYPE_TO));
+    struct rex_map large, map = {0};
+    assert_int_equal(rex_map_build(&large, NULL, push_many, &before, NULL), 0);
+    large.types[65534] |= REX_TYPE_MEMBER_OF(65533);
+    assert_int_equal(rex_map_build(&map, &large, NULL, NULL, NULL), 0);
+    rex_map_free(&map);
+    large.types[65534] |= REX_TYPE_MEMBER_MASK;
+    check_refused(&large, NULL, NULL, NULL, REX_EINVAL, "65534");
+    check_refused(NULL, push_many, &before, &suffix, REX_EINVAL, "at most 65533");
+    rex_map_free(&large);
+}
+
 /* What does not fit in the 16 bits of a type is seen before it is lost. */
 static void parents_that_have_no_number(void **state)
 {
@@ -246,6 +263,45 @@ static int push_past_the_end(struct rex_cursor *cursor, void *context)
     int64_t *row = context;
     cursor->row = *row;
     return rex_push(cursor, rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO));
+}
+
+/* rules.mk leads calls of calloc() here. */
+static int memory_is_out;
+static int allocations;
+static size_t last_allocation;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    allocations++;
+    last_allocation = count * size;
+    return memory_is_out ? NULL : __real_calloc(count, size);
+}
+
+/* Four columns are one allocation; without it nothing has changed, and the next try succeeds. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    int calls = 0;
+    struct rex_map map;
+    REX_MAP(fixed, REX_VALUE(1), REX_VALUE(2));
+    memory_is_out = 1;
+    check_refused(&fixed, push_object, &calls, &fixed, REX_ENOMEM, "bytes for the rows of a map");
+    assert_int_equal(calls, 1);
+    check_refused(NULL, NULL, NULL, NULL, REX_ENOMEM, "out of memory");
+    memory_is_out = 0;
+    allocations = 0;
+    assert_int_equal(rex_map_build(&map, &fixed, push_object, &calls, &fixed), 0);
+    assert_int_equal(allocations, 1);
+    assert_in_range(last_allocation, 7 * 32, 8 * 32);
+    assert_int_equal(map.count, 7);
+    assert_int_equal(calls, 3);
+    rex_map_free(&map);
+    assert_null(map.base);
+    rex_map_free(&map);
+    rex_map_free(NULL);
+    rex_map_free(&fixed);
+    assert_int_equal(fixed.count, 2);
 }
 
 static void more_rows_than_a_number_has(void **state)
@@ -552,7 +608,9 @@ int main(void)
         cmocka_unit_test(passes_that_disagree),
         cmocka_unit_test(an_ignored_error_adds_no_row),
         cmocka_unit_test(parents_far_down),
+        cmocka_unit_test(all_ones_name_no_parent),
         cmocka_unit_test(parents_that_have_no_number),
+        cmocka_unit_test(out_of_memory),
         cmocka_unit_test(more_rows_than_a_number_has),
         cmocka_unit_test(sections_through_a_mapper),
         cmocka_unit_test(nested_sections),

@@ -115,6 +115,14 @@ static int map_leaf_by_members(struct rex_cursor *cursor, void *element)
     return result;
 }
 
+/* A member, and then the element whole: a row for what is mapped already does no harm. */
+static int map_leaf_twice(struct rex_cursor *cursor, void *element)
+{
+    struct leaf *leaf = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, leaf->sum));
+    return result == 0 ? map_leaf(cursor, element) : result;
+}
+
 /* Leaves are a section of their own, through their own mapper. */
 static int map_branch(struct rex_cursor *cursor, void *element)
 {
@@ -346,6 +354,25 @@ static void very_many_elements(void **state)
     fell_leaves(leaf, count);
 }
 
+/* The same at work, with few pointers: rows after the last one that can be named are members, too. */
+static void very_many_elements_at_work(void **state)
+{
+    (void)state;
+    int64_t count = REX_PARENT_MAX / 2 + 1;
+    struct leaf *leaf = calloc((size_t)count, sizeof *leaf), *last = leaf + count - 1;
+    assert_non_null(leaf);
+    grow_leaf(last, 1, 3);
+    start();
+    struct rex_map map = build_leaves(map_leaf_twice, REX_TYPE_TOFROM, leaf, count);
+    assert_true(map.count > REX_PARENT_MAX + 1);
+    REX_DATA_REGION_OWNING(-1, map)
+        launch_leaves(leaf, count);
+    assert_true(last->values[0] == 101 && last->values[1] == 102 && last->values[2] == 103);
+    assert_int_equal(last->sum, 101 + 102 + 103);
+    check_leaves_absent(last, 1);
+    fell_leaves(leaf, count);
+}
+
 /* ---- on the runtime's request ------------------------------------------------------------------------------------------------ */
 
 REX_RUNTIME_MAPPER(runtime_leaf, map_leaf, struct leaf)
@@ -557,6 +584,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(expansion_by_enter_and_exit),
         cmocka_unit_test(nested_mappers),
         cmocka_unit_test(very_many_elements),
+        cmocka_unit_test(very_many_elements_at_work),
         cmocka_unit_test(runtime_kind),
         cmocka_unit_test(runtime_kind_in_launches),
         cmocka_unit_test(runtime_kind_nested),

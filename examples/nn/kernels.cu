@@ -1,0 +1,18 @@
+/*
+ * nn, the device side: how far each record of a window is away. See nn.c.
+ *
+ * The square of the distance: it puts records in the same order, and the host takes the root of the few that it prints.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(nn_distances, rex_arg count, rex_arg target_latitude, rex_arg target_longitude, const double *latitude,
+                  const double *longitude, double *squared)
+{
+    REX_FOR(i, rex_arg_int(count)) {
+        double down = latitude[i] - rex_arg_double(target_latitude);
+        double across = longitude[i] - rex_arg_double(target_longitude);
+        squared[i] = down * down + across * across;
+    }
+}

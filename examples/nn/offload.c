@@ -1,0 +1,68 @@
+/*
+ * offload.c - nn's device run: thousands of small launches, each with a window of the records.
+ *
+ * What to look at: launch_window(). A launch takes at most ten records to the device and ten numbers back, so what counts here is what a
+ * launch costs, not what the kernel does. The last window of a file has fewer: lengths in a map are ordinary expressions.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+#include "nn.h"
+
+REX_KERNEL(nn_distances);
+
+enum {
+    THREADS = 32 /* one warp: there are ten records */
+};
+
+struct window {
+    int64_t count;
+    char text[WINDOW][RECORD_LENGTH];
+    double latitude[WINDOW];
+    double longitude[WINDOW];
+    double squared[WINDOW];
+};
+
+static int launch_window(struct window *window, const struct query *query, struct device_run *run)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
+    launch.device = run->device;
+    launch.trip_count = (uint64_t)window->count;
+    REX_MAP(arguments, REX_VALUE(window->count), REX_VALUE(query->latitude), REX_VALUE(query->longitude),
+            REX_TO(window->latitude, window->count), REX_TO(window->longitude, window->count),
+            REX_FROM(window->squared, window->count));
+    run->launches++;
+    double began = seconds_now();
+    int result = rex_launch(&launch, &arguments);
+    run->seconds += seconds_now() - began;
+    if (result != 0)
+        fprintf(stderr, "nn: launch %lld: %s\n", (long long)run->launches, rex_last_error());
+    return result;
+}
+
+static int search_records(struct records *records, const struct query *query, struct nearest *nearest, struct device_run *run)
+{
+    struct window window;
+    int count;
+    while ((count = read_window(records, window.text, window.latitude, window.longitude)) > 0) {
+        window.count = count;
+        if (launch_window(&window, query, run) != 0)
+            return -1;
+        for (int i = 0; i < count; i++)
+            offer(nearest, run->records++, window.text[i], window.squared[i]);
+    }
+    return count;
+}
+
+int search_on_device(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+{
+    struct records records;
+    if (open_records(&records, list) != 0)
+        return -1;
+    int result = search_records(&records, query, nearest, run);
+    close_records(&records);
+    return result;
+}

@@ -1,0 +1,286 @@
+/*
+ * Maps where there is no device for them: offloading disabled, the host asked for, numbers of no device; and what else is refused of launches
+ * and data calls before libomptarget sees it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(set);
+
+static char no_key;
+static int64_t x[8];
+
+static void start(void)
+{
+    assert_int_equal(rex_offload_init(), 0);
+}
+
+static struct rex_kernel_launch launch_on(int64_t device)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(set), 1, 1);
+    launch.device = device;
+    return launch;
+}
+
+static int set(int64_t device, int64_t value, int64_t *result)
+{
+    struct rex_kernel_launch launch = launch_on(device);
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, *result));
+    return rex_launch(&launch, &map);
+}
+
+/* ---- the host -------------------------------------------------------------------------------------------------------- */
+
+/* Launches say so and change nothing, data calls are as good as done, and regions run. */
+static void check_on_host(int64_t device)
+{
+    int64_t result = -1;
+    int ran = 0;
+    REX_DATA_MAP(tofrom, REX_TOFROM(x, 8));
+    REX_DATA_MAP(present, REX_PRESENT(REX_TOFROM(x, 8)));
+    x[0] = 3;
+    assert_int_equal(set(device, 4, &result), REX_EHOST);
+    assert_int_equal(rex_last_error_code(), REX_EHOST);
+    assert_int_equal(result, -1);
+    REX_DATA_REGION(device, tofrom) {
+        ran++;
+        assert_int_equal(set(device, 4, &result), REX_EHOST);
+        assert_int_equal(rex_data_update(device, &tofrom), 0);
+    }
+    REX_DATA_REGION(device, present)
+        ran++;
+    assert_int_equal(ran, 2);
+    assert_int_equal(rex_data_enter(device, &present), 0);
+    assert_int_equal(rex_data_exit(device, &present), 0);
+    assert_int_equal(x[0], 3);
+    assert_int_equal(result, -1);
+}
+
+static void offloading_disabled(void **state)
+{
+    (void)state;
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    for (int64_t device = -1; device < 3; device++) {
+        check_on_host(device);
+        assert_false(rex_is_present(x, sizeof x, device));
+        assert_null(rex_device_address(x, device));
+        assert_null(rex_device_alloc(sizeof x, device));
+        assert_int_equal(rex_last_error_code(), REX_EINVAL);
+        assert_non_null(strstr(rex_last_error(), "disabled"));
+        assert_int_equal(rex_device_copy_to(x, x + 1, sizeof *x, device), REX_EINVAL);
+        assert_int_equal(rex_device_copy_from(x, x + 1, sizeof *x, device), REX_EINVAL);
+    }
+    /* What is wrong with a map is said here, too. */
+    REX_DATA_MAP(literal, REX_VALUE(1));
+    assert_int_equal(rex_data_begin(-1, &literal), REX_EINVAL);
+    assert_int_equal(rex_data_begin(-1, NULL), REX_EINVAL);
+}
+
+/* The number behind the last device is the host, whose memory is its own. */
+static void the_host_as_a_device(void **state)
+{
+    (void)state;
+    start();
+    int64_t host = rex_device_count(), back = 0;
+    check_on_host(host);
+    assert_true(rex_is_present(x, sizeof x, host));
+    assert_ptr_equal(rex_device_address(x, host), x);
+    void *memory = rex_device_alloc(sizeof x, host);
+    assert_non_null(memory);
+    assert_int_equal(rex_device_copy_to(memory, x, sizeof *x, host), 0);
+    assert_int_equal(rex_device_copy_from(&back, memory, sizeof back, host), 0);
+    assert_int_equal(back, 3);
+    rex_device_free(memory, host);
+    assert_int_equal(set(-1, 4, &back), 0);
+    assert_int_equal(back, 4);
+}
+
+static void numbers_of_no_device(void **state)
+{
+    (void)state;
+    const int64_t numbers[] = {-2, INT64_MIN, INT64_C(1) << 31, INT64_C(1) << 32, INT64_C(0x7fffffff00000000), INT64_MAX};
+    int64_t result = -1;
+    REX_DATA_MAP(map, REX_TOFROM(x, 8));
+    start();
+    for (size_t i = 0; i <= sizeof numbers / sizeof *numbers; i++) {
+        int64_t device = i == 0 ? rex_device_count() + 1 : numbers[i - 1];
+        assert_int_equal(set(device, 4, &result), REX_EDEVICE);
+        assert_int_equal(rex_data_begin(device, &map), REX_EDEVICE);
+        assert_int_equal(rex_data_end(device, &map), REX_EDEVICE);
+        assert_int_equal(rex_data_exit(device, &map), REX_EDEVICE);
+        assert_int_equal(rex_data_update(device, &map), REX_EDEVICE);
+        assert_int_equal(rex_device_copy_to(x, x + 1, 8, device), REX_EDEVICE);
+        assert_int_equal(rex_device_copy_from(x, x + 1, 8, device), REX_EDEVICE);
+        assert_null(rex_device_alloc(8, device));
+        assert_false(rex_is_present(x, 8, device));
+        assert_null(rex_device_address(x, device));
+    }
+    assert_int_equal(result, -1);
+}
+
+/* ---- presence ---------------------------------------------------------------------------------------------------------- */
+
+/* An exit asks for what it says must be present; the end of a region does not ask again. */
+static void present_at_an_exit(void **state)
+{
+    (void)state;
+    start();
+    REX_DATA_MAP(present, REX_PRESENT(REX_RELEASE(x, 8)));
+    REX_DATA_MAP(larger, REX_PRESENT(REX_RELEASE(x, 8)), REX_PRESENT(REX_RELEASE(x + 2, 6)));
+    REX_DATA_MAP(to, REX_TO(x, 4));
+    REX_DATA_MAP(all, REX_TO(x, 8));
+    assert_int_equal(rex_data_exit(-1, &present), REX_EABSENT);
+    assert_int_equal(rex_data_end(-1, &present), 0);
+    assert_int_equal(rex_data_enter(-1, &to), 0);
+    assert_int_equal(rex_data_exit(-1, &larger), REX_EABSENT);
+    assert_true(rex_is_present(x, 4 * sizeof *x, -1));
+    assert_int_equal(rex_data_exit(-1, &to), 0);
+    assert_int_equal(rex_data_enter(-1, &all), 0);
+    assert_int_equal(rex_data_exit(-1, &present), 0);
+    assert_false(rex_is_present(x, 1, -1));
+}
+
+/* A section does not make what lies between its base and its begin present. */
+static void below_a_section(void **state)
+{
+    (void)state;
+    start();
+    REX_DATA_MAP(section, REX_SECTION(REX_TYPE_TO, x, 4, 4));
+    REX_DATA_MAP(below, REX_FROM(x + 1, 2));
+    REX_DATA_REGION(-1, section) {
+        for (int i = 0; i < 4; i++) {
+            assert_false(rex_is_present(x + i, 0, -1));
+            assert_false(rex_is_present(x + i, sizeof *x, -1));
+            assert_null(rex_device_address(x + i, -1));
+        }
+        assert_int_equal(rex_data_update(-1, &below), REX_EABSENT);
+    }
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------ */
+
+static void refused_launches(void **state)
+{
+    (void)state;
+    int64_t result = -1, value = 4;
+    start();
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, result));
+    REX_MAP(one, REX_VALUE(value));
+    REX_MAP(three, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, result), REX_VALUE(value));
+    struct rex_kernel_launch launch = launch_on(-1), strict = launch_on(-1);
+    assert_int_equal(rex_launch(NULL, &map), REX_EINVAL);
+    if (!rex_module_on_host(&rex_this_module)) { /* a host image does not say how many parameters there are */
+        assert_int_equal(rex_launch(&launch, NULL), REX_EPARAMS);
+        assert_int_equal(rex_launch(&launch, &one), REX_EPARAMS);
+        assert_int_equal(rex_launch(&launch, &three), REX_EPARAMS);
+    }
+    launch.key = &no_key;
+    assert_int_equal(rex_launch(&launch, &map), REX_EKEY);
+    launch.key = NULL;
+    assert_int_equal(rex_launch(&launch, &map), REX_EKEY);
+
+    strict.flags = REX_LAUNCH_STRICT;
+    strict.teams[0] = 0;
+    assert_int_equal(rex_launch(&strict, &map), REX_EINVAL);
+    strict.teams[0] = 1;
+    strict.threads[0] = 0;
+    assert_int_equal(rex_launch(&strict, &map), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "set__kernel__"));
+    assert_int_equal(result, -1);
+    strict.threads[0] = 1;
+    assert_int_equal(rex_launch(&strict, &map), 0);
+    assert_int_equal(result, 4);
+    assert_false(rex_is_present(&result, 1, -1));
+}
+
+static void refused_maps(void **state)
+{
+    (void)state;
+    int64_t value = 4;
+    start();
+    struct rex_kernel_launch launch = launch_on(-1);
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, value));
+    struct rex_map wrong[5] = {map, map, map, map, map};
+    struct __tgt_kernel_arguments packet, before;
+    memset(&packet, 0x5a, sizeof packet);
+    before = packet;
+    wrong[0].count = -1;
+    wrong[1].base = NULL;
+    wrong[2].begin = NULL;
+    wrong[3].sizes = NULL;
+    wrong[4].types = NULL;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(rex_launch(&launch, &wrong[i]), REX_EINVAL);
+        assert_int_equal(rex_data_begin(-1, &wrong[i]), REX_EINVAL);
+        assert_int_equal(rex_data_end(-1, &wrong[i]), REX_EINVAL);
+        assert_int_equal(rex_data_exit(-1, &wrong[i]), REX_EINVAL);
+        assert_int_equal(rex_data_update(-1, &wrong[i]), REX_EINVAL);
+    }
+    assert_int_equal(rex_packet_fill(&packet, &launch, &wrong[0]), REX_EINVAL);
+    assert_int_equal(rex_packet_fill(&packet, NULL, &map), REX_EINVAL);
+    assert_int_equal(rex_packet_fill(NULL, &launch, &map), REX_EINVAL);
+    assert_memory_equal(&packet, &before, sizeof packet);
+
+    /* No rows at all are nothing to do. */
+    struct rex_map nothing = {0};
+    assert_int_equal(rex_data_begin(-1, &nothing), 0);
+    assert_int_equal(rex_data_update(-1, &nothing), 0);
+    assert_int_equal(rex_data_end(-1, &nothing), 0);
+    assert_int_equal(rex_packet_fill(&packet, &launch, NULL), 0);
+    assert_int_equal(packet.NumArgs, 0);
+}
+
+/* ---- errors inside libomptarget's own calls ---------------------------------------------------------------------------- */
+
+static int map_fails(struct rex_cursor *cursor, void *element)
+{
+    (void)cursor, (void)element;
+    return -77;
+}
+REX_RUNTIME_MAPPER(failing, map_fails, int64_t)
+
+static int map_itself(struct rex_cursor *cursor, void *element)
+{
+    return rex_map_elements(cursor, map_itself, rex_row_of(element, element, 8, REX_TYPE_TO), 8);
+}
+REX_RUNTIME_MAPPER(endless, map_itself, int64_t)
+
+typedef void mapper_function(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name);
+
+static void check_mapper(mapper_function *function, int code)
+{
+    void *mapper;
+    memcpy(&mapper, &function, sizeof mapper);
+    REX_DATA_MAP(map, REX_TO(x, 8));
+    map.mappers = &mapper;
+    assert_int_equal(rex_data_begin(-1, &map), 0);
+    assert_int_equal(rex_last_error_code(), code);
+    assert_int_equal(rex_data_end(-1, &map), 0);
+    assert_false(rex_is_present(x, 1, -1));
+}
+
+static void mappers_of_the_runtime_that_fail(void **state)
+{
+    (void)state;
+    start();
+    check_mapper(failing, -77);
+    assert_non_null(strstr(rex_last_error(), "-77"));
+    check_mapper(endless, REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "without end"));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(offloading_disabled),
+        cmocka_unit_test(the_host_as_a_device),
+        cmocka_unit_test(numbers_of_no_device),
+        cmocka_unit_test(present_at_an_exit),
+        cmocka_unit_test(below_a_section),
+        cmocka_unit_test(refused_launches),
+        cmocka_unit_test(refused_maps),
+        cmocka_unit_test(mappers_of_the_runtime_that_fail),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
