@@ -38,7 +38,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
         return REX_ABSENT;
     if (!has_first || !has_last)
         return REX_PRESENT_IN_PART;
-    /* Two mappings that are neighbours on the host are not on the device. */
+    /* Two mappings that are neighbours on the host are hardly ever so on the device; where they are, they pass for one. */
     char *on_device[2] = {rex_device_address(first, number), rex_device_address(last, number)};
     return on_device[1] - on_device[0] == last - first ? REX_PRESENT_WHOLE : REX_PRESENT_IN_PART;
 }
