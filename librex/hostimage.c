@@ -17,9 +17,9 @@
 
 #define ENV_PREFIX "rex_env_"
 
-static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
+static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
 {
-    struct rex_symbol found = {.name = name, .size = symbol->st_size, .parameters = REX_PARAMETERS_UNKNOWN};
+    struct rex_image_symbol found = {.name = name, .size = symbol->st_size, .parameters = REX_PARAMETERS_UNKNOWN, .exec_mode = -1};
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return 0;
@@ -27,11 +27,11 @@ static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char
     return rex_view_add(view, &found);
 }
 
-static void mark_env_kernels(struct rex_view *view)
+static void mark_env_kernels(struct rex_image_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const char *name = view->symbols[i].name;
-        struct rex_symbol *kernel =
+        struct rex_image_symbol *kernel =
             strncmp(name, ENV_PREFIX, strlen(ENV_PREFIX)) == 0 ? rex_view_find(view, name + strlen(ENV_PREFIX)) : NULL;
         if (kernel != NULL)
             kernel->env = true;
@@ -68,7 +68,7 @@ static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocatio
     return symbol.st_value + (uint64_t)rela->r_addend;
 }
 
-static void apply_relocations(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *entries,
+static void apply_relocations(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Shdr *entries,
                               const Elf64_Shdr *relocations)
 {
     Elf64_Rela rela;
@@ -82,7 +82,7 @@ static void apply_relocations(struct rex_view *view, const struct rex_elf *elf, 
 }
 
 /* Names are pointers that the loader fills in: they are in the relocations, or in place where those are packed (RELR). */
-static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
+static int read_positions(struct rex_image_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
     Elf64_Shdr section;
     if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0) {
@@ -109,7 +109,7 @@ static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf6
     return 0;
 }
 
-int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
+int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf)
 {
     Elf64_Shdr symbols, entries;
     Elf64_Sym symbol;

@@ -11,7 +11,7 @@
 struct rex_image {
     unsigned char *bytes;
     size_t size;
-    struct rex_view view;
+    struct rex_image_view view;
     char path[PATH_MAX];
     bool kept; /* the bytes stay for the life of the process */
 };

@@ -39,7 +39,7 @@ static int refuse_position(const struct rex_image *image, const char *name, cons
 static int record_by_position(struct rex_registration *registration, const struct rex_image *image, struct rex_record **result)
 {
     const struct rex_table *table = &registration->table;
-    const struct rex_view *view = &image->view;
+    const struct rex_image_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
     struct rex_record *record = allocate(count);
     if (record == NULL)

@@ -110,7 +110,7 @@ static int no_counterpart(const struct __tgt_offload_entry *entry, const struct 
     return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", image->path, what, entry->name);
 }
 
-static int check_widths(const struct rex_symbol *kernel, const struct rex_image *image, const struct rex_release *release)
+static int check_widths(const struct rex_image_symbol *kernel, const struct rex_image *image, const struct rex_release *release)
 {
     if (kernel->odd_size > 8 || (kernel->odd_size > 0 && release->packed_slots))
         return rex_fail(REX_EPARAMS,
@@ -123,7 +123,7 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
                         const struct rex_release *release)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
-    const struct rex_symbol *kernel = rex_view_find(&image->view, entry->name);
+    const struct rex_image_symbol *kernel = rex_view_find(&image->view, entry->name);
     struct rex_kernel_rule rule = {0};
     if (kernel == NULL || !kernel->kernel)
         return no_counterpart(entry, image);
@@ -139,7 +139,7 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
 static int match_global(struct rex_table *table, uint32_t position, const struct rex_image *image)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
-    const struct rex_symbol *global = rex_view_find(&image->view, entry->name);
+    const struct rex_image_symbol *global = rex_view_find(&image->view, entry->name);
     rex_table_set_rule(table, position, (struct rex_kernel_rule){.flags = REX_RULE_GLOBAL});
     if (entry->flags & FLAG_LINK)
         return REX_OK;

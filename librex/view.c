@@ -11,11 +11,11 @@
 #include "error.h"
 #include "hash.h"
 
-int rex_view_add(struct rex_view *view, const struct rex_symbol *symbol)
+int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
 {
     if (view->count == view->room) {
         size_t room = view->room == 0 ? 64 : view->room * 2;
-        struct rex_symbol *grown = reallocarray(view->symbols, room, sizeof *grown);
+        struct rex_image_symbol *grown = reallocarray(view->symbols, room, sizeof *grown);
         if (grown == NULL)
             return -1;
         view->symbols = grown;
@@ -25,7 +25,27 @@ int rex_view_add(struct rex_view *view, const struct rex_symbol *symbol)
     return 0;
 }
 
-int rex_view_index(struct rex_view *view)
+int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first)
+{
+    size_t wanted = view->parameter_count + count;
+    if (wanted > UINT32_MAX)
+        return -1;
+    if (wanted > view->parameter_room) {
+        size_t room = wanted < 64 ? 128 : wanted * 2;
+        struct rex_image_parameter *grown = reallocarray(view->parameters, room, sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        view->parameters = grown;
+        view->parameter_room = room;
+    }
+    if (count > 0)
+        memset(view->parameters + view->parameter_count, 0, count * sizeof *view->parameters);
+    *first = (uint32_t)view->parameter_count;
+    view->parameter_count = wanted;
+    return 0;
+}
+
+int rex_view_index(struct rex_image_view *view)
 {
     size_t size = 16;
     while (size < view->count * 2)
@@ -45,7 +65,7 @@ int rex_view_index(struct rex_view *view)
     return 0;
 }
 
-struct rex_symbol *rex_view_find(const struct rex_view *view, const char *name)
+struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name)
 {
     if (view->index_size == 0)
         return NULL;
@@ -81,7 +101,7 @@ static size_t distance(const char *a, const char *b)
     return row[length_b];
 }
 
-const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel)
+const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
 {
     /* A message is not worth comparing a whole library's symbols. */
     size_t compared = view->count < 4096 ? view->count : 4096;
@@ -112,7 +132,7 @@ static const char *refused_kind(const unsigned char *bytes, size_t size)
     return NULL;
 }
 
-static int read_kind(struct rex_view *view, struct rex_elf *elf)
+static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
 {
     if (elf->header.e_machine == EM_CUDA) {
         view->kind = REX_IMAGE_CUBIN;
@@ -129,7 +149,7 @@ static int read_kind(struct rex_view *view, struct rex_elf *elf)
     return -1;
 }
 
-int rex_view_open(struct rex_view *view, const void *bytes, size_t size, const char *name)
+int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name)
 {
     struct rex_elf elf;
     const char *why = NULL;
@@ -147,9 +167,10 @@ int rex_view_open(struct rex_view *view, const void *bytes, size_t size, const c
                            : rex_fail_memory(size, "the symbols of a device image");
 }
 
-void rex_view_close(struct rex_view *view)
+void rex_view_close(struct rex_image_view *view)
 {
     free(view->symbols);
+    free(view->parameters);
     free(view->index);
     free(view->positions);
     memset(view, 0, sizeof *view);

@@ -757,7 +757,7 @@ static void host_image(const void *context)
 static void host_rows_in_image_order(const void *context)
 {
     int release = *(const int *)context;
-    struct rex_view view;
+    struct rex_image_view view;
     size_t size;
     unsigned char *bytes = read_bytes(FAKE("host.so"), &size);
     CHECK_EQUAL(rex_view_open(&view, bytes, size, "host.so"), 0);

@@ -27,7 +27,7 @@ static const struct {
 /* The error of opening SIZE bytes; 0 where they are taken. */
 static int error_of(const void *bytes, size_t size)
 {
-    struct rex_view view;
+    struct rex_image_view view;
     int result = rex_view_open(&view, bytes, size, "x.image");
     if (result == 0)
         rex_view_close(&view);
@@ -36,10 +36,10 @@ static int error_of(const void *bytes, size_t size)
 
 /* ---- CUBINs ------------------------------------------------------------------------------------------------------ */
 
-static void check_kernel(const struct rex_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
+static void check_kernel(const struct rex_image_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
                          uint32_t odd_size)
 {
-    const struct rex_symbol *kernel = rex_view_find(view, name);
+    const struct rex_image_symbol *kernel = rex_view_find(view, name);
     if (kernel == NULL)
         fail_msg("no %s", name);
     assert_true(kernel->kernel);
@@ -53,7 +53,7 @@ static void test_cubins(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(cubins); i++) {
-        struct rex_view view;
+        struct rex_image_view view;
         size_t size;
         unsigned char *bytes = read_bytes(cubins[i].file, &size);
         assert_int_equal(rex_view_open(&view, bytes, size, cubins[i].file), 0);
@@ -65,7 +65,7 @@ static void test_cubins(void **state)
         check_kernel(&view, "narrow__kernel__", 4, 1, 4); /* the first of two */
         check_kernel(&view, "narrow_first__kernel__", 3, 0, 4);
         check_kernel(&view, "wide__kernel__", 2, 0, 16);
-        const struct rex_symbol *table = rex_view_find(&view, "table");
+        const struct rex_image_symbol *table = rex_view_find(&view, "table");
         assert_non_null(table);
         assert_false(table->kernel);
         assert_int_equal(table->size, 32);
@@ -76,10 +76,98 @@ static void test_cubins(void **state)
     }
 }
 
+static void check_parameter(const struct rex_image_view *view, const char *kernel, size_t index, uint16_t offset, uint16_t size)
+{
+    const struct rex_image_parameter *parameter = rex_image_view_parameter(view, rex_image_view_find(view, kernel), index);
+    assert_non_null(parameter);
+    assert_int_equal(parameter->offset, offset);
+    assert_int_equal(parameter->size, size);
+}
+
+static void check_limits(const struct rex_image_view *view, unsigned reserved)
+{
+    const struct rex_image_symbol *bounded = rex_image_view_find(view, "bounded"), *unbounded = rex_image_view_find(view, "unbounded");
+    assert_int_equal(bounded->max_threads, 256);
+    assert_int_equal(bounded->shared_memory, 1024 + reserved);
+    assert_int_equal(bounded->exec_mode, 2);
+    assert_in_range(bounded->registers, 2, 255);
+    assert_int_equal(unbounded->max_threads, 0);
+    assert_int_equal(unbounded->exec_mode, 0);
+    check_parameter(view, "bounded", 0, 0, 8);
+    check_parameter(view, "unbounded", 0, 0, 8);
+    check_parameter(view, "unbounded", 1, 8, 4);
+    check_parameter(view, "unbounded", 2, 12, 2);
+    assert_null(rex_image_view_parameter(view, unbounded, 3));
+    assert_null(rex_image_view_parameter(view, rex_image_view_find(view, "bounded_exec_mode"), 0));
+}
+
+/* Through the public functions: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared memory. */
+static void test_limits(void **state)
+{
+    static const struct {
+        const char *file;
+        unsigned architecture, reserved;
+    } images[] = {{"tests/data/limits_sm_75.cubin", 75, 0},
+                  {"tests/data/limits_sm_90.cubin", 90, 1024},
+                  {"tests/data/limits_sm_120.cubin", 120, 1024}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(images); i++) {
+        struct rex_image_view *view = NULL;
+        size_t size, count = 0;
+        unsigned char *bytes = read_bytes(images[i].file, &size);
+        assert_int_equal(rex_image_view_open(&view, bytes, size, images[i].file), 0);
+        assert_int_equal(rex_image_view_kind(view), REX_IMAGE_CUBIN);
+        assert_int_equal(rex_image_view_architecture(view), images[i].architecture);
+        while (rex_image_view_symbol(view, count) != NULL)
+            count++;
+        assert_int_equal(count, 4);
+        check_limits(view, images[i].reserved);
+        assert_string_equal(rex_image_view_nearest(view, "bouded", true), "bounded");
+        assert_null(rex_image_view_entry(view, 0));
+        rex_image_view_close(view);
+        free(bytes);
+    }
+}
+
+/* A parameter that is numbered twice, or past the last one, is refused. */
+static void test_misnumbered_parameters(void **state)
+{
+    static const unsigned char first[] = {0x04, 0x17, 12, 0, 0, 0, 0, 0, 0, 0};
+    size_t size, refused = 0;
+    unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size);
+    (void)state;
+    for (size_t i = 0; i + 16 <= size; i++) {
+        if (memcmp(bytes + i, first, sizeof first) != 0)
+            continue;
+        for (unsigned char ordinal = 1; ordinal < 4; ordinal++, refused++) {
+            bytes[i + 8] = ordinal;
+            assert_int_equal(error_of(bytes, size), REX_EIMAGE);
+            assert_non_null(strstr(rex_last_error(), "not numbered from 0 on"));
+        }
+        bytes[i + 8] = 0;
+    }
+    assert_int_equal(refused, 6);
+    assert_int_equal(error_of(bytes, size), 0);
+    free(bytes);
+}
+
+static void test_view_arguments(void **state)
+{
+    struct rex_image_view *view = NULL;
+    (void)state;
+    assert_int_equal(rex_image_view_open(NULL, "", 1, "x"), REX_EINVAL);
+    assert_int_equal(rex_image_view_open(&view, NULL, 1, "x"), REX_EINVAL);
+    assert_int_equal(rex_image_view_open(&view, "", 1, NULL), REX_EINVAL);
+    assert_int_equal(rex_image_view_open(&view, "", 0, "x"), REX_EIMAGE);
+    assert_int_equal(rex_image_view_open(&view, "text", 4, "x"), REX_EIMAGE);
+    assert_null(view);
+    rex_image_view_close(NULL);
+}
+
 /* The older header says the architecture in its low byte. */
 static void test_older_header(void **state)
 {
-    struct rex_view view;
+    struct rex_image_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
     const uint32_t flags = 0x005a055a;
@@ -109,7 +197,7 @@ static uint64_t address_of_section(const unsigned char *bytes, size_t size, cons
 /* The loader's opinion: the rows as they are in memory, relocated. */
 static void check_positions(const char *file)
 {
-    struct rex_view view;
+    struct rex_image_view view;
     struct link_map *map;
     size_t size;
     uint64_t length;
@@ -134,7 +222,7 @@ static void check_positions(const char *file)
 
 static void test_host_image(void **state)
 {
-    struct rex_view view;
+    struct rex_image_view view;
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
     (void)state;
@@ -155,7 +243,7 @@ static void test_host_image(void **state)
 static void test_positions_from_relocations(void **state)
 {
     struct rex_elf elf;
-    struct rex_view before, after;
+    struct rex_image_view before, after;
     Elf64_Shdr section;
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size), *copy = read_bytes(HOST, &size);
@@ -187,7 +275,7 @@ static void test_packed_relocations(void **state)
 /* A shared object without a table of its own: kernels by name alone. */
 static void test_host_image_without_table(void **state)
 {
-    struct rex_view view;
+    struct rex_image_view view;
     size_t size;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/19/libomp.so.5", &size);
     (void)state;
@@ -307,7 +395,7 @@ static uint64_t next_random(void)
 }
 
 /* What a registration does with a view: all names, all positions. */
-static void use(const struct rex_view *view)
+static void use(const struct rex_image_view *view)
 {
     size_t letters = 0;
     for (size_t i = 0; i < view->count; i++) {
@@ -359,7 +447,7 @@ static void test_mutations_never_crash(void **state)
         unsigned char *bytes = read_bytes(files[i], &size), *copy = malloc(size);
         assert_non_null(copy);
         for (int round = 0; round < 3000; round++) {
-            struct rex_view view;
+            struct rex_image_view view;
             memcpy(copy, bytes, size);
             mutate(copy, size);
             int result = rex_view_open(&view, copy, size, "mutated");
@@ -383,7 +471,7 @@ static void test_mutations_never_crash(void **state)
 
 static void test_nearest_name(void **state)
 {
-    struct rex_view view;
+    struct rex_image_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
     char long_name[600];
@@ -404,6 +492,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cubins),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_misnumbered_parameters),
+        cmocka_unit_test(test_view_arguments),
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_host_image),
         cmocka_unit_test(test_positions_from_relocations),

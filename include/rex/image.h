@@ -1,0 +1,116 @@
+/*
+ * rex/image.h - what a device image contains: kernels, their parameters, globals, the architecture.
+ *
+ * For tools and code generators; a program that only runs kernels needs none of it. The file is read as bytes that may be hostile: nothing
+ * is executed, nothing outside the buffer is read, and what is malformed is refused with the reason in rex_last_error().
+ *
+ *     struct rex_image_view *view;
+ *     if (rex_image_view_open(&view, bytes, size, "axpy.cubin") == REX_OK) {
+ *         const struct rex_image_symbol *symbol;
+ *         for (size_t i = 0; (symbol = rex_image_view_symbol(view, i)) != NULL; i++)
+ *             printf("%s %s\n", symbol->kernel ? "kernel" : "global", symbol->name);
+ *         rex_image_view_close(view);
+ *     }
+ *
+ * A view is not changed after it was opened: any number of threads may read one.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_IMAGE_H
+#define REX_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rex/offload.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has; host images never do. Since 0.1. */
+#define REX_PARAMETERS_UNKNOWN UINT16_MAX
+
+/**
+ * enum rex_image_kind: REX_IMAGE_CUBIN is code for one NVIDIA architecture; REX_IMAGE_HOST is a shared object for libomptarget's host
+ * device. Since 0.1.
+ */
+enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST };
+
+/** struct rex_image_view: an opened image. Its content is librex's. Since 0.1. */
+struct rex_image_view;
+
+/** struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, and its size in bytes. Since 0.1. */
+struct rex_image_parameter {
+    uint16_t offset; /**< bytes from the start of the parameters. */
+    uint16_t size;   /**< bytes; 8 for what libomptarget can pass on every release. */
+};
+
+/**
+ * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into the image's bytes. Since 0.1.
+ */
+struct rex_image_symbol {
+    const char *name;        /**< as an offload entry names it. */
+    uint64_t size;           /**< bytes of a global; of a kernel, of its code. */
+    uint32_t first;          /**< librex's: place of its parameters. */
+    uint16_t parameters;     /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
+    uint16_t odd_index;      /**< index of its first parameter that is not 8 bytes wide, where @odd_size is not 0. */
+    uint32_t odd_size;       /**< width of that parameter in bytes; 0: all are 8 bytes wide. */
+    uint32_t max_threads;    /**< most threads of a block, from __launch_bounds__; 0: the image sets no limit. */
+    uint32_t registers;      /**< registers a thread uses; 0: not said. */
+    uint32_t shared_memory;  /**< bytes of static shared memory of a block, with what the compiler reserves. */
+    int16_t exec_mode;       /**< value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: there is none. */
+    bool kernel;             /**< a kernel, not a global. */
+    bool env;                /**< the image says that the first parameter is the runtime's. */
+};
+
+/**
+ * rex_image_view_open(): looks into the image in @bytes.
+ *
+ * @view   where the new view is stored; close it with rex_image_view_close().
+ * @bytes  the image, @size bytes; must outlive the view, which points into it.
+ * @name   what messages call the image; copied nowhere, not NULL.
+ * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE. Since 0.1.
+ */
+REX_API int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size, const char *name);
+
+/** rex_image_view_close(): frees @view; NULL is left alone. Since 0.1. */
+REX_API void rex_image_view_close(struct rex_image_view *view);
+
+/** rex_image_view_kind(): what sort of image it is. Since 0.1. */
+REX_API enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view);
+
+/** rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; 0 for a host image. Since 0.1. */
+REX_API unsigned rex_image_view_architecture(const struct rex_image_view *view);
+
+/** rex_image_view_symbol(): kernel or global number @index, from 0 on in the image's order; NULL past the last. Since 0.1. */
+REX_API const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view, size_t index);
+
+/** rex_image_view_find(): the kernel or global called @name, NULL if there is none. Since 0.1. */
+REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view, const char *name);
+
+/**
+ * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like @name, for a message; NULL if none is near.
+ * Of a large image the first 4 096 symbols are compared. Since 0.1.
+ */
+REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
+
+/**
+ * rex_image_view_parameter(): parameter @index of @kernel, a symbol of @view; NULL past the last, or where the image does not say.
+ * Since 0.1.
+ */
+REX_API const struct rex_image_parameter *rex_image_view_parameter(const struct rex_image_view *view,
+                                                                   const struct rex_image_symbol *kernel, size_t index);
+
+/**
+ * rex_image_view_entry(): the name in row @index of the offload entry table that a host image carries, by which LLVM 14 and 15 match
+ * entries; NULL past the last, and for a CUBIN. Since 0.1.
+ */
+REX_API const char *rex_image_view_entry(const struct rex_image_view *view, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
