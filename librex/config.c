@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "context.h"
 #include "error.h"
@@ -16,6 +17,7 @@ static const char *const variables[] = {
     [REX_OPTION_CUBIN_PATH] = "REX_CUBIN_PATH",
     [REX_OPTION_LOG] = "REX_LOG",
     [REX_OPTION_WAIT] = "REX_WAIT",
+    [REX_OPTION_ADOPT] = "REX_ADOPT",
 };
 
 #define OPTIONS (sizeof variables / sizeof *variables)
@@ -51,6 +53,8 @@ int rex_configure(enum rex_option option, const char *value)
         return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug", value);
     if (option == REX_OPTION_WAIT && value != NULL && rex_wait_policy(value) < 0)
         return rex_fail(REX_EINVAL, "rex_configure: no wait policy \"%s\"; there are auto, spin, yield, block and runtime", value);
+    if (option == REX_OPTION_ADOPT && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 && strcasecmp(value, "off") != 0)
+        return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither on nor off", value);
     if (value != NULL && strlen(value) >= REX_CONFIG_MAX)
         return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", variables[option],
                         REX_CONFIG_MAX - 1);

@@ -132,6 +132,15 @@ static unsigned architecture_of(const Elf64_Ehdr *header)
     return new_header ? header->e_flags >> 8 & 0xff : header->e_flags & 0xff;
 }
 
+unsigned rex_cubin_architecture(const void *bytes, size_t size)
+{
+    Elf64_Ehdr header;
+    if (size < sizeof header)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == EM_CUDA ? architecture_of(&header) : 0;
+}
+
 static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol found = {.name = name, .size = symbol->st_size, .parameters = REX_PARAMETERS_UNKNOWN, .exec_mode = -1};

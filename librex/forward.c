@@ -1,5 +1,5 @@
 /*
- * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget.
+ * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget. Registration, which is more than a jump, is in adopt.c.
  *
  * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose internal calls are not bound to
  * itself (LLVM 14 to 23 are linked without -Bsymbolic). Hence they check nothing and change nothing.
@@ -50,7 +50,7 @@ REX_ENTRY_POINTS(LACKING)
     {                                                                                                                  \
         return REX_REAL(name) arguments;                                                                               \
     }
-REX_ENTRY_POINTS(FORWARD)
+REX_FORWARDED(FORWARD)
 #pragma GCC diagnostic pop
 
 struct rex_entry_points rex_real = {

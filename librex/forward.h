@@ -47,6 +47,9 @@
 #define REX_ENTRY_POINTS(X)                                                                                            \
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), )                                                    \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )                                                  \
+    REX_FORWARDED(X)
+/* The two above are exported by adopt.c, the others are jumps. */
+#define REX_FORWARDED(X)                                                                                               \
     X(void, register_requires, (int64_t flags), (flags), )                                                             \
     X(void, init_all_rtls, (void), (), )                                                                               \
     X(void, rtl_init, (void), (), )                                                                                    \

@@ -5,7 +5,6 @@
  */
 #include "image.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,46 +12,17 @@
 #include "config.h"
 #include "cuda.h"
 #include "error.h"
-#include "hash.h"
+#include "keep.h"
 #include "log.h"
 #include "place.h"
 
 /* ---- bytes that stay ---------------------------------------------------------------------------------------------------- */
 
-struct kept {
-    struct kept *next;
-    unsigned char *bytes;
-    size_t size;
-    uint64_t hash;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *all_kept;
-
-static unsigned char *find_kept(const unsigned char *bytes, size_t size, uint64_t hash)
-{
-    pthread_mutex_lock(&lock);
-    const struct kept *kept = all_kept;
-    while (kept != NULL && (kept->hash != hash || kept->size != size || memcmp(kept->bytes, bytes, size) != 0))
-        kept = kept->next;
-    pthread_mutex_unlock(&lock);
-    return kept != NULL ? kept->bytes : NULL;
-}
-
 int rex_image_keep(struct rex_image *image)
 {
-    if (image->kept)
-        return REX_OK;
-    struct kept *kept = malloc(sizeof *kept);
-    if (kept == NULL)
-        return rex_fail_memory(sizeof *kept, "an image");
-    *kept = (struct kept){NULL, image->bytes, image->size, rex_hash_bytes(image->bytes, image->size)};
-    pthread_mutex_lock(&lock);
-    kept->next = all_kept;
-    all_kept = kept;
-    pthread_mutex_unlock(&lock);
-    image->kept = true;
-    return REX_OK;
+    int result = image->kept ? REX_OK : rex_keep(image->bytes, image->size);
+    image->kept = result == REX_OK;
+    return result;
 }
 
 void rex_image_close(struct rex_image *image)
@@ -69,12 +39,12 @@ void rex_image_close(struct rex_image *image)
  * nvcc 13 writes OSABI 0x41, ABI version 8 and the SM number in bits 8 to 15 of e_flags; LLVM 18 to 21.1.1 know only the older form, which
  * the driver still loads for up to sm_90a.
  */
-static int fit_cubin_header(struct rex_image *image, const struct rex_release *release)
+int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, const struct rex_release *release)
 {
     Elf64_Ehdr header;
-    if (release->newest_old_header == 0 || image->size < sizeof header)
+    if (release->newest_old_header == 0 || size < sizeof header)
         return REX_OK;
-    memcpy(&header, image->bytes, sizeof header);
+    memcpy(&header, bytes, sizeof header);
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_CUDA || header.e_ident[EI_OSABI] != 0x41 ||
         header.e_ident[EI_ABIVERSION] != 8)
         return REX_OK;
@@ -83,13 +53,13 @@ static int fit_cubin_header(struct rex_image *image, const struct rex_release *r
         return release->new_header_refused
                    ? rex_fail(REX_EUNSUPPORTED,
                               "device image %s: LLVM %d refuses CUDA 13's CUBIN header, and sm_%u has no older form; LLVM 21.1.2 or later takes it",
-                              image->path, release->number, sm)
+                              path, release->number, sm)
                    : REX_OK;
     header.e_ident[EI_OSABI] = 0x33;
     header.e_ident[EI_ABIVERSION] = 7;
     header.e_flags = sm << 16 | 0x500 | sm;
-    memcpy(image->bytes, &header, sizeof header);
-    rex_log(REX_LOG_INFO, "%s: CUDA 13's header rewritten for LLVM %d, in a private copy", image->path, release->number);
+    memcpy(bytes, &header, sizeof header);
+    rex_log(REX_LOG_INFO, "%s: CUDA 13's header rewritten for LLVM %d, in a private copy", path, release->number);
     return REX_OK;
 }
 
@@ -98,10 +68,10 @@ static int fit_cubin_header(struct rex_image *image, const struct rex_release *r
 /* IMAGE owns its bytes: use those of an equal image that is kept already, then look inside. */
 static int look_inside(struct rex_image *image, const struct rex_release *release)
 {
-    int result = fit_cubin_header(image, release);
+    int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
     if (result != REX_OK)
         return result;
-    unsigned char *same = find_kept(image->bytes, image->size, rex_hash_bytes(image->bytes, image->size));
+    unsigned char *same = rex_kept(image->bytes, image->size);
     if (same != NULL) {
         free(image->bytes);
         image->bytes = same;

@@ -24,10 +24,16 @@ int rex_image_open(struct rex_image *image, const struct rex_module *module, con
                    const struct rex_release *release);
 void rex_image_close(struct rex_image *image);
 
+/*
+ * Rewrite, in BYTES, CUDA 13's CUBIN header for a release that refuses it; PATH is what messages call the image. 0, also where there is
+ * nothing to do, or REX_EUNSUPPORTED where the release needs the older form and there is none; then nothing has changed.
+ */
+int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, const struct rex_release *release);
+
 /* Whether a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, both as 90 for 9.0. */
 bool rex_image_suits(unsigned image, unsigned device);
 
-/* libomptarget 15 to 20 read every image again at each later registration: from here on the bytes are never freed. 0 or REX_ENOMEM. */
+/* Keep the bytes as rex_keep() does. 0 or REX_ENOMEM. */
 int rex_image_keep(struct rex_image *image);
 
 #endif

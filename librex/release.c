@@ -20,21 +20,25 @@
 #define ENV_BY_ROW(memory) {.version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)}
 #define ENV(dims) {.version = 3, .dimensions = (dims), .dynamic_memory = true}
 
+/* Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; what 14 and 21 to 23 get has to be the image itself. */
 static const struct rex_release rows[] = {
     {.number = 14, .marker = "__tgt_target_teams_mapper", .plain = PLAIN(1, false), .env = ENV_BY_ROW(false),
-     .no_packet = true, .entries_by_position = true, .plugins_apart = true, .openmp_first = true, .most_teams = 65536},
+     .old_entries_only = true, .no_packet = true, .entries_by_position = true, .plugins_apart = true, .openmp_first = true,
+     .most_teams = 65536},
     {.number = 15, .marker = "__tgt_target_kernel", .plain = PLAIN(1, false), .env = ENV_BY_ROW(false),
-     .entries_by_position = true, .plugins_apart = true, .openmp_first = true},
+     .old_entries_only = true, .newest_container = 1, .entries_by_position = true, .plugins_apart = true, .openmp_first = true},
     {.number = 16, .marker = "__tgt_target_nowait_query", .plain = PLAIN(1, true), .env = ENV_BY_ROW(true),
-     .plugins_apart = true, .openmp_first = true},
+     .old_entries_only = true, .newest_container = 1, .plugins_apart = true, .openmp_first = true},
     {.number = 17, .marker = "omp_target_memcpy_async", .plain = PLAIN(1, true), .env = ENV_BY_ROW(true),
-     .plugins_apart = true, .openmp_first = true},
+     .old_entries_only = true, .newest_container = 1, .plugins_apart = true, .openmp_first = true},
     {.number = 18, .marker = "__tgt_activate_record_replay", .plain = {.refused = true}, .env = ENV(1),
-     .newest_old_header = 90, .new_header_refused = true, .late_image_ignored = true, .plugins_apart = true, .openmp_first = true},
+     .old_entries_only = true, .newest_container = 1, .newest_old_header = 90, .new_header_refused = true, .late_image_ignored = true,
+     .plugins_apart = true, .openmp_first = true},
     {.number = 19, .marker = "__tgt_rtl_init", .plain = PLAIN(1, true), .env = ENV(1),
-     .newest_old_header = 90, .new_header_refused = true, .runtime_object = true, .packed_slots = true},
+     .old_entries_only = true, .newest_container = 1, .newest_old_header = 90, .new_header_refused = true, .runtime_object = true,
+     .packed_slots = true},
     {.number = 20, .marker = "llvmLaunchKernel", .plain = PLAIN(3, true), .env = ENV(3),
-     .newest_old_header = 90, .new_header_refused = true, .runtime_object = true, .packed_slots = true},
+     .newest_container = 1, .newest_old_header = 90, .new_header_refused = true, .runtime_object = true, .packed_slots = true},
     /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
     {.number = 21, .marker = "llvmLaunchKernel", .plain = PLAIN(3, true), .env = ENV(3),
      .newest_old_header = 90, .runtime_object = true, .packed_slots = true, .most_dynamic_memory = 49151},

@@ -30,6 +30,8 @@ struct rex_release {
     bool runtime_object;          /* calls before the first registration crash */
     bool packed_slots;            /* arguments are packed in 8-byte slots: narrower parameters are misplaced */
     bool host_argument_array;     /* host kernels take one array of arguments: none of rex/kernel.h's does */
+    bool old_entries_only;        /* entries in clang 20's form are misread */
+    uint32_t newest_container;    /* version of the OffloadBinary that it opens at a registration; 0: none */
     int newest_old_header;        /* CUBINs of CUDA 13 need the older header, possible up to this SM; 0: not needed */
     bool new_header_refused;      /* ... and the new header is refused above it too */
     uint64_t strict_flags;        /* Flags bits that make the grid exact */

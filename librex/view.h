@@ -30,6 +30,9 @@ struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const 
 /* The kernel (or global) whose name is nearest to NAME, NULL if none is near. */
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
 
+/* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
+unsigned rex_cubin_architecture(const void *bytes, size_t size);
+
 /* For the readers: add a symbol, then index them all. 0 or -1: out of memory. */
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_image_view *view);

@@ -136,6 +136,8 @@ REX_API const char *rex_version(void);
  * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default), `spin`, `yield`, `block`, or `runtime`. Takes effect
  *                        at the first registration of an image for the GPU. libomptarget itself blocks, which costs 10 to 25 microseconds
  *                        a launch; `auto` lets the driver choose between spin and yield, `runtime` leaves the choice to libomptarget.
+ * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another compiler built, and registers through
+ *                        librex's __tgt_register_lib, is registered as a copy that is adapted to the bound libomptarget, with the wait policy.
  * Since 0.1.
  */
 enum rex_option {
@@ -143,7 +145,8 @@ enum rex_option {
     REX_OPTION_CUBIN,
     REX_OPTION_CUBIN_PATH,
     REX_OPTION_LOG,
-    REX_OPTION_WAIT
+    REX_OPTION_WAIT,
+    REX_OPTION_ADOPT
 };
 
 /**

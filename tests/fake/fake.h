@@ -79,6 +79,8 @@ struct fake_call {
     uint64_t entry_count, image_size;
     const unsigned char *image;
     unsigned char header[64];
+    int32_t image_count;
+    struct fake_image images[4]; /* the first of them */
 };
 
 struct fake_record {

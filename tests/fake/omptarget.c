@@ -89,6 +89,9 @@ void __tgt_register_lib(struct fake_descriptor *descriptor)
     call->entry_count = (uint64_t)(descriptor->stop - descriptor->begin);
     call->image = descriptor->image->start;
     call->image_size = (uint64_t)(descriptor->image->end - descriptor->image->start);
+    call->image_count = descriptor->images;
+    for (int i = 0; i < descriptor->images && i < (int)(sizeof call->images / sizeof *call->images); i++)
+        call->images[i] = descriptor->image[i];
     if (call->image_size >= sizeof call->header)
         memcpy(call->header, call->image, sizeof call->header);
     record.registered++;

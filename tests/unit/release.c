@@ -74,18 +74,20 @@ static const struct fact {
     int old_header, refused_above;
     unsigned strict;
     unsigned most_teams, most_memory;
+    int old_entries;
+    unsigned container;
 } facts[] = {
-    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory */
-    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0},
-    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0},
-    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0},
-    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0},
-    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0},
-    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0},
-    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0},
-    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151},
-    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0},
-    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0},
+    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory, old entries, container */
+    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0, 1, 0},
+    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1},
+    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1},
+    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1},
+    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0, 1, 1},
+    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 1, 1},
+    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1},
+    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0},
+    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0},
+    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0},
 };
 
 static void test_rows(void **state)
@@ -122,6 +124,8 @@ static void test_rows(void **state)
         assert_int_equal(row->strict_flags, fact->strict);
         assert_int_equal(row->most_teams, fact->most_teams);
         assert_int_equal(row->most_dynamic_memory, fact->most_memory);
+        assert_int_equal(row->old_entries_only, fact->old_entries);
+        assert_int_equal(row->newest_container, fact->container);
     }
     assert_null(rex_release_row(13));
     assert_null(rex_release_row(24));

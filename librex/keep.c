@@ -1,0 +1,43 @@
+/* keep.c - image bytes that stay for the life of the process, once per content. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "keep.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "hash.h"
+
+struct kept {
+    struct kept *next;
+    unsigned char *bytes;
+    size_t size;
+    uint64_t hash;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kept *all_kept;
+
+unsigned char *rex_kept(const unsigned char *bytes, size_t size)
+{
+    uint64_t hash = rex_hash_bytes(bytes, size);
+    pthread_mutex_lock(&lock);
+    const struct kept *kept = all_kept;
+    while (kept != NULL && (kept->hash != hash || kept->size != size || memcmp(kept->bytes, bytes, size) != 0))
+        kept = kept->next;
+    pthread_mutex_unlock(&lock);
+    return kept != NULL ? kept->bytes : NULL;
+}
+
+int rex_keep(unsigned char *bytes, size_t size)
+{
+    struct kept *kept = malloc(sizeof *kept);
+    if (kept == NULL)
+        return rex_fail_memory(sizeof *kept, "an image");
+    *kept = (struct kept){NULL, bytes, size, rex_hash_bytes(bytes, size)};
+    pthread_mutex_lock(&lock);
+    kept->next = all_kept;
+    all_kept = kept;
+    pthread_mutex_unlock(&lock);
+    return REX_OK;
+}

@@ -1,0 +1,396 @@
+/*
+ * adopt.c - descriptors that come from elsewhere: what libomptarget is given for them, and that nothing of theirs is written.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "adopt.h"
+#include "container.h"
+#include "entryform.h"
+#include "rex_kmp.h"
+
+/* ---- containers, made as clang's tools do -------------------------------------------------------------------------------------------- */
+
+struct header {
+    unsigned char magic[4];
+    uint32_t version;
+    uint64_t size, entries_offset, entries_word;
+};
+
+struct entry {
+    uint16_t image_kind, producer;
+    uint32_t flags;
+    uint64_t strings_offset, strings_count, image_offset, image_size;
+};
+
+struct bytes {
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* IMAGE, COUNT times, in a container of VERSION. */
+static struct bytes wrap(struct bytes image, uint32_t version, size_t count)
+{
+    size_t entries = sizeof(struct header), first = entries + count * sizeof(struct entry), step = (image.size + 7) / 8 * 8;
+    struct bytes made = {calloc(1, first + count * step), first + count * step};
+    struct header header = {{0x10, 0xff, 0x10, 0xad}, version, made.size, entries, version == 1 ? sizeof(struct entry) : count};
+    memcpy(made.bytes, &header, sizeof header);
+    for (size_t i = 0; i < count; i++) {
+        struct entry entry = {1, 1, 0, entries, 0, first + i * step, image.size};
+        memcpy(made.bytes + entries + i * sizeof entry, &entry, sizeof entry);
+        memcpy(made.bytes + entry.image_offset, image.bytes, image.size);
+    }
+    return made;
+}
+
+static struct bytes cubin(int sm)
+{
+    char path[64];
+    struct bytes image;
+    snprintf(path, sizeof path, "tests/data/sm_%d.cubin", sm);
+    image.bytes = read_bytes(path, &image.size);
+    return image;
+}
+
+static void test_containers(void **state)
+{
+    (void)state;
+    struct bytes image = cubin(90);
+    struct rex_span span;
+    for (uint32_t version = 1; version <= 2; version++)
+        for (size_t count = 1; count <= version; count++) {
+            struct bytes made = wrap(image, version, count);
+            assert_int_equal(rex_container_version(made.bytes, made.size), version);
+            assert_int_equal(rex_container_images(made.bytes, made.size), count);
+            for (size_t i = 0; i < count; i++) {
+                assert_int_equal(rex_container_image(made.bytes, made.size, i, &span), 0);
+                assert_int_equal(span.size, image.size);
+                assert_memory_equal(made.bytes + span.offset, image.bytes, image.size);
+            }
+            assert_int_equal(rex_container_image(made.bytes, made.size, count, &span), -1);
+            free(made.bytes);
+        }
+    assert_int_equal(rex_container_images(image.bytes, image.size), 0);
+    assert_int_equal(rex_container_version(image.bytes, image.size), 0);
+    struct bytes unknown = wrap(image, 3, 1);
+    assert_int_equal(rex_container_images(unknown.bytes, unknown.size), 0);
+    free(unknown.bytes);
+    free(image.bytes);
+}
+
+/* Whatever the bytes say, an image that is found lies inside them. Cut off anywhere, and with every word of the header and entries wild. */
+static void test_hostile_containers(void **state)
+{
+    static const uint64_t wild[] = {0, 1, 7, 8, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX - 7, UINT64_MAX};
+    struct bytes image = {(unsigned char *)(uintptr_t)"0123456789", 10};
+    struct rex_span span;
+    (void)state;
+    for (uint32_t version = 1; version <= 2; version++) {
+        struct bytes made = wrap(image, version, version);
+        for (size_t size = 0; size < made.size; size++) {
+            unsigned char *cut = malloc(size > 0 ? size : 1); /* so that a sanitizer sees the end */
+            assert_non_null(cut);
+            memcpy(cut, made.bytes, size);
+            for (size_t i = 0; i < 3; i++)
+                if (rex_container_image(cut, size, i, &span) == 0)
+                    assert_true(span.offset <= size && span.size <= size - span.offset);
+            free(cut);
+        }
+        for (size_t at = 4; at + 8 <= sizeof(struct header) + version * sizeof(struct entry); at += 4)
+            for (size_t w = 0; w < COUNT(wild); w++) {
+                struct bytes other = wrap(image, version, version);
+                memcpy(other.bytes + at, &wild[w], sizeof wild[w]);
+                for (size_t i = 0; i < 3; i++)
+                    if (rex_container_image(other.bytes, other.size, i, &span) == 0)
+                        assert_true(span.offset <= other.size && span.size <= other.size - span.offset);
+                free(other.bytes);
+            }
+        free(made.bytes);
+    }
+}
+
+/* ---- a program's own data, in memory that cannot be written ---------------------------------------------------------------------------- */
+
+static char key_a, key_b;
+
+struct program {
+    struct __tgt_bin_desc descriptor;
+    struct __tgt_device_image images[2];
+    union {
+        struct __tgt_offload_entry old[2];
+        struct rex_new_entry new[3];
+    } entries;
+    unsigned char bytes[];
+};
+
+static struct __tgt_bin_desc *program_with(struct bytes image, bool new_form)
+{
+    size_t size = sizeof(struct program) + image.size;
+    struct program *program = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(program != MAP_FAILED);
+    memcpy(program->bytes, image.bytes, image.size);
+    if (new_form) {
+        program->entries.new[0] = (struct rex_new_entry){0, 1, 1, 0, &key_a, (char *)(uintptr_t)"kernel_a", 0, 0, NULL};
+        program->entries.new[1] = (struct rex_new_entry){0, 1, 2, 0, &key_a, (char *)(uintptr_t)"of_cuda", 0, 0, NULL};
+        program->entries.new[2] = (struct rex_new_entry){0, 1, 1, 1, &key_b, (char *)(uintptr_t)"global_b", 4, 9, NULL};
+    } else {
+        program->entries.old[0] = (struct __tgt_offload_entry){&key_a, (char *)(uintptr_t)"kernel_a", 0, 0, 0};
+        program->entries.old[1] = (struct __tgt_offload_entry){&key_b, (char *)(uintptr_t)"global_b", 4, 1, 9};
+    }
+    void *end = new_form ? (void *)(program->entries.new + 3) : (void *)(program->entries.old + 2);
+    void *begin = &program->entries;
+    program->images[0] = (struct __tgt_device_image){program->bytes, program->bytes + image.size, begin, end};
+    program->descriptor = (struct __tgt_bin_desc){1, program->images, begin, end};
+    CHECK(mprotect(program, size, PROT_READ) == 0);
+    return &program->descriptor;
+}
+
+static const struct fake_call *registered(struct __tgt_bin_desc *descriptor)
+{
+    __rex_real___tgt_register_lib(descriptor);
+    return last_call(FAKE_REGISTER);
+}
+
+static void begin(int release, const char *adopt)
+{
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_configure(REX_OPTION_ADOPT, adopt), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+}
+
+/* ELF header bytes of CUDA 13, and of the older form. */
+static int header_form(const unsigned char *image)
+{
+    return image[7] == 0x41 && image[8] == 8 ? 13 : image[7] == 0x33 && image[8] == 7 ? 12 : 0;
+}
+
+static const int refuses_13[] = {18, 19, 20, 21}; /* 21.1.0 and 21.1.1 do */
+
+static bool rewritten(int release)
+{
+    for (size_t i = 0; i < COUNT(refuses_13); i++)
+        if (refuses_13[i] == release)
+            return true;
+    return false;
+}
+
+/* ---- what libomptarget gets -------------------------------------------------------------------------------------------------------------- */
+
+static void raw(const void *context)
+{
+    int release = *(const int *)context;
+    struct bytes image = cubin(90);
+    struct __tgt_bin_desc *descriptor = program_with(image, false);
+    begin(release, "on");
+    const struct fake_call *call = registered(descriptor);
+    CHECK((const void *)call->descriptor != descriptor && call->image != descriptor->DeviceImages->ImageStart);
+    CHECK((const void *)call->entries != descriptor->HostEntriesBegin && call->images[0].begin == call->entries);
+    CHECK_EQUAL(call->image_count, 1);
+    CHECK_EQUAL(call->entry_count, 2);
+    CHECK_EQUAL(call->image_size, image.size);
+    CHECK_EQUAL(header_form(call->image), rewritten(release) ? 12 : 13);
+    CHECK(memcmp(call->image + sizeof(Elf64_Ehdr), image.bytes + sizeof(Elf64_Ehdr), image.size - sizeof(Elf64_Ehdr)) == 0);
+    const struct fake_descriptor *given = call->descriptor;
+    __rex_real___tgt_unregister_lib(descriptor);
+    CHECK(last_call(FAKE_UNREGISTER)->descriptor == given);
+    /* Again, as after dlclose and dlopen: tables at other addresses, the bytes kept once. */
+    CHECK(registered(descriptor)->image == call->image && call[2].descriptor != given && call[2].entries != call->entries);
+    CHECK_EQUAL(the_record()->used_address_again, 0);
+}
+
+static void test_raw(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 23; release++) {
+        const char *output = in_child(raw, &release);
+        assert_int_equal(strstr(output, "CUDA 13's header rewritten") != NULL, rewritten(release));
+    }
+}
+
+/* A container of version 1 stays where the release opens it, and comes apart where it does not. */
+static void in_container(const void *context)
+{
+    int release = *(const int *)context;
+    bool opens = release >= 15 && release <= 20;
+    struct bytes image = cubin(90), made = wrap(image, 1, 1);
+    struct rex_span span = {0, image.size};
+    begin(release, "on");
+    const struct fake_call *call = registered(program_with(made, false));
+    CHECK_EQUAL(call->image_count, 1);
+    CHECK_EQUAL(call->image_size, opens ? made.size : image.size);
+    CHECK(!opens || rex_container_image(call->image, call->image_size, 0, &span) == 0);
+    CHECK_EQUAL(header_form(call->image + span.offset), rewritten(release) ? 12 : 13);
+    CHECK_EQUAL(span.size, image.size);
+}
+
+static void two_in_container(const void *context)
+{
+    int release = *(const int *)context;
+    struct bytes image = cubin(90);
+    begin(release, "on");
+    const struct fake_call *call = registered(program_with(wrap(image, 2, 2), false));
+    CHECK_EQUAL(call->image_count, 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(call->images[i].end - call->images[i].start, image.size);
+        CHECK_EQUAL(header_form(call->images[i].start), rewritten(release) ? 12 : 13);
+        CHECK(call->images[i].begin == call->entries);
+    }
+}
+
+static void test_in_containers(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 23; release++) {
+        in_child(in_container, &release);
+        in_child(two_in_container, &release);
+    }
+}
+
+static void new_entries(const void *context)
+{
+    int release = *(const int *)context;
+    struct bytes image = cubin(90);
+    struct __tgt_bin_desc *descriptor = program_with(image, true);
+    begin(release, "on");
+    const struct fake_call *call = registered(descriptor);
+    if (release >= 20) {
+        CHECK(memcmp(call->entries, descriptor->HostEntriesBegin, 3 * sizeof(struct rex_new_entry)) == 0);
+        CHECK_EQUAL((const char *)call->descriptor->stop - (const char *)call->entries, 3 * sizeof(struct rex_new_entry));
+    } else {
+        CHECK_EQUAL(call->entry_count, 2);
+        CHECK(call->entries[0].address == &key_a && call->entries[0].size == 0);
+        CHECK(strcmp(call->entries[1].name, "global_b") == 0 && call->entries[1].size == 4);
+        CHECK(call->entries[1].flags == 1 && call->entries[1].reserved == 9);
+    }
+    CHECK(strcmp(rex_adopted_name(&key_a), "kernel_a") == 0);
+    CHECK(strcmp(rex_adopted_name(&key_b), "global_b") == 0);
+}
+
+static void test_new_entries(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 23; release++)
+        in_child(new_entries, &release);
+}
+
+static void as_it_is(const void *context)
+{
+    struct __tgt_bin_desc *descriptor = program_with(cubin(90), false);
+    begin(19, context);
+    CHECK((const void *)registered(descriptor)->descriptor == descriptor);
+    /* A trace wants the names all the same. */
+    CHECK(strcmp(rex_adopted_name(&key_a), "kernel_a") == 0);
+    CHECK(rex_adopted_name(descriptor) == NULL);
+    __rex_real___tgt_unregister_lib(descriptor);
+    CHECK((const void *)last_call(FAKE_UNREGISTER)->descriptor == descriptor);
+    CHECK(rex_adopted_name(&key_a) == NULL);
+}
+
+static void test_off(void **state)
+{
+    (void)state;
+    in_child(as_it_is, NULL);
+    in_child(as_it_is, "off");
+    assert_int_equal(setenv("REX_ADOPT", "perhaps", 1), 0);
+    assert_non_null(strstr(in_child(as_it_is, NULL), "neither on nor off"));
+    unsetenv("REX_ADOPT");
+    assert_int_equal(rex_configure(REX_OPTION_ADOPT, "perhaps"), REX_EINVAL);
+}
+
+/* There is no older header for sm_100: said, and libomptarget decides. */
+static void no_older_form(const void *context)
+{
+    struct bytes image = cubin(100);
+    (void)context;
+    begin(19, "on");
+    const struct fake_call *call = registered(program_with(image, false));
+    CHECK(memcmp(call->image, image.bytes, image.size) == 0);
+}
+
+static void test_no_older_form(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(in_child(no_older_form, NULL), "sm_100 has no older form"));
+}
+
+/* Images that are no CUBIN, of no bytes, and no image at all. */
+static void odd(const void *context)
+{
+    (void)context;
+    begin(19, "on");
+    CHECK_EQUAL(registered(program_with((struct bytes){(unsigned char *)(uintptr_t)"BC\xc0\xde", 4}, false))->image_size, 4);
+    CHECK_EQUAL(registered(program_with((struct bytes){(unsigned char *)(uintptr_t)"", 0}, false))->image_size, 0);
+    __rex_real___tgt_unregister_lib(NULL); /* the fake notes it */
+    CHECK(last_call(FAKE_UNREGISTER)->descriptor == NULL);
+}
+
+static void test_odd(void **state)
+{
+    (void)state;
+    in_child(odd, NULL);
+}
+
+/* ---- the wait policy ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Flags of the fake GPU's primary context, -1 while it is not active. */
+static int context_flags(void)
+{
+    int (*get)(int device, unsigned *flags, int *active), active = 0;
+    unsigned flags = 0;
+    void *address = dlsym(dlopen(FAKE("cuda/libcuda.so.1"), RTLD_NOW | RTLD_NOLOAD), "cuDevicePrimaryCtxGetState");
+    CHECK(address != NULL);
+    memcpy(&get, &address, sizeof get);
+    get(0, &flags, &active);
+    return active ? (int)flags : -1;
+}
+
+struct policy {
+    const char *wait;
+    int flags;
+    bool wrapped, disabled;
+    int sm;
+};
+
+static void set_policy(const void *context)
+{
+    const struct policy *policy = context;
+    struct bytes image = cubin(policy->sm);
+    begin(22, "on");
+    CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, policy->wait), 0);
+    if (policy->disabled)
+        setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
+    struct __tgt_bin_desc *descriptor = program_with(policy->wrapped ? wrap(image, 1, 1) : image, false);
+    registered(descriptor);
+    CHECK_EQUAL(context_flags(), policy->flags);
+    __rex_real___tgt_unregister_lib(descriptor);
+    CHECK_EQUAL(context_flags(), policy->flags);
+}
+
+static void test_policy(void **state)
+{
+    static const struct policy policies[] = {
+        {NULL, 0, false, false, 90},     {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90}, {"block", 4, false, false, 90},
+        {"runtime", -1, false, false, 90}, {"spin", -1, false, true, 90}, {"spin", -1, false, false, 75},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(policies); i++)
+        in_child(set_policy, &policies[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_containers),    cmocka_unit_test(test_hostile_containers),
+        cmocka_unit_test(test_raw),           cmocka_unit_test(test_in_containers),
+        cmocka_unit_test(test_new_entries),   cmocka_unit_test(test_off),
+        cmocka_unit_test(test_no_older_form), cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
