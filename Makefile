@@ -27,6 +27,7 @@ bindir     ?= $(prefix)/bin
 libdir     ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir     ?= $(prefix)/share/man
+completiondir ?= $(prefix)/share/bash-completion/completions
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 
@@ -88,6 +89,7 @@ LIB_SO   := $(O)/librex.so.$(VERSION)
 LIB_A    := $(O)/librex.a
 LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
 MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
+COMPLETIONS := $(wildcard tools/completion/*)
 # A page is installed under every name of its NAME section: in a shell, the names of $$m.
 man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
 
@@ -287,6 +289,7 @@ install: library $(TOOLS)  ## install to $(DESTDIR)$(prefix)
 	    -e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(pcdir) $(includedir))|" \
 	    librex/rex.pc.in > $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(bindir)/$${t##*/} || exit 1; done
+	$(Q)for c in $(COMPLETIONS); do install -D -m 644 $$c $(DESTDIR)$(completiondir)/$${c##*/} || exit 1; done
 	$(Q)for m in $(MANPAGES); do \
 	    install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; \
 	    for n in $$($(man_names)); do \
@@ -297,6 +300,7 @@ uninstall:  ## remove what install put there
 	$(Q)rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(LIB))) $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)rm -f $(HEADERS:include/%=$(DESTDIR)$(includedir)/%)
 	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS)))
+	$(Q)rm -f $(addprefix $(DESTDIR)$(completiondir)/,$(notdir $(COMPLETIONS)))
 	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \
 	    rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done
 	$(Q)if [ -d $(DESTDIR)$(includedir)/rex ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(includedir)/rex; fi

@@ -105,6 +105,17 @@ for kind in shared static; do
     esac
 done
 
+# ---- the tools find the library of the moved tree
+
+for tool in "$work"/moved/bin/*; do
+    [ -e "$work/moved/share/man/man1/${tool##*/}.1" ] || fail "${tool##*/} has no man page"
+    [ -e "$work/moved/share/bash-completion/completions/${tool##*/}" ] || fail "${tool##*/} has no completion"
+    said=$("$tool" --version) || fail "${tool##*/} --version: status $?"
+    case $said in *"$version") ;; *) fail "${tool##*/} --version says '$said', rex.pc says '$version'" ;; esac
+done
+preloaded=$("$work/moved/bin/rex-run" printenv LD_PRELOAD)
+case $preloaded in "$work/moved/lib/librex.so"*) ;; *) fail "rex-run preloads $preloaded" ;; esac
+
 quietly "$MAKE" uninstall prefix="$work/moved"
 left=$(find "$work/moved" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"

@@ -1,0 +1,80 @@
+/*
+ * child.c - run the program as a child, because a folder has to be removed behind it, and be as if there were no parent.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex-run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void become(const struct program *program, char **arguments, pid_t parent, const sigset_t *mask, void (*at_child)(int))
+{
+    /* Whoever kills rex-run means the program. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(NOT_RUN);
+    signal(SIGCHLD, at_child);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execv(program->path, arguments);
+    fprintf(stderr, "rex-run: %s: %s\n", program->path, strerror(errno));
+    _exit(REFUSED);
+}
+
+/* End as the child did, by the same signal if it was one. */
+static void end_as(int status)
+{
+    sigset_t none;
+    remove_folder();
+    if (WIFEXITED(status))
+        exit(WEXITSTATUS(status));
+    /* One core file is enough. */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    signal(WTERMSIG(status), SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    kill(getpid(), WTERMSIG(status));
+    exit(128 + WTERMSIG(status));
+}
+
+/* Something has happened to the child. */
+static void look_after(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
+        if (!WIFSTOPPED(status))
+            end_as(status);
+        raise(SIGSTOP); /* for a shell that controls jobs */
+    }
+}
+
+void run_and_tidy(const struct program *program, char **arguments)
+{
+    sigset_t all, mask;
+    siginfo_t info;
+    pid_t parent = getpid();
+    void (*at_child)(int) = signal(SIGCHLD, SIG_DFL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0)
+        die(NOT_RUN, "no process can be made: %s", strerror(errno));
+    if (child == 0)
+        become(program, arguments, parent, &mask, at_child);
+    for (;;) {
+        int number = sigwaitinfo(&all, &info);
+        if (number == SIGCHLD)
+            look_after(child);
+        /* What the terminal sends, the child gets from it as well. */
+        else if (number > 0 && info.si_code <= 0)
+            kill(child, number);
+    }
+}

@@ -1,0 +1,177 @@
+/*
+ * elsewhere.c - run a program on another libomptarget than the one it was linked with.
+ *
+ * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget call each other past librex. There must be
+ * one libomptarget in the process, under the linked name: a private folder has a link of that name, and comes first on the loader's path.
+ * Behind it comes the library's own folder, for libomp and libLLVM; $ORIGIN in its run path is the folder of the link.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex-run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "libomptarget.so"
+
+static char folder[PATH_MAX]; /* "": there is none */
+
+void remove_folder(void)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+    struct dirent *entry;
+    DIR *open = *folder != '\0' ? opendir(folder) : NULL;
+    while (open != NULL && (entry = readdir(open)) != NULL) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlink(path);
+    }
+    if (open != NULL)
+        closedir(open);
+    if (*folder != '\0')
+        rmdir(folder);
+    *folder = '\0';
+}
+
+static void make_folder(void)
+{
+    const char *parent = getenv("TMPDIR");
+    char path[PATH_MAX];
+    path_of(path, "%s/rex-run.XXXXXX", parent != NULL && *parent != '\0' ? parent : "/tmp");
+    if (mkdtemp(path) == NULL)
+        die(NOT_RUN, "%s: %s", path, strerror(errno));
+    path_of(folder, "%s", path);
+}
+
+static void make_link(const char *name, size_t length, const char *to)
+{
+    char path[PATH_MAX];
+    path_of(path, "%s/%.*s", folder, (int)length, name);
+    if (symlink(to, path) != 0 && errno != EEXIST)
+        die(NOT_RUN, "%s: %s", path, strerror(errno));
+}
+
+/* LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16 lack. */
+static void link_plugins(const char *beside)
+{
+    char pattern[PATH_MAX];
+    glob_t found;
+    path_of(pattern, "%s/libomptarget.rtl.*.so*", beside);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1, *end = strstr(name, ".so");
+        make_link(name, (size_t)(end + strlen(".so") - name), found.gl_pathv[i]);
+    }
+    globfree(&found);
+}
+
+/* ---- releases that understand each other's programs -------------------------------------------------------------------------------- */
+
+/*
+ * clang up to 17 builds kernels without a parameter for the runtime; 18's have one, which LLVM 18 alone passes unasked; those of 19 to 22
+ * get it by the packet's version 3, and from 23 on it comes last.
+ */
+static int generation(int release)
+{
+    return release < 18 ? 0 : release == 18 ? 1 : release < 23 ? 2 : 3;
+}
+
+/* The number in a name such as libomptarget.so.19.1; 14 to 17 may have none. */
+static int number_in(const char *name)
+{
+    const char *number = strstr(name, NAME ".");
+    return number != NULL ? atoi(number + strlen(NAME ".")) : 0;
+}
+
+static void check_releases(const struct program *program, const char *linked, const char *library, const char *soname)
+{
+    int from = number_in(linked), to = number_in(soname);
+    if (generation(from) == generation(to) || (from < to && from != 18 && to != 18))
+        return;
+    die(REFUSED, "%s was linked with %s: LLVM %s%d (%s) passes its kernels other parameters than they have", program->path, linked,
+        to == 0 ? "before " : "", to == 0 ? 18 : to, library);
+}
+
+/* ---- what the program is linked with ------------------------------------------------------------------------------------------------- */
+
+struct linked {
+    const struct program *program;
+    const char *library, *soname;
+    int names;
+};
+
+static void link_name(const char *name, const char *path, void *context)
+{
+    struct linked *linked = context;
+    const char *slash = strrchr(name, '/');
+    if (strncmp(slash != NULL ? slash + 1 : name, NAME, strlen(NAME)) != 0)
+        return;
+    if (slash != NULL)
+        die(REFUSED, "%s gets %s by its path (linked with it, or from LD_PRELOAD): --omptarget cannot lead it elsewhere",
+            linked->program->path, name);
+    (void)path;
+    check_releases(linked->program, name, linked->library, linked->soname);
+    if (linked->names++ == 0)
+        make_folder();
+    make_link(name, strlen(name), linked->library);
+}
+
+/*
+ * libomptarget 16 on open "libomp.so" besides, and a libomp from another folder than the program's would be a second one, which aborts
+ * ("OMP: Error #15").
+ */
+static void link_openmp(const char *name, const char *path, void *context)
+{
+    (void)context;
+    if (path != NULL && strncmp(name, "libomp.so", strlen("libomp.so")) == 0)
+        make_link("libomp.so", strlen("libomp.so"), path);
+}
+
+/* The loader's answer with the folder in front. */
+static void check_name(const char *name, const char *path, void *context)
+{
+    const struct linked *linked = context;
+    char expected[PATH_MAX];
+    if (path == NULL)
+        die(REFUSED, "%s on %s needs %s, which the loader does not find", linked->program->path, linked->library, name);
+    path_of(expected, "%s/%s", folder, name);
+    if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
+        die(REFUSED, "%s: the loader takes %s all the same (a library's DT_RPATH comes first)", linked->program->path, path);
+}
+
+static void refuse_early(const struct program *program)
+{
+    if (program->script)
+        die(REFUSED, "%s is a script: --omptarget has to see the program itself, for the name that it is linked with", program->path);
+    if (*program->rpath != '\0')
+        die(REFUSED, "%s has a DT_RPATH (%s), which the loader searches before every other folder: --omptarget cannot lead it elsewhere; "
+            "link it with -Wl,--enable-new-dtags, or remove it with chrpath -d", program->path, program->rpath);
+}
+
+bool lead_to(const struct program *program, const char *library)
+{
+    char path[PATH_MAX], beside[PATH_MAX], soname[PATH_MAX];
+    read_soname(library, soname);
+    refuse_early(program);
+    if (realpath(library, path) == NULL)
+        die(NOT_RUN, "--omptarget=%s: %s", library, strerror(errno));
+    struct linked linked = {program, path, soname, 0};
+    ask_loader(program, link_name, &linked);
+    /* For what finds libomptarget by itself, as programs of librex do. */
+    setenv("REX_OMPTARGET", path, 1);
+    if (linked.names == 0)
+        return false;
+    path_of(beside, "%.*s", (int)(strrchr(path, '/') - path), path);
+    link_plugins(beside);
+    put_in_front("LD_LIBRARY_PATH", beside, ":;");
+    put_in_front("LD_LIBRARY_PATH", folder, ":;");
+    ask_loader(program, link_openmp, NULL);
+    ask_loader(program, check_name, &linked);
+    return true;
+}

@@ -1,0 +1,116 @@
+/*
+ * rex-run.c - run a program that links libomptarget with librex in front of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex-run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <rex/offload.h>
+
+void die(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("rex-run: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    remove_folder();
+    exit(status);
+}
+
+void path_of(char path[PATH_MAX], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(path, PATH_MAX, format, arguments);
+    va_end(arguments);
+    if (length < 0 || length >= PATH_MAX)
+        die(NOT_RUN, "%.60s...: the path is too long", path);
+}
+
+static const char usage[] =
+    "usage: rex-run [OPTION]... PROGRAM [ARGUMENT]...\n"
+    "\n"
+    "Runs PROGRAM, which links LLVM's libomptarget, with librex in front of it.\n"
+    "\n"
+    "  --wait=POLICY     how threads wait for a GPU: auto (the default), spin, yield, block or runtime\n"
+    "  --trace=FILE      write a timeline of all calls to FILE; -: a summary at the end\n"
+    "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug\n"
+    "  --omptarget=LIB   use the libomptarget LIB, of whatever release, instead of the linked one\n"
+    "  --help, --version\n"
+    "\n"
+    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, 127 if there is none.\n";
+
+static void help(void)
+{
+    fputs(usage, stdout);
+    exit(0);
+}
+
+static void version(void)
+{
+    printf("rex-run (librex) %s\n", rex_version());
+    exit(0);
+}
+
+/* The library itself knows what values there are. */
+static void set(enum rex_option option, const char *variable, const char *name, const char *value)
+{
+    rex_configure(REX_OPTION_LOG, "off");
+    if (*value == '\0' || rex_configure(option, value) != 0) {
+        const char *why = *value == '\0' ? "the value is empty" : rex_last_error(), *after = strstr(why, ": ");
+        die(NOT_RUN, "%s=%s: %s", name, value, after != NULL ? after + 2 : why);
+    }
+    setenv(variable, value, 1);
+}
+
+static const char *parse(int count, char **arguments)
+{
+    enum { WAIT = 256, TRACE, LOG, OMPTARGET };
+    static const struct option options[] = {
+        {"wait", required_argument, NULL, WAIT}, {"trace", required_argument, NULL, TRACE},
+        {"log", required_argument, NULL, LOG},   {"omptarget", required_argument, NULL, OMPTARGET},
+        {"help", no_argument, NULL, 'h'},        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *library = NULL;
+    int option;
+    /* '+': options after PROGRAM are its own. */
+    while ((option = getopt_long(count, arguments, "+hV", options, NULL)) != -1)
+        switch (option) {
+        case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
+        case LOG: set(REX_OPTION_LOG, "REX_LOG", "--log", optarg); break;
+        case TRACE: setenv("REX_TRACE", optarg, 1); break;
+        case OMPTARGET: library = optarg; break;
+        case 'h': help(); break;
+        case 'V': version(); break;
+        default: die(NOT_RUN, "try rex-run --help"); /* getopt_long() has said what is wrong */
+        }
+    if (optind == count)
+        die(NOT_RUN, "no program is named; try rex-run --help");
+    return library;
+}
+
+int main(int count, char **arguments)
+{
+    static struct program program;
+    if (getauxval(AT_SECURE) != 0)
+        die(NOT_RUN, "it has more rights than its caller, and runs nothing then");
+    const char *library = parse(count, arguments);
+    find_program(&program, arguments[optind]);
+    preload_librex();
+    if (library != NULL && lead_to(&program, library))
+        run_and_tidy(&program, arguments + optind);
+    execv(program.path, arguments + optind);
+    die(REFUSED, "%s: %s", program.path, strerror(errno));
+}

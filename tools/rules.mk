@@ -1,0 +1,19 @@
+# The tools: programs that use librex through its public headers. They find it in ../lib, installed or in the build directory.
+
+tools := $(O)/tools
+tool_libs := -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../lib'
+
+$(O)/lib:
+	@mkdir -p $(@D)
+	$(Q)ln -sfn . $@
+
+$(O)/obj/tools/%.o: tools/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(common_cflags) -Itools -c -o $@ $<
+
+TOOLS += $(tools)/rex-run
+$(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(O)/librex.so | $(O)/lib
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs) -ldl
