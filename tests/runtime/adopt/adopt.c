@@ -1,0 +1,184 @@
+/*
+ * Descriptors as other compilers make them, registered through librex on the real runtime: in memory that cannot be written, in containers
+ * and with entries of either form, each of which some release refuses by itself; gone after they are unregistered, and back again.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include <sys/mman.h>
+
+enum { N = 300 };
+
+/* LLVM's OffloadBinary, and an entry of clang 20 and later. */
+struct container {
+    unsigned char magic[4];
+    uint32_t version;
+    uint64_t size, entries_offset, entries_word;
+    uint16_t image_kind, producer;
+    uint32_t flags;
+    uint64_t strings_offset, strings_count, image_offset, image_size;
+};
+
+struct new_entry {
+    uint64_t zero;
+    uint16_t version, kind;
+    uint32_t flags;
+    void *address;
+    char *name;
+    uint64_t size, data;
+    void *auxiliary;
+};
+
+/* What a program has in its read-only sections. */
+struct program {
+    struct __tgt_bin_desc descriptor;
+    struct __tgt_device_image image;
+    struct __tgt_offload_entry old_entry;
+    struct new_entry new_entry;
+    struct container container;
+    unsigned char bytes[];
+};
+
+static char key;
+static char name[] = "add__kernel__";
+
+struct form {
+    uint32_t container; /* its version; 0: none */
+    int new_entries;
+};
+
+static size_t size_with(const struct bytes *image)
+{
+    return sizeof(struct program) + image->size;
+}
+
+static void wrap(struct program *program, uint32_t version, const struct bytes *image)
+{
+    static const unsigned char magic[4] = {0x10, 0xff, 0x10, 0xad};
+    struct container *container = &program->container;
+    size_t offset = (size_t)((unsigned char *)program->bytes - (unsigned char *)container);
+    *container = (struct container){.version = version, .size = offset + image->size, .entries_offset = 32,
+                                    .entries_word = version == 1 ? 40 : 1, .image_kind = 1, .producer = 1, .strings_offset = 32,
+                                    .image_offset = offset, .image_size = image->size};
+    memcpy(container->magic, magic, sizeof magic);
+    program->image.ImageStart = container;
+}
+
+static struct program *make_program(const struct form *form, const struct bytes *image)
+{
+    struct program *program = mmap(NULL, size_with(image), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(program != MAP_FAILED);
+    memcpy(program->bytes, image->bytes, image->size);
+    program->old_entry = (struct __tgt_offload_entry){&key, name, 0, 0, 0};
+    program->new_entry = (struct new_entry){0, 1, 1, 0, &key, name, 0, 0, NULL};
+    void *begin = &program->old_entry, *end = &program->old_entry + 1;
+    if (form->new_entries)
+        begin = &program->new_entry, end = &program->new_entry + 1;
+    program->image = (struct __tgt_device_image){program->bytes, program->bytes + image->size, begin, end};
+    program->descriptor = (struct __tgt_bin_desc){1, &program->image, begin, end};
+    if (form->container > 0)
+        wrap(program, form->container, image);
+    assert_int_equal(mprotect(program, size_with(image), PROT_READ), 0);
+    return program;
+}
+
+/* As a compiler's code launches a kernel without the runtime's parameter. */
+static void launch(double amount)
+{
+    static double x[N], y[N];
+    int64_t n = N;
+    struct rows rows = {0};
+    for (int i = 0; i < N; i++)
+        x[i] = i, y[i] = -1;
+    add_literal(&rows, &n, sizeof n);
+    add_literal(&rows, &amount, sizeof amount);
+    add_row(&rows, x, sizeof x, PARAMETER | TO);
+    add_row(&rows, y, sizeof y, PARAMETER | FROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 2, 64);
+    packet.Version = 2;
+    assert_int_equal(__rex_real___tgt_target_kernel(NULL, -1, 2, 64, &key, &packet), 0);
+    for (int i = 0; i < N; i++)
+        assert_true(y[i] == i + amount);
+}
+
+static void check(const struct form *form)
+{
+    struct bytes image = read_bytes(default_image().text);
+    assert_int_equal(rex_configure(REX_OPTION_ADOPT, "on"), 0);
+    for (int round = 0; round < 3; round++) {
+        struct program *program = make_program(form, &image);
+        __rex_real___tgt_register_lib(&program->descriptor);
+        launch(round + 0.5);
+        __rex_real___tgt_unregister_lib(&program->descriptor);
+        /* As dlclose() does; LLVM 15 to 20 look at every image again when the next one comes. */
+        assert_int_equal(munmap(program, size_with(&image)), 0);
+    }
+    free(image.bytes);
+}
+
+static void raw(void **state)
+{
+    (void)state;
+    check(&(struct form){0, 0});
+}
+
+static void in_container(void **state)
+{
+    (void)state;
+    check(&(struct form){1, 0});
+}
+
+static void in_newer_container(void **state)
+{
+    (void)state;
+    check(&(struct form){2, 0});
+}
+
+static void with_new_entries(void **state)
+{
+    (void)state;
+    check(&(struct form){0, 1});
+}
+
+static void with_all(void **state)
+{
+    (void)state;
+    check(&(struct form){2, 1});
+}
+
+/* A module of librex beside the adopted code: each finds its own kernels. */
+REX_KERNEL(add);
+
+static void beside_a_module(void **state)
+{
+    struct bytes image = read_bytes(default_image().text);
+    double x = 1, y = 0, amount = 41;
+    int64_t n = 1;
+    struct rows rows = {0};
+    (void)state;
+    assert_int_equal(rex_configure(REX_OPTION_ADOPT, "on"), 0);
+    struct program *program = make_program(&(struct form){1, 0}, &image);
+    __rex_real___tgt_register_lib(&program->descriptor);
+    add_literal(&rows, &n, sizeof n);
+    add_literal(&rows, &amount, sizeof amount);
+    add_row(&rows, &x, sizeof x, PARAMETER | TO);
+    add_row(&rows, &y, sizeof y, PARAMETER | FROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    assert_int_equal(rex___tgt_target_kernel(-1, 1, 1, REX_KERNEL_ID(add), &packet), 0);
+    assert_true(y == 42);
+    launch(7);
+    assert_int_equal(rex_offload_fini(), 0);
+    launch(8);
+    __rex_real___tgt_unregister_lib(&program->descriptor);
+    free(image.bytes);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(raw),              cmocka_unit_test(in_container), cmocka_unit_test(in_newer_container),
+        cmocka_unit_test(with_new_entries), cmocka_unit_test(with_all),     cmocka_unit_test(beside_a_module),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
