@@ -97,6 +97,24 @@ chmod +x "$work/script"
 [ "$(cd "$work" && "$rex_run" ./script a b)" = "script a b $librex" ] || fail 'a script'
 [ "$(PATH=$work:$PATH "$rex_run" script c)" = "script c $librex" ] || fail 'a script on PATH'
 
+# OpenMP without offloading
+cat >"$work/openmp.c" <<'C'
+#include <stdio.h>
+int main(void)
+{
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 100; i++)
+        sum += i;
+    printf("%d\n", sum);
+    return 0;
+}
+C
+quietly "$CC" -fopenmp -o "$work/openmp" "$work/openmp.c"
+run "$rex_run" --log=debug "$work/openmp"
+[ "$status,$(cat "$work/out")" = 0,4950 ] || fail "OpenMP without offloading: $status $(cat "$work/out" "$work/err")"
+[ ! -s "$work/err" ] || fail "said to OpenMP without offloading: $(cat "$work/err")"
+
 # ---- what cannot be run so
 
 printf 'int main(void) { return 0; }\n' >"$work/nothing.c"
