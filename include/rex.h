@@ -47,6 +47,7 @@
 #include "rex/launch.h"
 #include "rex/map.h"
 #include "rex/offload.h"
+#include "rex/queue.h"
 #include "rex_kmp.h"
 
 #endif

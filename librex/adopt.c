@@ -28,6 +28,7 @@
 #include "image.h"
 #include "keep.h"
 #include "log.h"
+#include "mapping.h"
 #include "runtime.h"
 
 /* A descriptor that came through, and what libomptarget was given for it. */
@@ -257,4 +258,5 @@ void __tgt_register_lib(struct __tgt_bin_desc *desc)
 void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
 {
     REX_REAL(unregister_lib)(go(desc));
+    rex_mapping_ended();
 }

@@ -18,6 +18,7 @@ static const char *const variables[] = {
     [REX_OPTION_LOG] = "REX_LOG",
     [REX_OPTION_WAIT] = "REX_WAIT",
     [REX_OPTION_ADOPT] = "REX_ADOPT",
+    [REX_OPTION_UNFINISHED] = "REX_UNFINISHED",
 };
 
 #define OPTIONS (sizeof variables / sizeof *variables)
@@ -55,6 +56,8 @@ int rex_configure(enum rex_option option, const char *value)
         return rex_fail(REX_EINVAL, "rex_configure: no wait policy \"%s\"; there are auto, spin, yield, block and runtime", value);
     if (option == REX_OPTION_ADOPT && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 && strcasecmp(value, "off") != 0)
         return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither on nor off", value);
+    if (option == REX_OPTION_UNFINISHED && value != NULL && *value != '\0' && strcasecmp(value, "error") != 0 && strcasecmp(value, "wait") != 0)
+        return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither error nor wait", value);
     if (value != NULL && strlen(value) >= REX_CONFIG_MAX)
         return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", variables[option],
                         REX_CONFIG_MAX - 1);

@@ -36,12 +36,13 @@ static struct {
 } driver;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void *handle; /* of the driver, once opened; never closed */
 static int devices;
 static unsigned architectures[REX_CUDA_DEVICES_MAX];
 static char absent[256];      /* why there is no device; written once */
 static __thread char why[256]; /* the last call of this thread that failed */
 
-static int record(int result, const char *call)
+int rex_cuda_record(int result, const char *call)
 {
     const char *name = NULL;
     if (result != 0 && (driver.cuGetErrorName(result, &name) != 0 || name == NULL))
@@ -52,15 +53,25 @@ static int record(int result, const char *call)
 }
 
 /* Every driver call goes through here: 0, or its result with the call and the result's name in `why`. */
-#define CUDA(function, ...) record(driver.function(__VA_ARGS__), #function)
+#define CUDA(function, ...) rex_cuda_record(driver.function(__VA_ARGS__), #function)
+
+static int find(const struct rex_cuda_function *functions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *address = dlsym(handle, functions[i].name);
+        if (address == NULL) {
+            snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", functions[i].name,
+                     functions[i].since);
+            return -1;
+        }
+        memcpy(functions[i].slot, &address, sizeof address);
+    }
+    return 0;
+}
 
 static int open_driver(void)
 {
-    /* Exported names, and the CUDA release that has each. */
-    static const struct {
-        const char *name, *since;
-        void *slot;
-    } functions[] = {
+    static const struct rex_cuda_function functions[] = {
         {"cuInit", "2.0", &driver.cuInit},
         {"cuDeviceGetCount", "2.0", &driver.cuDeviceGetCount},
         {"cuDeviceGet", "2.0", &driver.cuDeviceGet},
@@ -77,21 +88,12 @@ static int open_driver(void)
         {"cuDevicePrimaryCtxSetFlags_v2", "11.0", &driver.cuDevicePrimaryCtxSetFlags},
         {"cuDevicePrimaryCtxRelease_v2", "11.0", &driver.cuDevicePrimaryCtxRelease},
     };
-    void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         snprintf(why, sizeof why, "there is no CUDA driver (libcuda.so.1)");
         return -1;
     }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *address = dlsym(handle, functions[i].name);
-        if (address == NULL) {
-            snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", functions[i].name,
-                     functions[i].since);
-            return -1;
-        }
-        memcpy(functions[i].slot, &address, sizeof address);
-    }
-    return 0;
+    return find(functions, sizeof functions / sizeof *functions);
 }
 
 static unsigned architecture(int number)
@@ -118,6 +120,11 @@ static void start(void)
     devices = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
     for (int i = 0; i < devices; i++)
         architectures[i] = architecture(i);
+}
+
+int rex_cuda_find(const struct rex_cuda_function *functions, size_t count)
+{
+    return rex_cuda_devices() > 0 ? find(functions, count) : -1;
 }
 
 int rex_cuda_devices(void)
@@ -158,6 +165,12 @@ int rex_cuda_context_retain(int number, unsigned flags)
                    CUDA(cuDevicePrimaryCtxRetain, &context, device) != 0
                ? -1
                : 0;
+}
+
+int rex_cuda_context_hold(int number, void **context)
+{
+    int device = 0;
+    return handle_of(number, &device) != 0 || CUDA(cuDevicePrimaryCtxRetain, context, device) != 0 ? -1 : 0;
 }
 
 void rex_cuda_context_release(int number)

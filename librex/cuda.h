@@ -19,10 +19,25 @@ int rex_cuda_context_state(int number, unsigned *flags, int *active);
 int rex_cuda_context_retain(int number, unsigned flags);
 void rex_cuda_context_release(int number);
 
+/* The primary context of device NUMBER, retained as it is. 0, or -1 with rex_cuda_why(). */
+int rex_cuda_context_hold(int number, void **context);
+
 /* Pinned host memory, usable by all devices. 0, or -1 with rex_cuda_why(). */
 int rex_cuda_host_alloc(void **memory, size_t size);
 int rex_cuda_host_free(void *memory);
 int rex_cuda_host_pin(void *address, size_t size);
 int rex_cuda_host_unpin(void *address);
+
+/* A function of the driver: the name that it exports, the CUDA release that has it first, and where its address goes. */
+struct rex_cuda_function {
+    const char *name, *since;
+    void *slot;
+};
+
+/* Fill the slots. 0, or -1 with rex_cuda_why(). */
+int rex_cuda_find(const struct rex_cuda_function *functions, size_t count);
+
+/* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
+int rex_cuda_record(int result, const char *call);
 
 #endif

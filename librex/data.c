@@ -7,7 +7,9 @@
 
 #include "error.h"
 #include "forward.h"
+#include "mapping.h"
 #include "memory.h"
+#include "pending.h"
 #include "registration.h"
 #include "rex/launch.h"
 #include "rowcheck.h"
@@ -28,9 +30,16 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
         return REX_EHOST;
     if (result == REX_OK)
         result = rex_check_presence(map, purpose, number, what);
-    if (result == REX_OK)
-        rex_device_used(rex_runtime());
-    return result;
+    if (result == REX_OK && purpose == REX_FOR_END)
+        result = rex_pending_unmap(map, number, what);
+    if (result != REX_OK)
+        return result;
+    if (purpose == REX_FOR_BEGIN)
+        rex_mapping_note(map, number);
+    if (purpose == REX_FOR_END)
+        rex_mapping_forget(map, number);
+    rex_device_used(rex_runtime());
+    return REX_OK;
 }
 
 static int call(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what,
@@ -39,6 +48,8 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
     int result = prepare(module, device, map, purpose, what);
     if (result == REX_OK)
         function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    if (result == REX_OK && purpose == REX_FOR_END)
+        rex_mapping_ended();
     return result == REX_EHOST ? REX_OK : result;
 }
 

@@ -1,8 +1,9 @@
 /*
  * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget. Registration, which is more than a jump, is in adopt.c.
  *
- * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose internal calls are not bound to
- * itself (LLVM 14 to 23 are linked without -Bsymbolic). Hence they check nothing and change nothing.
+ * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose internal calls are not bound to itself
+ * (LLVM 14 to 23 are linked without -Bsymbolic). Hence they check nothing and change nothing. Those that end a mapping wait for queues
+ * that still use it, and count: what librex remembers of mappings is out of date then (mapping.h).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "mapping.h"
 #include "release.h"
 #include "runtime.h"
 
@@ -50,8 +52,33 @@ REX_ENTRY_POINTS(LACKING)
     {                                                                                                                  \
         return REX_REAL(name) arguments;                                                                               \
     }
+#define FORWARD_ENDING(type, name, parameters, arguments, missing)                                                     \
+    __attribute__((visibility("default"))) type __tgt_##name parameters;                                               \
+    type __tgt_##name parameters                                                                                       \
+    {                                                                                                                  \
+        rex_mapping_ending(device, count, begin, sizes, types, "__tgt_" #name);                                        \
+        REX_REAL(name) arguments;                                                                                      \
+        rex_mapping_ended();                                                                                           \
+    }
+#define FORWARD_ENDING_LATER(type, name, parameters, arguments, missing)                                               \
+    __attribute__((visibility("default"))) type __tgt_##name parameters;                                               \
+    type __tgt_##name parameters                                                                                       \
+    {                                                                                                                  \
+        REX_REAL(name) arguments;                                                                                      \
+        rex_mapping_ended();                                                                                           \
+    }
 REX_FORWARDED(FORWARD)
+REX_ENDING(FORWARD_ENDING)
+REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
+
+/* The exported name may be bound to another library's function, its alias is not. */
+extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
+
+void *rex_forward_own(void)
+{
+    return (void *)(uintptr_t)rex_own_data_end;
+}
 
 struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,

@@ -47,24 +47,29 @@
 #define REX_ENTRY_POINTS(X)                                                                                            \
     X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), )                                                    \
     X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )                                                  \
+    REX_ENDING(X)                                                                                                      \
+    REX_ENDING_LATER(X)                                                                                                \
     REX_FORWARDED(X)
-/* The two above are exported by adopt.c, the others are jumps. */
+/* The two above are exported by adopt.c. Of the others, these end mappings, or may have ended some when they return; the rest are jumps. */
+#define REX_ENDING(X)                                                                                                  \
+    X(void, target_data_end, (MAP_P), (MAP_A), )                                                                       \
+    X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                                  \
+    X(void, target_data_end_mapper, (MAPPER_P), (MAPPER_A), )                                                          \
+    X(void, target_data_end_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+#define REX_ENDING_LATER(X)                                                                                            \
+    X(void, rtl_deinit, (void), (), )                                                                                  \
+    X(void, target_nowait_query, (void **handle), (handle), )
 #define REX_FORWARDED(X)                                                                                               \
     X(void, register_requires, (int64_t flags), (flags), )                                                             \
     X(void, init_all_rtls, (void), (), )                                                                               \
     X(void, rtl_init, (void), (), )                                                                                    \
-    X(void, rtl_deinit, (void), (), )                                                                                  \
     X(void, target_data_begin, (MAP_P), (MAP_A), )                                                                     \
-    X(void, target_data_end, (MAP_P), (MAP_A), )                                                                       \
     X(void, target_data_update, (MAP_P), (MAP_A), )                                                                    \
     X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                                \
-    X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                                  \
     X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                               \
     X(void, target_data_begin_mapper, (MAPPER_P), (MAPPER_A), )                                                        \
-    X(void, target_data_end_mapper, (MAPPER_P), (MAPPER_A), )                                                          \
     X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), )                                                       \
     X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )                                   \
-    X(void, target_data_end_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )                                     \
     X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )                                  \
     X(int, target, (TARGET_P), (TARGET_A), -1)                                                                         \
     X(int, target_nowait, (TARGET_P, DEP_P), (TARGET_A, DEP_A), -1)                                                    \
@@ -76,7 +81,6 @@
     X(int, target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P, DEP_P), (TARGET_MAPPER_A, GRID_A, DEP_A), -1)         \
     X(int, target_kernel, (KERNEL_P), (KERNEL_A), -1)                                                                  \
     X(int, target_kernel_nowait, (KERNEL_P, DEP_P), (KERNEL_A, DEP_A), -1)                                             \
-    X(void, target_nowait_query, (void **handle), (handle), )                                                          \
     X(int64_t, mapper_num_components, (void *handle), (handle), 0)                                                     \
     X(void, push_mapper_component,                                                                                     \
       (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name),                                 \
@@ -114,5 +118,8 @@ extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
  * __tgt_target_kernel gets librex's translation where the release has none.
  */
 void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release);
+
+/* The address of librex's own __tgt_target_data_end_mapper, whatever the loader binds that name to. */
+void *rex_forward_own(void);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "error.h"
 #include "forward.h"
+#include "mapping.h"
+#include "pending.h"
 #include "registration.h"
 #include "rex/launch.h"
 #include "runtime.h"
@@ -55,10 +57,12 @@ static void *address_by_row(const void *address, int number)
 {
     void *begin = (void *)(uintptr_t)address, *base = begin, *result;
     int64_t size = 0, type = REX_TYPE_RETURN;
+    rex_looking_up = true;
     REX_REAL(target_data_begin)(number, 1, &base, &begin, &size, &type);
     result = base;
     base = begin;
     REX_REAL(target_data_end)(number, 1, &base, &begin, &size, &type);
+    rex_looking_up = false;
     return result;
 }
 
@@ -92,8 +96,11 @@ void *rex_device_alloc(size_t size, int64_t device)
 void rex_device_free(void *memory, int64_t device)
 {
     int number = 0;
-    if (memory != NULL && rex_device_count() > 0 && rex_memory_device(device, &number) == REX_OK)
-        rex_runtime_omp()->free(memory, number);
+    if (memory == NULL || rex_device_count() == 0 || rex_memory_device(device, &number) != REX_OK)
+        return;
+    if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0)
+        rex_pending_wait(NULL, number, "rex_device_free");
+    rex_runtime_omp()->free(memory, number);
 }
 
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device, const char *caller)

@@ -21,6 +21,8 @@
 #include "context.h"
 #include "error.h"
 #include "log.h"
+#include "mapping.h"
+#include "pending.h"
 #include "place.h"
 #include "registration.h"
 #include "runtime.h"
@@ -212,6 +214,8 @@ static void after_fork(void)
         if (registration == NULL || registration->on_host)
             continue;
         registration->forked = true;
+        registration->queue_images = NULL; /* the driver's handles mean nothing here */
+        registration->unload = NULL;
         module->packet_rules = 0;
         module->state = (module->state & ~(uintptr_t)STATE_MASK) | UNREGISTERED;
     }
@@ -399,6 +403,15 @@ static void unmap_globals(const struct rex_table *table)
             rex_runtime_unmap_global(table->entries[i].addr);
 }
 
+/* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
+static bool is_last(const struct rex_registration *registration)
+{
+    for (const struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (module != registration->module && rex_registration_of(module) != NULL)
+            return false;
+    return true;
+}
+
 int rex_module_fini(struct rex_module *module)
 {
     int result = check_module(module, "rex_module_fini");
@@ -410,9 +423,16 @@ int rex_module_fini(struct rex_module *module)
     if ((state & STATE_MASK) != REGISTERED ||
         !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
+    if ((result = rex_pending_unload(registration, is_last(registration))) != REX_OK) {
+        __atomic_store_n(&module->state, state, __ATOMIC_RELEASE);
+        return result;
+    }
+    if (registration->unload != NULL)
+        registration->unload(registration);
     publish(registration, NULL);
     unmap_globals(&registration->table);
     REX_REAL(unregister_lib)(&registration->record->descriptor);
+    rex_mapping_ended();
     if (!registration->on_host)
         rex_context_release();
     release_keys(registration);

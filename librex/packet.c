@@ -20,14 +20,13 @@
 #define TYPE_TARGET_PARAM 0x20
 #define TYPE_LITERAL 0x100
 
-#define DEFAULT_THREADS 128u
 #define DEFAULT_TEAMS 128u
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- what is wrong, off the fast path ---------------------------------------------------------------------------------------- */
 
-static int unknown_key(const void *key)
+int rex_unknown_key(const void *key)
 {
     Dl_info info;
     if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
@@ -90,6 +89,12 @@ static int check_rows(struct rex_registration *registration, int64_t position, i
     struct rex_kernel_rule rule = rex_table_rule(&registration->table, position);
     if (rule.flags & REX_RULE_GLOBAL)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", entry->addr, entry->name);
+    struct rex_misfit misfit = registration->table.misfit[position];
+    if (misfit.size != 0)
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte slots: use a pointer or a rex_arg, or launch "
+                        "it with rex_queue_launch()",
+                        entry->name, registration->image_path, misfit.index, misfit.size, registration->release->number);
     uint32_t rows = parameter_rows(args);
     enum rex_kernel_form form = form_of(rule, rows);
     if (form == REX_FORM_UNKNOWN || (rule.form != REX_FORM_UNKNOWN && form != rule.form))
@@ -109,15 +114,18 @@ static int check_rows(struct rex_registration *registration, int64_t position, i
     return REX_OK;
 }
 
+uint32_t rex_default_teams(uint64_t trip_count, uint32_t threads)
+{
+    uint64_t teams = trip_count / threads + (trip_count % threads != 0);
+    return teams == 0 ? DEFAULT_TEAMS : teams > INT32_MAX ? INT32_MAX : (uint32_t)teams;
+}
+
 static void fit_default_grid(struct __tgt_kernel_arguments *packet)
 {
     if (packet->Threads[0] == 0)
-        packet->Threads[0] = DEFAULT_THREADS;
-    if (packet->Teams[0] == 0) {
-        uint64_t threads = packet->Threads[0];
-        uint64_t teams = packet->Tripcount / threads + (packet->Tripcount % threads != 0);
-        packet->Teams[0] = teams == 0 ? DEFAULT_TEAMS : teams > INT32_MAX ? INT32_MAX : (uint32_t)teams;
-    }
+        packet->Threads[0] = REX_DEFAULT_THREADS;
+    if (packet->Teams[0] == 0)
+        packet->Teams[0] = rex_default_teams(packet->Tripcount, packet->Threads[0]);
 }
 
 static int check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, const char *name,
@@ -220,7 +228,7 @@ int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t 
         return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
     int64_t position = rex_table_find(&registration->table, host_key);
     if (position < 0)
-        return unknown_key(host_key);
+        return rex_unknown_key(host_key);
     return fit(registration, position, device, num_teams, thread_limit, args, packet);
 }
 

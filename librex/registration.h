@@ -34,6 +34,8 @@ struct rex_registration {
     bool claims_keys;          /* its keys may not be another module's; under the list's lock */
     bool on_host;
     bool forked; /* registered for a GPU in a parent process */
+    struct rex_queue_image *queue_images; /* librex's own loads of the image, for queues; see queueimage.c */
+    void (*unload)(struct rex_registration *registration); /* ends those; NULL while there are none */
     char image_path[PATH_MAX];
     uintptr_t failed_attempt;  /* number of the last attempt that failed, */
     int failure;               /* its result */
@@ -68,6 +70,13 @@ static inline int rex_devices_known(void)
 {
     return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
 }
+
+/* Records that no module has KEY: REX_EKEY. */
+int rex_unknown_key(const void *key);
+
+/* Blocks in x for a launch that leaves the number open: enough for TRIP_COUNT iterations (0: unknown) by blocks of THREADS. */
+uint32_t rex_default_teams(uint64_t trip_count, uint32_t threads);
+#define REX_DEFAULT_THREADS 128u
 
 /* In no table, and no program has its key. */
 extern const struct rex_launched rex_never_launched;

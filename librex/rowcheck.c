@@ -42,9 +42,13 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
         return "is a literal and asks for a copy";
     if (has(type, REX_TYPE_PRIVATE) && has(type, REX_TYPE_FROM))
         return "is private and asks for a copy back";
-    if (has(type, NOT_MAPPED) && !has(type, REX_TYPE_POINTER) && purpose != REX_FOR_LAUNCH)
+    if (has(type, NOT_MAPPED) && !has(type, REX_TYPE_POINTER) && purpose != REX_FOR_LAUNCH && purpose != REX_FOR_QUEUE)
         return "is a kernel's argument, and this is not a launch";
-    if (has(type, REX_TYPE_DELETE) && (purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN))
+    if (purpose == REX_FOR_QUEUE && has(type, REX_TYPE_PRIVATE))
+        return "is private, which a queue has no memory for: pass a value, or map it";
+    if (purpose == REX_FOR_QUEUE && has(type, REX_TYPE_ALWAYS))
+        return "asks for a copy at every launch, which a queue does not make: use rex_queue_update()";
+    if (has(type, REX_TYPE_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;
 }
@@ -62,6 +66,8 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "is a pointee whose pointer is at NULL";
     if (purpose == REX_FOR_UPDATE && !has(type, REX_TYPE_TOFROM) && !is_parent(map, i))
         return "is neither to nor from";
+    if (purpose == REX_FOR_LAUNCH && has(type, REX_TYPE_LITERAL) && !has(type, REX_TYPE_POINTER) && map->sizes[i] > 8)
+        return "is a value of more than 8 bytes, which only a queue can pass: map it, or use REX_FIRSTPRIVATE";
     return wrong_type(type, purpose);
 }
 
@@ -99,7 +105,7 @@ static int is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose p
 }
 
 /* Globals are mapped when the image is loaded, which an empty region does where nothing else has. */
-static enum rex_presence presence_after_load(const void *begin, size_t size, int number)
+enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
     rex_device_used(rex_runtime());
     REX_REAL(target_data_begin)(number, 0, NULL, NULL, NULL, NULL);
@@ -112,7 +118,7 @@ static int check_one(const struct rex_map *map, int32_t i, enum rex_purpose purp
     enum rex_presence presence = rex_memory_presence(map->begin[i], (size_t)map->sizes[i], number);
     int needed = purpose == REX_FOR_UPDATE || has(type, REX_TYPE_PRESENT);
     if (needed && presence == REX_ABSENT)
-        presence = presence_after_load(map->begin[i], (size_t)map->sizes[i], number);
+        presence = rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number);
     const char *where = presence == REX_ABSENT ? "not mapped" : "mapped in part";
     if (presence == REX_PRESENT_WHOLE)
         return REX_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "log.h"
 
 #define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
 
@@ -36,18 +37,22 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
     uint32_t *index = malloc(slots * sizeof *index);
     uint64_t *rules = malloc(count * sizeof *rules);
     struct rex_launched *launched = malloc(count * sizeof *launched);
-    if (index == NULL || rules == NULL || launched == NULL) {
+    struct rex_misfit *misfit = malloc(count * sizeof *misfit);
+    if (index == NULL || rules == NULL || launched == NULL || misfit == NULL) {
         free(index);
         free(rules);
         free(launched);
-        return rex_fail_memory(slots * sizeof *index + count * (sizeof *rules + sizeof *launched), "the index of host keys");
+        free(misfit);
+        return rex_fail_memory(slots * sizeof *index + count * (sizeof *rules + sizeof *launched + sizeof *misfit), "the index of host keys");
     }
     free(table->index);
     free(table->rules);
     free(table->launched);
+    free(table->misfit);
     table->index = index;
     table->rules = rules;
     table->launched = launched;
+    table->misfit = misfit;
     return REX_OK;
 }
 
@@ -61,6 +66,7 @@ static int reserve(struct rex_table *table, size_t count)
     memset(table->index, 0, slots * sizeof *table->index);
     memset(table->rules, 0, count * sizeof *table->rules);
     memset(table->launched, 0, count * sizeof *table->launched);
+    memset(table->misfit, 0, count * sizeof *table->misfit);
     table->count = (uint32_t)count;
     table->mask = (uint32_t)(slots - 1);
     return REX_OK;
@@ -110,13 +116,16 @@ static int no_counterpart(const struct __tgt_offload_entry *entry, const struct 
     return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", image->path, what, entry->name);
 }
 
-static int check_widths(const struct rex_image_symbol *kernel, const struct rex_image *image, const struct rex_release *release)
+/* Parameters of other widths than 8 bytes are right in queues alone; a launch through libomptarget is refused. */
+static void note_widths(struct rex_table *table, uint32_t position, const struct rex_image_symbol *kernel, const struct rex_image *image,
+                        const struct rex_release *release)
 {
-    if (kernel->odd_size > 8 || (kernel->odd_size > 0 && release->packed_slots))
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte slots: use a pointer or a rex_arg",
-                        kernel->name, image->path, kernel->odd_index, kernel->odd_size, release->number);
-    return REX_OK;
+    if (kernel->odd_size <= 8 && (kernel->odd_size == 0 || !release->packed_slots))
+        return;
+    uint32_t size = kernel->odd_size < UINT16_MAX ? kernel->odd_size : UINT16_MAX;
+    table->misfit[position] = (struct rex_misfit){kernel->odd_index, (uint16_t)size};
+    rex_log(REX_LOG_INFO, "kernel \"%s\" in %s: parameter %u is %u bytes wide: only queues can launch it on LLVM %d", kernel->name, image->path,
+            kernel->odd_index, kernel->odd_size, release->number);
 }
 
 static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image *image,
@@ -133,7 +142,8 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         rule.flags = REX_RULE_NARROW_FIRST;
     rex_table_set_rule(table, position, rule);
-    return check_widths(kernel, image, release);
+    note_widths(table, position, kernel, image, release);
+    return REX_OK;
 }
 
 static int match_global(struct rex_table *table, uint32_t position, const struct rex_image *image)

@@ -29,6 +29,11 @@ struct rex_launched {
     uint32_t rows;    /* and its number of rows */
 };
 
+/* A parameter of a kernel that libomptarget misplaces: which, and how wide it is in bytes; 0: there is none. */
+struct rex_misfit {
+    uint16_t index, size;
+};
+
 struct rex_table {
     const struct rex_module *module;
     struct __tgt_offload_entry *entries;
@@ -37,6 +42,7 @@ struct rex_table {
     uint32_t *index;               /* hash of keys: position + 1 */
     uint64_t *rules;               /* a struct rex_kernel_rule each */
     struct rex_launched *launched; /* one for each entry */
+    struct rex_misfit *misfit;     /* likewise */
 };
 
 /* Check the module's entries and make the index, in the memory that the table has where it fits. 0 or an error. */

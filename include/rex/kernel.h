@@ -14,7 +14,7 @@
  *
  * **Every parameter is 8 bytes wide**: a pointer, or a scalar carried in a `rex_arg`. LLVM 19 to 22 pack arguments into 8-byte
  * slots and tell the driver nothing about their size, so that two neighbouring `int` parameters share a slot there: the kernel
- * gets wrong values without a word (22) or the launch aborts (19). librex refuses such an image. On the host device a
+ * gets wrong values without a word (22) or the launch aborts (19). librex refuses such a launch; rex_queue_launch() passes any width to a GPU. On the host device a
  * `double` parameter would be looked for in a floating-point register, where libomptarget puts nothing.
  *
  * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for (REX_DEVICE_KERNEL). An *env* kernel

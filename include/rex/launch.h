@@ -85,7 +85,7 @@ REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, con
 
 /**
  * rex_module_data_end(): ends what rex_module_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns likewise,
- * or REX_ENOMEM. Since 0.1.
+ * or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has lost the device. Since 0.1.
  */
 REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map);
 
@@ -127,7 +127,7 @@ REX_API void *rex_device_address(const void *address, int64_t device);
 /** rex_device_alloc(): @size bytes on @device, or NULL with an error. Free them with rex_device_free(). Since 0.1. */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 
-/** rex_device_free(): frees what rex_device_alloc() gave for the same @device. NULL is left alone. Since 0.1. */
+/** rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the queues of that device. NULL is left alone. Since 0.1. */
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**

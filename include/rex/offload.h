@@ -67,7 +67,8 @@ struct ident;
     X(REX_EABSENT, -17, "memory is not mapped")                                                                        \
     X(REX_EOVERLAP, -18, "memory is mapped in part")                                                                   \
     X(REX_ECUDA, -19, "a call of the CUDA driver failed")                                                              \
-    X(REX_EFORK, -20, "a GPU cannot be used in a child after fork")
+    X(REX_EFORK, -20, "a GPU cannot be used in a child after fork")                                                    \
+    X(REX_EBUSY, -21, "a queue has unfinished work")
 
 /**
  * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others are negative.
@@ -94,6 +95,7 @@ struct ident;
  * REX_EABSENT       memory that has to be mapped on the device is not.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU.
+ * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the message names the queue.
  * REX_EOVERLAP      memory to map is mapped already in part; libomptarget aborts on that.
  * Since 0.1.
  */
@@ -138,6 +140,8 @@ REX_API const char *rex_version(void);
  *                        a launch; `auto` lets the driver choose between spin and yield, `runtime` leaves the choice to libomptarget.
  * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another compiler built, and registers through
  *                        librex's __tgt_register_lib, is registered as a copy that is adapted to the bound libomptarget, with the wait policy.
+ * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and its like and rex_offload_fini() do where a
+ *                        queue (rex/queue.h) still works with what they end: return REX_EBUSY, or wait for it.
  * Since 0.1.
  */
 enum rex_option {
@@ -146,7 +150,8 @@ enum rex_option {
     REX_OPTION_CUBIN_PATH,
     REX_OPTION_LOG,
     REX_OPTION_WAIT,
-    REX_OPTION_ADOPT
+    REX_OPTION_ADOPT,
+    REX_OPTION_UNFINISHED
 };
 
 /**
@@ -201,7 +206,7 @@ struct rex_module {
  *
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
- * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EPARAMS, REX_EKEY. Since 0.1.
+ * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EKEY. Since 0.1.
  */
 REX_API int rex_module_register(struct rex_module *module);
 
@@ -222,7 +227,8 @@ REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *modu
 /**
  * rex_module_fini(): unregisters @module. It may be registered again, with the same or another image. No other thread may be
  * inside a launch or data call of this module, and its data regions must have ended. A module that is not registered is left
- * alone. Returns 0 or REX_EINVAL. Since 0.1.
+ * alone. Returns 0; REX_EINVAL; or REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the module, or has
+ * lost the device. Since 0.1.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 

@@ -1,0 +1,26 @@
+/* event.h - an event, from the inside. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_EVENT_H
+#define REX_INTERNAL_EVENT_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "work.h"
+
+struct rex_event {
+    pthread_mutex_t lock;
+    enum { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH } state;
+    struct timespec at;   /* TIMED: on a device that does everything at once */
+    void *driver;         /* DRIVER: the driver's event, */
+    void *context;        /* made in this context */
+    int ordinal;          /* of this GPU */
+    unsigned forks;
+    uint64_t graph;       /* GRAPH: number of the graph, */
+    uint32_t point;       /* and of the recording in it */
+};
+
+/* Record in, or make wait, a stream of the driver. The context is current. 0 or an error. */
+int rex_event_issue_record(struct rex_event *event, struct rex_gpu *gpu, void *stream);
+int rex_event_issue_wait(struct rex_event *event, void *stream);
+
+#endif

@@ -1,0 +1,330 @@
+/*
+ * queue.c - queues: work that is put in and not waited for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "log.h"
+#include "mapping.h"
+#include "memory.h"
+#include "queues.h"
+#include "runtime.h"
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* ---- forks -------------------------------------------------------------------------------------------------------------------------- */
+
+static unsigned forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned rex_forks(void)
+{
+    return forks;
+}
+
+int rex_queue_enter(struct rex_queue *queue, const char *call)
+{
+    if (unlikely(queue == NULL))
+        return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
+    if (unlikely(queue->forks != forks && !queue->waits))
+        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call, queue->name);
+    pthread_mutex_lock(&queue->lock);
+    return REX_OK;
+}
+
+/* ---- the end of work ---------------------------------------------------------------------------------------------------------------- */
+
+/* All that was in the stream is done. */
+static void be_idle(struct rex_queue *queue)
+{
+    queue->busy = false;
+    queue->noted.count = 0;
+    rex_spans_release(&queue->gpu.spans);
+}
+
+static void list_kernels(const struct rex_noted *noted, char *list, size_t size)
+{
+    size_t length = 0;
+    list[0] = '\0';
+    for (uint32_t i = 0; i < noted->count && i < REX_NOTED && length < size; i++)
+        length += (size_t)snprintf(list + length, size - length, "%s\"%s\"", i > 0 ? ", " : "", noted->kernel[i].name);
+    if (noted->count > REX_NOTED && length < size)
+        snprintf(list + length, size - length, " and others");
+}
+
+/* The device has met with an error, which stays: every later call will give the same. */
+int rex_queue_lose(struct rex_queue *queue)
+{
+    char kernels[1024];
+    snprintf(queue->lost, sizeof queue->lost, "%s", rex_cuda_why());
+    __atomic_store_n(&queue->pending.lost, queue->lost, __ATOMIC_RELEASE);
+    list_kernels(&queue->noted, kernels, sizeof kernels);
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name, queue->lost,
+                    kernels[0] != '\0' ? kernels : "no kernel");
+}
+
+int rex_queue_await(struct rex_queue *queue)
+{
+    uint64_t serial = queue->serial;
+    if (!queue->busy)
+        return REX_OK;
+    pthread_mutex_unlock(&queue->lock);
+    int entered = rex_stream_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : REX_STREAM(cuStreamSynchronize, queue->stream);
+    rex_stream_leave(entered);
+    pthread_mutex_lock(&queue->lock);
+    if (result != 0)
+        return rex_queue_lose(queue);
+    if (serial == queue->serial)
+        be_idle(queue);
+    return REX_OK;
+}
+
+/* 1: nothing is left to do; 0; or an error. */
+static int look(struct rex_queue *queue)
+{
+    if (!queue->busy)
+        return 1;
+    int entered = rex_stream_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : rex_stream_driver.cuStreamQuery(queue->stream);
+    rex_stream_leave(entered);
+    if (result == REX_CUDA_NOT_READY)
+        return 0;
+    if (result != 0) {
+        rex_cuda_record(result, "cuStreamQuery");
+        return rex_queue_lose(queue);
+    }
+    be_idle(queue);
+    return 1;
+}
+
+/* ---- as mappings and modules see it -------------------------------------------------------------------------------------------------- */
+
+static struct rex_queue *queue_of(struct rex_pending *pending)
+{
+    return (struct rex_queue *)((char *)pending - offsetof(struct rex_queue, pending));
+}
+
+static bool uses(struct rex_pending *pending, const void *begin, size_t size)
+{
+    struct rex_queue *queue = queue_of(pending);
+    pthread_mutex_lock(&queue->lock);
+    bool result = look(queue) == 0 && (begin == NULL || rex_spans_in_use(&queue->gpu.spans, begin, size));
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+static bool runs(struct rex_pending *pending, const struct rex_registration *registration)
+{
+    struct rex_queue *queue = queue_of(pending);
+    pthread_mutex_lock(&queue->lock);
+    bool result = look(queue) == 0, found = queue->noted.count > REX_NOTED;
+    for (uint32_t i = 0; i < queue->noted.count && i < REX_NOTED; i++)
+        found |= queue->noted.kernel[i].registration == registration;
+    pthread_mutex_unlock(&queue->lock);
+    return result && found;
+}
+
+static int wait_for(struct rex_pending *pending)
+{
+    struct rex_queue *queue = queue_of(pending);
+    pthread_mutex_lock(&queue->lock);
+    int result = rex_queue_await(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+/* ---- making one ---------------------------------------------------------------------------------------------------------------------- */
+
+#define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
+
+/*
+ * Which GPU is device NUMBER? libomptarget's numbers are those of all plugins together, in the order in which they were first needed, so
+ * the driver is asked whose memory it is that libomptarget allocates there. *ORDINAL is -1 where it is nobody's.
+ */
+static int find_gpu(int number, int *ordinal)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    *ordinal = -1;
+    if (rex_runtime_disabled() || number == rex_device_count() || rex_cuda_devices() == 0)
+        return REX_OK;
+    if (rex_stream_ready() != 0)
+        return rex_fail(REX_EUNSUPPORTED, "queues: %s", rex_cuda_why());
+    rex_device_used(rex_runtime());
+    void *memory = omp->alloc(sizeof *ordinal, number);
+    if (memory == NULL)
+        return rex_fail(REX_ENOMEM, "queues: device %d has no memory", number);
+    int result = REX_STREAM(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL, (uint64_t)(uintptr_t)memory);
+    omp->free(memory, number);
+    if (result == REX_CUDA_INVALID_VALUE)
+        *ordinal = -1; /* another plugin's device */
+    return result == 0 || result == REX_CUDA_INVALID_VALUE ? REX_OK : rex_fail(REX_ECUDA, "queues: %s", rex_cuda_why());
+}
+
+#define STREAM_NON_BLOCKING 0x1
+
+static int open_stream(struct rex_queue *queue, int ordinal)
+{
+    queue->gpu.ordinal = ordinal;
+    if (rex_cuda_context_hold(ordinal, &queue->gpu.context) != 0)
+        return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+    int entered = rex_stream_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : REX_STREAM(cuStreamCreate, &queue->stream, STREAM_NON_BLOCKING);
+    rex_stream_leave(entered);
+    if (result == 0)
+        return REX_OK;
+    rex_cuda_context_release(ordinal);
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+}
+
+static void say_that_it_waits(int number)
+{
+    static int said;
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
+}
+
+static int open_queue(struct rex_queue *queue, int number)
+{
+    int ordinal = -1, result = find_gpu(number, &ordinal);
+    queue->waits = ordinal < 0;
+    if (result == REX_OK && queue->waits)
+        say_that_it_waits(number);
+    else if (result == REX_OK)
+        result = open_stream(queue, ordinal);
+    if (result == REX_OK && !queue->waits)
+        rex_pending_add(&queue->pending);
+    return result;
+}
+
+static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
+{
+    static unsigned count;
+    struct rex_queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        rex_fail_memory(sizeof *queue, "a queue");
+        return NULL;
+    }
+    pthread_mutex_init(&queue->lock, NULL);
+    if (name != NULL)
+        snprintf(queue->name, sizeof queue->name, "%s", name);
+    else
+        snprintf(queue->name, sizeof queue->name, "queue %u", __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+    queue->forks = forks;
+    queue->gpu.number = number;
+    queue->gpu.flags = flags;
+    queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_mapping_seen();
+    queue->pending = (struct rex_pending){.name = queue->name, .number = number, .uses = uses, .runs = runs, .wait = wait_for};
+    return queue;
+}
+
+static void free_queue(struct rex_queue *queue)
+{
+    rex_gpu_free(&queue->gpu);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue, int64_t device, const char *name, unsigned flags)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int number = 0, result = queue != NULL ? REX_OK : rex_fail(REX_EINVAL, "rex_queue_create: there is no place for the queue");
+    if (result == REX_OK && (flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
+        result = rex_fail(REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flags);
+    if (result == REX_OK)
+        result = rex_module_register(module);
+    if (result == REX_OK)
+        result = rex_memory_device(device, &number);
+    if (result != REX_OK)
+        return result;
+    pthread_once(&once, watch_forks);
+    struct rex_queue *made = new_queue(number, name, flags);
+    if (made == NULL)
+        return REX_ENOMEM;
+    result = open_queue(made, number);
+    if (result == REX_OK)
+        *queue = made;
+    else
+        free_queue(made);
+    return result;
+}
+
+static void close_stream(struct rex_queue *queue)
+{
+    int entered = rex_stream_enter(queue->gpu.context);
+    REX_STREAM(cuStreamDestroy, queue->stream);
+    rex_stream_leave(entered);
+    rex_cuda_context_release(queue->gpu.ordinal);
+}
+
+int rex_queue_destroy(struct rex_queue *queue)
+{
+    int result = REX_OK;
+    if (queue == NULL)
+        return REX_OK;
+    bool here = queue->waits || queue->forks == forks;
+    if (here) {
+        pthread_mutex_lock(&queue->lock);
+        bool recording = queue->recording != NULL;
+        result = recording ? rex_fail(REX_EINVAL, "rex_queue_destroy: queue \"%s\" is being recorded to", queue->name) : rex_queue_await(queue);
+        pthread_mutex_unlock(&queue->lock);
+        if (recording)
+            return result;
+    }
+    if (!queue->waits)
+        rex_pending_remove(&queue->pending);
+    if (!queue->waits && here)
+        close_stream(queue);
+    free_queue(queue);
+    return result;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------------------------- */
+
+int rex_queue_sync(struct rex_queue *queue)
+{
+    int result = rex_queue_enter(queue, "rex_queue_sync");
+    if (result != REX_OK)
+        return result;
+    result = queue->recording != NULL ? rex_fail(REX_EINVAL, "rex_queue_sync: queue \"%s\" is being recorded to", queue->name) : rex_queue_await(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+int rex_queue_done(struct rex_queue *queue)
+{
+    int result = rex_queue_enter(queue, "rex_queue_done");
+    if (result != REX_OK)
+        return result;
+    result = look(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+int rex_queue_device(const struct rex_queue *queue)
+{
+    return queue->gpu.number;
+}
+
+bool rex_queue_waits(const struct rex_queue *queue)
+{
+    return queue->waits;
+}
+
+const char *rex_queue_name(const struct rex_queue *queue)
+{
+    return queue->name;
+}

@@ -1,0 +1,74 @@
+/* queues.h - a queue, from the inside. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_QUEUES_H
+#define REX_INTERNAL_QUEUES_H
+
+#include <pthread.h>
+
+#include "pending.h"
+#include "work.h"
+
+/* The kernels of unfinished work, for messages: the first of them, each once. */
+#define REX_NOTED 8
+struct rex_noted {
+    struct {
+        const char *name;
+        const struct rex_registration *registration;
+    } kernel[REX_NOTED];
+    uint32_t count; /* REX_NOTED + 1: there were more */
+};
+
+static inline void rex_note(struct rex_noted *noted, const char *name, const struct rex_registration *registration)
+{
+    for (uint32_t i = 0; i < noted->count && i < REX_NOTED; i++)
+        if (noted->kernel[i].name == name)
+            return;
+    if (noted->count < REX_NOTED) {
+        noted->kernel[noted->count].name = name;
+        noted->kernel[noted->count].registration = registration;
+    }
+    noted->count += noted->count <= REX_NOTED;
+}
+
+struct rex_queue {
+    pthread_mutex_t lock; /* of all below */
+    struct rex_pending pending;
+    struct rex_gpu gpu;
+    void *stream;
+    bool waits;       /* the device is no NVIDIA GPU: everything is done at once */
+    bool busy;        /* something was put in the stream since it was last seen empty */
+    uint64_t serial;  /* of the last thing put there */
+    unsigned forks;   /* of the process when the queue was made */
+    struct rex_noted noted;
+    struct rex_graph *recording; /* NULL: what is put in is done */
+    uint32_t lane;               /* in that */
+    char name[64];
+    char lost[256]; /* the driver's words, once the device is lost */
+};
+
+/* Lock QUEUE, if it is there and of this process; CALL is for the message. 0, REX_EINVAL or REX_EFORK. */
+int rex_queue_enter(struct rex_queue *queue, const char *call);
+
+/* Forks of this process so far. */
+unsigned rex_forks(void);
+
+/* Wait for the locked QUEUE, which others may put more in meanwhile. 0, or the error that the work came to. */
+int rex_queue_await(struct rex_queue *queue);
+
+/* The locked QUEUE's device has met with the error in rex_cuda_why(), which stays: records that and returns REX_ECUDA. */
+int rex_queue_lose(struct rex_queue *queue);
+
+/* Do, put in the stream or record WORK, by what state the locked QUEUE is in. 0 or an error. */
+int rex_queue_put(struct rex_queue *queue, struct rex_work *work);
+
+/* GRAPH was put in the stream of the locked QUEUE. */
+void rex_queue_note_graph(struct rex_queue *queue, const struct rex_graph *graph);
+
+/* After work was put in the locked QUEUE: wait for it where the queue was made so. 0 or an error. */
+int rex_queue_settle(struct rex_queue *queue);
+
+/* ---- graphs, for queue.c ---- */
+
+/* Add WORK, which is copied, to what the graph records, after checking it. 0 or an error. */
+int rex_graph_add(struct rex_graph *graph, const struct rex_work *work, uint32_t lane);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * Values of 1 to 24 bytes, by what the kernel's parameters are: right through a queue on every release, and refused by rex_launch() where
+ * libomptarget would misplace them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include "triple.h"
+
+REX_KERNEL(narrow);
+REX_KERNEL(wide);
+
+static struct rex_queue *queue;
+static double out[5];
+
+static int start(void **state)
+{
+    (void)state;
+    REX_DATA_MAP(region, REX_TOFROM(out, 5));
+    return rex_queue_create(&queue, -1, NULL, 0) == REX_OK && rex_data_begin(-1, &region) == REX_OK ? 0 : -1;
+}
+
+static int put(const void *key, struct rex_map *map)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    return rex_queue_launch(queue, &launch, map);
+}
+
+static void fetch(void)
+{
+    REX_MAP(from, REX_FROM(out, 5));
+    assert_int_equal(rex_queue_update(queue, &from), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+}
+
+static void narrow_ones(void **state)
+{
+    (void)state;
+    int a = -7;
+    float b = 2.5f;
+    int16_t c = -300;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_BY_VALUE(c), REX_ALLOC(out, 5));
+    assert_int_equal(put(REX_KERNEL_ID(narrow), &args), 0);
+    a = 0, b = 0, c = 0;
+    fetch();
+    assert_true(out[0] == -7 && out[1] == 2.5 && out[2] == -300);
+}
+
+static void wide_ones(void **state)
+{
+    (void)state;
+    struct triple triple = {0.1, 0.5f, 1L << 40};
+    char before = 'b';
+    int after = 77, graph_launched;
+    struct rex_graph *graph = NULL;
+    REX_MAP(args, REX_VALUE(before), REX_BY_VALUE(triple), REX_VALUE(after), REX_ALLOC(out, 5));
+    if (!gpu_present()) {
+        assert_int_equal(put(REX_KERNEL_ID(wide), &args), REX_EUNSUPPORTED);
+        assert_non_null(strstr(rex_last_error(), "map row 1 is a value of 24 bytes"));
+        return;
+    }
+    assert_int_equal(put(REX_KERNEL_ID(wide), &args), 0);
+    triple.x = 0;
+    fetch();
+    assert_true(out[0] == 'b' && out[1] == 0.1 && out[2] == 0.5 && out[3] == (double)(1L << 40) && out[4] == 77);
+    /* A graph keeps the bytes. */
+    triple.x = 0.2;
+    assert_int_equal(rex_graph_begin(queue), 0);
+    assert_int_equal(put(REX_KERNEL_ID(wide), &args), 0);
+    triple.x = 0;
+    assert_int_equal(rex_graph_end(queue, &graph), 0);
+    graph_launched = rex_graph_launch(graph, queue);
+    assert_int_equal(graph_launched, 0);
+    fetch();
+    assert_true(out[1] == 0.2);
+    triple.x = 0.3;
+    assert_int_equal(rex_graph_set(graph, 0, &args), 0);
+    triple.x = 0;
+    assert_int_equal(rex_graph_launch(graph, queue), 0);
+    fetch();
+    assert_true(out[1] == 0.3);
+    rex_graph_destroy(graph);
+}
+
+static void wrong_widths(void **state)
+{
+    (void)state;
+    int64_t a = 1;
+    float b = 1;
+    int16_t c = 1;
+    struct triple triple = {0, 0, 0};
+    REX_MAP(too_wide, REX_VALUE(a), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
+    REX_MAP(too_narrow, REX_VALUE(c), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
+    REX_MAP(address, REX_ALLOC(out, 5), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
+    if (!gpu_present())
+        return;
+    assert_int_equal(put(REX_KERNEL_ID(narrow), &too_wide), REX_EPARAMS);
+    assert_non_null(strstr(rex_last_error(), "\"narrow__kernel__\": parameter 0 is 4 bytes wide, and the launch has a value of 8 bytes"));
+    assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);
+    assert_int_equal(put(REX_KERNEL_ID(narrow), &address), REX_EPARAMS);
+    assert_non_null(strstr(rex_last_error(), "an address of 8 bytes"));
+    /* Nothing but a queue can pass this one. */
+    REX_MAP(args, REX_VALUE(c), REX_BY_VALUE(triple), REX_VALUE(c), REX_ALLOC(out, 5));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(wide), 1, 1);
+    assert_int_equal(rex_launch(&launch, &args), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "map row 1 is a value of more than 8 bytes"));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(narrow_ones, start),
+        cmocka_unit_test_setup(wide_ones, start),
+        cmocka_unit_test_setup(wrong_widths, start),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

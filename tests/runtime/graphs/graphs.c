@@ -1,0 +1,393 @@
+/*
+ * Graphs: recorded once, done again and again, with other arguments, after the memory was mapped elsewhere, and what goes wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(follow);
+REX_KERNEL(sum);
+REX_KERNEL(hold);
+REX_KERNEL(fault);
+
+enum { VALUES = 500, LAUNCHES = 1500 };
+
+#define OK(call) assert_int_equal((call), REX_OK)
+#define FAILS(call, error, words)                                                                                      \
+    do {                                                                                                               \
+        assert_int_equal((call), (error));                                                                             \
+        assert_int_equal(rex_last_error_code(), (error));                                                              \
+        assert_non_null(strstr(rex_last_error(), (words)));                                                            \
+    } while (0)
+
+static struct rex_queue *new_queue(const char *name)
+{
+    struct rex_queue *queue = NULL;
+    OK(rex_queue_create(&queue, -1, name, 0));
+    return queue;
+}
+
+static int put_follow(struct rex_queue *queue, int64_t *value, int64_t addend)
+{
+    int64_t n = VALUES;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, VALUES));
+    return rex_queue_launch(queue, &launch, &args);
+}
+
+static int set_follow(struct rex_graph *graph, size_t number, int64_t *value, int64_t addend)
+{
+    int64_t n = VALUES;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, VALUES));
+    return rex_graph_set(graph, number, &args);
+}
+
+static struct rex_graph *record(struct rex_queue *queue, int64_t *value, int launches)
+{
+    struct rex_graph *graph = NULL;
+    OK(rex_graph_begin(queue));
+    for (int64_t i = 0; i < launches; i++)
+        OK(put_follow(queue, value, i));
+    OK(rex_graph_end(queue, &graph));
+    assert_int_equal(rex_graph_launches(graph), launches);
+    return graph;
+}
+
+static int64_t followed(int64_t value, int launches)
+{
+    for (int64_t i = 0; i < launches; i++)
+        value = (3 * value + i) % 1000003;
+    return value;
+}
+
+static void fetch(struct rex_queue *queue, int64_t *value)
+{
+    REX_MAP(from, REX_FROM(value, VALUES));
+    OK(rex_queue_update(queue, &from));
+    OK(rex_queue_sync(queue));
+}
+
+/* ---- again and again ---------------------------------------------------------------------------------------------------------------- */
+
+static void replayed(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    int launches = rounds_of(LAUNCHES);
+    struct rex_queue *queue = new_queue("replay");
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_DATA_REGION(-1, region) {
+        struct rex_graph *graph = record(queue, value, launches);
+        fetch(queue, value);
+        assert_int_equal(value[3], 0); /* recording does nothing */
+        int64_t expected = 0;
+        for (int i = 0; i < 5; i++) {
+            OK(rex_graph_launch(graph, queue));
+            OK(put_follow(queue, value, 7)); /* in order with what is queued */
+            expected = (3 * followed(expected, launches) + 7) % 1000003;
+        }
+        fetch(queue, value);
+        for (int i = 0; i < VALUES; i++)
+            assert_int_equal(value[i], expected);
+        rex_graph_destroy(graph);
+        OK(rex_queue_sync(queue));
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* Other values and pointers for some launches, and then back. */
+static void changed(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES], other[VALUES];
+    struct rex_queue *queue = new_queue("change");
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES), REX_TOFROM(other, VALUES));
+    REX_DATA_REGION(-1, region) {
+        struct rex_graph *graph = record(queue, value, 3);
+        OK(set_follow(graph, 1, value, 50));
+        OK(rex_graph_launch(graph, queue));
+        OK(set_follow(graph, 1, other, 60)); /* does not touch what is under way */
+        OK(rex_graph_launch(graph, queue));
+        OK(set_follow(graph, 1, value, 1));
+        fetch(queue, value);
+        fetch(queue, other);
+        assert_int_equal(value[0], (((0 * 3 + 50) * 3 + 2) * 3 + 0) * 3 + 2);
+        assert_int_equal(other[0], 60);
+        int64_t before = value[0];
+        OK(rex_graph_launch(graph, queue));
+        fetch(queue, value);
+        assert_int_equal(value[0], followed(before, 3));
+        FAILS(set_follow(graph, 3, value, 1), REX_EINVAL, "launch 3, and the graph has 3");
+        FAILS(rex_graph_set(NULL, 0, NULL), REX_EINVAL, "NULL");
+        static int64_t absent[VALUES];
+        FAILS(set_follow(graph, 0, absent, 1), REX_EABSENT, "map row 2");
+        rex_graph_destroy(graph);
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* Copies, fills and calls are part of it. */
+static void add_one(void *argument)
+{
+    ++*(int *)argument;
+}
+
+static void everything(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES], result[VALUES];
+    struct rex_queue *queue = new_queue("all");
+    struct rex_graph *graph = NULL;
+    int calls = 0;
+    char nought = 0;
+    REX_DATA_MAP(region, REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES));
+    REX_DATA_REGION(-1, region) {
+        void *device = rex_device_address(result, -1);
+        int64_t n = VALUES;
+        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(sum), 4, 128);
+        REX_MAP(to, REX_TO(value, VALUES));
+        REX_MAP(from, REX_FROM(result, VALUES));
+        REX_MAP(args, REX_VALUE(n), REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES), REX_ALLOC(result, VALUES));
+        OK(rex_graph_begin(queue));
+        OK(rex_queue_update(queue, &to));
+        OK(rex_queue_fill(queue, device, &nought, 1, sizeof result));
+        OK(rex_queue_launch(queue, &launch, &args));
+        OK(rex_queue_launch(queue, &launch, &args));
+        OK(rex_queue_update(queue, &from));
+        OK(rex_queue_call(queue, add_one, &calls));
+        OK(rex_graph_end(queue, &graph));
+        for (int round = 1; round <= 4; round++) {
+            for (int i = 0; i < VALUES; i++)
+                value[i] = i * round; /* what is there when it is done counts, not when it was recorded */
+            OK(rex_graph_launch(graph, queue));
+            OK(rex_queue_sync(queue));
+            for (int i = 0; i < VALUES; i++)
+                assert_int_equal(result[i], 2 * i * round);
+            assert_int_equal(calls, round);
+        }
+        rex_graph_destroy(graph);
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- mappings ------------------------------------------------------------------------------------------------------------------------ */
+
+static void mapped_elsewhere(void **state)
+{
+    (void)state;
+    enum { TIMES = 6 };
+    static int64_t value[VALUES], filler[TIMES][VALUES];
+    struct rex_queue *queue = new_queue("elsewhere");
+    struct rex_graph *graph = NULL;
+    void *seen[TIMES];
+    int different = 0;
+    for (int i = 0; i < TIMES; i++) {
+        int64_t *other = filler[i];
+        for (int j = 0; j < VALUES; j++)
+            value[j] = i + j;
+        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_DATA_MAP(beside, REX_TOFROM(other, VALUES));
+        OK(rex_data_begin(-1, &region));
+        seen[i] = rex_device_address(value, -1);
+        different += i > 0 && seen[i] != seen[0];
+        if (graph == NULL)
+            graph = record(queue, value, 20);
+        OK(rex_graph_launch(graph, queue));
+        OK(rex_graph_launch(graph, queue));
+        OK(rex_queue_sync(queue));
+        OK(rex_data_end(-1, &region));
+        for (int j = 0; j < VALUES; j++)
+            assert_int_equal(value[j], followed(followed(i + j, 20), 20));
+        if (i % 2 == 0)
+            FAILS(rex_graph_launch(graph, queue), REX_EABSENT, "\"follow__kernel__\": map row 2");
+        OK(rex_data_begin(-1, &beside)); /* most likely where `value` was */
+    }
+    if (gpu_present())
+        assert_true(different > 0);
+    rex_graph_destroy(graph);
+    for (int i = 0; i < TIMES; i++) {
+        int64_t *other = filler[i];
+        REX_DATA_MAP(beside, REX_TOFROM(other, VALUES));
+        OK(rex_data_end(-1, &beside));
+        for (int j = 0; j < VALUES; j++)
+            assert_int_equal(other[j], 0);
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+static void busy_end(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = new_queue("held");
+    struct rex_graph *graph = NULL;
+    int64_t *release = rex_pinned_alloc(sizeof *release);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(hold), 1, 1);
+    *release = 0;
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(args, REX_DEVICE_POINTER(release), REX_ALLOC(value, 1));
+    OK(rex_data_begin(-1, &region));
+    OK(rex_graph_begin(queue));
+    OK(rex_queue_launch(queue, &launch, &args));
+    OK(rex_graph_end(queue, &graph));
+    OK(rex_graph_launch(graph, queue));
+    if (gpu_present()) {
+        FAILS(rex_data_end(-1, &region), REX_EBUSY, "queue \"held\"");
+        FAILS(rex_offload_fini(), REX_EBUSY, "queue \"held\"");
+    }
+    *(volatile int64_t *)release = 1;
+    OK(rex_queue_sync(queue));
+    OK(rex_data_end(-1, &region));
+    assert_int_equal(value[0], 1);
+    rex_graph_destroy(graph);
+    OK(rex_queue_destroy(queue));
+    OK(rex_pinned_free(release));
+}
+
+/* The module ends and comes again while there is a graph of it. */
+static void registered_again(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = new_queue("again");
+    struct rex_graph *graph = NULL;
+    for (int i = 0; i < 3; i++) {
+        value[0] = i;
+        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_DATA_REGION(-1, region) {
+            if (graph == NULL)
+                graph = record(queue, value, 10);
+            OK(rex_graph_launch(graph, queue));
+            OK(rex_queue_sync(queue));
+        }
+        assert_int_equal(value[0], followed(i, 10));
+        OK(rex_offload_fini());
+        OK(rex_offload_init());
+    }
+    rex_graph_destroy(graph);
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- two queues in one graph --------------------------------------------------------------------------------------------------------- */
+
+static void branches(void **state)
+{
+    (void)state;
+    static int64_t a[VALUES], b[VALUES], result[VALUES];
+    struct rex_queue *left = new_queue("left"), *right = new_queue("right");
+    struct rex_event *begun = NULL, *done = NULL;
+    struct rex_graph *graph = NULL;
+    OK(rex_event_create(&begun));
+    OK(rex_event_create(&done));
+    REX_DATA_MAP(region, REX_TOFROM(a, VALUES), REX_TOFROM(b, VALUES), REX_TOFROM(result, VALUES));
+    REX_DATA_REGION(-1, region) {
+        int64_t n = VALUES;
+        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(sum), 4, 128);
+        REX_MAP(args, REX_VALUE(n), REX_ALLOC(a, VALUES), REX_ALLOC(b, VALUES), REX_ALLOC(result, VALUES));
+        OK(rex_graph_begin(left));
+        OK(rex_event_record(begun, left));
+        OK(rex_queue_wait(right, begun));
+        OK(put_follow(left, a, 10));
+        OK(put_follow(right, b, 20));
+        OK(put_follow(right, b, 21));
+        OK(rex_event_record(done, right));
+        OK(rex_queue_wait(left, done));
+        OK(rex_queue_launch(left, &launch, &args));
+        OK(put_follow(right, b, 22)); /* joined at the end */
+        FAILS(rex_graph_end(right, &graph), REX_EINVAL, "queue \"right\" has not begun a recording");
+        FAILS(rex_event_sync(done), REX_EINVAL, "in a graph");
+        OK(rex_graph_end(left, &graph));
+        assert_int_equal(rex_graph_launches(graph), 5);
+        OK(put_follow(right, a, 5)); /* no longer recorded: at once */
+        OK(rex_queue_sync(right));
+        OK(rex_graph_launch(graph, left));
+        OK(rex_queue_sync(left));
+        FAILS(rex_queue_wait(right, done), REX_EINVAL, "no longer recorded");
+        rex_graph_destroy(graph);
+    }
+    assert_int_equal(a[9], 5 * 3 + 10);
+    assert_int_equal(b[9], (20 * 3 + 21) * 3 + 22);
+    assert_int_equal(result[9], 25 + 81);
+    rex_event_destroy(begun);
+    rex_event_destroy(done);
+    OK(rex_queue_destroy(left));
+    OK(rex_queue_destroy(right));
+}
+
+/* ---- what goes wrong ----------------------------------------------------------------------------------------------------------------- */
+
+static void bad_calls(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = new_queue("bad"), *other = new_queue("other");
+    struct rex_graph *graph = NULL, *empty = NULL;
+    struct rex_event *event = NULL;
+    OK(rex_event_create(&event));
+    OK(rex_event_record(event, other));
+    FAILS(rex_graph_begin(NULL), REX_EINVAL, "queue is NULL");
+    FAILS(rex_graph_end(queue, &graph), REX_EINVAL, "has not begun");
+    OK(rex_graph_begin(queue));
+    FAILS(rex_graph_begin(queue), REX_EINVAL, "already");
+    FAILS(rex_queue_sync(queue), REX_EINVAL, "recorded to");
+    FAILS(rex_queue_destroy(queue), REX_EINVAL, "recorded to");
+    FAILS(rex_queue_wait(queue, event), REX_EINVAL, "not recorded in the same graph");
+    FAILS(put_follow(queue, value, 1), REX_EABSENT, "map row 2");
+    FAILS(rex_graph_end(queue, NULL), REX_EINVAL, "no place");
+    OK(rex_graph_end(queue, &empty));
+    assert_int_equal(rex_graph_launches(empty), 0);
+    OK(rex_graph_launch(empty, queue));
+    OK(rex_queue_sync(queue));
+    FAILS(rex_graph_launch(NULL, queue), REX_EINVAL, "graph is NULL");
+    OK(rex_graph_begin(other));
+    FAILS(rex_graph_launch(empty, other), REX_EINVAL, "recorded to");
+    OK(rex_graph_end(other, &graph));
+    rex_graph_destroy(graph);
+    rex_graph_destroy(empty);
+    rex_graph_destroy(NULL);
+    rex_event_destroy(event);
+    OK(rex_queue_destroy(queue));
+    OK(rex_queue_destroy(other));
+}
+
+static void fault_later(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    int64_t nowhere = 16;
+    struct rex_queue *queue = new_queue("faulty");
+    struct rex_graph *graph = NULL;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(fault), 1, 1);
+    REX_MAP(args, REX_VALUE(nowhere));
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_begin(-1, &region));
+    OK(rex_graph_begin(queue));
+    OK(put_follow(queue, value, 1));
+    OK(rex_queue_launch(queue, &launch, &args));
+    OK(rex_graph_end(queue, &graph));
+    if (gpu_present()) {
+        OK(rex_graph_launch(graph, queue));
+        FAILS(rex_queue_sync(queue), REX_ECUDA, "\"fault__kernel__\"");
+        FAILS(rex_data_end(-1, &region), REX_ECUDA, "is lost");
+        _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
+    }
+    rex_graph_destroy(graph);
+    OK(rex_data_end(-1, &region));
+    OK(rex_queue_destroy(queue));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replayed),
+        cmocka_unit_test(changed),
+        cmocka_unit_test(everything),
+        cmocka_unit_test(mapped_elsewhere),
+        cmocka_unit_test(busy_end),
+        cmocka_unit_test(registered_again),
+        cmocka_unit_test(branches),
+        cmocka_unit_test(bad_calls),
+        cmocka_unit_test(fault_later),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

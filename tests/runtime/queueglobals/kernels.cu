@@ -1,0 +1,9 @@
+/* A kernel that counts in a device global. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <rex/kernel.h>
+
+REX_DEVICE_GLOBAL(int64_t, counter) = 100;
+
+REX_DEVICE_KERNEL(count, rex_arg by)
+{
+    counter += rex_arg_int(by);
+}

@@ -1,0 +1,74 @@
+/*
+ * Device globals exist twice on a GPU, so a queue refuses kernels of a module that has them unless it is told; then they are librex's
+ * copy.
+ *
+ * On the host device there is one copy.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+static int64_t counter = 100;
+REX_GLOBAL(counter);
+REX_KERNEL(count);
+
+static int put(struct rex_queue *queue, int64_t by)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(count), 1, 1);
+    REX_MAP(args, REX_VALUE(by));
+    return rex_queue_launch(queue, &launch, &args);
+}
+
+/* What libomptarget's copy holds. */
+static int64_t in_the_runtime(void)
+{
+    REX_DATA_MAP(from, REX_OBJECT(REX_TYPE_FROM, counter));
+    assert_int_equal(rex_data_update(-1, &from), 0);
+    return counter;
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct rex_queue *queue;
+    assert_int_equal(rex_queue_create(&queue, -1, NULL, 0), 0);
+    if (rex_queue_waits(queue)) {
+        assert_int_equal(put(queue, 1), 0);
+        assert_int_equal(in_the_runtime(), 101);
+    } else {
+        assert_int_equal(put(queue, 1), REX_EUNSUPPORTED);
+        assert_non_null(strstr(rex_last_error(), "\"count__kernel__\": its module has device globals"));
+        assert_int_equal(in_the_runtime(), 100);
+    }
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
+
+static void told(void **state)
+{
+    (void)state;
+    struct rex_queue *queue;
+    int64_t seen = -1;
+    static char stray;
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(rex_queue_create(&queue, -1, NULL, REX_QUEUE_OWN_GLOBALS), 0);
+    assert_int_equal(put(queue, 7), 0);
+    assert_int_equal(put(queue, 7), 0);
+    void *device = rex_queue_global(queue, &counter);
+    assert_non_null(device);
+    assert_int_equal(rex_queue_copy_from(queue, &seen, device, sizeof seen), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    assert_int_equal(seen, 114);
+    assert_int_equal(in_the_runtime(), rex_queue_waits(queue) ? 114 : 100);
+    assert_null(rex_queue_global(queue, &stray));
+    assert_int_equal(rex_last_error_code(), REX_EKEY);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused),
+        cmocka_unit_test(told),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

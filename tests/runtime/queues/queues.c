@@ -1,0 +1,768 @@
+/*
+ * Queues: results and order, what must be mapped, copies, events, calls, ends that come too early, threads, errors.
+ *
+ * On the host device all is done at once, and the same assertions hold but for those about work that is not finished.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+
+#include "runtime/runtime.h"
+
+REX_KERNEL(follow);
+REX_KERNEL(axpy);
+REX_KERNEL(add_env);
+REX_KERNEL(section);
+REX_KERNEL(in_struct);
+REX_KERNEL(hold);
+REX_KERNEL(meet);
+REX_KERNEL(fault);
+REX_KERNEL(grid);
+
+enum { VALUES = 1000, STEPS = 300 };
+
+#define OK(call) assert_int_equal((call), REX_OK)
+#define FAILS(call, error, words)                                                                                      \
+    do {                                                                                                               \
+        assert_int_equal((call), (error));                                                                             \
+        assert_int_equal(rex_last_error_code(), (error));                                                              \
+        assert_non_null(strstr(rex_last_error(), (words)));                                                            \
+    } while (0)
+
+static struct rex_queue *new_queue(const char *name, unsigned flags)
+{
+    struct rex_queue *queue = NULL;
+    OK(rex_queue_create(&queue, -1, name, flags));
+    assert_non_null(queue);
+    assert_int_equal(rex_queue_waits(queue), !gpu_present());
+    return queue;
+}
+
+static struct rex_kernel_launch launch_of(const void *key)
+{
+    return rex_kernel_launch_of(key, 8, 128);
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------------- */
+
+static int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend)
+{
+    struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, n));
+    return rex_queue_launch(queue, &launch, &args);
+}
+
+static int64_t followed(int64_t value, int steps)
+{
+    for (int64_t i = 0; i < steps; i++)
+        value = (3 * value + i) % 1000003;
+    return value;
+}
+
+static void put_all(struct rex_queue *queue, int64_t *value, int steps)
+{
+    for (int64_t i = 0; i < steps; i++)
+        OK(put_follow(queue, value, VALUES, i));
+}
+
+static void check_followed(const int64_t *value, int64_t began, int steps)
+{
+    for (int i = 0; i < VALUES; i++)
+        assert_int_equal(value[i], followed(began + i, steps));
+}
+
+static void fill_in(int64_t *value, int64_t began)
+{
+    for (int i = 0; i < VALUES; i++)
+        value[i] = began + i;
+}
+
+/* In order, with the values that each launch was given, whatever becomes of the variables afterwards. */
+static void in_order(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    static const unsigned flags[] = {0, REX_QUEUE_FRESH, REX_QUEUE_STEPWISE};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        struct rex_queue *queue = new_queue("order", flags[i]);
+        fill_in(value, 11);
+        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_DATA_REGION(-1, region) {
+            put_all(queue, value, rounds_of(STEPS));
+            OK(rex_queue_sync(queue));
+            assert_int_equal(rex_queue_done(queue), 1);
+        }
+        check_followed(value, 11, rounds_of(STEPS));
+        OK(rex_queue_destroy(queue));
+    }
+}
+
+/* Plain and env kernels, sections whose base lies before them, structs with pointers. */
+static void arguments(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    static double x[VALUES], y[VALUES];
+    static int32_t pointee[100];
+    struct pair {
+        int64_t first;
+        int32_t *second;
+    } pair = {100, pointee};
+    int64_t n = VALUES, lower = 300, length = 50, addend = -4;
+    double a = 0.5;
+    struct rex_queue *queue = new_queue(NULL, 0);
+    assert_non_null(strstr(rex_queue_name(queue), "queue "));
+    for (int i = 0; i < VALUES; i++)
+        x[i] = i;
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES));
+    REX_DATA_MAP(structure, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_TYPE_TO, pair, first),
+                 REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, pair, second, 0, 100));
+    REX_DATA_REGION(-1, region)
+        REX_DATA_REGION(-1, structure) {
+            struct rex_kernel_launch env = launch_of(REX_KERNEL_ID(add_env)), axpy = launch_of(REX_KERNEL_ID(axpy));
+            struct rex_kernel_launch section = launch_of(REX_KERNEL_ID(section)), in_struct = launch_of(REX_KERNEL_ID(in_struct));
+            REX_MAP(env_args, REX_VALUE(n), REX_VALUE(addend), REX_ALLOC(value, VALUES));
+            REX_MAP(axpy_args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, VALUES), REX_ALLOC(y, VALUES));
+            REX_MAP(section_args, REX_VALUE(lower), REX_VALUE(length), REX_SECTION(REX_TYPE_ALLOC, value, lower, length));
+            REX_MAP(struct_args, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_TYPE_TO, pair, first),
+                    REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, pair, second, 0, 100));
+            OK(rex_queue_launch(queue, &env, &env_args));
+            OK(rex_queue_launch(queue, &section, &section_args));
+            OK(rex_queue_launch(queue, &axpy, &axpy_args));
+            OK(rex_queue_launch(queue, &axpy, &axpy_args));
+            OK(rex_queue_launch(queue, &in_struct, &struct_args));
+            OK(rex_queue_sync(queue));
+        }
+    for (int i = 0; i < VALUES; i++) {
+        assert_int_equal(value[i], i >= 300 && i < 350 ? 7 : -4);
+        assert_true(y[i] == (double)i);
+    }
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(pointee[i], 5);
+    OK(rex_queue_destroy(queue));
+}
+
+/* y and z of the grid reach the GPU whatever the release. */
+static void three_dimensions(void **state)
+{
+    (void)state;
+    static int64_t extent[6];
+    struct rex_queue *queue = new_queue("grid", 0);
+    struct rex_kernel_launch launch = {.key = REX_KERNEL_ID(grid), .device = -1, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
+    REX_DATA_MAP(region, REX_FROM(extent, 6));
+    REX_DATA_REGION(-1, region) {
+        REX_MAP(args, REX_ALLOC(extent, 6));
+        OK(rex_queue_launch(queue, &launch, &args));
+        OK(rex_queue_sync(queue));
+    }
+    static const int64_t expected[] = {5, 4, 3, 32, 2, 1};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(extent[i], gpu_present() ? expected[i] : 1);
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- what must be mapped ------------------------------------------------------------------------------------------------------------ */
+
+static void absent(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = new_queue("absent", 0);
+    FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
+    REX_DATA_MAP(half, REX_TOFROM(value, VALUES / 2));
+    REX_DATA_REGION(-1, half) {
+        FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
+        OK(put_follow(queue, value, VALUES / 2, 1));
+        OK(rex_queue_sync(queue));
+    }
+    FAILS(put_follow(queue, value, VALUES / 2, 1), REX_EABSENT, "not mapped");
+    assert_int_equal(value[0], 1);
+    assert_int_equal(value[VALUES - 1], 0);
+    OK(rex_queue_destroy(queue));
+}
+
+/* The memory is mapped again and again, elsewhere each time: an address that was remembered too long would show. */
+static void mapped_elsewhere(void **state)
+{
+    (void)state;
+    enum { TIMES = 8 };
+    static int64_t value[VALUES], other[TIMES][VALUES];
+    struct rex_queue *queue = new_queue("elsewhere", 0);
+    void *seen[TIMES];
+    int different = 0;
+    for (int i = 0; i < TIMES; i++) {
+        int64_t *memory[] = {value, other[i]};
+        fill_in(value, i);
+        REX_DATA_MAP(region, REX_TOFROM(memory[0], VALUES));
+        OK(rex_data_begin(-1, &region));
+        seen[i] = rex_device_address(value, -1);
+        different += i > 0 && seen[i] != seen[0];
+        put_all(queue, value, 5);
+        OK(rex_queue_sync(queue));
+        OK(rex_data_end(-1, &region));
+        check_followed(value, i, 5);
+        /* Stays mapped, most likely where `value` was. */
+        REX_DATA_MAP(filler, REX_TOFROM(memory[1], VALUES));
+        OK(rex_data_begin(-1, &filler));
+    }
+    if (gpu_present())
+        assert_true(different > 0);
+    for (int i = 0; i < TIMES; i++) {
+        int64_t *memory = other[i];
+        REX_DATA_MAP(filler, REX_TOFROM(memory, VALUES));
+        OK(rex_data_end(-1, &filler));
+        for (int j = 0; j < VALUES; j++)
+            assert_int_equal(memory[j], 0);
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* The same where the mappings are made and ended by raw calls, which generated code makes. */
+static void mapped_by_raw_calls(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES], filler[VALUES];
+    struct rex_queue *queue = new_queue("raw", 0);
+    void *base[] = {value, filler};
+    int64_t sizes[] = {sizeof value, sizeof filler}, types[] = {TOFROM, TOFROM};
+    for (int i = 0; i < 4; i++) {
+        fill_in(value, i);
+        __rex_real___tgt_target_data_begin(-1, 1, base, base, sizes, types);
+        put_all(queue, value, 5);
+        OK(rex_queue_sync(queue));
+        __rex_real___tgt_target_data_end(-1, 1, base, base, sizes, types);
+        check_followed(value, i, 5);
+        if (i == 1)
+            __rex_real___tgt_target_data_begin(-1, 1, base + 1, base + 1, sizes, types);
+        FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "not mapped");
+    }
+    __rex_real___tgt_target_data_end(-1, 1, base + 1, base + 1, sizes, types);
+    for (int j = 0; j < VALUES; j++)
+        assert_int_equal(filler[j], 0);
+    OK(rex_queue_destroy(queue));
+}
+
+/* Parts of one mapping, more than librex has places for. */
+static void windows(void **state)
+{
+    (void)state;
+    enum { WINDOWS = 3000, LENGTH = 7 };
+    static int64_t value[WINDOWS * LENGTH];
+    struct rex_queue *queue = new_queue("windows", 0);
+    int count = rounds_of(WINDOWS);
+    REX_DATA_MAP(region, REX_TOFROM(value, WINDOWS * LENGTH));
+    REX_DATA_REGION(-1, region)
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < count; i++)
+                OK(put_follow(queue, value + i * LENGTH, LENGTH, i + round));
+            OK(rex_queue_sync(queue));
+        }
+    for (int i = 0; i < count * LENGTH; i++)
+        assert_int_equal(value[i], 3 * (i / LENGTH) + i / LENGTH + 1);
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- bad input ----------------------------------------------------------------------------------------------------------------------- */
+
+static void bad_input(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    static char stray;
+    int64_t n = VALUES, one = 1;
+    struct rex_queue *queue = new_queue("bad", 0);
+    struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_DATA_REGION(-1, region) {
+        REX_MAP(good, REX_VALUE(n), REX_VALUE(one), REX_ALLOC(value, VALUES));
+        REX_MAP(few, REX_VALUE(n), REX_ALLOC(value, VALUES));
+        REX_MAP(always, REX_VALUE(n), REX_VALUE(one), REX_ALWAYS(REX_TOFROM(value, VALUES)));
+        REX_MAP(copied, REX_VALUE(n), REX_VALUE(one), REX_FIRSTPRIVATE(value));
+        FAILS(rex_queue_launch(NULL, &launch, &good), REX_EINVAL, "queue is NULL");
+        FAILS(rex_queue_launch(queue, NULL, &good), REX_EINVAL, "launch is NULL");
+        FAILS(rex_queue_launch(queue, &launch, &always), REX_EINVAL, "map row 2 asks for a copy at every launch");
+        FAILS(rex_queue_launch(queue, &launch, &copied), REX_EINVAL, "map row 2 is private");
+        OK(rex_queue_launch(queue, &launch, &good));
+        OK(rex_queue_sync(queue));
+        if (gpu_present()) {
+            /* One row less would do for an env kernel, had this one not been launched as a plain one. */
+            FAILS(rex_queue_launch(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\" has 3 parameters, and the launch 2 rows");
+            FAILS(rex_queue_launch(queue, &launch, NULL), REX_EPARAMS, "the launch 0 rows");
+            struct rex_kernel_launch huge = rex_kernel_launch_of(REX_KERNEL_ID(follow), 1, 100000);
+            FAILS(rex_queue_launch(queue, &huge, &good), REX_ECUDA, "100000 x 1 x 1 threads");
+        }
+        struct rex_kernel_launch unknown = launch_of(&stray), elsewhere = launch, strict = launch;
+        FAILS(rex_queue_launch(queue, &unknown, &good), REX_EKEY, "host key");
+        elsewhere.device = rex_queue_device(queue) + 1;
+        FAILS(rex_queue_launch(queue, &elsewhere, &good), REX_EDEVICE, "queue \"bad\"");
+        strict.flags = REX_LAUNCH_STRICT;
+        strict.teams[0] = 0;
+        FAILS(rex_queue_launch(queue, &strict, &good), REX_EINVAL, "strict");
+        OK(rex_queue_sync(queue));
+        OK(rex_queue_launch(queue, &launch, &good));
+        OK(rex_queue_sync(queue));
+    }
+    for (int i = 0; i < VALUES; i++)
+        assert_int_equal(value[i], 4);
+    OK(rex_queue_destroy(queue));
+}
+
+static void bad_calls(void **state)
+{
+    (void)state;
+    char bytes[16];
+    struct rex_queue *queue = new_queue("calls", 0), *none = NULL;
+    struct rex_event *event = NULL;
+    double seconds;
+    FAILS(rex_queue_create(NULL, -1, NULL, 0), REX_EINVAL, "no place");
+    FAILS(rex_queue_create(&none, 1000, NULL, 0), REX_EDEVICE, "1000");
+    FAILS(rex_queue_create(&none, -1, NULL, 0x800), REX_EINVAL, "0x800");
+    assert_null(none);
+    FAILS(rex_queue_sync(NULL), REX_EINVAL, "rex_queue_sync: the queue is NULL");
+    FAILS(rex_queue_update(queue, NULL), REX_EINVAL, "the map is NULL");
+    FAILS(rex_queue_copy_to(queue, NULL, bytes, 4), REX_EINVAL, "device's memory is NULL");
+    FAILS(rex_queue_copy_from(queue, NULL, bytes, 4), REX_EINVAL, "host's memory is NULL");
+    FAILS(rex_queue_fill(queue, bytes, bytes, 3, 9), REX_EINVAL, "3 bytes");
+    FAILS(rex_queue_fill(queue, bytes, bytes, 4, 9), REX_EINVAL, "no whole number");
+    FAILS(rex_queue_fill(queue, NULL, bytes, 4, 8), REX_EINVAL, "NULL");
+    FAILS(rex_queue_call(queue, NULL, NULL), REX_EINVAL, "function is NULL");
+    OK(rex_event_create(&event));
+    FAILS(rex_event_create(NULL), REX_EINVAL, "no place");
+    FAILS(rex_event_sync(event), REX_EINVAL, "never recorded");
+    FAILS(rex_event_done(event), REX_EINVAL, "never recorded");
+    FAILS(rex_queue_wait(queue, event), REX_EINVAL, "never recorded");
+    FAILS(rex_event_seconds(event, event, &seconds), REX_EINVAL, "never recorded");
+    FAILS(rex_event_record(NULL, queue), REX_EINVAL, "event is NULL");
+    rex_event_destroy(event);
+    rex_event_destroy(NULL);
+    OK(rex_queue_destroy(NULL));
+    OK(rex_queue_destroy(queue));
+    FAILS(rex_configure(REX_OPTION_UNFINISHED, "perhaps"), REX_EINVAL, "perhaps");
+}
+
+/* The host itself is a device number, too: there is nothing to launch on. */
+static void on_the_host(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = NULL;
+    OK(rex_offload_init());
+    OK(rex_queue_create(&queue, rex_device_count(), "host", 0));
+    assert_true(rex_queue_waits(queue));
+    assert_int_equal(put_follow(queue, value, VALUES, 1), REX_EHOST);
+    OK(rex_queue_sync(queue));
+    OK(rex_queue_destroy(queue));
+}
+
+static void disabled(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = NULL;
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    OK(rex_queue_create(&queue, -1, "disabled", 0));
+    REX_MAP(update, REX_TO(value, VALUES));
+    assert_int_equal(put_follow(queue, value, VALUES, 1), REX_EHOST);
+    OK(rex_queue_update(queue, &update));
+    OK(rex_queue_sync(queue));
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- copies -------------------------------------------------------------------------------------------------------------------------- */
+
+static void copies(void **state)
+{
+    (void)state;
+    enum { BYTES = 200000 };
+    struct rex_queue *queue = new_queue("copies", 0);
+    int32_t pattern = 0x01020304;
+    uint16_t two = 0xabcd;
+    char one = 'x';
+    OK(rex_offload_init());
+    char *device = rex_device_alloc(BYTES, -1), *host = rex_pinned_alloc(BYTES), *back = malloc(BYTES);
+    assert_true(device != NULL && host != NULL && back != NULL);
+    for (int i = 0; i < BYTES; i++)
+        host[i] = (char)(i % 113);
+    OK(rex_queue_copy_to(queue, device, host, BYTES));
+    OK(rex_queue_fill(queue, device + 40, &pattern, 4, 400));
+    OK(rex_queue_fill(queue, device + 1000, &two, 2, 100002));
+    OK(rex_queue_fill(queue, device + 150001, &one, 1, 7));
+    OK(rex_queue_copy_from(queue, back, device, BYTES));
+    OK(rex_queue_copy_to(queue, device, host, 0));
+    OK(rex_queue_sync(queue));
+    for (int i = 0; i < BYTES; i++) {
+        int expected = i >= 40 && i < 440           ? ((const char *)&pattern)[i % 4]
+                       : i >= 1000 && i < 101002    ? ((const char *)&two)[i % 2]
+                       : i >= 150001 && i < 150008  ? 'x'
+                                                    : i % 113;
+        assert_int_equal(back[i], (char)expected);
+    }
+    rex_device_free(device, -1);
+    OK(rex_pinned_free(host));
+    free(back);
+    OK(rex_queue_destroy(queue));
+}
+
+static void updates(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES], absent_value[10];
+    struct rex_queue *queue = new_queue("updates", 0);
+    fill_in(value, 5);
+    REX_DATA_MAP(region, REX_ALLOC(value, VALUES));
+    REX_DATA_REGION(-1, region) {
+        REX_MAP(to, REX_TO(value, VALUES));
+        REX_MAP(from, REX_SECTION(REX_TYPE_FROM, value, 100, 50));
+        REX_MAP(wrong, REX_FROM(value, VALUES), REX_TO(absent_value, 10));
+        OK(rex_queue_update(queue, &to));
+        put_all(queue, value, 3);
+        FAILS(rex_queue_update(queue, &wrong), REX_EABSENT, "map row 1");
+        OK(rex_queue_sync(queue));
+        assert_int_equal(value[100], 105);
+        OK(rex_queue_update(queue, &from));
+        OK(rex_queue_sync(queue));
+    }
+    for (int i = 0; i < VALUES; i++)
+        assert_int_equal(value[i], i >= 100 && i < 150 ? followed(5 + i, 3) : 5 + i);
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- events and calls ---------------------------------------------------------------------------------------------------------------- */
+
+struct called {
+    const int64_t *value;
+    int64_t seen;
+    int times;
+};
+
+static void look(void *argument)
+{
+    struct called *called = argument;
+    called->seen = *called->value;
+    called->times++;
+}
+
+/* Two queues in turn on one array, by events alone; then a call that sees what was copied before it. */
+static void events_and_calls(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queues[] = {new_queue("even", 0), new_queue("odd", 0)};
+    struct rex_event *event = NULL, *last = NULL;
+    struct called called = {value, -1, 0};
+    double seconds = -1;
+    OK(rex_event_create(&event));
+    OK(rex_event_create(&last));
+    fill_in(value, 2);
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_DATA_REGION(-1, region) {
+        for (int64_t i = 0; i < 50; i++) {
+            OK(put_follow(queues[i % 2], value, VALUES, i));
+            OK(rex_event_record(event, queues[i % 2]));
+            OK(rex_queue_wait(queues[(i + 1) % 2], event));
+        }
+        REX_MAP(from, REX_FROM(value, VALUES));
+        OK(rex_queue_update(queues[0], &from));
+        OK(rex_queue_call(queues[0], look, &called));
+        OK(rex_event_record(last, queues[0]));
+        OK(rex_event_sync(last));
+        assert_int_equal(rex_event_done(last), 1);
+        OK(rex_event_seconds(event, last, &seconds));
+        assert_true(seconds >= 0);
+        OK(rex_queue_sync(queues[0]));
+        OK(rex_queue_sync(queues[1]));
+    }
+    assert_int_equal(called.times, 1);
+    assert_int_equal(called.seen, followed(2, 50));
+    check_followed(value, 2, 50);
+    rex_event_destroy(event);
+    rex_event_destroy(last);
+    OK(rex_queue_destroy(queues[0]));
+    OK(rex_queue_destroy(queues[1]));
+}
+
+/* ---- ends that come too early -------------------------------------------------------------------------------------------------------- */
+
+/* A kernel that runs until *release is set; NULL where there is no GPU to run it on. */
+static int64_t *hold_queue(struct rex_queue *queue, int64_t *value)
+{
+    if (!gpu_present())
+        return NULL;
+    int64_t *release = rex_pinned_alloc(sizeof *release);
+    assert_non_null(release);
+    *release = 0;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(hold), 1, 1);
+    REX_MAP(args, REX_DEVICE_POINTER(release), REX_ALLOC(value, 1));
+    OK(rex_queue_launch(queue, &launch, &args));
+    return release;
+}
+
+static void *release_later(void *argument)
+{
+    struct timespec moment = {0, 50000000};
+    nanosleep(&moment, NULL);
+    __atomic_store_n((int64_t *)argument, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+/* Ends the region under the queue's feet in each way that there is. */
+static void busy_end(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES], other[VALUES];
+    struct rex_queue *queue = new_queue("long one", 0);
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_DATA_MAP(apart, REX_TOFROM(other, VALUES));
+    OK(rex_data_begin(-1, &region));
+    OK(rex_data_begin(-1, &apart));
+    int64_t *release = hold_queue(queue, value);
+    if (release == NULL) {
+        OK(rex_data_end(-1, &apart));
+        OK(rex_data_end(-1, &region));
+        OK(rex_queue_destroy(queue));
+        return;
+    }
+    assert_int_equal(rex_queue_done(queue), 0);
+    FAILS(rex_data_end(-1, &region), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
+    FAILS(rex_offload_fini(), REX_EBUSY, "queue \"long one\"");
+    OK(rex_data_end(-1, &apart)); /* which the queue does not use */
+    *(volatile int64_t *)release = 1;
+    OK(rex_queue_sync(queue));
+    OK(rex_data_end(-1, &region));
+    assert_int_equal(value[0], 1);
+    OK(rex_queue_destroy(queue));
+    OK(rex_offload_fini());
+}
+
+static void busy_end_waits(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    void *base[] = {value};
+    int64_t sizes[] = {sizeof value}, types[] = {TOFROM};
+    pthread_t thread;
+    struct rex_queue *queue = new_queue("waited for", 0);
+    OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    for (int raw = 0; raw < 2; raw++) {
+        OK(rex_data_begin(-1, &region));
+        int64_t *release = hold_queue(queue, value);
+        if (release != NULL)
+            assert_int_equal(pthread_create(&thread, NULL, release_later, release), 0);
+        if (raw)
+            __tgt_target_data_end(-1, 1, base, base, sizes, types);
+        else
+            OK(rex_data_end(-1, &region));
+        assert_int_equal(rex_queue_done(queue), 1);
+        if (release != NULL) {
+            assert_int_equal(value[0], raw + 1);
+            assert_int_equal(pthread_join(thread, NULL), 0);
+        }
+        assert_false(rex_is_present(value, sizeof value, -1));
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* The module ends and comes again; a queue lives on. */
+static void registered_again(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    struct rex_queue *queue = new_queue("again", 0);
+    for (int i = 0; i < 3; i++) {
+        fill_in(value, i);
+        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_DATA_REGION(-1, region) {
+            put_all(queue, value, 10);
+            OK(rex_queue_sync(queue));
+        }
+        check_followed(value, i, 10);
+        OK(rex_offload_fini());
+    }
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- overlap ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Each of two kernels waits for what the other one writes: in one queue neither would see it in time. */
+static void overlap(void **state)
+{
+    (void)state;
+    enum { APART = 64 };
+    static int64_t flag[2 * APART], met[2];
+    int64_t patience = 200000000;
+    struct rex_queue *queues[] = {new_queue("left", 0), new_queue("right", 0)};
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(meet), 1, 1);
+    REX_DATA_MAP(region, REX_TOFROM(flag, 2 * APART), REX_TOFROM(met, 2));
+    REX_DATA_REGION(-1, region)
+        for (int side = 0; side < 2; side++) {
+            int64_t *mine = flag + side * APART, *theirs = flag + !side * APART, *result = met + side;
+            REX_MAP(args, REX_ALLOC(mine, 1), REX_ALLOC(theirs, 1), REX_VALUE(patience), REX_ALLOC(result, 1));
+            OK(rex_queue_launch(queues[side], &launch, &args));
+            if (side == 1) {
+                OK(rex_queue_sync(queues[0]));
+                OK(rex_queue_sync(queues[1]));
+            }
+        }
+    assert_int_equal(met[1], 1);
+    assert_int_equal(met[0], gpu_present());
+    OK(rex_queue_destroy(queues[0]));
+    OK(rex_queue_destroy(queues[1]));
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 8 };
+
+struct worker {
+    pthread_t thread;
+    struct rex_queue *queue; /* NULL: one of its own */
+    int64_t value[VALUES];
+    int wrong;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct rex_queue *queue = worker->queue;
+    if (queue == NULL && rex_queue_create(&queue, -1, NULL, 0) != REX_OK)
+        return NULL;
+    for (int round = 0; round < 5; round++) {
+        fill_in(worker->value, round);
+        REX_DATA_MAP(region, REX_TOFROM(worker->value, VALUES));
+        worker->wrong += rex_data_begin(-1, &region) != REX_OK;
+        for (int64_t i = 0; i < rounds_of(100); i++)
+            worker->wrong += put_follow(queue, worker->value, VALUES, i) != REX_OK;
+        worker->wrong += rex_queue_sync(queue) != REX_OK;
+        int ended = rex_data_end(-1, &region);
+        worker->wrong += ended != REX_OK;
+        for (int i = 0; i < VALUES; i++)
+            worker->wrong += worker->value[i] != followed(round + i, rounds_of(100));
+    }
+    if (worker->queue == NULL)
+        worker->wrong += rex_queue_destroy(queue) != REX_OK;
+    else
+        queue = NULL;
+    worker->wrong--; /* which it begins with */
+    return NULL;
+}
+
+static void run_workers(struct rex_queue *queue)
+{
+    static struct worker worker[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        worker[i].queue = queue;
+        worker[i].wrong = 1;
+        assert_int_equal(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(worker[i].thread, NULL), 0);
+        assert_int_equal(worker[i].wrong, 0);
+    }
+}
+
+static void a_queue_for_each_thread(void **state)
+{
+    (void)state;
+    run_workers(NULL);
+}
+
+/* Others may still be at work on their own memory when one ends its region. */
+static void one_queue_for_all_threads(void **state)
+{
+    (void)state;
+    OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
+    struct rex_queue *queue = new_queue("shared", 0);
+    run_workers(queue);
+    OK(rex_queue_destroy(queue));
+}
+
+/* ---- errors that come later ---------------------------------------------------------------------------------------------------------- */
+
+static void fault_later(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    int64_t nowhere = 16;
+    struct rex_queue *queue = new_queue("faulty", 0);
+    if (!gpu_present()) {
+        OK(rex_queue_destroy(queue));
+        return;
+    }
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_begin(-1, &region));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(fault), 1, 1);
+    REX_MAP(args, REX_VALUE(nowhere));
+    OK(put_follow(queue, value, VALUES, 1));
+    OK(rex_queue_launch(queue, &launch, &args));
+    FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\": ");
+    assert_non_null(strstr(rex_last_error(), "\"fault__kernel__\""));
+    assert_non_null(strstr(rex_last_error(), "\"follow__kernel__\""));
+    FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\"");
+    FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "queue \"faulty\"");
+    FAILS(rex_data_end(-1, &region), REX_ECUDA, "is lost");
+    FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
+    _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
+}
+
+static void fault_at_once(void **state)
+{
+    (void)state;
+    int64_t nowhere = 16;
+    struct rex_queue *queue = new_queue("stepwise", REX_QUEUE_STEPWISE);
+    if (!gpu_present()) {
+        OK(rex_queue_destroy(queue));
+        return;
+    }
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(fault), 1, 1);
+    REX_MAP(args, REX_VALUE(nowhere));
+    FAILS(rex_queue_launch(queue, &launch, &args), REX_ECUDA, "launched since the last wait: \"fault__kernel__\"");
+    _exit(0);
+}
+
+static void child_of_fork(void **state)
+{
+    (void)state;
+    int status = -1, expected = gpu_present() ? REX_EFORK : REX_OK;
+    struct rex_queue *queue = new_queue("parent's", 0);
+    OK(rex_offload_init());
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(rex_queue_sync(queue) == expected && rex_queue_destroy(queue) == REX_OK ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    OK(rex_queue_sync(queue));
+    OK(rex_queue_destroy(queue));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_order),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(three_dimensions),
+        cmocka_unit_test(absent),
+        cmocka_unit_test(mapped_elsewhere),
+        cmocka_unit_test(mapped_by_raw_calls),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(bad_calls),
+        cmocka_unit_test(on_the_host),
+        cmocka_unit_test(disabled),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(updates),
+        cmocka_unit_test(events_and_calls),
+        cmocka_unit_test(busy_end),
+        cmocka_unit_test(busy_end_waits),
+        cmocka_unit_test(registered_again),
+        cmocka_unit_test(overlap),
+        cmocka_unit_test(a_queue_for_each_thread),
+        cmocka_unit_test(one_queue_for_all_threads),
+        cmocka_unit_test(fault_later),
+        cmocka_unit_test(fault_at_once),
+        cmocka_unit_test(child_of_fork),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
