@@ -200,7 +200,8 @@ static void adopt(struct adopted *adopted)
         return;
     }
     adopted->given = &adopted->copy;
-    rex_log(REX_LOG_INFO, "adopted the offload code of %s: %d device images", binary, adopted->copy.NumDeviceImages);
+    rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s", binary, adopted->copy.NumDeviceImages,
+            adopted->copy.NumDeviceImages == 1 ? "" : "s");
 }
 
 /* ---- registered, by whom librex does not know -------------------------------------------------------------------------------------- */

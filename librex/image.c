@@ -59,7 +59,7 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, co
     header.e_ident[EI_ABIVERSION] = 7;
     header.e_flags = sm << 16 | 0x500 | sm;
     memcpy(bytes, &header, sizeof header);
-    rex_log(REX_LOG_INFO, "%s: CUDA 13's header rewritten for LLVM %d, in a private copy", path, release->number);
+    rex_log(REX_LOG_INFO, "device image %s: CUDA 13's header rewritten for LLVM %d, in a private copy", path, release->number);
     return REX_OK;
 }
 

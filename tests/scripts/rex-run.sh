@@ -231,7 +231,7 @@ on_other() {
         sed 's/^/    /' "$work/err"
     else
         grep -q "bound LLVM ${2%-bare}'s libomptarget, $TMPDIR/rex-run" "$work/err" || fail "clang $1's program was not on LLVM $2"
-        grep -q 'adopted the offload code of .*: 1 device images' "$work/err" || fail "clang $1's program was not adopted"
+        grep -q 'adopted the offload code of .*, 1 device image$' "$work/err" || fail "clang $1's program was not adopted"
         echo "LLVM $2  clang $1's program, linked with LLVM $1"
     fi
     tidy "clang $1's program on LLVM $2"

@@ -15,14 +15,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void become(const struct program *program, char **arguments, pid_t parent, const sigset_t *mask, void (*at_child)(int))
+/* What rex-run was started with, which is the program's to have. */
+static sigset_t mask;
+static void (*at_child)(int);
+
+void hold_signals(void)
+{
+    sigset_t all;
+    at_child = signal(SIGCHLD, SIG_DFL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+}
+
+static void become(const struct program *program, char **arguments, pid_t parent)
 {
     /* Whoever kills rex-run means the program. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(NOT_RUN);
     signal(SIGCHLD, at_child);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     execv(program->path, arguments);
     fprintf(stderr, "rex-run: %s: %s\n", program->path, strerror(errno));
     _exit(REFUSED);
@@ -57,18 +69,16 @@ static void look_after(pid_t child)
 
 void run_and_tidy(const struct program *program, char **arguments)
 {
-    sigset_t all, mask;
+    sigset_t all;
     siginfo_t info;
     pid_t parent = getpid();
-    void (*at_child)(int) = signal(SIGCHLD, SIG_DFL);
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &mask);
     fflush(NULL);
     pid_t child = fork();
     if (child < 0)
         die(NOT_RUN, "no process can be made: %s", strerror(errno));
     if (child == 0)
-        become(program, arguments, parent, &mask, at_child);
+        become(program, arguments, parent);
     for (;;) {
         int number = sigwaitinfo(&all, &info);
         if (number == SIGCHLD)

@@ -42,6 +42,7 @@ static void make_folder(void)
 {
     const char *parent = getenv("TMPDIR");
     char path[PATH_MAX];
+    hold_signals();
     path_of(path, "%s/rex-run.XXXXXX", parent != NULL && *parent != '\0' ? parent : "/tmp");
     if (mkdtemp(path) == NULL)
         die(NOT_RUN, "%s: %s", path, strerror(errno));

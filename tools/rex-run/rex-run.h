@@ -51,6 +51,9 @@ void ask_loader(const struct program *program, void (*see)(const char *name, con
 
 /* ---- child.c --------------------------------------------------------------------------------------------------------------------- */
 
+/* From here on signals wait for run_and_tidy(): none may end rex-run while there is a folder. */
+void hold_signals(void);
+
 /* Run PROGRAM as a child, hand on signals, and remove the folder. Ends as the program ended. */
 void run_and_tidy(const struct program *program, char **arguments) __attribute__((noreturn));
 
