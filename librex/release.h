@@ -22,6 +22,7 @@ struct rex_release {
     int number;
     const char *marker; /* a symbol that this release exports and earlier ones do not */
     struct rex_packet_rule plain, env;
+    uint32_t newest_packet;       /* version of its own clang's packets; the kernels behind newer ones have other parameters */
     bool no_packet;               /* there is no __tgt_target_kernel */
     bool entries_by_position;     /* the host device matches entries of program and image by their position */
     bool late_image_ignored;      /* an image registered after a device's first use is never loaded */

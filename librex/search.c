@@ -102,6 +102,8 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
         snprintf(why, why_size, "it is for another processor");
     else if (rex_elf_find_type(&elf, SHT_DYNSYM, &table.symbols) != 0)
         snprintf(why, why_size, "it exports nothing");
+    else if (exports("rex_version", &table))
+        snprintf(why, why_size, "it is librex, which forwards to a libomptarget");
     else if ((told = rex_release_tell(exports, &table, named_release(&elf))) == NULL)
         snprintf(why, why_size, "it exports no __tgt_target_teams_mapper: not libomptarget of LLVM 14 or later");
     else if (!exports("__tgt_register_lib", &table) || !exports("__tgt_target_data_begin", &table)) {

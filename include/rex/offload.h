@@ -302,6 +302,19 @@ REX_API int rex_runtime_bind(void);
 /** rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 23), 0 while none is bound. Since 0.1. */
 REX_API int rex_runtime_release(void);
 
+/**
+ * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it exports; nothing is loaded or run.
+ * REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no libomptarget for this machine. Any thread. Since 0.1.
+ */
+REX_API int rex_runtime_tell(const char *path);
+
+/**
+ * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that clang of release COMPILER built the
+ * parameters that they have: 1 or 0; REX_EINVAL if one of the two is not 14 to 23. For programs that call libomptarget directly; what
+ * librex launches is adapted. Any thread. Since 0.1.
+ */
+REX_API int rex_runtime_takes(int release, int compiler);
+
 /** rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the life of the process. Since 0.1. */
 REX_API const char *rex_runtime_path(void);
 

@@ -276,9 +276,11 @@ if [ -x "$work/clang-19" ] && has 16 && has 22; then
     run "$rex_run" --omptarget="$work/none.so" "$work/clang-19"
     says 125 'No such file'
     run "$rex_run" --omptarget="$(dirname "$lib22")" "$work/clang-19"
-    says 125 'is a folder'
+    says 125 'it is a directory'
     run "$rex_run" --omptarget=Makefile "$work/clang-19"
-    says 125 'is no shared object'
+    says 125 'Makefile: it is not an ELF file'
+    run "$rex_run" --omptarget="$librex" "$work/clang-19"
+    says 125 'it is librex'
     run "$rex_run" --omptarget="$lib22" "$work/script"
     says 126 'is a script'
     # Nothing says where libLLVM is.

@@ -75,19 +75,19 @@ static const struct fact {
     unsigned strict;
     unsigned most_teams, most_memory;
     int old_entries;
-    unsigned container;
+    unsigned container, packet_version;
 } facts[] = {
-    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory, old entries, container */
-    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0, 1, 0},
-    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1},
-    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1},
-    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1},
-    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0, 1, 1},
-    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 1, 1},
-    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1},
-    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0},
-    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0},
-    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0},
+    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory, old entries, container, packet */
+    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0, 1, 0, 2},
+    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2},
+    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2},
+    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2},
+    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0, 1, 1, 2},
+    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 1, 1, 3},
+    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1, 3},
+    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0, 3},
+    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0, 3},
+    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5},
 };
 
 static void test_rows(void **state)
@@ -126,9 +126,45 @@ static void test_rows(void **state)
         assert_int_equal(row->most_dynamic_memory, fact->most_memory);
         assert_int_equal(row->old_entries_only, fact->old_entries);
         assert_int_equal(row->newest_container, fact->container);
+        assert_int_equal(row->newest_packet, fact->packet_version);
     }
     assert_null(rex_release_row(13));
     assert_null(rex_release_row(24));
+}
+
+/* Whose programs a release runs: a row for each runtime, a column for each clang. */
+static void test_takes(void **state)
+{
+    static const char *const takes[] = {
+        /*       14 to 23 */
+        /* 14 */ "1111000000", "1111000000", "1111000000", "1111000000",
+        /* 18 */ "0000100000",
+        /* 19 */ "1111011110", "1111011110", "1111011110", "1111011110",
+        /* 23 */ "1111011111",
+    };
+    (void)state;
+    for (int runtime = 14; runtime <= 23; runtime++)
+        for (int compiler = 14; compiler <= 23; compiler++)
+            assert_int_equal(rex_runtime_takes(runtime, compiler), takes[runtime - 14][compiler - 14] - '0');
+    assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
+    assert_int_equal(rex_runtime_takes(13, 19), REX_EINVAL);
+    assert_int_equal(rex_runtime_takes(19, 24), REX_EINVAL);
+}
+
+static void test_tell(void **state)
+{
+    char path[PATH_MAX];
+    (void)state;
+    for (int release = 14; release <= 23; release++) {
+        fake_path(release, path);
+        assert_int_equal(rex_runtime_tell(path), release);
+    }
+    assert_int_equal(rex_runtime_release(), 0);
+    assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
+    assert_int_equal(rex_runtime_tell(NULL), REX_EINVAL);
+    assert_int_equal(rex_runtime_tell("/nowhere"), REX_ENORUNTIME);
+    assert_int_equal(rex_runtime_tell(FAKE("cuda/libcuda.so.1")), REX_ENORUNTIME);
+    assert_non_null(strstr(rex_last_error(), "not libomptarget of LLVM 14 or later"));
 }
 
 int main(void)
@@ -137,6 +173,8 @@ int main(void)
         cmocka_unit_test(test_told_from_exports),
         cmocka_unit_test(test_told_from_files),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_takes),
+        cmocka_unit_test(test_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rex/offload.h>
+
 #define NAME "libomptarget.so"
 
 static char folder[PATH_MAX]; /* "": there is none */
@@ -74,36 +76,26 @@ static void link_plugins(const char *beside)
 
 /* ---- releases that understand each other's programs -------------------------------------------------------------------------------- */
 
-/*
- * clang up to 17 builds kernels without a parameter for the runtime; 18's have one, which LLVM 18 alone passes unasked; those of 19 to 22
- * get it by the packet's version 3, and from 23 on it comes last.
- */
-static int generation(int release)
-{
-    return release < 18 ? 0 : release == 18 ? 1 : release < 23 ? 2 : 3;
-}
-
-/* The number in a name such as libomptarget.so.19.1; 14 to 17 may have none. */
+/* The number in a name such as libomptarget.so.19.1; without one it is of 14 to 17. */
 static int number_in(const char *name)
 {
-    const char *number = strstr(name, NAME ".");
-    return number != NULL ? atoi(number + strlen(NAME ".")) : 0;
+    int number = strncmp(name, NAME ".", strlen(NAME ".")) == 0 ? atoi(name + strlen(NAME ".")) : 0;
+    return number >= 14 ? number : 14;
 }
 
-static void check_releases(const struct program *program, const char *linked, const char *library, const char *soname)
+static void check_releases(const struct program *program, const char *linked, const char *library, int release)
 {
-    int from = number_in(linked), to = number_in(soname);
-    if (generation(from) == generation(to) || (from < to && from != 18 && to != 18))
-        return;
-    die(REFUSED, "%s was linked with %s: LLVM %s%d (%s) passes its kernels other parameters than they have", program->path, linked,
-        to == 0 ? "before " : "", to == 0 ? 18 : to, library);
+    if (rex_runtime_takes(release, number_in(linked)) == 0)
+        die(REFUSED, "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they have", program->path, linked,
+            release, library);
 }
 
 /* ---- what the program is linked with ------------------------------------------------------------------------------------------------- */
 
 struct linked {
     const struct program *program;
-    const char *library, *soname;
+    const char *library;
+    int release; /* of the library */
     int names;
 };
 
@@ -117,7 +109,7 @@ static void link_name(const char *name, const char *path, void *context)
         die(REFUSED, "%s gets %s by its path (linked with it, or from LD_PRELOAD): --omptarget cannot lead it elsewhere",
             linked->program->path, name);
     (void)path;
-    check_releases(linked->program, name, linked->library, linked->soname);
+    check_releases(linked->program, name, linked->library, linked->release);
     if (linked->names++ == 0)
         make_folder();
     make_link(name, strlen(name), linked->library);
@@ -157,12 +149,14 @@ static void refuse_early(const struct program *program)
 
 bool lead_to(const struct program *program, const char *library)
 {
-    char path[PATH_MAX], beside[PATH_MAX], soname[PATH_MAX];
-    read_soname(library, soname);
+    char path[PATH_MAX], beside[PATH_MAX];
+    int release = rex_runtime_tell(library);
+    if (release < 0)
+        die(NOT_RUN, "--omptarget=%s", rex_last_error());
     refuse_early(program);
     if (realpath(library, path) == NULL)
         die(NOT_RUN, "--omptarget=%s: %s", library, strerror(errno));
-    struct linked linked = {program, path, soname, 0};
+    struct linked linked = {program, path, release, 0};
     ask_loader(program, link_name, &linked);
     /* For what finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);

@@ -202,27 +202,6 @@ static void look_at(struct program *program)
     close_elf(&file);
 }
 
-void read_soname(const char *path, char soname[PATH_MAX])
-{
-    struct file file, own;
-    char interpreter[PATH_MAX];
-    struct stat status;
-    if (stat(path, &status) != 0)
-        die(NOT_RUN, "--omptarget=%s: %s", path, strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        die(NOT_RUN, "--omptarget=%s is a folder: name the file libomptarget.so in it", path);
-    open_elf(&file, path);
-    if (!read_at(&file, &file.header, sizeof file.header, 0) || memcmp(file.header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        file.header.e_type != ET_DYN)
-        die(NOT_RUN, "--omptarget=%s is no shared object", path);
-    read_own(&own, interpreter);
-    check_machine(&file, &own);
-    read_segments(&file);
-    dynamic_string(&file, DT_SONAME, soname);
-    close_elf(&own);
-    close_elf(&file);
-}
-
 /* ---- the search -------------------------------------------------------------------------------------------------------------------- */
 
 /* Whether FOLDER/NAME can be executed; the first that exists and cannot is what an error names. */

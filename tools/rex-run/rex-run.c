@@ -66,7 +66,6 @@ static void version(void)
 /* The library itself knows what values there are. */
 static void set(enum rex_option option, const char *variable, const char *name, const char *value)
 {
-    rex_configure(REX_OPTION_LOG, "off");
     if (*value == '\0' || rex_configure(option, value) != 0) {
         const char *why = *value == '\0' ? "the value is empty" : rex_last_error(), *after = strstr(why, ": ");
         die(NOT_RUN, "%s=%s: %s", name, value, after != NULL ? after + 2 : why);
@@ -106,6 +105,7 @@ int main(int count, char **arguments)
     static struct program program;
     if (getauxval(AT_SECURE) != 0)
         die(NOT_RUN, "it has more rights than its caller, and runs nothing then");
+    rex_configure(REX_OPTION_LOG, "off"); /* of rex-run itself, which says what is wrong */
     const char *library = parse(count, arguments);
     find_program(&program, arguments[optind]);
     preload_librex();

@@ -27,9 +27,6 @@ struct program {
 /* Find NAME as execvp(3) would, and look at it. Exits, with the reason, if librex cannot be put in front of it. */
 void find_program(struct program *program, const char *name);
 
-/* Read the soname of the library PATH, "" if it has none. Exits if that is no shared object for this machine. */
-void read_soname(const char *path, char soname[PATH_MAX]);
-
 /* ---- environment.c: what the program starts with -------------------------------------------------------------------------------- */
 
 /* Put VALUE in front of the list in VARIABLE, whose parts a ':' separates; it must not contain one of SEPARATORS. */
