@@ -17,3 +17,12 @@ $(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(O)/librex.so |
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs) -ldl
+
+# What several tools share.
+tool_common := $(call objects,$(wildcard tools/common/*.c))
+
+TOOLS += $(tools)/rex-check
+$(tools)/rex-check: $(call objects,$(wildcard tools/rex-check/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs)

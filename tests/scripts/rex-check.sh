@@ -1,0 +1,306 @@
+#!/bin/sh
+# rex-check: what it prints for good and for broken inputs that gcc, clang, objcopy and strip make, compared with tests/golden/rex-check.
+# Every finding has a case. With UPDATE=1 the kept outputs are written anew: read the difference.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+O=${O:-$(make -s --no-print-directory print-O)}
+check=$top/$O/tools/rex-check
+golden=$top/tests/golden/rex-check
+data=$top/tests/data
+sources=$top/tests/tools/rex-check
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+count=0
+fail() { echo "FAIL: $*"; failed=1; }
+unset REX_CUBIN REX_CUBIN_PATH NO_COLOR 2>/dev/null || true
+cd "$work"
+
+clang=$(command -v clang-19 || command -v clang || true)
+[ -n "$clang" ] || { echo 'FAIL: no clang'; exit 1; }
+lld=$(command -v ld.lld-19 || command -v ld.lld || true)
+[ -n "$lld" ] || { echo 'FAIL: no lld'; exit 1; }
+
+# Addresses, the section of pointers and the number of instructions that take a key's address are
+# the compiler's.
+plainly() {
+    sed -e 's/0x[0-9a-f]*/0x*/g' -e 's/\.data\.rel[a-z_.]*+/.data+/' \
+        -e 's/"address": [0-9][0-9]*/"address": 0/g' -e 's/"version": "[0-9.]*"/"version": "N"/' \
+        -e 's/[0-9]* references\{0,1\} to host keys/N references to host keys/'
+}
+
+# expect NAME STATUS ARGUMENTS...: the output is that of NAME.txt
+expect() {
+    name=$1
+    wanted=$2
+    shift 2
+    status=0
+    "$check" "$@" >"$work/raw" 2>"$work/errors" || status=$?
+    cat "$work/raw" "$work/errors" | plainly >"$work/output"
+    [ -z "${UPDATE-}" ] || cp "$work/output" "$golden/$name.txt"
+    [ "$status" = "$wanted" ] || fail "$name: status $status, not $wanted: rex-check $*"
+    if ! diff "$golden/$name.txt" "$work/output" >"$work/difference" 2>&1; then
+        fail "$name: rex-check $*"
+        sed 's/^/    /' "$work/difference"
+    fi
+    count=$((count + 1))
+}
+
+# same NAME ARGUMENTS...: the same findings and notes as in NAME.txt, in whatever order
+same() {
+    name=$1
+    shift
+    "$check" -q "$@" 2>&1 | plainly | grep -E ': (finding|note): ' | sort >"$work/output" || true
+    grep -E ': (finding|note): ' "$golden/$name.txt" | sort >"$work/wanted" || true
+    if ! diff "$work/wanted" "$work/output" >"$work/difference"; then
+        fail "$name, otherwise: rex-check -q $*"
+        sed 's/^/    /' "$work/difference"
+    fi
+    count=$((count + 1))
+}
+
+object() { "$@" -w -fPIC -c -o host.o "$sources/host.c"; }
+linked() { "$@" -w -fPIC -shared -o libhost.so "$sources/host.c"; }
+image() {
+    output=$1
+    shift
+    gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$top/include" "$@" -o "$output" "$sources/kernels.cu"
+}
+image kernels.so
+
+# both NAME STATUS FLAGS...: an object of every compiler, optimised or not, says the same
+both() {
+    case_name=$1
+    case_status=$2
+    shift 2
+    object gcc -O0 "$@"
+    expect "object-$case_name" "$case_status" host.o
+    for compile in "$clang -O0" 'gcc -O2 -fno-toplevel-reorder' "$clang -O2" \
+        'gcc -O2 -g -fno-toplevel-reorder -ffunction-sections -fdata-sections'; do
+        # A command and its options.
+        # shellcheck disable=SC2086
+        object $compile "$@"
+        same "object-$case_name" host.o
+    done
+}
+
+# ---- entries and keys, in objects and in what is linked
+
+both good 0
+both no-entries 1 -DNO_ENTRIES
+both outside 1 -DOUTSIDE
+both short-entries 1 -DSHORT_ENTRY
+both far-entries 1 -DALIGNED=64
+both length 1 -DBYTES=7
+both no-name 1 -DNO_NAME
+both wrong-key 1 -DWRONG_KEY
+both other-name 1 -DOTHER_NAME
+both other-symbol 1 -DOTHER_SYMBOL
+both one-key 1 -DONE_KEY
+both one-name 1 -DONE_NAME
+both drift 1 -DDRIFT
+both one-entry 1 -DONE_ENTRY
+both elsewhere 0 -DELSEWHERE
+both new-form 0 -DNEW_FORM
+
+for mistake in good short-entries wrong-key other-name one-key drift; do
+    flag=$(echo "$mistake" | tr 'a-z-' 'A-Z_' | sed 's/SHORT_ENTRIES/SHORT_ENTRY/')
+    linked gcc -O0 "-D$flag"
+    status=1
+    [ "$mistake" != good ] || status=0
+    expect "linked-$mistake" "$status" libhost.so
+    linked "$clang" -O2 "-D$flag" "-fuse-ld=$lld"
+    same "linked-$mistake" libhost.so
+    # Relative relocations packed, as the newest distributions do.
+    linked "$clang" -O2 "-D$flag" "-fuse-ld=$lld" -Wl,-z,pack-relative-relocs
+    same "linked-$mistake" libhost.so
+done
+
+# Alignment is lost where an assembler or objcopy is told so.
+object gcc -O0
+objcopy --set-section-alignment omp_offloading_entries=4 host.o host4.o
+expect object-alignment 1 host4.o
+
+# A relocation for every reference stays in what is linked with --emit-relocs.
+linked gcc -O0 -DDRIFT -Wl,--emit-relocs
+expect linked-emit-relocs 1 libhost.so
+
+# Programs at a fixed address have the pointers in place.
+gcc -w -O0 -fno-pie -no-pie -nostartfiles -Wl,-e,launch -Wl,--unresolved-symbols=ignore-all -o program "$sources/host.c"
+expect program-fixed 0 program kernels.so
+
+# More sections than the header can count.
+awk 'BEGIN { for (i = 0; i < 66000; i++) printf "int f%d(void) { return %d; }\n", i, i }' >many.c
+cat "$sources/host.c" >>many.c
+"$clang" -w -O0 -ffunction-sections -DDRIFT -fPIC -c -o many.o many.c
+[ "$(readelf -h many.o | sed -n 's/.*Number of section headers: *\([0-9]*\).*/\1/p')" = 0 ] || fail 'many.o has too few sections'
+"$check" -q many.o 2>&1 | sed 's/many\.o/host.o/' | plainly >output || true
+diff output - <<'EXPECTED' || fail 'an object of 66000 sections'
+host.o: finding: launch+0x* refers to the host key axpv__id__, which is in no entry; the nearest is axpy__id__ [host-key-drift]
+host.o: note: no image given, and the file does not tell one (it has no struct rex_module): names not compared
+1 finding
+EXPECTED
+count=$((count + 1))
+
+# Another processor's object; gcc for it is not needed.
+object "$clang" --target=aarch64-linux-gnu -ffreestanding -O2 -DDRIFT
+same object-drift host.o
+object "$clang" --target=aarch64-linux-gnu -ffreestanding -O2
+expect aarch64 0 -q host.o
+
+# ---- stripped
+
+linked gcc -O0 -DOTHER_NAME -Wl,--exclude-libs,ALL -fvisibility=hidden
+strip libhost.so
+expect stripped 0 libhost.so
+image other.so -DSTALE
+linked gcc -O0 -DONE_KEY -fvisibility=hidden
+strip libhost.so
+expect stripped-one-key 1 libhost.so
+
+# ---- images
+
+linked gcc -O0
+expect image-good 0 libhost.so kernels.so
+touch -d '2001-01-01' other.so
+expect image-stale 1 libhost.so other.so
+touch -d '2001-01-01' kernels.so
+expect image-old 0 -q libhost.so kernels.so
+touch -d '2036-01-01' other.so
+expect image-newer 1 -q libhost.so other.so
+linked gcc -O0 -DGLOBAL=4
+image global.so -DGLOBAL
+expect global-good 0 libhost.so global.so
+linked gcc -O0 -DGLOBAL=5
+expect global-size 1 -q libhost.so global.so
+expect global-missing 1 -q libhost.so kernels.so
+
+gcc -w -O0 -fPIC -shared -I"$top/include" -o data.so "$sources/data.c"
+cp "$data/sm_90.cubin" "$data/sm_80.cubin" "$data/limits_sm_90.cubin" .
+touch -d '2036-01-01' ./*.cubin
+expect cubin 1 data.so sm_90.cubin
+expect cubin-two 1 -q data.so sm_90.cubin sm_80.cubin
+gcc -w -O0 -fPIC -shared -DLIMITS -I"$top/include" -o limits.so "$sources/data.c"
+expect cubin-limits 1 limits.so limits_sm_90.cubin
+expect cubin-json 1 --json limits.so limits_sm_90.cubin
+
+"$clang" -w --target=aarch64-linux-gnu -ffreestanding -nostdlib -fPIC -shared "-fuse-ld=$lld" -o arm.so "$sources/host.c"
+expect image-arm 1 -q data.so arm.so sm_90.cubin
+
+# ---- images that are not given
+
+mkdir beside
+gcc -w -O0 -I"$top/include" -DREX_CUBIN_NAME='"my.cubin"' -c -o data.o "$sources/data.c"
+echo 'int main(void) { return 0; }' >main.c
+for pie in -pie -no-pie; do
+    case $pie in -pie) pic=-fPIE ;; *) pic=-fno-pie ;; esac
+    gcc -w -O0 $pic -I"$top/include" -DREX_CUBIN_NAME='"my.cubin"' -c -o data.o "$sources/data.c"
+    gcc $pic $pie -o beside/program main.c data.o -L"$top/$O" -lrex -Wl,--allow-shlib-undefined
+    rm -f beside/my.cubin
+    expect image-nowhere 0 -q beside/program
+    cp sm_90.cubin beside/my.cubin
+    expect image-beside 1 -q beside/program
+    strip beside/program
+    "$check" -q beside/program | grep -q 'compared with beside/my.cubin, found where librex looks for my.cubin' ||
+        fail "$pie: a stripped program's image is not found"
+done
+rm beside/my.cubin
+mkdir folder
+cp sm_90.cubin folder/my.cubin
+REX_CUBIN_PATH=nowhere:folder "$check" -q beside/program | grep -q 'compared with folder/my.cubin' || fail 'REX_CUBIN_PATH'
+REX_CUBIN=sm_80.cubin "$check" -q beside/program | grep -q 'compared with sm_80.cubin' || fail 'REX_CUBIN'
+cp data.o beside/data.o
+cp sm_90.cubin beside/my.cubin
+"$check" -q beside/data.o | grep -q 'compared with beside/my.cubin' || fail "an object's image is not found"
+
+# ---- what clang builds
+
+printf 'int main(void) { int x = 1;\n_Pragma("omp target map(tofrom: x)") x++;\nreturn x; }\n' >omp.c
+if "$clang" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -c -o omp.o omp.c 2>errors; then
+    expect clang 0 -q omp.o
+else
+    fail "clang compiles no target region: $(cat errors)"
+fi
+
+# ---- sources
+
+cp "$sources"/rose_* "$sources"/rex_lib_* "$sources/no_init.c" .
+expect source-good 0 --source rose_good.c rex_lib_good.cu
+expect source-bad 1 --source rose_bad.c rex_lib_bad.cu
+expect source-json 1 --source --json rose_bad.c rex_lib_bad.cu
+expect source-host-only 1 --source no_init.c
+expect source-device-only 0 --source rex_lib_good.cu
+expect source-unusable 2 --source kernels.so
+
+# What the project keeps as generated code is as it should be.
+"$check" --source "$top"/tests/runtime/generated/rose/rose_*.c "$top"/tests/runtime/generated/*.cu || fail 'tests/runtime/generated'
+
+# ---- unusable input, options
+
+expect missing 2 missing
+expect folder 2 folder
+: >empty
+expect empty 2 empty
+expect no-elf 2 main.c
+head -c 40 libhost.so >short
+expect cut 2 short
+expect cubin-first 2 sm_90.cubin
+ar rc archive.a data.o
+expect archive 2 archive.a
+cp libhost.so headless
+objcopy --strip-section-headers headless 2>/dev/null || printf '\0\0\0\0\0\0\0\0' | dd of=headless bs=1 seek=40 conv=notrunc 2>/dev/null
+expect headless 2 headless
+gcc -m32 -c -o main32.o main.c 2>/dev/null || "$clang" --target=i386-linux-gnu -c -o main32.o main.c
+expect bits 2 main32.o
+expect image-missing 2 libhost.so missing.cubin
+cp "$data/sm_90.ptx" "$data/sm_90.fatbin" .
+expect image-ptx 2 libhost.so sm_90.ptx
+expect image-empty 2 libhost.so empty
+expect option 2 --nonsense
+expect colour-wrong 2 --color=sometimes libhost.so
+expect no-arguments 2
+expect help 0 --help
+[ "$("$check" --version)" = "rex-check (librex) $(sed -n 's/^VERSION *:= *//p' "$top/Makefile")" ] || fail '--version'
+# Some containers have a plain file of that name.
+if [ -c /dev/full ]; then
+    "$check" -q libhost.so kernels.so >/dev/full 2>output && fail 'a report that cannot be written is clean'
+    grep -q 'cannot be written' output || fail 'a full disk is not named'
+fi
+
+# Colour: asked for, or on a terminal that wants it.
+escape=$(printf '\033')
+coloured() { grep -q "$escape"; }
+"$check" -q --color=always libhost.so kernels.so | coloured || fail '--color=always has no colour'
+! "$check" -q libhost.so kernels.so | coloured || fail 'colour in a pipe'
+on_terminal() { script -qec "$*" /dev/null </dev/null; }
+if command -v script >/dev/null; then
+    on_terminal "TERM=xterm $check -q libhost.so kernels.so" | coloured || fail 'no colour on a terminal'
+    ! on_terminal "TERM=xterm NO_COLOR=1 $check -q libhost.so kernels.so" | coloured || fail 'colour in spite of NO_COLOR'
+fi
+
+# Names in a file must not command a terminal.
+object gcc -O0 -DOTHER_NAME
+LC_ALL=C sed "s/axpi__/a${escape}pi__/" host.o >escape.o
+! "$check" escape.o | coloured || fail 'a name with an escape sequence is printed as it is'
+"$check" --json escape.o | python3 -c 'import json, sys; assert json.load(sys.stdin)["kernels"][0]["name"] == "a\x1bpi__kernel__"' ||
+    fail 'JSON: a name with an escape sequence'
+
+# ---- what is kept is JSON, and no finding lacks a case
+
+for file in cubin-json source-json; do
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$golden/$file.txt" || fail "$file is not JSON"
+done
+"$check" --help | sed '1,/^Findings:/d' | while read -r name meaning; do
+    [ -n "$meaning" ] || continue
+    case $meaning in
+    source:*) grep -q "\[$name\]\$" "$golden"/source-*.txt || echo "$name" ;;
+    *) cat "$golden"/[!s]*.txt | grep -q "\[$name\]\$" || echo "$name" ;;
+    esac
+done >output
+[ ! -s output ] || fail "no case for $(tr '\n' ' ' <output)"
+[ "$("$check" --help | sed '1,/^Findings:/d' | wc -l)" -ge 19 ] || fail '--help names too few findings'
+
+[ "$failed" = 0 ] && echo "$count outputs as they should be"
+exit "$failed"

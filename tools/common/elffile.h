@@ -1,0 +1,120 @@
+/*
+ * elffile.h - an ELF file of 64 bits, mapped and read in place: executables, shared objects, objects; any number of sections.
+ *
+ * For tools. The bytes may be hostile: every read is checked, a broken part reads as if it were not there. Nothing is copied, and
+ * long sweeps give pages back as they go, so that a file of any size needs little memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef TOOLS_ELFFILE_H
+#define TOOLS_ELFFILE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#ifndef SHT_RELR
+#define SHT_RELR 19
+#endif
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
+
+struct elf_file {
+    const unsigned char *bytes;
+    size_t size;
+    Elf64_Ehdr header;
+    size_t sections;      /* number of them, also where it does not fit into the header */
+    size_t section_names; /* index of the table of their names */
+    struct timespec changed;
+    bool mapped;
+    char why[160]; /* why opening failed */
+};
+
+/* Map the file at PATH, or look at SIZE BYTES that outlive the view. 0, or -1 with ->why. */
+int elf_file_open(struct elf_file *file, const char *path);
+int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
+void elf_file_close(struct elf_file *file);
+
+/* Give back the pages that were read; they are read again when needed. */
+void elf_file_release(const struct elf_file *file);
+
+/* SIZE bytes at file OFFSET, NULL if they are not all there. */
+const void *elf_bytes(const struct elf_file *file, uint64_t offset, uint64_t size);
+
+/* Whether it is an object before the link, whose addresses count from its sections. */
+bool elf_is_object(const struct elf_file *file);
+
+/* Section INDEX. 0, or -1: there is none. */
+int elf_section(const struct elf_file *file, size_t index, Elf64_Shdr *section);
+
+/* The bytes of SECTION; NULL where it has none in the file. */
+const unsigned char *elf_section_bytes(const struct elf_file *file, const Elf64_Shdr *section);
+
+/* The name of SECTION, "" if it has none. */
+const char *elf_section_name(const struct elf_file *file, const Elf64_Shdr *section);
+
+/* The string at OFFSET of the string table STRINGS, NULL if it does not end inside it. */
+const char *elf_string(const struct elf_file *file, const Elf64_Shdr *strings, uint64_t offset);
+
+/*
+ * A place in memory: a section and an offset in objects, section 0 and an address in what is linked. Places order by section, then
+ * offset.
+ */
+struct elf_place {
+    size_t section;
+    uint64_t offset;
+};
+int elf_compare_places(struct elf_place a, struct elf_place b);
+
+/* The bytes from PLACE to the end of its section (objects) or segment; their number in *SIZE. NULL where the file has none. */
+const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, size_t *size);
+
+/* The string at PLACE, NULL if it does not end there. */
+const char *elf_string_at(const struct elf_file *file, struct elf_place place);
+
+/* A symbol. A name lasts as long as the file is open. */
+struct elf_symbol {
+    const char *name;
+    struct elf_place place; /* of a defined one */
+    uint64_t size;
+    unsigned type, binding;
+    bool defined; /* in this file, at a place */
+};
+
+/* The symbols of one table: all of them, one after another, or by index. */
+struct elf_symbols {
+    const struct elf_file *file;
+    Elf64_Shdr table, strings, extended;
+    size_t count, next;
+};
+int elf_symbols_of(const struct elf_file *file, size_t section, struct elf_symbols *symbols);
+bool elf_next_symbol(struct elf_symbols *symbols, struct elf_symbol *symbol);
+int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbol *symbol);
+
+/* The index of the best symbol table: the full one, else the dynamic one; 0 if there is neither. *FULL says which. */
+size_t elf_symbol_table(const struct elf_file *file, bool *full);
+
+/* A relocation: at OFFSET of what its section relocates (an address in what is linked) comes SYMBOL's address plus ADDEND. */
+struct elf_relocation {
+    uint64_t offset;
+    int64_t addend;
+    size_t symbol; /* 0: none */
+    uint32_t type;
+};
+struct elf_relocations {
+    const struct elf_file *file;
+    const unsigned char *bytes;
+    size_t count, next;
+};
+
+/* The relocations with addends in SECTION; none where it is of another type. */
+void elf_relocations_of(const struct elf_file *file, const Elf64_Shdr *section, struct elf_relocations *relocations);
+bool elf_next_relocation(struct elf_relocations *relocations, struct elf_relocation *relocation);
+
+/* The name of a processor, as one would say it. */
+const char *elf_machine_name(unsigned machine);
+
+#endif

@@ -1,0 +1,34 @@
+/* images.h - the device images that a program is compared with. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef CHECK_IMAGES_H
+#define CHECK_IMAGES_H
+
+#include <rex/image.h>
+#include <time.h>
+
+#include "program.h"
+#include "report.h"
+
+struct image {
+    char *path;
+    void *bytes; /* mapped; NULL for the one in the program */
+    size_t size;
+    struct timespec changed;
+    struct rex_image_view *view; /* NULL: it is for another processor, and could not be read */
+};
+
+struct images {
+    struct image *list;
+    size_t count;
+};
+
+/* Open the image at PATH for PROGRAM. 0, or -1 with the reason in WHY. */
+int images_add(struct images *images, const struct program *program, const char *path, struct report *report, char why[256]);
+
+/* Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and cannot be used. */
+int images_find(struct images *images, const struct program *program, struct report *report, char why[256]);
+void images_close(struct images *images);
+
+/* What IMAGE is for: "sm_90", or "the CPU". */
+const char *image_target(const struct image *image, char buffer[32]);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * match.c - the program's names against those of its images, and what the images say of their kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "common/memory.h"
+#include "common/nearest.h"
+
+#define NAME_SUFFIX "kernel__"
+#define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all names */
+
+/* The names of all entries of kernels, in order. */
+struct names {
+    const char **list;
+    size_t count;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct names names_of(const struct program *program)
+{
+    struct names names = {tool_alloc(program->row_count, sizeof(char *)), 0};
+    for (size_t i = 0; i < program->row_count; i++)
+        if (program->rows[i].kind == ROW_KERNEL && program->rows[i].name != NULL)
+            names.list[names.count++] = program->rows[i].name;
+    qsort(names.list, names.count, sizeof *names.list, compare_names);
+    return names;
+}
+
+static bool has_name(const struct names *names, const char *name)
+{
+    return names->count > 0 && bsearch(&name, names->list, names->count, sizeof *names->list, compare_names) != NULL;
+}
+
+static const char *nearest_symbol(const struct image *image, const char *name, bool kernel, const struct report *report)
+{
+    struct nearest nearest = {.wanted = name};
+    const struct rex_image_symbol *symbol;
+    for (size_t i = 0; report->findings < MOST_COMPARED && (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
+        if (symbol->kernel == kernel)
+            nearest_try(&nearest, symbol->name);
+    return nearest.name;
+}
+
+static const char *nearest_name(const struct names *names, const char *name, const struct report *report)
+{
+    struct nearest nearest = {.wanted = name};
+    for (size_t i = 0; report->findings < MOST_COMPARED && i < names->count; i++)
+        nearest_try(&nearest, names->list[i]);
+    return nearest.name;
+}
+
+/* ---- entries without kernels ------------------------------------------------------------------------------------------- */
+
+static void check_row(const struct program *program, const struct image *image, const struct row *row, struct report *report)
+{
+    bool kernel = row->kind == ROW_KERNEL;
+    const struct rex_image_symbol *symbol = rex_image_view_find(image->view, row->name);
+    if (symbol == NULL || symbol->kernel != kernel)
+        report_finding(report, FINDING_NO_KERNEL, program->path, nearest_symbol(image, row->name, kernel, report),
+                       "an entry names the %s %s, which %s %s", kernel ? "kernel" : "global", row->name, image->path,
+                       symbol == NULL   ? "does not have"
+                       : symbol->kernel ? "has as a kernel"
+                                        : "has as a global");
+    else if (!kernel && symbol->size != 0 && row->size != symbol->size)
+        report_finding(report, FINDING_GLOBAL_SIZE, program->path, NULL, "the global %s is %llu bytes here, %llu in %s", row->name,
+                       (unsigned long long)row->size, (unsigned long long)symbol->size, image->path);
+}
+
+/* ---- kernels without entries, and what kernels are like ---------------------------------------------------------------- */
+
+static bool in_own_table(const struct image *image, const char *name)
+{
+    const char *entry;
+    for (size_t i = 0; (entry = rex_image_view_entry(image->view, i)) != NULL; i++)
+        if (strcmp(entry, name) == 0)
+            return true;
+    return false;
+}
+
+/* A shared object for the CPU has functions that are no kernels. */
+static bool is_kernel(const struct image *image, const struct rex_image_symbol *symbol)
+{
+    size_t length = strlen(symbol->name), suffix = strlen(NAME_SUFFIX);
+    if (!symbol->kernel || rex_image_view_kind(image->view) == REX_IMAGE_CUBIN)
+        return symbol->kernel;
+    return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) || in_own_table(image, symbol->name);
+}
+
+static void check_parameters(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
+{
+    const struct rex_image_parameter *parameter;
+    for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
+        if (parameter->size != 8)
+            report_finding(report, FINDING_PARAMETER_WIDTH, image->path, NULL,
+                           "kernel %s: parameter %zu is %u bytes wide; libomptarget of LLVM 19 to 22 passes 8 bytes for each: make it a "
+                           "pointer or a rex_arg",
+                           kernel->name, i, parameter->size);
+}
+
+static void check_exec_mode(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
+{
+    static const char *const traps[] = {"LLVM 16 and 17 abort when they load the image", "LLVM 14 to 17 add 32 threads to every block"};
+    int mode = kernel->exec_mode;
+    if (mode == -1 || mode == 2 || mode == 3)
+        return;
+    report_finding(report, FINDING_EXEC_MODE, image->path, NULL, "kernel %s: its symbol %s_exec_mode is %d: %s, unless librex hides it",
+                   kernel->name, kernel->name, mode, mode == 0 || mode == 1 ? traps[mode] : "LLVM 14 to 17 know no such mode");
+}
+
+static void check_kernel(const struct image *image, const struct names *names, const struct rex_image_symbol *kernel, struct report *report)
+{
+    if (!has_name(names, kernel->name))
+        report_finding(report, FINDING_NO_ENTRY, image->path, nearest_name(names, kernel->name, report),
+                       "kernel %s is in no entry: was the image built from other sources?", kernel->name);
+    check_parameters(image, kernel, report);
+    check_exec_mode(image, kernel, report);
+}
+
+/* ---- images ----------------------------------------------------------------------------------------------------------------- */
+
+static size_t mismatches(const struct report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->count; i++)
+        count +=
+            !report->remarks[i].note && (report->remarks[i].finding == FINDING_NO_KERNEL || report->remarks[i].finding == FINDING_NO_ENTRY);
+    return count;
+}
+
+static bool is_older(const struct image *image, const struct program *program)
+{
+    const struct timespec *one = &image->changed, *other = &program->file.changed;
+    return image->bytes != NULL && (one->tv_sec != other->tv_sec ? one->tv_sec < other->tv_sec : one->tv_nsec < other->tv_nsec);
+}
+
+static void check_image(const struct program *program, const struct image *image, const struct names *names, struct report *report)
+{
+    const struct rex_image_symbol *symbol;
+    size_t before = mismatches(report);
+    for (size_t i = 0; i < program->row_count; i++)
+        if (program->rows[i].kind != ROW_OTHER && program->rows[i].name != NULL)
+            check_row(program, image, &program->rows[i], report);
+    for (size_t i = 0; (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
+        if (is_kernel(image, symbol))
+            check_kernel(image, names, symbol, report);
+    if (mismatches(report) > before && is_older(image, program))
+        report_note(report, image->path, "the image is older than %s", program->path);
+}
+
+static void check_architectures(const struct images *images, struct report *report)
+{
+    const struct image *first = NULL;
+    char one[32], other[32];
+    for (size_t i = 0; i < images->count; i++) {
+        const struct image *image = &images->list[i];
+        if (image->view == NULL || rex_image_view_kind(image->view) != REX_IMAGE_CUBIN)
+            continue;
+        if (first == NULL)
+            first = image;
+        else if (rex_image_view_architecture(image->view) != rex_image_view_architecture(first->view))
+            report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL, "it is for %s, %s is for %s", image_target(image, one),
+                           first->path, image_target(first, other));
+    }
+}
+
+void check_images(const struct program *program, const struct images *images, struct report *report)
+{
+    struct names names = names_of(program);
+    check_architectures(images, report);
+    for (size_t i = 0; i < images->count; i++)
+        if (images->list[i].view != NULL)
+            check_image(program, &images->list[i], &names, report);
+    free(names.list);
+}

@@ -1,0 +1,114 @@
+/*
+ * module.c - which images the program would load: its struct rex_module.
+ *
+ * A symbol says where it is; in a stripped program, the pointers to the begin and the end of the table of entries, one behind the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <string.h>
+
+#include "program.h"
+
+#define BEGIN offsetof(struct rex_module, entries_begin)
+#define SCAN_STEP ((uint64_t)4 << 20)
+
+/* Whether the module at ADDRESS points to TABLE, begin and end. */
+static bool is_module(const struct program *program, const struct table *table, uint64_t address)
+{
+    struct pointer pointers[2] = {{.at = {0, address + BEGIN}}, {.at = {0, address + BEGIN + sizeof(void *)}}};
+    pointers_resolve(program, pointers, 2);
+    return pointers[0].target.kind == TARGET_PLACE && pointers[0].target.place.offset == table->begin.offset &&
+           pointers[1].target.kind == TARGET_PLACE && pointers[1].target.place.offset == table->begin.offset + table->size;
+}
+
+/* Where a relocation makes a pointer to the table. */
+static bool find_by_relocation(const struct program *program, const struct table *table, struct elf_place *place)
+{
+    struct elf_relocations relocations;
+    struct elf_relocation relocation;
+    Elf64_Shdr section;
+    int tries = 16;
+    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
+        if (!(section.sh_flags & SHF_ALLOC))
+            continue;
+        elf_relocations_of(&program->file, &section, &relocations);
+        while (tries > 0 && elf_next_relocation(&relocations, &relocation))
+            if (relocation.symbol == 0 && (uint64_t)relocation.addend == table->begin.offset && relocation.offset >= BEGIN && tries-- > 0 &&
+                is_module(program, table, relocation.offset - BEGIN)) {
+                *place = (struct elf_place){0, relocation.offset - BEGIN};
+                return true;
+            }
+    }
+    return false;
+}
+
+/* Where the pointers stand in place: in a section of data. */
+static bool find_in_data(const struct program *program, const struct table *table, struct elf_place *place)
+{
+    uint64_t wanted[2] = {table->begin.offset, table->begin.offset + table->size};
+    Elf64_Shdr section;
+    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
+        const unsigned char *bytes = elf_section_bytes(&program->file, &section);
+        if (bytes == NULL || (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
+            continue;
+        for (uint64_t at = 0; at + sizeof wanted <= section.sh_size; at += sizeof *wanted) {
+            if (at % SCAN_STEP == 0)
+                elf_file_release(&program->file);
+            if (memcmp(bytes + at, wanted, sizeof wanted) == 0 && section.sh_addr + at >= BEGIN) {
+                *place = (struct elf_place){0, section.sh_addr + at - BEGIN};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool find(const struct program *program, struct elf_place *place)
+{
+    if (program->module_at.kind == TARGET_PLACE) {
+        *place = program->module_at.place;
+        return true;
+    }
+    if (elf_is_object(&program->file) || program->table_count == 0)
+        return false;
+    return find_by_relocation(program, &program->tables[0], place) || find_in_data(program, &program->tables[0], place);
+}
+
+static const char *string_of(const struct program *program, const struct pointer *pointer)
+{
+    const char *string = pointer->target.kind == TARGET_PLACE ? elf_string_at(&program->file, pointer->target.place) : NULL;
+    return string != NULL && *string != '\0' ? string : NULL;
+}
+
+static void read_embedded(struct program *program, struct elf_place module, const struct pointer *image)
+{
+    uint64_t size = 0;
+    size_t room;
+    struct elf_place place = {module.section, module.offset + offsetof(struct rex_module, image_size)};
+    const unsigned char *bytes = elf_at(&program->file, place, &room);
+    if (image->target.kind != TARGET_PLACE || bytes == NULL || room < sizeof size)
+        return;
+    memcpy(&size, bytes, sizeof size);
+    bytes = elf_at(&program->file, image->target.place, &room);
+    if (bytes == NULL || size == 0 || size > room)
+        return;
+    program->module.embedded = bytes;
+    program->module.embedded_size = (size_t)size;
+}
+
+void module_find(struct program *program)
+{
+    struct elf_place place;
+    if (!find(program, &place))
+        return;
+    struct pointer pointers[] = {
+        {.at = {place.section, place.offset + offsetof(struct rex_module, image_name)}},
+        {.at = {place.section, place.offset + offsetof(struct rex_module, host_image_name)}},
+        {.at = {place.section, place.offset + offsetof(struct rex_module, image)}},
+    };
+    pointers_resolve(program, pointers, sizeof pointers / sizeof *pointers);
+    program->module.found = true;
+    program->module.image = string_of(program, &pointers[0]);
+    program->module.host_image = string_of(program, &pointers[1]);
+    read_embedded(program, place, &pointers[2]);
+}

@@ -1,0 +1,86 @@
+/*
+ * program.c - read a program: the steps, and names.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "program.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* gcc and clang append `.lto_priv.0`, `.llvm.123` and the like; g++ calls a static variable `_ZL` and the length of its name. */
+static const char *plain_name(const char *name, size_t *length)
+{
+    const char *at = strncmp(name, "_ZL", 3) == 0 ? name + 3 : name;
+    while (at != name && isdigit((unsigned char)*at))
+        at++;
+    *length = strcspn(at, ".");
+    return at;
+}
+
+bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length)
+{
+    size_t whole, ending = strlen(suffix);
+    const char *plain = plain_name(name, &whole);
+    if (whole < ending || memcmp(plain + whole - ending, suffix, ending) != 0)
+        return false;
+    *stem = plain;
+    *length = whole - ending;
+    return true;
+}
+
+static int refuse(struct program *program, const char *why)
+{
+    snprintf(program->file.why, sizeof program->file.why, "%s", why);
+    return -1;
+}
+
+static int check_kind(struct program *program)
+{
+    const Elf64_Ehdr *header = &program->file.header;
+    if (header->e_machine == EM_CUDA)
+        return refuse(program, "it is a CUBIN; the program comes first, then its images");
+    if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_DYN)
+        return refuse(program, "it is neither a program nor a shared object nor an object file");
+    return 0;
+}
+
+static int read_program(struct program *program)
+{
+    if (check_kind(program) != 0 || tables_find(program) != 0)
+        return -1;
+    symbols_read(program);
+    tables_read(program);
+    pointers_read(program);
+    symbols_name(program);
+    sites_find(program);
+    module_find(program);
+    elf_file_release(&program->file);
+    return 0;
+}
+
+int program_view(struct program *program, const char *name, const void *bytes, size_t size)
+{
+    memset(program, 0, sizeof *program);
+    program->path = name;
+    return elf_file_view(&program->file, bytes, size) == 0 ? read_program(program) : -1;
+}
+
+int program_open(struct program *program, const char *path)
+{
+    memset(program, 0, sizeof *program);
+    program->path = path;
+    return elf_file_open(&program->file, path) == 0 ? read_program(program) : -1;
+}
+
+void program_close(struct program *program)
+{
+    free(program->tables);
+    free(program->rows);
+    free(program->entry_symbols);
+    free(program->keys);
+    free(program->sites);
+    elf_file_close(&program->file);
+}

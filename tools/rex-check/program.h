@@ -1,0 +1,128 @@
+/*
+ * program.h - what a program, shared object or object says of its kernels: entries, host keys, launch sites, image names.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef CHECK_PROGRAM_H
+#define CHECK_PROGRAM_H
+
+#include "common/elffile.h"
+#include "rex/image.h"
+
+/* What a pointer in the file refers to: nothing, a place in it, or a symbol of another file. */
+enum target_kind { TARGET_NULL, TARGET_PLACE, TARGET_IMPORT };
+struct target {
+    enum target_kind kind;
+    struct elf_place place;
+    const char *symbol; /* the symbol there, NULL if none is known */
+};
+
+/* One section of entries. */
+struct table {
+    const char *name;
+    size_t section;         /* index in the file */
+    struct elf_place begin; /* of its bytes */
+    uint64_t size, alignment;
+    bool newer;      /* entries of clang 20 and later: 56 bytes, not 32 */
+    bool disordered; /* its entries do not lie one behind another: found by their symbols */
+};
+
+enum row_kind { ROW_KERNEL, ROW_GLOBAL, ROW_OTHER };
+
+/* One entry. */
+struct row {
+    size_t table, index;
+    struct elf_place place;
+    const char *symbol; /* its own, NULL if none is known */
+    struct target key, name_at;
+    const char *name; /* of the kernel or global, NULL: it has none */
+    uint64_t size;    /* of a global */
+    enum row_kind kind;
+};
+
+/* A symbol that is called like an entry: inside of a table (its number), or outside of all. */
+#define NO_TABLE SIZE_MAX
+struct entry_symbol {
+    struct elf_symbol symbol;
+    size_t table;
+};
+
+/* A symbol that is called like a host key, `*id__`. */
+struct key {
+    const char *name;
+    struct elf_place place;
+    uint64_t size; /* 1: a char; a variable of another type is called like a key by chance */
+    bool in_entry;
+};
+
+/* Code or data that refers to a host key that is in no entry. */
+struct site {
+    const char *key;
+    bool elsewhere;      /* the key is in another file */
+    const char *section; /* where it lies */
+    struct elf_place place;
+    const char *function; /* NULL if none is known */
+    uint64_t into;        /* the function, in bytes */
+};
+
+/* The binary's struct rex_module, as far as it could be read. */
+struct module_names {
+    bool found;
+    const char *image, *host_image;
+    const void *embedded;
+    size_t embedded_size;
+};
+
+struct program {
+    const char *path;
+    struct elf_file file;
+    bool symbols, all_symbols; /* there are some; also those that are not exported */
+    bool relocations;          /* launch sites can be seen */
+    size_t launch_sites;       /* references to host keys that were seen */
+
+    struct table *tables;
+    struct row *rows;
+    struct entry_symbol *entry_symbols;
+    struct key *keys;   /* by place */
+    struct site *sites; /* by place */
+    size_t table_count, row_count, entry_symbol_count, key_count, site_count;
+    struct target module_at; /* struct rex_module, where a symbol says where it is */
+    struct module_names module;
+};
+
+/* Read the file at PATH, or SIZE BYTES. 0, or -1 with ->file.why. */
+int program_open(struct program *program, const char *path);
+int program_view(struct program *program, const char *name, const void *bytes, size_t size);
+void program_close(struct program *program);
+
+/* Bytes of an entry of TABLE. */
+size_t table_entry_size(const struct table *table);
+
+/* Whether NAME ends with SUFFIX, once what a compiler has appended (`.lto_priv.0`) or put in front (`_ZL12`) is taken away; *STEM is what
+ * comes before SUFFIX then, LENGTH bytes. */
+bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length);
+
+/* The table that PLACE lies in, NO_TABLE if none; the first key at PLACE, NULL if there is none. */
+size_t program_table_at(const struct program *program, struct elf_place place);
+struct key *program_key_at(const struct program *program, struct elf_place place);
+
+/* The steps, in their order. */
+int tables_find(struct program *program);
+void symbols_read(struct program *program);
+void tables_read(struct program *program);
+void pointers_read(struct program *program);
+void symbols_name(struct program *program);
+void sites_find(struct program *program);
+void module_find(struct program *program);
+
+/* Pointers at COUNT places that are in order, as they are when the program runs. */
+struct pointer {
+    struct elf_place at;
+    struct target target;
+};
+void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
+
+/* What RELOCATION, whose section names SYMBOLS, makes of the pointer there. */
+struct target pointer_target(const struct elf_relocation *relocation, const struct elf_symbols *symbols);
+
+#endif

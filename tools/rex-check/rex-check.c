@@ -1,0 +1,177 @@
+/*
+ * rex-check.c - read a program and its device images, without running them, and say what does not fit together.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "common/print.h"
+
+enum status { STATUS_CLEAN, STATUS_FINDINGS, STATUS_UNUSABLE };
+
+struct options {
+    bool json, source, quiet, colour;
+};
+
+static void usage(FILE *out)
+{
+    fputs("usage: rex-check [OPTION...] PROGRAM|OBJECT [IMAGE...]\n"
+          "       rex-check --source [OPTION...] FILE...\n"
+          "\n"
+          "Read a program, shared object or object file and its device images, without running them: each kernel's host key, offload entry "
+          "and\n"
+          "name, and what the images say of it; then what does not fit together. Without IMAGE, the images that librex would load.\n"
+          "\n"
+          "  --source          check generated sources before they are compiled: host files (C, C++) and device files (.cu)\n"
+          "  --json            for programs\n"
+          "  -q, --quiet       findings and notes alone\n"
+          "  --color=WHEN      auto (default), always or never; NO_COLOR=1 means never\n"
+          "  -h, --help        this text\n"
+          "  -V, --version     the version\n"
+          "\n"
+          "Status: 0 no findings, 1 findings, 2 something cannot be read.\n"
+          "\n"
+          "Findings:\n",
+          out);
+    for (enum finding i = 0; i < FINDING_COUNT; i++)
+        fprintf(out, "  %-20s %s\n", finding_name(i), finding_meaning(i));
+}
+
+static int unusable(const char *why)
+{
+    fputs("rex-check: ", stderr);
+    print_text(stderr, why);
+    putc('\n', stderr);
+    return STATUS_UNUSABLE;
+}
+
+static int bad_option(const char *option)
+{
+    char why[256];
+    snprintf(why, sizeof why, "%.100s: no such option, or its value is missing or too much; see rex-check --help", option);
+    return unusable(why);
+}
+
+/* What was printed has to be there: a full disk is no clean program. */
+static int finish(const struct report *report)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return unusable("the report cannot be written");
+    return report->findings > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+static int open_images(struct images *images, const struct program *program, char **paths, struct report *report, char why[256])
+{
+    for (; *paths != NULL; paths++)
+        if (images_add(images, program, *paths, report, why) != 0)
+            return -1;
+    return images->count > 0 ? 0 : images_find(images, program, report, why);
+}
+
+static int check_opened(const struct program *program, char **paths, const struct options *options)
+{
+    struct report report = {0};
+    struct images images = {0};
+    char why[256];
+    int status;
+    check_entries(program, &report);
+    check_keys(program, &report);
+    if (open_images(&images, program, paths, &report, why) != 0)
+        status = unusable(why);
+    else {
+        check_images(program, &images, &report);
+        if (options->json)
+            show_json(program, &images, &report);
+        else
+            show_text(program, &images, &report, options->quiet, options->colour);
+        status = finish(&report);
+    }
+    images_close(&images);
+    report_free(&report);
+    return status;
+}
+
+static int check_program(char **paths, const struct options *options)
+{
+    struct program program;
+    char why[512];
+    int status;
+    if (program_open(&program, *paths) == 0)
+        status = check_opened(&program, paths + 1, options);
+    else {
+        snprintf(why, sizeof why, "%s: %s", *paths, program.file.why);
+        status = unusable(why);
+    }
+    program_close(&program);
+    return status;
+}
+
+static int check_sources(char **paths, size_t count, const struct options *options)
+{
+    struct report report = {0};
+    char why[256];
+    int status;
+    if (check_source(paths, count, &report, why) != 0)
+        status = unusable(why);
+    else {
+        if (options->json) {
+            printf("{\n  \"tool\": \"rex-check\",\n  \"version\": \"%s\",\n", rex_version());
+            report_print_json(&report);
+            puts("}");
+        } else
+            report_print(&report, options->colour);
+        status = finish(&report);
+    }
+    report_free(&report);
+    return status;
+}
+
+static int read_colour(const char *when, bool *colour)
+{
+    if (strcmp(when, "auto") == 0)
+        *colour = print_colour(stdout);
+    else if (strcmp(when, "always") == 0 || strcmp(when, "never") == 0)
+        *colour = *when == 'a';
+    else
+        return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    enum { JSON = 256, SOURCE, COLOUR };
+    static const struct option known[] = {{"json", no_argument, NULL, JSON},           {"source", no_argument, NULL, SOURCE},
+                                          {"quiet", no_argument, NULL, 'q'},           {"color", required_argument, NULL, COLOUR},
+                                          {"colour", required_argument, NULL, COLOUR}, {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0}};
+    struct options options = {.colour = print_colour(stdout)};
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "qhV", known, NULL)) != -1;) {
+        if (option == 'h') {
+            usage(stdout);
+            return STATUS_CLEAN;
+        }
+        if (option == 'V') {
+            printf("rex-check (librex) %s\n", rex_version());
+            return STATUS_CLEAN;
+        }
+        if (option == '?')
+            return bad_option(argv[optind - 1]);
+        options.json |= option == JSON;
+        options.source |= option == SOURCE;
+        options.quiet |= option == 'q';
+        if (option == COLOUR && read_colour(optarg, &options.colour) != 0)
+            return unusable("--color wants auto, always or never");
+    }
+    if (optind == argc) {
+        usage(stderr);
+        return STATUS_UNUSABLE;
+    }
+    /* Why an image cannot be used is told here, once. */
+    rex_configure(REX_OPTION_LOG, "off");
+    return options.source ? check_sources(argv + optind, (size_t)(argc - optind), &options) : check_program(argv + optind, &options);
+}

@@ -1,0 +1,158 @@
+/*
+ * tables.c - the sections of entries, and the entries in them.
+ *
+ * Entries are rows of 32 bytes (clang up to 19, gcc, hand-written), or of 56 (clang 20 and later; in 20 in the old section). What is laid
+ * out otherwise is still read where symbols say where each entry lies.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "program.h"
+
+#define OLD_SECTION "omp_offloading_entries"
+#define NEW_SECTION "llvm_offload_entries"
+#define OLD_SIZE 32
+#define NEW_SIZE 56
+#define NEW_VERSION 1
+#define KIND_OPENMP 1
+#define FLAG_LINK 0x01     /* a global of declare target link */
+#define FLAG_REQUIRES 0x10 /* a record of what `requires` said, no entry */
+
+size_t table_entry_size(const struct table *table)
+{
+    return table->newer ? NEW_SIZE : OLD_SIZE;
+}
+
+/* clang 20 has entries of the newer form in the older section: their first word is 0, and a version follows. */
+static bool looks_newer(const unsigned char *bytes, uint64_t size)
+{
+    uint64_t zero;
+    uint16_t version;
+    if (bytes == NULL || size < NEW_SIZE || size % NEW_SIZE != 0)
+        return false;
+    memcpy(&zero, bytes, sizeof zero);
+    memcpy(&version, bytes + sizeof zero, sizeof version);
+    return zero == 0 && version == NEW_VERSION;
+}
+
+static void add_table(struct program *program, size_t index, const Elf64_Shdr *section, bool newer)
+{
+    struct elf_place begin = {0, section->sh_addr};
+    if (elf_is_object(&program->file))
+        begin = (struct elf_place){index, 0};
+    program->tables = tool_grow(program->tables, program->table_count, sizeof *program->tables);
+    program->tables[program->table_count++] = (struct table){.name = newer ? NEW_SECTION : OLD_SECTION,
+                                                             .section = index,
+                                                             .begin = begin,
+                                                             .size = section->sh_size,
+                                                             .alignment = section->sh_addralign,
+                                                             .newer = newer};
+}
+
+int tables_find(struct program *program)
+{
+    Elf64_Shdr section;
+    uint64_t total = 0;
+    for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
+        const char *name = elf_section_name(&program->file, &section);
+        bool newer = strcmp(name, NEW_SECTION) == 0;
+        if ((!newer && strcmp(name, OLD_SECTION) != 0) || section.sh_size == 0)
+            continue;
+        const unsigned char *bytes = elf_section_bytes(&program->file, &section);
+        total += section.sh_size < program->file.size ? section.sh_size : program->file.size + 1;
+        if (bytes == NULL || total > program->file.size) {
+            snprintf(program->file.why, sizeof program->file.why, "its section %s lies past the end of the file", name);
+            return -1;
+        }
+        add_table(program, i, &section, newer);
+        struct table *table = &program->tables[program->table_count - 1];
+        table->newer |= looks_newer(bytes, section.sh_size);
+    }
+    return 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------- */
+
+static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kind)
+{
+    if (kind != KIND_OPENMP || flags & FLAG_REQUIRES)
+        return ROW_OTHER;
+    return row->size > 0 || flags & FLAG_LINK ? ROW_GLOBAL : ROW_KERNEL;
+}
+
+/* Numbers of the entry at ROW's place; its pointers come later. */
+static void add_row(struct program *program, size_t table, size_t index, struct elf_place place, const char *symbol)
+{
+    struct row row = {.table = table, .index = index, .place = place, .symbol = symbol};
+    bool newer = program->tables[table].newer;
+    size_t room, needed = newer ? 40 : 28;
+    const unsigned char *bytes = elf_at(&program->file, place, &room);
+    uint32_t flags = 0;
+    uint16_t kind = KIND_OPENMP;
+    if (bytes != NULL && room >= needed) {
+        memcpy(&row.size, bytes + (newer ? 32 : 16), sizeof row.size);
+        memcpy(&flags, bytes + (newer ? 12 : 24), sizeof flags);
+        if (newer)
+            memcpy(&kind, bytes + 10, sizeof kind);
+    }
+    row.kind = kind_of(&row, flags, kind);
+    program->rows = tool_grow(program->rows, program->row_count, sizeof *program->rows);
+    program->rows[program->row_count++] = row;
+}
+
+static uint64_t into_table(const struct table *table, const struct elf_symbol *symbol)
+{
+    return symbol->place.offset - table->begin.offset;
+}
+
+/* Whether the symbols say that entries lie elsewhere than one behind another. */
+static bool disordered(const struct program *program, size_t table)
+{
+    const struct table *of = &program->tables[table];
+    size_t size = table_entry_size(of);
+    for (size_t i = 0; i < program->entry_symbol_count; i++) {
+        const struct entry_symbol *entry = &program->entry_symbols[i];
+        if (entry->table == table &&
+            (into_table(of, &entry->symbol) % size != 0 || (entry->symbol.size != 0 && entry->symbol.size != size)))
+            return true;
+    }
+    return false;
+}
+
+static void rows_by_symbols(struct program *program, size_t table)
+{
+    size_t index = 0;
+    for (size_t i = 0; i < program->entry_symbol_count; i++)
+        if (program->entry_symbols[i].table == table)
+            add_row(program, table, index++, program->entry_symbols[i].symbol.place, program->entry_symbols[i].symbol.name);
+}
+
+static void rows_by_size(struct program *program, size_t table)
+{
+    const struct table *of = &program->tables[table];
+    size_t size = table_entry_size(of), symbol = 0;
+    for (uint64_t i = 0; i < of->size / size; i++) {
+        struct elf_place place = {of->begin.section, of->begin.offset + i * size};
+        const char *name = NULL;
+        /* Both are in order. */
+        while (symbol < program->entry_symbol_count && elf_compare_places(program->entry_symbols[symbol].symbol.place, place) < 0)
+            symbol++;
+        if (symbol < program->entry_symbol_count && elf_compare_places(program->entry_symbols[symbol].symbol.place, place) == 0)
+            name = program->entry_symbols[symbol].symbol.name;
+        add_row(program, table, (size_t)i, place, name);
+    }
+}
+
+void tables_read(struct program *program)
+{
+    for (size_t i = 0; i < program->table_count; i++) {
+        program->tables[i].disordered = disordered(program, i);
+        if (program->tables[i].disordered)
+            rows_by_symbols(program, i);
+        else
+            rows_by_size(program, i);
+    }
+}

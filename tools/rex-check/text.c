@@ -1,0 +1,162 @@
+/*
+ * text.c - the report for people: what was read, then what is wrong with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "checks.h"
+#include "common/print.h"
+
+const char *program_kind(const struct program *program, char buffer[96])
+{
+    static const char *const types[] = {[ET_REL] = "object", [ET_EXEC] = "program", [ET_DYN] = "shared object"};
+    const Elf64_Ehdr *header = &program->file.header;
+    const char *type = types[header->e_type];
+    /* A program that can lie anywhere is a shared object with an interpreter. */
+    for (size_t i = 0; header->e_type == ET_DYN && i < header->e_phnum && header->e_phentsize == sizeof(Elf64_Phdr); i++) {
+        Elf64_Phdr segment;
+        const void *bytes = elf_bytes(&program->file, header->e_phoff + i * sizeof segment, sizeof segment);
+        if (bytes == NULL)
+            break;
+        memcpy(&segment, bytes, sizeof segment);
+        if (segment.p_type == PT_INTERP)
+            type = "program, position-independent";
+    }
+    snprintf(buffer, 96, "%s %s", elf_machine_name(header->e_machine), type);
+    return buffer;
+}
+
+static void print_program(const struct program *program)
+{
+    char buffer[96];
+    print_text(stdout, program->path);
+    printf(": %s", program_kind(program, buffer));
+    for (size_t i = 0; i < program->table_count; i++) {
+        const struct table *table = &program->tables[i];
+        size_t rows = 0;
+        for (size_t k = 0; k < program->row_count; k++)
+            rows += program->rows[k].table == i;
+        printf("%s %zu %s in %s (%zu bytes each)", i == 0 ? ";" : ",", rows, rows == 1 ? "entry" : "entries", table->name,
+               table_entry_size(table));
+    }
+    if (program->relocations)
+        printf("; %zu reference%s to host keys, told by relocations\n", program->launch_sites, program->launch_sites == 1 ? "" : "s");
+    else
+        printf("; launch sites %s\n",
+               program->symbols ? "resolved by the linker, host keys told by symbols" : "and host keys not told: no symbols");
+}
+
+static void print_image(const struct image *image)
+{
+    char buffer[32];
+    size_t kernels = 0;
+    const struct rex_image_symbol *symbol;
+    for (size_t i = 0; image->view != NULL && (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
+        kernels += symbol->kernel;
+    print_text(stdout, image->path);
+    if (image->view == NULL)
+        puts(": image for another processor, not read");
+    else
+        printf(": image for %s, %zu %s%s\n", image_target(image, buffer), kernels,
+               rex_image_view_kind(image->view) == REX_IMAGE_HOST ? "function" : "kernel", kernels == 1 ? "" : "s");
+}
+
+/* "4 parameters of 8 bytes", or the bytes of each. */
+static void print_parameters(const struct image *image, const struct rex_image_symbol *kernel)
+{
+    const struct rex_image_parameter *parameter;
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN) {
+        fputs("parameters not told", stdout);
+        return;
+    }
+    printf("%u parameter%s", kernel->parameters, kernel->parameters == 1 ? "" : "s");
+    if (kernel->parameters > 0 && kernel->odd_size == 0)
+        fputs(" of 8 bytes", stdout);
+    for (size_t i = 0; kernel->odd_size != 0 && (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
+        printf("%s %u", i == 0 ? " of" : ",", parameter->size);
+    if (kernel->odd_size != 0)
+        fputs(" bytes", stdout);
+    if (kernel->env)
+        fputs(", the first for the runtime", stdout);
+}
+
+static void print_limits(const struct rex_image_symbol *kernel)
+{
+    if (kernel->max_threads != 0)
+        printf("; at most %u threads a block", kernel->max_threads);
+    if (kernel->registers != 0)
+        printf("; %u registers", kernel->registers);
+    if (kernel->shared_memory != 0)
+        printf("; %u bytes of shared memory", kernel->shared_memory);
+    if (kernel->exec_mode != -1)
+        printf("; exec_mode %d", kernel->exec_mode);
+}
+
+static void print_in_image(const struct image *image, const struct row *row)
+{
+    char buffer[32];
+    const struct rex_image_symbol *symbol = image->view != NULL ? rex_image_view_find(image->view, row->name) : NULL;
+    fputs("    in ", stdout);
+    print_text(stdout, image->path);
+    printf(" (%s): ", image_target(image, buffer));
+    if (symbol == NULL || symbol->kernel != (row->kind == ROW_KERNEL))
+        fputs(image->view != NULL ? "missing" : "not read", stdout);
+    else if (!symbol->kernel)
+        printf("%llu bytes", (unsigned long long)symbol->size);
+    else {
+        print_parameters(image, symbol);
+        print_limits(symbol);
+    }
+    putchar('\n');
+}
+
+static void print_key(const struct row *row)
+{
+    fputs("    key    ", stdout);
+    if (row->key.symbol != NULL)
+        print_text(stdout, row->key.symbol);
+    else if (row->key.kind == TARGET_PLACE)
+        printf("at 0x%llx", (unsigned long long)row->key.place.offset);
+    else
+        fputs("none", stdout);
+    if (row->key.kind == TARGET_IMPORT)
+        fputs(" (of another file)", stdout);
+    putchar('\n');
+}
+
+static void print_row(const struct program *program, const struct images *images, const struct row *row)
+{
+    static const char *const kinds[] = {"kernel", "global", "record"};
+    printf("\n%s ", kinds[row->kind]);
+    print_text(stdout, row->name != NULL ? row->name : "without a name");
+    putchar('\n');
+    if (row->kind == ROW_OTHER)
+        return;
+    print_key(row);
+    fputs("    entry  ", stdout);
+    if (row->symbol != NULL) {
+        print_text(stdout, row->symbol);
+        fputs(", ", stdout);
+    }
+    printf("row %zu of %s", row->index, program->tables[row->table].name);
+    if (row->kind == ROW_GLOBAL)
+        printf(", %llu bytes", (unsigned long long)row->size);
+    putchar('\n');
+    for (size_t i = 0; row->name != NULL && i < images->count; i++)
+        print_in_image(&images->list[i], row);
+}
+
+void show_text(const struct program *program, const struct images *images, const struct report *report, bool quiet, bool colour)
+{
+    if (!quiet) {
+        print_program(program);
+        for (size_t i = 0; i < images->count; i++)
+            print_image(&images->list[i]);
+        for (size_t i = 0; i < program->row_count; i++)
+            print_row(program, images, &program->rows[i]);
+        putchar('\n');
+    }
+    report_print(report, colour);
+}

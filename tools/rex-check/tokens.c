@@ -1,0 +1,225 @@
+/*
+ * tokens.c - a C, C++ or CUDA source as tokens.
+ *
+ * Not a compiler's: macros stay as they are written, which is what a generator's output is checked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "tokens.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+struct reader {
+    struct tokens *tokens;
+    const char *at, *end;
+    size_t line;
+};
+
+static bool more(const struct reader *reader)
+{
+    return reader->at < reader->end;
+}
+
+static bool looking_at(const struct reader *reader, const char *text)
+{
+    size_t length = strlen(text);
+    return (size_t)(reader->end - reader->at) >= length && memcmp(reader->at, text, length) == 0;
+}
+
+static void step(struct reader *reader)
+{
+    reader->line += *reader->at == '\n';
+    reader->at++;
+}
+
+static void add(struct reader *reader, enum token_kind kind, const char *text, size_t length, size_t line)
+{
+    struct tokens *tokens = reader->tokens;
+    tokens->list = tool_grow(tokens->list, tokens->count, sizeof *tokens->list);
+    tokens->list[tokens->count++] = (struct token){kind, text, length, line};
+}
+
+static bool in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* ---- what is no token --------------------------------------------------------------------------------------------------- */
+
+static void skip_comment(struct reader *reader)
+{
+    bool block = looking_at(reader, "/*");
+    reader->at += 2;
+    while (more(reader) && !(block ? looking_at(reader, "*/") : *reader->at == '\n')) {
+        if (!block && looking_at(reader, "\\\n"))
+            step(reader);
+        step(reader);
+    }
+    if (block && more(reader))
+        reader->at += 2;
+}
+
+/* To the end of a directive, which a backslash or a comment continues on the next line. */
+static void skip_directive(struct reader *reader)
+{
+    while (more(reader) && *reader->at != '\n')
+        if (looking_at(reader, "/*") || looking_at(reader, "//"))
+            skip_comment(reader);
+        else {
+            if (looking_at(reader, "\\\n") || looking_at(reader, "\\\r\n"))
+                while (*reader->at != '\n')
+                    step(reader);
+            step(reader);
+        }
+}
+
+static void skip_blanks(struct reader *reader)
+{
+    while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
+        step(reader);
+}
+
+static bool word(struct reader *reader, const char *text)
+{
+    size_t length = strlen(text);
+    if (!looking_at(reader, text) || (reader->at + length < reader->end && in_name(reader->at[length])))
+        return false;
+    reader->at += length;
+    return true;
+}
+
+/* Behind `#if 0`: to its #else, #elif or #endif. */
+static void skip_disabled(struct reader *reader)
+{
+    size_t depth = 0;
+    while (more(reader)) {
+        skip_directive(reader);
+        if (!more(reader))
+            return;
+        step(reader);
+        skip_blanks(reader);
+        if (!more(reader) || *reader->at != '#')
+            continue;
+        step(reader);
+        skip_blanks(reader);
+        if (word(reader, "if") || word(reader, "ifdef") || word(reader, "ifndef"))
+            depth++;
+        else if (word(reader, "endif") ? depth-- == 0 : depth == 0 && (word(reader, "else") || word(reader, "elif")))
+            return;
+    }
+}
+
+static void read_include(struct reader *reader)
+{
+    skip_blanks(reader);
+    char close = !more(reader) ? '\0' : *reader->at == '<' ? '>' : *reader->at == '"' ? '"' : '\0';
+    if (close == '\0')
+        return;
+    const char *from = ++reader->at;
+    while (more(reader) && *reader->at != close && *reader->at != '\n')
+        reader->at++;
+    add(reader, TOKEN_INCLUDE, from, (size_t)(reader->at - from), reader->line);
+}
+
+static void read_directive(struct reader *reader)
+{
+    step(reader);
+    skip_blanks(reader);
+    if (word(reader, "include"))
+        read_include(reader);
+    else if (word(reader, "if")) {
+        skip_blanks(reader);
+        if (word(reader, "0"))
+            skip_disabled(reader);
+    }
+    skip_directive(reader);
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------------------------------- */
+
+static void read_quoted(struct reader *reader)
+{
+    char quote = *reader->at;
+    size_t line = reader->line;
+    const char *from = ++reader->at;
+    while (more(reader) && *reader->at != quote && *reader->at != '\n') {
+        if (*reader->at == '\\' && reader->at + 1 < reader->end)
+            step(reader);
+        step(reader);
+    }
+    if (quote == '"')
+        add(reader, TOKEN_STRING, from, (size_t)(reader->at - from), line);
+    if (more(reader) && *reader->at == quote)
+        step(reader);
+}
+
+static void read_word(struct reader *reader)
+{
+    const char *from = reader->at;
+    bool number = isdigit((unsigned char)*from);
+    /* 1'000 is a number of C++. */
+    while (more(reader) && (in_name(*reader->at) || (number && (*reader->at == '.' || *reader->at == '\''))))
+        reader->at++;
+    add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, (size_t)(reader->at - from), reader->line);
+}
+
+void tokens_read(struct tokens *tokens, const char *text, size_t size)
+{
+    struct reader reader = {tokens, text, text + size, 1};
+    bool line_begins = true;
+    while (more(&reader)) {
+        char c = *reader.at;
+        if (looking_at(&reader, "//") || looking_at(&reader, "/*"))
+            skip_comment(&reader);
+        else if (isspace((unsigned char)c)) {
+            line_begins |= c == '\n';
+            step(&reader);
+        } else if (c == '#' && line_begins)
+            read_directive(&reader);
+        else {
+            line_begins = false;
+            if (c == '"' || c == '\'')
+                read_quoted(&reader);
+            else if (in_name(c))
+                read_word(&reader);
+            else {
+                add(&reader, TOKEN_MARK, reader.at, 1, reader.line);
+                step(&reader);
+            }
+        }
+    }
+}
+
+bool token_is(const struct token *token, const char *text)
+{
+    return (token->kind == TOKEN_NAME || token->kind == TOKEN_MARK) && token->length == strlen(text) &&
+           memcmp(token->text, text, token->length) == 0;
+}
+
+const struct token *token_at(const struct tokens *tokens, size_t index)
+{
+    static const struct token nothing = {TOKEN_MARK, "", 0, 0};
+    return index < tokens->count ? &tokens->list[index] : &nothing;
+}
+
+size_t token_closing(const struct tokens *tokens, size_t index)
+{
+    size_t depth = 0;
+    for (; index < tokens->count; index++) {
+        const struct token *token = &tokens->list[index];
+        if (token->kind != TOKEN_MARK)
+            continue;
+        depth += *token->text == '(' || *token->text == '{' || *token->text == '[';
+        if ((*token->text == ')' || *token->text == '}' || *token->text == ']') && --depth == 0)
+            return index;
+    }
+    return tokens->count;
+}
+
+char *token_string(const struct token *token)
+{
+    return tool_format("%.*s", (int)token->length, token->text);
+}

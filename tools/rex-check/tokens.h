@@ -1,0 +1,37 @@
+/* tokens.h - a C, C++ or CUDA source as tokens. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef CHECK_TOKENS_H
+#define CHECK_TOKENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_MARK, TOKEN_INCLUDE };
+
+/* A string and an include are without their quotes; a mark is one character. */
+struct token {
+    enum token_kind kind;
+    const char *text;
+    size_t length, line;
+};
+
+struct tokens {
+    struct token *list;
+    size_t count;
+};
+
+/* The tokens of SIZE bytes of TEXT, which must outlive them. Comments, other directives than includes, and `#if 0` are left out. */
+void tokens_read(struct tokens *tokens, const char *text, size_t size);
+
+/* Whether TOKEN is the name, or the mark, TEXT. */
+bool token_is(const struct token *token, const char *text);
+
+/* The token at INDEX; past either end, one that is nothing. */
+const struct token *token_at(const struct tokens *tokens, size_t index);
+
+/* The index of the bracket that closes the one at INDEX; the number of tokens if none does. */
+size_t token_closing(const struct tokens *tokens, size_t index);
+
+/* TOKEN as a string, of malloc(). */
+char *token_string(const struct token *token);
+
+#endif
