@@ -107,6 +107,7 @@ TOOLS    :=# installed programs; tools/rules.mk adds to it
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
+.PHONY: rodinia run-rodinia
 .PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
 FORCE:
 
@@ -250,6 +251,12 @@ demo:  ## build what is needed and run the heat map demo on the best device here
 	@+$(submake) run-demo
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
+
+rodinia:  ## run the reduced Rodinia programs on the best device here, small and at their own sizes; K=pattern for some
+	@tools/deps demo
+	@+$(submake) run-rodinia
+run-rodinia: $(LIB) $(EXAMPLES)
+	@O='$(O)' tests/rodinia $(if $(K),-k '$(K)')
 
 test_env = O='$(O)' CC=$(call quote,$(CC)) MAKE='$(MAKE)' SAN='$(SAN)' VERSION='$(VERSION)' NVCC='$(NVCC)'
 

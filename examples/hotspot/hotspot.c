@@ -319,7 +319,7 @@ static void print_summary(const struct options *options, const struct problem *p
     printf("hotspot      %lld x %lld cells, %d iterations, inputs %s\n", (long long)problem->chip.size,
            (long long)problem->chip.size, run->iterations, options->temp != NULL ? "from files" : "made up");
     print_device(run->device);
-    printf("launches     %lld, %.3f s, %.1f us each; with the copies %.3f s\n", (long long)run->launches,
+    printf("launches     %lld, %.3f s, %.1f us each; with the copies %.6f s\n", (long long)run->launches,
            run->kernel_time, 1e6 * run->kernel_time / (double)run->launches, run->region_time);
     printf("temperature  %.3f to %.3f degrees\n", run->coldest, run->hottest);
     if (options->picture != NULL)

@@ -1,0 +1,67 @@
+#!/bin/sh
+# What the reduced Rodinia programs promise by their shape: an entry for each kernel and a kernel for each entry; one initialisation, before
+# the clock is read; and where a program has a data region, one region with all launches and updates inside it.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+CC=${CC:-cc}
+release=19
+tests/llvm --list | grep -qx "$release" || { echo "skip: LLVM $release is not unpacked"; exit 77; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-structure.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+# CC may be a command with flags.
+# shellcheck disable=SC2086
+$CC -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wno-pedantic -O2 -shared -fPIC tests/structure/recorder.c -ldl -o "$work/recorder.so"
+
+# The strings that the entries of a program name: symbols and section together, as the image must have them.
+kernels_of_image() { nm -D --defined-only "$1" | sed -n 's/.* T \(.*__kernel__\)$/\1/p' | sort; }
+# Entries are 32 bytes and have one relocation for their name; the names lie in the program as strings.
+entries_of() {
+    size=$(readelf -SW "$1" | sed -n 's/.* omp_offloading_entries  *[A-Z]*  *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+    echo $((0x${size:-0} / 32))
+}
+
+# check PROGRAM KERNELS PATTERN: its record must match the whole of PATTERN
+check() {
+    program=$1
+    binary=$PWD/$O/examples/$program/$program
+    image=$O/examples/$program/rex_lib_host.so
+    [ -x "$binary" ] || { fail "$program: not built"; return 0; }
+    entries=$(entries_of "$binary")
+    [ "$entries" -eq "$2" ] || fail "$program: $entries entries for $2 kernels"
+    kernels_of_image "$image" >"$work/kernels"
+    [ "$(wc -l <"$work/kernels")" -eq "$2" ] || fail "$program: the image has $(wc -l <"$work/kernels") kernels, $2 expected"
+    while read -r kernel; do
+        tr '\0' '\n' <"$binary" | grep -aq "$kernel\$" || fail "$program: no entry names $kernel"
+    done <"$work/kernels"
+    rm -f "$work/record"
+    arguments=$(sed -n "s/^$program //p" tests/examples.args)
+    # Arguments are plain words.
+    # shellcheck disable=SC2086
+    (cd "$work" && RECORD=$work/record LD_PRELOAD=$work/recorder.so "$top/tests/llvm" $release "$binary" $arguments >"$work/output" 2>&1) ||
+        { fail "$program: status $?"; tail -n 5 "$work/output"; }
+    grep -qxE "$3" "$work/record" ||
+        fail "$program: the order of its calls is $(sed -E 's/(.)\1+/\1+/g' "$work/record" | head -c 200), expected $3"
+}
+top=$PWD
+
+region='it*b[tlu]*l[tlu]*et*'
+check hotspot 2 "$region"
+check gaussian 3 "$region"
+check pathfinder 1 "$region"
+check srad 2 "$region"
+check bfs 2 "$region"
+check particles 3 "$region"
+check nn 1 'i[tl]*l[tl]*'
+check axpy_multi 3 'i[tl]*l[tl]*'
+check hotspot_raw 2 "$region"
+check pathfinder_raw 1 "$region"
+check nn_raw 1 'i[tl]*l[tl]*'
+check particles_raw 3 "$region"
+
+[ "$failed" -eq 0 ] && echo '12 programs have the shape that they promise'
+exit "$failed"
