@@ -22,6 +22,15 @@ static int64_t parent_of(int64_t type)
     return (int64_t)((uint64_t)type >> 48) - 1;
 }
 
+/* The columns, of which all are 8 bytes wide. */
+static struct rex_map map_of(const struct rex_cursor *cursor)
+{
+    void **storage = cursor->columns;
+    int64_t rows = cursor->capacity;
+    return (struct rex_map){
+        (int32_t)rows, storage, storage + rows, (int64_t *)(storage + 2 * rows), (int64_t *)(storage + 3 * rows), NULL, storage};
+}
+
 static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
 {
     int64_t parent = parent_of(row->type);
@@ -38,22 +47,23 @@ static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
     return REX_OK;
 }
 
-int rex_push(struct rex_cursor *cursor, struct rex_row row)
+int rex_push_row(struct rex_cursor *cursor, struct rex_row row)
 {
     int result = check_row(cursor, &row);
     if (result != REX_OK)
         return result;
+    if (cursor->columns != NULL && cursor->row >= cursor->capacity)
+        return rex_fail(REX_EINVAL, "the row function pushes more rows when it fills the map than the %lld that it counted",
+                        (long long)cursor->capacity);
     row = rex_row_inside(cursor, row);
     if (cursor->handle != NULL)
         rex_push_to_runtime(cursor, &row);
-    else if (cursor->filling) {
-        if (cursor->row >= cursor->capacity)
-            return rex_fail(REX_EINVAL, "the row function pushes more rows when it fills the map than the %lld that it counted",
-                            (long long)cursor->capacity);
-        cursor->map.base[cursor->row] = row.base;
-        cursor->map.begin[cursor->row] = row.begin;
-        cursor->map.sizes[cursor->row] = row.size;
-        cursor->map.types[cursor->row] = row.type;
+    if (cursor->columns != NULL) {
+        struct rex_map map = map_of(cursor);
+        map.base[cursor->row] = row.base;
+        map.begin[cursor->row] = row.begin;
+        map.sizes[cursor->row] = row.size;
+        map.types[cursor->row] = row.type;
     }
     cursor->row++;
     return REX_OK;
@@ -94,28 +104,18 @@ static int pass(struct rex_cursor *cursor, const struct build *build)
     return result;
 }
 
-/* The four columns lie one behind the other: each is 8 bytes wide. */
-static int allocate(struct rex_cursor *cursor, int64_t rows)
+static int allocate(struct rex_cursor *cursor)
 {
-    size_t count = (size_t)rows;
-    void **storage = calloc(count + 1, 4 * sizeof *storage); /* one row more, so that an empty map has columns too */
-    if (storage == NULL)
-        return rex_fail_memory((count + 1) * 4 * sizeof *storage, "the rows of a map");
-    cursor->map = (struct rex_map){(int32_t)rows,
-                                   storage,
-                                   storage + count,
-                                   (int64_t *)(storage + 2 * count),
-                                   (int64_t *)(storage + 3 * count),
-                                   NULL,
-                                   storage};
-    cursor->capacity = rows;
-    return REX_OK;
+    size_t count = (size_t)cursor->row;
+    cursor->columns = calloc(count + 1, 4 * sizeof *cursor->columns); /* one row more, so that an empty map has columns too */
+    cursor->capacity = cursor->row;
+    return cursor->columns != NULL ? REX_OK : rex_fail_memory((count + 1) * 4 * sizeof *cursor->columns, "the rows of a map");
 }
 
 static int fill(struct rex_cursor *cursor, const struct build *build)
 {
     cursor->row = 0;
-    cursor->filling = true;
+    cursor->plain = cursor->capacity;
     int result = pass(cursor, build);
     if (result == REX_OK && cursor->row != cursor->capacity)
         result = rex_fail(REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
@@ -126,19 +126,19 @@ static int fill(struct rex_cursor *cursor, const struct build *build)
 int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context, const struct rex_map *suffix)
 {
     struct build build = {prefix, suffix, rows, context};
-    struct rex_cursor cursor = {0};
+    struct rex_cursor cursor = {.plain = INT32_MAX};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
     int result = pass(&cursor, &build);
     if (result == REX_OK)
-        result = allocate(&cursor, cursor.row);
+        result = allocate(&cursor);
     if (result == REX_OK)
         result = fill(&cursor, &build);
     if (result != REX_OK) {
-        free(cursor.map.storage);
+        free(cursor.columns);
         return result;
     }
-    *map = cursor.map;
+    *map = map_of(&cursor);
     return REX_OK;
 }
 

@@ -52,10 +52,14 @@ static int push_elements(struct rex_cursor *cursor, rex_mapper *mapper, const st
     cursor->section = cursor->depth > 0 ? rex_row_inside(cursor, *section).type : section->type;
     /* Rows far down cannot be named: the section around will do, since libomptarget asks whether a row is a member, not of what. */
     cursor->parent = own <= REX_PARENT_MAX ? own : parent;
+    int64_t plain = cursor->plain;
     cursor->depth++;
+    /* What is only counted need not be looked at. */
+    cursor->plain = cursor->columns != NULL ? 0 : plain;
     for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size)
         result = mapper(cursor, (char *)section->begin + at);
     cursor->depth--;
+    cursor->plain = plain;
     cursor->section = around;
     cursor->parent = parent;
     return result;

@@ -22,6 +22,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "rex_kmp.h"
 #include "rex/rows.h"
@@ -323,8 +324,20 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * ---- The dynamic form -------------------------------------------------------------------------------------------------
  */
 
-/** struct rex_cursor: where rows go while a map is built. A row function passes it on to rex_push() and rex_map_elements(). Since 0.1. */
-struct rex_cursor;
+/**
+ * struct rex_cursor: where rows go while a map is built. A row function passes it on to rex_push() and rex_map_elements(); the fields are
+ * librex's, here only so that rex_push() can be inline. Since 0.1.
+ */
+struct rex_cursor {
+    int64_t row;      /**< number of the next row. */
+    int64_t plain;    /**< rows below this number are stored, or only counted, as they are. */
+    void **columns;   /**< base, begin, sizes, types, one behind the other; NULL in the pass that counts. */
+    int64_t capacity; /**< rows of a column. */
+    int64_t section;  /**< type of the sections around, which says what of an element is copied; valid if depth > 0. */
+    int64_t parent;   /**< row of the section around, of which an element's rows are members; valid if depth > 0. */
+    void *handle;     /**< of a mapper function that the runtime called: rows go there, at once. */
+    int depth;        /**< mappers inside mappers. */
+};
 
 /**
  * rex_rows: a function that pushes the rows of one map, in order. It is called twice with the same @context, to count and to fill, and
@@ -332,8 +345,25 @@ struct rex_cursor;
  */
 typedef int rex_rows(struct rex_cursor *cursor, void *context);
 
+/** rex_push_row(): rex_push() out of line, for code generators and for the rows that need a closer look. Returns likewise. Since 0.1. */
+REX_API int rex_push_row(struct rex_cursor *cursor, struct rex_row row);
+
 /** rex_push(): adds @row. Returns 0, or REX_EINVAL when the table is full, the size negative, or a member's parent not before it. Since 0.1. */
-REX_API int rex_push(struct rex_cursor *cursor, struct rex_row row);
+static inline int rex_push(struct rex_cursor *cursor, struct rex_row row)
+{
+    void **at = cursor->columns;
+    if (row.size < 0 || (row.type & REX_TYPE_MEMBER_MASK) != 0 || cursor->row >= cursor->plain)
+        return rex_push_row(cursor, row);
+    if (at != NULL) {
+        at += cursor->row;
+        at[0] = row.base;
+        at[cursor->capacity] = row.begin;
+        memcpy(&at[2 * cursor->capacity], &row.size, sizeof row.size);
+        memcpy(&at[3 * cursor->capacity], &row.type, sizeof row.type);
+    }
+    cursor->row++;
+    return 0;
+}
 
 /** rex_cursor_row(): number of the row that rex_push() adds next, counted from 0: what its members name as their parent. Since 0.1. */
 REX_API int32_t rex_cursor_row(const struct rex_cursor *cursor);
