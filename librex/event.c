@@ -50,8 +50,11 @@ static int make_driver_event(struct rex_event *event, const struct rex_gpu *gpu)
 {
     void *context;
     drop_driver_event(event);
-    if (rex_cuda_context_hold(gpu->ordinal, &context) != 0 || REX_STREAM(cuEventCreate, &event->driver, 0) != 0) {
+    if (rex_cuda_context_hold(gpu->ordinal, &context) != 0)
+        return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
+    if (REX_STREAM(cuEventCreate, &event->driver, 0) != 0) {
         event->driver = NULL;
+        rex_cuda_context_release(gpu->ordinal);
         return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
     }
     event->context = gpu->context;

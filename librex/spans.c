@@ -25,10 +25,10 @@ uint64_t rex_spans_generation(bool remember)
     return remember ? rex_mapping_now() : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
 
-static struct rex_span *known(struct rex_spans *spans, uintptr_t begin, size_t size, uint64_t generation)
+static struct rex_mapped_span *known(struct rex_spans *spans, uintptr_t begin, size_t size, uint64_t generation)
 {
     for (size_t i = 0; i < REX_SPANS; i++) {
-        struct rex_span *span = &spans->span[i];
+        struct rex_mapped_span *span = &spans->span[i];
         if (span->generation == generation && begin >= span->begin && begin < span->end && size <= span->end - begin)
             return span;
     }
@@ -36,11 +36,11 @@ static struct rex_span *known(struct rex_spans *spans, uintptr_t begin, size_t s
 }
 
 /* Where to put another span: in place of one of the same memory, an old one, or the next in turn. */
-static struct rex_span *place_for(struct rex_spans *spans, uintptr_t begin, uintptr_t end, uint64_t generation)
+static struct rex_mapped_span *place_for(struct rex_spans *spans, uintptr_t begin, uintptr_t end, uint64_t generation)
 {
-    struct rex_span *old = NULL;
+    struct rex_mapped_span *old = NULL;
     for (size_t i = 0; i < REX_SPANS; i++) {
-        struct rex_span *span = &spans->span[i];
+        struct rex_mapped_span *span = &spans->span[i];
         if (span->begin == begin && span->end == end)
             return span;
         if (old == NULL && span->generation != generation && !span->used)
@@ -56,7 +56,7 @@ static struct rex_span *place_for(struct rex_spans *spans, uintptr_t begin, uint
 }
 
 /* SIZE bytes at BEGIN as a span, if they are mapped whole. */
-static struct rex_span *ask(struct rex_spans *spans, const void *begin, size_t size, int number, uint64_t generation)
+static struct rex_mapped_span *ask(struct rex_spans *spans, const void *begin, size_t size, int number, uint64_t generation)
 {
     enum rex_presence presence = rex_memory_presence(begin, size, number);
     if (presence == REX_ABSENT)
@@ -65,12 +65,12 @@ static struct rex_span *ask(struct rex_spans *spans, const void *begin, size_t s
     if (device == 0)
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
-    struct rex_span *span = place_for(spans, at, end, generation);
-    *span = (struct rex_span){at, end, device - at, generation, span->used};
+    struct rex_mapped_span *span = place_for(spans, at, end, generation);
+    *span = (struct rex_mapped_span){at, end, device - at, generation, span->used};
     return span;
 }
 
-static struct rex_span *ask_for_row(struct rex_spans *spans, uintptr_t begin, size_t size, int number, uint64_t generation)
+static struct rex_mapped_span *ask_for_row(struct rex_spans *spans, uintptr_t begin, size_t size, int number, uint64_t generation)
 {
     const void *row;
     size_t row_size;
@@ -81,7 +81,7 @@ static struct rex_span *ask_for_row(struct rex_spans *spans, uintptr_t begin, si
 
 uintptr_t rex_spans_look_up(struct rex_spans *spans, uintptr_t begin, size_t size, int number, uint64_t generation)
 {
-    struct rex_span *span = known(spans, begin, size, generation);
+    struct rex_mapped_span *span = known(spans, begin, size, generation);
     if (span == NULL)
         span = ask_for_row(spans, begin, size, number, generation);
     if (span == NULL)
@@ -119,7 +119,7 @@ void rex_spans_release(struct rex_spans *spans)
 }
 
 /* Does TO know, and mark, what SPAN is? */
-static bool use(struct rex_spans *to, const struct rex_span *span)
+static bool use(struct rex_spans *to, const struct rex_mapped_span *span)
 {
     for (size_t i = 0; i < REX_SPANS; i++)
         if (to->span[i].begin <= span->begin && span->end <= to->span[i].end && to->span[i].generation != 0) {
@@ -134,7 +134,7 @@ void rex_spans_use(struct rex_spans *to, const struct rex_spans *from)
     to->lost |= from->lost;
     for (size_t i = 0; i < REX_SPANS && from->span[i].generation != 0; i++)
         if (!use(to, &from->span[i])) {
-            struct rex_span *span = place_for(to, from->span[i].begin, from->span[i].end, from->span[i].generation);
+            struct rex_mapped_span *span = place_for(to, from->span[i].begin, from->span[i].end, from->span[i].generation);
             *span = from->span[i];
             span->used = true;
         }
@@ -143,7 +143,7 @@ void rex_spans_use(struct rex_spans *to, const struct rex_spans *from)
 enum rex_spans_change rex_spans_renew(struct rex_spans *spans, int number, uint64_t generation)
 {
     for (size_t i = 0; i < REX_SPANS; i++) {
-        struct rex_span *span = &spans->span[i];
+        struct rex_mapped_span *span = &spans->span[i];
         if (span->generation == 0 || span->generation == generation)
             continue;
         const void *begin = (const void *)span->begin;

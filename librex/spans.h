@@ -10,7 +10,7 @@
 #define REX_SECTIONS 256 /* sections of them */
 
 /* Mapped memory that was found on a device, whole and in one piece. */
-struct rex_span {
+struct rex_mapped_span {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
     uint64_t generation; /* of the mappings, when that was so; 0: none */
@@ -19,7 +19,7 @@ struct rex_span {
 
 /* Of one queue or graph, whose lock keeps threads apart. All zeros to begin with. */
 struct rex_spans {
-    struct rex_span span[REX_SPANS];
+    struct rex_mapped_span span[REX_SPANS];
     struct {
         uintptr_t begin;
         size_t size;

@@ -1,6 +1,6 @@
 /*
- * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90), gives host memory, and can do no
- * more.
+ * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90) and gives host memory; what queues
+ * use is in stream.c.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value.
  *
@@ -48,7 +48,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 int cuGetErrorName(int result, const char **name);
 int cuGetErrorName(int result, const char **name)
 {
-    *name = result == 100 ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_UNKNOWN";
+    *name = result == 100 ? "CUDA_ERROR_NO_DEVICE" : result == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_UNKNOWN";
     return 0;
 }
 
@@ -67,6 +67,13 @@ int cuMemHostUnregister(void *address);
 
 static unsigned context_flags;
 static int context_users;
+
+/* How many have retained the context. */
+int fake_cuda_context_users(void);
+int fake_cuda_context_users(void)
+{
+    return context_users;
+}
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {

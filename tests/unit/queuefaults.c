@@ -1,0 +1,260 @@
+/*
+ * queuefaults.c - each call of the driver that queues and graphs make, failing: an error that names it, and nothing that stays behind.
+ *
+ * The driver and libomptarget are fakes. What they do when nothing fails is tested on real ones, in tests/runtime.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex/entry.h"
+#include "rex/queue.h"
+
+/* Of tests/data/kernels.cu: its parameters are one value and one address. */
+REX_KERNEL(plain);
+
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+
+static void *in_driver(const char *name)
+{
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
+    CHECK(address != NULL);
+    return address;
+}
+
+static int objects(void)
+{
+    return *(int *)in_driver("fake_cuda_objects");
+}
+
+static int context_users(void)
+{
+    int (*users)(void);
+    void *address = in_driver("fake_cuda_context_users");
+    memcpy(&users, &address, sizeof users);
+    return users();
+}
+
+/* ---- everything that a queue can do ------------------------------------------------------------------------------------------------- */
+
+struct outcome {
+    const char *broken; /* the function that fails */
+    int failures;       /* of librex's calls that said so */
+};
+
+/* A call may fail for what is broken, and for nothing else. */
+static int note(struct outcome *outcome, int result)
+{
+    if (result == REX_OK || result == 1)
+        return result;
+    CHECK_EQUAL(result, REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), outcome->broken);
+    CHECK_MENTIONS(rex_last_error(), "CUDA_ERROR_LAUNCH_FAILED");
+    outcome->failures++;
+    return result;
+}
+#define TRY(call) note(outcome, (call))
+
+static int launch(struct rex_queue *queue)
+{
+    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 1, 32);
+    int64_t a = 1, b = 2;
+    description.dynamic_memory = 50000; /* more than the driver grants without being asked */
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    return rex_module_queue_launch(&module, queue, &description, &args);
+}
+
+static void called(void *argument)
+{
+    (void)argument;
+}
+
+static void use_queue(struct rex_queue *queue, struct outcome *outcome)
+{
+    char bytes[16], *device = (char *)4096;
+    for (int i = 0; i < 3; i++)
+        TRY(launch(queue));
+    TRY(rex_queue_copy_to(queue, device, bytes, sizeof bytes));
+    TRY(rex_queue_copy_from(queue, bytes, device, sizeof bytes));
+    for (size_t width = 1; width <= 4; width *= 2)
+        TRY(rex_queue_fill(queue, device, bytes, width, sizeof bytes));
+    TRY(rex_queue_call(queue, called, NULL));
+    TRY(rex_queue_done(queue));
+    TRY(launch(queue));
+    TRY(rex_queue_sync(queue));
+}
+
+static void use_events(struct rex_queue *queue, struct outcome *outcome)
+{
+    struct rex_event *event;
+    double seconds;
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    if (TRY(rex_event_record(event, queue)) == REX_OK) {
+        TRY(rex_queue_wait(queue, event));
+        TRY(rex_event_sync(event));
+        TRY(rex_event_done(event));
+        TRY(rex_event_seconds(event, event, &seconds));
+    }
+    rex_event_destroy(event);
+}
+
+/* Two queues in one graph. */
+static void record_branches(struct rex_queue *queue, struct rex_queue *other, struct outcome *outcome)
+{
+    struct rex_event *event;
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    TRY(launch(queue));
+    TRY(rex_event_record(event, queue));
+    TRY(rex_queue_wait(other, event));
+    TRY(launch(other));
+    TRY(launch(queue));
+    rex_event_destroy(event);
+}
+
+static void use_graph(struct rex_queue *queue, struct rex_queue *other, struct outcome *outcome)
+{
+    struct rex_graph *graph = NULL;
+    int64_t a = 1, b = 2;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    record_branches(queue, other, outcome);
+    if (TRY(rex_graph_end(queue, &graph)) != REX_OK)
+        return;
+    REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
+    TRY(rex_graph_launch(graph, queue));
+    if (rex_graph_launches(graph) > 0)
+        TRY(rex_graph_set(graph, 0, &args));
+    TRY(rex_graph_launch(graph, queue));
+    rex_graph_destroy(graph);
+}
+
+static void use_everything(struct outcome *outcome)
+{
+    struct rex_queue *queue = NULL, *other = NULL;
+    if (TRY(rex_module_queue_create(&module, &queue, 0, "first", 0)) == REX_OK &&
+        TRY(rex_module_queue_create(&module, &other, 0, "second", 0)) == REX_OK) {
+        use_queue(queue, outcome);
+        use_events(queue, outcome);
+        use_graph(queue, other, outcome);
+    }
+    TRY(rex_queue_destroy(queue));
+    TRY(rex_queue_destroy(other));
+}
+
+/* ---- one after the other -------------------------------------------------------------------------------------------------------------- */
+
+struct fault {
+    const char *function;
+    int number; /* which of its calls fails */
+    int silent; /* nobody is told: what is destroyed is gone */
+};
+
+static void break_one(const void *context)
+{
+    const struct fault *fault = context;
+    struct outcome outcome = {fault->function, 0};
+    char setting[80];
+    snprintf(setting, sizeof setting, "%s:719:%d", fault->function, fault->number);
+    setenv("FAKE_CUDA_BREAKS", setting, 1);
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    int users = context_users();
+    use_everything(&outcome);
+    CHECK_EQUAL(outcome.failures > 0, !fault->silent);
+    /* And once more, with nothing broken any more. */
+    unsetenv("FAKE_CUDA_BREAKS");
+    outcome = (struct outcome){"nothing", 0};
+    use_everything(&outcome);
+    CHECK_EQUAL(outcome.failures, 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(objects(), 0);
+    CHECK_EQUAL(context_users(), users - 1); /* the registration's own */
+}
+
+static void test_each_call(void **state)
+{
+    static const struct fault faults[] = {
+        {"cuPointerGetAttribute", 1, 0}, {"cuStreamCreate", 1, 0},       {"cuStreamCreate", 2, 0},
+        {"cuStreamCreate", 3, 0},        {"cuStreamCreate", 4, 0},       {"cuModuleLoadData", 1, 0},
+        {"cuModuleGetFunction", 1, 0},   {"cuLaunchKernel", 1, 0},       {"cuLaunchKernel", 3, 0},
+        {"cuLaunchKernel", 5, 0},        {"cuLaunchKernel", 6, 0},       {"cuMemcpyHtoDAsync", 1, 0},
+        {"cuMemcpyDtoHAsync", 1, 0},     {"cuMemsetD8Async", 1, 0},      {"cuMemsetD16Async", 1, 0},
+        {"cuMemsetD32Async", 1, 0},      {"cuLaunchHostFunc", 1, 0},     {"cuEventCreate", 1, 0},
+        {"cuEventCreate", 2, 0},         {"cuEventRecord", 1, 0},        {"cuEventRecord", 2, 0},
+        {"cuEventRecord", 3, 0},         {"cuStreamWaitEvent", 1, 0},    {"cuStreamWaitEvent", 2, 0},
+        {"cuStreamWaitEvent", 3, 0},     {"cuEventSynchronize", 1, 0},   {"cuEventQuery", 1, 0},
+        {"cuEventElapsedTime", 1, 0},    {"cuStreamBeginCapture", 1, 0}, {"cuStreamEndCapture", 1, 0},
+        {"cuStreamGetCaptureInfo", 1, 0}, {"cuStreamGetCaptureInfo", 2, 0}, {"cuGraphInstantiate", 1, 0},
+        {"cuGraphLaunch", 1, 0},         {"cuGraphLaunch", 2, 0},        {"cuGraphExecKernelNodeSetParams", 1, 0},
+        {"cuStreamDestroy", 1, 1},       {"cuEventDestroy", 1, 1},       {"cuGraphExecDestroy", 1, 1},
+        {"cuGraphDestroy", 1, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(faults); i++)
+        in_child(break_one, &faults[i]);
+}
+
+/* An error that a wait brings stays: the device is lost, and no end of a mapping or a module goes to libomptarget, which would abort. */
+static void lose(const void *context)
+{
+    struct rex_queue *queue;
+    static int64_t value[4];
+    (void)context;
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:1", 1);
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
+    CHECK_EQUAL(launch(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "is lost");
+    uint32_t ends = the_record()->counts[FAKE_END];
+    REX_DATA_MAP(map, REX_TO(value, 4));
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &map), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "device 0 is lost, since queue \"doomed\"");
+    CHECK_EQUAL(rex_module_fini(&module), REX_ECUDA);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], ends);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
+}
+
+static void test_lost(void **state)
+{
+    (void)state;
+    in_child(lose, NULL);
+}
+
+/* A driver without graphs has no queues; the rest works. */
+static void be_old(const void *context)
+{
+    struct rex_queue *queue = NULL;
+    (void)context;
+    CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, NULL, 0), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "the CUDA driver is too old: it has no cuStreamBeginCapture_v2, which came with CUDA 10.1");
+    CHECK(queue == NULL);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+static void test_old(void **state)
+{
+    (void)state;
+    in_child(be_old, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_call),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_old),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
