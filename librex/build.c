@@ -201,6 +201,7 @@ int rex_graph_build(struct rex_graph *graph)
     if (result == REX_OK) {
         discard(&old);
         graph->generation = generation;
+        graph->stale = false;
         return REX_OK;
     }
     release_images(graph->image, graph->images);
@@ -224,10 +225,11 @@ int rex_graph_refresh(struct rex_graph *graph)
     uint64_t generation = rex_mapping_now();
     enum rex_spans_change change =
         rex_spans_renew(&graph->gpu.spans, graph->gpu.number, graph->gpu.remember ? generation : rex_spans_generation(false));
-    if (change == REX_SPANS_SAME) {
+    if (change == REX_SPANS_SAME && !graph->stale) {
         graph->generation = generation;
         return REX_OK;
     }
+    graph->stale = true;
     memset(&graph->gpu.spans, 0, sizeof graph->gpu.spans);
     return rex_graph_build(graph);
 }

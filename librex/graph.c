@@ -306,7 +306,7 @@ static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
     int entered = rex_stream_enter(graph->gpu.context), result = REX_OK;
     if (entered < 0)
         return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
-    if (!graph->gpu.remember || rex_mapping_now() != graph->generation)
+    if (!graph->gpu.remember || graph->stale || rex_mapping_now() != graph->generation)
         result = rex_graph_refresh(graph);
     if (result == REX_OK && REX_STREAM(cuGraphLaunch, graph->executable, queue->stream) != 0)
         result = rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());

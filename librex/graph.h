@@ -29,6 +29,7 @@ struct rex_graph {
     void *executable, *graph;
     void **node; /* of each launch */
     uint64_t generation; /* of the mappings when device addresses were found */
+    bool stale;          /* what `executable` has for device addresses is out of date, and could not be made anew */
     struct rex_noted noted;
     struct rex_queue_image **image; /* held */
     size_t images;

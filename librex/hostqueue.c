@@ -26,6 +26,8 @@ static int check_row(const struct rex_map *map, int32_t row, int number, const c
                    ? REX_OK
                    : rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": map row %d is a value of %lld bytes, and device %d takes at most 8: map it", name,
                               row, (long long)map->sizes[row], number);
+    if (map->sizes[row] == 0 && !(type & REX_TYPE_IMPLICIT))
+        return REX_OK;
     enum rex_presence presence = rex_memory_presence(map->begin[row], (size_t)map->sizes[row], number);
     if (presence == REX_ABSENT)
         presence = rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], number);

@@ -133,8 +133,12 @@ static int pack_row(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel, 
     if (type & REX_TYPE_LITERAL)
         return type & REX_TYPE_PARAMETER ? pack_value(gpu, kernel, (*parameter)++, map, row) : REX_OK;
     uintptr_t device = rex_spans_find(&gpu->spans, map->begin[row], (size_t)map->sizes[row], gpu->number, generation);
-    if (unlikely(device == 0))
-        return absent(gpu, kernel->name, map, row);
+    if (unlikely(device == 0)) {
+        if (map->sizes[row] > 0 || (type & REX_TYPE_IMPLICIT))
+            return absent(gpu, kernel->name, map, row);
+        /* A section without elements needs no memory. */
+        return type & REX_TYPE_PARAMETER ? pack_address(gpu, kernel, (*parameter)++, 0) : REX_OK;
+    }
     return type & REX_TYPE_PARAMETER ? pack_address(gpu, kernel, (*parameter)++, device_base(map, row, device)) : REX_OK;
 }
 

@@ -95,7 +95,7 @@ static int check_result(const struct graph *graph, const int32_t *cost, int32_t 
 static int compute(const struct settings *settings, const struct inputs *inputs, const struct graph *graph, int32_t *cost,
                    int32_t *expected)
 {
-    struct device_run run = {.device = settings->device};
+    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
     struct check check = {0};
     if (search_on_device(graph, cost, &run) != 0 || (settings->verify && check_result(graph, cost, expected, &check) != 0))
         return 1;
@@ -104,6 +104,7 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
     print_line("bfs", "%lld nodes, %lld edges, from node %lld, graph %s", (long long)graph->nodes, (long long)graph->edges,
                (long long)graph->source, inputs->input != NULL ? inputs->input : "made up");
     print_run(settings, run.launches, run.seconds);
+    print_ways(&run.ways);
     print_line("steps", "%lld, each with two updates of the flag", (long long)run.steps);
     /* The last step finds nothing, so the flag has worked if there was one more of them than the farthest node is away. */
     int passed = check.wrong == 0 && run.steps == check.farthest + 1;
@@ -139,6 +140,7 @@ int main(int argc, char **argv)
         .size = 65536,
         .smallest = 1,
         .largest = MOST_NODES,
+        .has_ways = 1,
     };
     struct inputs inputs = {.source = -1};
     parse(&settings, &inputs, argc, argv);

@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "../common/ways.h"
 #include "node.h"
 
 enum {
@@ -48,6 +49,7 @@ void free_graph(struct graph *graph);
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
+    struct ways ways; /* in: how to launch */
     int64_t steps;    /* out: how often the flag was asked for */
     int64_t launches; /* out: two in a step */
     double seconds;   /* out: the region, with its copies */

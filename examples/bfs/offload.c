@@ -4,6 +4,9 @@
  * What to look at: take_steps(). The flag is one mapped integer that goes to the device as 0 and comes back as what the second
  * kernel made of it, by two updates; the graph and the books stay where they are.
  *
+ * The host has to see the flag in every step, and no step can begin before it has. In a queue (--queue) it waits once in a step and not
+ * four times; and as all steps make the same calls, one recording of them will do for all (--graph).
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
@@ -12,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/common.h"
 #include "bfs.h"
 
 REX_KERNEL(bfs_expand);
@@ -34,15 +36,14 @@ struct search {
     int32_t go_on;     /* the flag */
 };
 
-static int launch(struct search *search, const void *key, const struct rex_map *arguments)
+static int run_kernel(struct search *search, const void *key, const struct rex_map *arguments)
 {
     int64_t teams = (search->graph->nodes + THREADS - 1) / THREADS;
-    struct rex_kernel_launch launch =
+    struct rex_kernel_launch description =
         rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    launch.device = search->run->device;
-    launch.trip_count = (uint64_t)search->graph->nodes;
-    search->run->launches++;
-    return rex_launch(&launch, arguments);
+    description.device = search->run->device;
+    description.trip_count = (uint64_t)search->graph->nodes;
+    return launch(&search->run->ways, &description, arguments);
 }
 
 static int expand(struct search *search)
@@ -52,7 +53,7 @@ static int expand(struct search *search)
     REX_MAP(arguments, REX_VALUE(nodes), REX_ALLOC(graph->node, nodes), REX_ALLOC(graph->target, graph->edges),
             REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes), REX_ALLOC(search->reached, nodes),
             REX_ALLOC(search->cost, nodes));
-    return launch(search, REX_KERNEL_ID(bfs_expand), &arguments);
+    return run_kernel(search, REX_KERNEL_ID(bfs_expand), &arguments);
 }
 
 static int advance(struct search *search)
@@ -60,26 +61,47 @@ static int advance(struct search *search)
     int64_t nodes = search->graph->nodes;
     REX_MAP(arguments, REX_VALUE(nodes), REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
             REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
-    return launch(search, REX_KERNEL_ID(bfs_advance), &arguments);
+    return run_kernel(search, REX_KERNEL_ID(bfs_advance), &arguments);
 }
 
-static int take_steps(struct search *search)
+/* The flag there, outwards, the flag back. */
+static int step(void *context)
 {
+    struct search *search = context;
     REX_DATA_MAP(flag_to, REX_TO(&search->go_on, 1));
     REX_DATA_MAP(flag_from, REX_FROM(&search->go_on, 1));
-    int64_t device = search->run->device;
+    int result = update(&search->run->ways, search->run->device, &flag_to);
+    if (result == 0)
+        result = expand(search);
+    if (result == 0)
+        result = advance(search);
+    return result == 0 ? update(&search->run->ways, search->run->device, &flag_from) : result;
+}
+
+/* Takes a step, or launches the GRAPH (NULL: there is none) that was made of one, until there was nothing to do. */
+static int take_steps(struct search *search, struct rex_graph *graph)
+{
+    struct ways *ways = &search->run->ways;
     int result = 0;
     do {
         search->go_on = 0;
-        result = rex_data_update(device, &flag_to);
+        result = graph != NULL ? rex_graph_launch(graph, ways->queue) : step(search);
         if (result == 0)
-            result = expand(search);
-        if (result == 0)
-            result = advance(search);
-        if (result == 0)
-            result = rex_data_update(device, &flag_from);
+            result = finish(ways);
         search->run->steps++;
+        search->run->launches += 2;
     } while (result == 0 && search->go_on);
+    return result;
+}
+
+static int search_all(struct search *search)
+{
+    struct rex_graph *graph = NULL;
+    int result = search->run->ways.way == RECORDED ? record(&search->run->ways, step, search, &graph) : 0;
+    if (result == 0)
+        result = take_steps(search, graph);
+    if (graph != NULL)
+        rex_graph_destroy(graph);
     return result;
 }
 
@@ -94,7 +116,7 @@ static int run_region(struct search *search)
                  REX_ALLOC(&search->go_on, 1));
     double began = seconds_now();
     REX_DATA_REGION(search->run->device, region)
-        result = take_steps(search);
+        result = search_all(search);
     search->run->seconds = seconds_now() - began;
     return result;
 }
@@ -114,7 +136,10 @@ int search_on_device(const struct graph *graph, int32_t *cost, struct device_run
         cost[i] = UNREACHED;
     cost[graph->source] = 0;
     search.frontier[graph->source] = search.visited[graph->source] = 1;
-    int result = run_region(&search);
+    int result = open_ways(&run->ways, run->device);
+    if (result == 0)
+        result = run_region(&search);
+    close_ways(&run->ways);
     if (result != 0)
         fprintf(stderr, "bfs: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
     free(books);

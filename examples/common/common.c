@@ -22,7 +22,9 @@ enum {
     VERIFY,
     NO_VERIFY,
     HELP,
-    FIXED, /* how many options every program has; extra ones are numbered from here */
+    QUEUE,
+    GRAPH,
+    FIXED, /* how many options programs share; extra ones are numbered from here */
     MOST_EXTRA = 8
 };
 
@@ -56,6 +58,10 @@ static void print_help(const struct settings *settings)
     print_option("size", "N", size);
     for (int i = 0; i < count_extra(settings); i++)
         print_option(settings->extra[i].name, settings->extra[i].argument, settings->extra[i].help);
+    if (settings->has_ways) {
+        print_option("queue", NULL, "put the launches in a queue, and wait once");
+        print_option("graph", NULL, "record the launches in a graph, and launch that");
+    }
     print_option("device", "D", "device number (-1, the default device)");
     print_option("verify", NULL, "check against a serial run (always, unless --no-verify)");
     print_option("help", NULL, "this text");
@@ -95,6 +101,8 @@ static void take_option(struct settings *settings, int which, const char *argume
     case VERIFY: settings->verify = 1; break;
     case NO_VERIFY: settings->verify = 0; break;
     case HELP: print_help(settings); exit(0);
+    case QUEUE: settings->way = QUEUED; break;
+    case GRAPH: settings->way = RECORDED; break;
     case '?': exit(WRONG_USAGE); /* getopt_long has said what is wrong */
     default: take_extra(settings, &settings->extra[which - FIXED], argument);
     }
@@ -107,9 +115,13 @@ void read_options(struct settings *settings, int argc, char **argv)
         {"verify", no_argument, NULL, VERIFY},    {"no-verify", no_argument, NULL, NO_VERIFY},
         {"help", no_argument, NULL, HELP},
     };
-    int which;
+    int which, count = HELP + 1;
+    if (settings->has_ways) {
+        known[count++] = (struct option){"queue", no_argument, NULL, QUEUE};
+        known[count++] = (struct option){"graph", no_argument, NULL, GRAPH};
+    }
     for (int i = 0; i < count_extra(settings); i++)
-        known[FIXED + i] = (struct option){settings->extra[i].name, required_argument, NULL, FIXED + i};
+        known[count++] = (struct option){settings->extra[i].name, required_argument, NULL, FIXED + i};
     settings->device = -1;
     settings->verify = 1;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)

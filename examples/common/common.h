@@ -26,6 +26,9 @@ struct extra_option {
     int64_t least, most;  /* between these */
 };
 
+/* How a program launches: it waits for each launch, puts them in a queue (--queue), or records them in a graph (--graph). */
+enum way { WAITING, QUEUED, RECORDED };
+
 /* A program and how it was started. */
 struct settings {
     const char *program;
@@ -33,14 +36,16 @@ struct settings {
     const char *unit;                 /* what --size counts */
     int64_t size, smallest, largest;  /* --size: in, the default and the limits; out, what was asked for */
     const struct extra_option *extra; /* ends with a NULL name; may be NULL */
+    int has_ways;                     /* in: there are --queue and --graph */
+    enum way way;                     /* out: which was given */
     int device;                       /* out: --device, -1 for the default */
     int verify;                       /* out: 0 after --no-verify */
     int sized;                        /* out: --size was given */
 };
 
 /*
- * Reads the command line: --size, --device, --verify, --no-verify, --help and the extra ones. Leaves the program on --help (0) and on
- * errors (2).
+ * Reads the command line: --size, --device, --verify, --no-verify, --help, --queue and --graph if @has_ways, and the extra ones. Leaves
+ * the program on --help (0) and on errors (2).
  */
 void read_options(struct settings *settings, int argc, char **argv);
 

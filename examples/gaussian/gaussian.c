@@ -88,7 +88,7 @@ static int check_solution(const struct equations *system, const double *solution
 
 static int compute(const struct settings *settings, const struct inputs *inputs, const struct equations *system, double *solution)
 {
-    struct device_run run = {.device = settings->device};
+    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
     struct check check = {.zero_pivot = -1};
     if (solve_on_device(system, solution, &run) != 0)
         return 1;
@@ -96,6 +96,7 @@ static int compute(const struct settings *settings, const struct inputs *inputs,
         return 1;
     print_line("gaussian", "%lld unknowns, system %s", (long long)system->size, inputs->input != NULL ? inputs->input : "made up");
     print_run(settings, run.launches, run.seconds);
+    print_ways(&run.ways);
     if (check.zero_pivot >= 0)
         return print_check(settings, 0, check.seconds, "the pivot of row %lld is 0, and rows are not exchanged here",
                            (long long)check.zero_pivot + 1);
@@ -128,6 +129,7 @@ int main(int argc, char **argv)
         .size = 1024,
         .smallest = 1,
         .largest = MOST_UNKNOWNS,
+        .has_ways = 1,
     };
     struct inputs inputs = {NULL, NULL};
     parse(&settings, &inputs, argc, argv);

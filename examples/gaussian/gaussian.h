@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "../common/ways.h"
+
 enum {
     MOST_UNKNOWNS = 16384 /* the matrix then takes 2 GiB, and there are two */
 };
@@ -45,6 +47,7 @@ void free_equations(struct equations *system);
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
+    struct ways ways; /* in: how to launch */
     int64_t launches; /* out */
     double seconds;   /* out: launches and copies */
 };

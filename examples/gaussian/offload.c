@@ -4,6 +4,8 @@
  * What to look at: run_region(). The matrix goes to the device once and does not come back; what comes back is the solution, a row of
  * REX_FROM(). Two of the arrays exist for the device alone: the host never looks at the multipliers, so their row is REX_ALLOC().
  *
+ * The host has nothing to do between two launches, so they can go in a queue, or in a graph, which ../common/ways.c does.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
@@ -11,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../common/common.h"
 #include "gaussian.h"
 
 REX_KERNEL(gaussian_fan1);
@@ -31,13 +32,13 @@ struct elimination {
     double *solution;
 };
 
-static int launch(struct elimination *work, const void *key, int64_t teams, const struct rex_map *arguments)
+static int run_kernel(struct elimination *work, const void *key, int64_t teams, const struct rex_map *arguments)
 {
-    struct rex_kernel_launch launch =
+    struct rex_kernel_launch description =
         rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    launch.device = work->run->device;
+    description.device = work->run->device;
     work->run->launches++;
-    return rex_launch(&launch, arguments);
+    return launch(&work->run->ways, &description, arguments);
 }
 
 /* Blocks for @count threads. */
@@ -51,7 +52,7 @@ static int fan1(struct elimination *work, int64_t step)
     int64_t size = work->system->size;
     REX_MAP(arguments, REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->system->matrix, size * size),
             REX_ALLOC(work->multiplier, size));
-    return launch(work, REX_KERNEL_ID(gaussian_fan1), teams_for(size - 1 - step), &arguments);
+    return run_kernel(work, REX_KERNEL_ID(gaussian_fan1), teams_for(size - 1 - step), &arguments);
 }
 
 static int fan2(struct elimination *work, int64_t step)
@@ -59,7 +60,7 @@ static int fan2(struct elimination *work, int64_t step)
     int64_t size = work->system->size;
     REX_MAP(arguments, REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->multiplier, size),
             REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->system->right, size));
-    return launch(work, REX_KERNEL_ID(gaussian_fan2), size - 1 - step, &arguments);
+    return run_kernel(work, REX_KERNEL_ID(gaussian_fan2), size - 1 - step, &arguments);
 }
 
 static int back(struct elimination *work, int64_t step)
@@ -67,11 +68,12 @@ static int back(struct elimination *work, int64_t step)
     int64_t size = work->system->size;
     REX_MAP(arguments, REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->system->matrix, size * size),
             REX_ALLOC(work->system->right, size), REX_ALLOC(work->solution, size));
-    return launch(work, REX_KERNEL_ID(gaussian_back), teams_for(step + 1), &arguments);
+    return run_kernel(work, REX_KERNEL_ID(gaussian_back), teams_for(step + 1), &arguments);
 }
 
-static int eliminate(struct elimination *work)
+static int eliminate(void *context)
 {
+    struct elimination *work = context;
     int64_t size = work->system->size;
     int result = 0;
     for (int64_t step = 0; step < size - 1 && result == 0; step++) {
@@ -93,7 +95,7 @@ static int run_region(struct elimination *work)
                  REX_FROM(work->solution, size));
     double began = seconds_now();
     REX_DATA_REGION(work->run->device, region)
-        result = eliminate(work);
+        result = take(&work->run->ways, eliminate, work);
     work->run->seconds = seconds_now() - began;
     return result;
 }
@@ -107,7 +109,10 @@ int solve_on_device(const struct equations *system, double *solution, struct dev
     }
     struct elimination work = {.system = system, .run = run, .multiplier = multiplier, .solution = solution};
     run->launches = 0;
-    int result = run_region(&work);
+    int result = open_ways(&run->ways, run->device);
+    if (result == 0)
+        result = run_region(&work);
+    close_ways(&run->ways);
     if (result != 0)
         fprintf(stderr, "gaussian: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
     free(multiplier);

@@ -65,13 +65,6 @@ struct chip chip_model(int64_t size)
     return chip;
 }
 
-double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
 struct options {
@@ -79,6 +72,7 @@ struct options {
     int iterations;
     int device;
     int verify;
+    enum way way;         /* to launch */
     const char *temp;     /* files to read; NULL: generate */
     const char *power;
     const char *generate; /* folder for generated files; NULL: a temporary one */
@@ -101,6 +95,8 @@ static void print_help(void)
            "                    without this and without --temp they go to a temporary folder\n"
            "  --output FILE     write the last temperatures, in the same form\n"
            "  --png FILE        where the heat map goes (%s); --no-png for none\n"
+           "  --queue           put the steps in a queue, and wait where the host needs a result\n"
+           "  --graph           record the steps between two reports in a graph, and launch that\n"
            "  --device D        device number (-1, the default device)\n"
            "  --verify          check against a serial run (always, unless --no-verify)\n"
            "  --help            this text\n"
@@ -145,7 +141,8 @@ static struct options parse_options(int argc, char **argv)
         {"generate", required_argument, NULL, 'g'},   {"output", required_argument, NULL, 'o'},
         {"png", required_argument, NULL, 'm'},        {"no-png", no_argument, NULL, 'M'},
         {"device", required_argument, NULL, 'd'},     {"verify", no_argument, NULL, 'v'},
-        {"no-verify", no_argument, NULL, 'V'},        {"help", no_argument, NULL, 'h'},
+        {"no-verify", no_argument, NULL, 'V'},        {"help", no_argument, NULL, 'h'},             {"queue", no_argument, NULL, 'q'},
+        {"graph", no_argument, NULL, 'r'},
         {NULL, 0, NULL, 0},
     };
     struct options options = {.size = DEFAULT_SIZE,
@@ -167,6 +164,8 @@ static struct options parse_options(int argc, char **argv)
         case 'M': options.picture = NULL; break;
         case 'v': options.verify = 1; break;
         case 'V': options.verify = 0; break;
+        case 'q': options.way = QUEUED; break;
+        case 'r': options.way = RECORDED; break;
         case 'h': print_help(); exit(0);
         default: exit(USAGE); /* getopt_long has said what is wrong */
         }
@@ -321,6 +320,7 @@ static void print_summary(const struct options *options, const struct problem *p
     print_device(run->device);
     printf("launches     %lld, %.3f s, %.1f us each; with the copies %.6f s\n", (long long)run->launches,
            run->kernel_time, 1e6 * run->kernel_time / (double)run->launches, run->region_time);
+    print_ways(&run->ways);
     printf("temperature  %.3f to %.3f degrees\n", run->coldest, run->hottest);
     if (options->picture != NULL)
         printf("heat map     %s\n", options->picture);
@@ -352,7 +352,7 @@ int main(int argc, char **argv)
 {
     struct options options = parse_options(argc, argv);
     struct problem problem;
-    struct device_run run = {.device = options.device, .iterations = options.iterations};
+    struct device_run run = {.device = options.device, .ways = {.way = options.way}, .iterations = options.iterations};
     struct check check = {0};
 
     int result = allocate(&problem, options.size);

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../common/ways.h"
+
 /*
  * Temperature of the surroundings. Rodinia gives 80 (degrees Celsius) and adds nothing to the files' values; so does
  * this.
@@ -36,9 +38,6 @@ struct chip {
 /* The model of a chip of @size x @size cells: Rodinia's constants. */
 struct chip chip_model(int64_t size);
 
-/* Seconds since some fixed moment. */
-double seconds_now(void);
-
 /* ---- input.c: files hold one number a line, size x size of them, row by row ---- */
 
 /*
@@ -57,6 +56,7 @@ void generate(const struct chip *chip, double *temp, double *power);
 
 struct device_run {
     int device;          /* in: number, -1 for the default */
+    struct ways ways;    /* in: how to launch */
     int iterations;      /* in */
     int64_t launches;    /* out: of both kernels */
     double kernel_time;  /* out: seconds in launches */

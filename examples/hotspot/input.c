@@ -168,15 +168,6 @@ static const struct unit floor_plan[] = {
     {0.46, 0.06, 0.08, 0.88, 0.30}, {0.54, 0.46, 0.40, 0.08, 0.14}, {0.95, 0.10, 0.04, 0.80, 0.48},
 };
 
-/* Numbers in [0, 1) from a fixed start (splitmix64), so that every machine generates the same files. */
-static double next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0; /* 53 bits over 2^53 */
-}
-
 static double load_at(double x, double y)
 {
     double load = 0.0;
@@ -203,7 +194,7 @@ void generate(const struct chip *chip, double *temp, double *power)
         for (int64_t column = 0; column < chip->size; column++) {
             double x = ((double)column + 0.5) / edge, y = ((double)row + 0.5) / edge;
             int64_t cell = row * chip->size + column;
-            double load = load_at(x, y) * (0.9 + 0.2 * next_random(&random));
+            double load = load_at(x, y) * (0.9 + 0.2 * next_fraction(&random));
             temp[cell] = warmth_at(x, y);
             power[cell] = load * MAX_POWER_DENSITY * chip->cell_area;
         }

@@ -5,6 +5,10 @@
  * the order it wants them, so that what one step writes the next one reads, and no row asks for a copy. The result is
  * fetched at the end by one update, from whichever buffer holds it.
  *
+ * The host needs nothing from a step but that it came in its turn: with --queue it puts steps in a queue and waits where it wants the
+ * extremes. Two steps make the same calls as the two before them, so with --graph it records the steps from one report to the
+ * next once, and launches them as one (run_block()).
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
@@ -43,6 +47,8 @@ struct region {
     double *next; /* where the next step writes them */
     double *coldest;
     double *hottest;
+    struct rex_graph *graph; /* of an even number of steps, so that the buffers are as they were; NULL: none */
+    int recorded;            /* that number */
 };
 
 int offload_start(int device)
@@ -74,10 +80,20 @@ void print_device(int device)
     printf("image        %s\n", rex_module_image_path(&rex_this_module));
 }
 
-static int launch(struct region *region, void *kernel, uint32_t rows, void **address, int64_t *sizes, int64_t *types)
+/* As a packet for libomptarget, or, in a queue, from the same four columns as a map. */
+static int start(struct region *region, void *kernel, struct __tgt_kernel_arguments *args)
+{
+    struct rex_queue *queue = region->run->ways.queue;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(kernel, args->Teams[0], THREADS);
+    struct rex_map map = {.count = (int32_t)args->NumArgs, .base = args->ArgsBase, .begin = args->Args, .sizes = args->ArgSizes,
+                          .types = args->ArgTypes};
+    return queue != NULL ? rex_queue_launch(queue, &launch, &map)
+                         : __tgt_target_kernel(region->run->device, (int32_t)args->Teams[0], THREADS, kernel, args);
+}
+
+static int run_kernel(struct region *region, void *kernel, uint32_t rows, void **address, int64_t *sizes, int64_t *types)
 {
     int64_t size = region->chip->size;
-    uint32_t teams = (uint32_t)(size < MAX_TEAMS ? size : MAX_TEAMS);
     struct __tgt_kernel_arguments args = {
         .Version = 3,
         .NumArgs = rows,
@@ -86,13 +102,12 @@ static int launch(struct region *region, void *kernel, uint32_t rows, void **add
         .ArgSizes = sizes,
         .ArgTypes = types,
         .Tripcount = (uint64_t)(size * size),
-        .Teams = {teams, 1, 1},
+        .Teams = {(uint32_t)(size < MAX_TEAMS ? size : MAX_TEAMS), 1, 1},
         .Threads = {THREADS, 1, 1},
     };
     double began = seconds_now();
-    int result = __tgt_target_kernel(region->run->device, (int32_t)teams, THREADS, kernel, &args);
+    int result = start(region, kernel, &args);
     region->run->kernel_time += seconds_now() - began;
-    region->run->launches++;
     return result;
 }
 
@@ -121,7 +136,7 @@ static int take_step(struct region *region)
     int64_t sizes[] = {8, 8, 8, 8, 8, bytes, bytes, bytes};
     int64_t types[] = {MAP_LITERAL, MAP_LITERAL,   MAP_LITERAL,   MAP_LITERAL,
                        MAP_LITERAL, MAP_PARAMETER, MAP_PARAMETER, MAP_PARAMETER};
-    if (launch(region, REX_KERNEL_ID(hotspot_step), 8, address, sizes, types) != 0)
+    if (run_kernel(region, REX_KERNEL_ID(hotspot_step), 8, address, sizes, types) != 0)
         return -1;
     double *written = region->next;
     region->next = region->now;
@@ -143,7 +158,8 @@ static int find_extremes(struct region *region)
     void *address[] = {packed_int(size), region->now, region->coldest, region->hottest};
     int64_t sizes[] = {8, size * row_bytes, row_bytes, row_bytes};
     int64_t types[] = {MAP_LITERAL, MAP_PARAMETER, MAP_PARAMETER, MAP_PARAMETER};
-    if (launch(region, REX_KERNEL_ID(hotspot_extremes), 4, address, sizes, types) != 0)
+    region->run->launches++;
+    if (run_kernel(region, REX_KERNEL_ID(hotspot_extremes), 4, address, sizes, types) != 0 || finish(&region->run->ways) != 0)
         return -1;
     fetch(region, 2, &address[2], &sizes[2]);
 
@@ -167,18 +183,44 @@ static void show_progress(const struct device_run *run, int done)
         fputc('\n', stderr);
 }
 
+static int take_recorded_steps(void *context)
+{
+    struct region *region = context;
+    for (int i = 0; i < region->recorded; i++)
+        if (take_step(region) != 0)
+            return -1;
+    return 0;
+}
+
+/* COUNT steps: as many of them as may be by the graph. */
+static int run_block(struct region *region, int count)
+{
+    double began = seconds_now();
+    region->run->launches += count;
+    for (; region->graph != NULL && count >= region->recorded; count -= region->recorded)
+        if (rex_graph_launch(region->graph, region->run->ways.queue) != 0)
+            return -1;
+    region->run->kernel_time += seconds_now() - began;
+    for (; count > 0; count--)
+        if (take_step(region) != 0)
+            return -1;
+    return 0;
+}
+
 static int run_iterations(struct region *region)
 {
     int total = region->run->iterations;
     int between_reports = total / REPORTS > 0 ? total / REPORTS : 1;
-    for (int done = 1; done <= total; done++) {
-        if (take_step(region) != 0)
+    region->recorded = between_reports / 2 * 2;
+    if (region->run->ways.way == RECORDED && region->recorded > 0 &&
+        record(&region->run->ways, take_recorded_steps, region, &region->graph) != 0)
+        return -1;
+    for (int done = 0, block; done < total;) {
+        block = total - done < between_reports ? total - done : between_reports;
+        if (run_block(region, block) != 0 || find_extremes(region) != 0)
             return -1;
-        if (done % between_reports == 0 || done == total) {
-            if (find_extremes(region) != 0)
-                return -1;
-            show_progress(region->run, done);
-        }
+        done += block;
+        show_progress(region->run, done);
     }
     return 0;
 }
@@ -196,6 +238,7 @@ static int run_region(struct region *region)
     double began = seconds_now();
     __tgt_target_data_begin(region->run->device, 5, address, address, sizes, types);
     int result = run_iterations(region);
+    rex_graph_destroy(region->graph); /* NULL is left alone */
     if (result == 0) {
         void *last = region->now;
         fetch(region, 1, &last, &field_bytes);
@@ -225,7 +268,8 @@ int simulate_on_device(const struct chip *chip, const double *power, double *tem
     };
     run->launches = 0;
     run->kernel_time = 0.0;
-    int result = run_region(&region);
+    int result = open_ways(&run->ways, run->device) == 0 ? run_region(&region) : -1;
+    close_ways(&run->ways);
     if (result != 0)
         fprintf(stderr, "hotspot: launch %lld failed\n", (long long)run->launches);
     else if (region.now != temp)

@@ -78,6 +78,7 @@ static int summary(const struct settings *settings, const struct request *reques
                request->list != NULL ? "of " : "made up", request->list != NULL ? request->list : "", request->query.latitude,
                request->query.longitude);
     print_run(settings, run->launches, run->seconds);
+    print_ways(&run->ways);
     print_nearest(nearest);
     return print_check(settings, check->wrong == 0 && check->records == run->records, check->seconds,
                        "%d of %d neighbours wrong, %lld records", check->wrong, nearest->count, (long long)check->records);
@@ -86,7 +87,7 @@ static int summary(const struct settings *settings, const struct request *reques
 static int search_list(const struct settings *settings, const struct request *request, const char *list, search_function *search)
 {
     struct nearest nearest = {.room = request->query.neighbours};
-    struct device_run run = {.device = settings->device};
+    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
     struct check check = {0};
     nearest.list = calloc((size_t)nearest.room, sizeof *nearest.list);
     if (nearest.list == NULL) {

@@ -21,8 +21,11 @@ int main(int argc, char **argv)
         .size = 42764,
         .smallest = 1,
         .largest = 100000000,
+        .has_ways = 1,
     };
     struct request request = {.list = NULL};
     parse_request(&settings, &request, argc, argv);
-    return start_offload(&settings) != 0 ? 1 : run_request(&settings, &request, search_on_device);
+    if (start_offload(&settings) != 0)
+        return 1;
+    return run_request(&settings, &request, settings.way == WAITING ? search_on_device : search_resident);
 }

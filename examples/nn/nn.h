@@ -3,6 +3,7 @@
  *
  *   nn.c        main
  *   offload.c   the device run: the one to read for offloading
+ *   resident.c  the same with all records on the device, for --queue and --graph
  *   kernels.cu  the device side
  *   serial.c    the reference for the check
  *   records.c   record files in Rodinia's format: made up, and read window by window
@@ -20,6 +21,7 @@
 #include <stdio.h>
 
 #include "../common/common.h"
+#include "../common/ways.h"
 
 /*
  * A record is a line of text, its fields in fixed places; these are Rodinia's:
@@ -101,6 +103,7 @@ void sort_nearest(struct nearest *nearest);
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
+    struct ways ways; /* in: how to launch */
     int64_t records;  /* out */
     int64_t launches; /* out */
     double seconds;   /* out: launches and copies */
@@ -109,6 +112,11 @@ struct device_run {
 /* Searches the records of a list. 0, or -1 with a line on stderr. */
 typedef int search_function(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run);
 search_function search_on_device;
+
+/* ---- resident.c ---- */
+
+/* As search_on_device(), in a queue or a graph. */
+search_function search_resident;
 
 /* ---- serial.c ---- */
 

@@ -5,6 +5,9 @@
  * REX_ALLOC: the region has mapped all of it, so nothing is copied and nothing looked for but the device's address. The grid goes to the
  * device once, 100 000 numbers come back.
  *
+ * No launch needs the host to have seen the one before it, so walk_down() may as well put all of them in a queue, or record them in a
+ * graph: step() is the same, and launch() of ../common/ways.c waits or does not.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
@@ -13,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/common.h"
 #include "pathfinder.h"
 
 REX_KERNEL(pathfinder_step);
@@ -35,19 +37,20 @@ static int step(struct walk *walk, int64_t row)
 {
     const struct grid *grid = walk->grid;
     int64_t columns = grid->columns, teams = (columns + THREADS - 1) / THREADS;
-    struct rex_kernel_launch launch =
+    struct rex_kernel_launch description =
         rex_kernel_launch_of(REX_KERNEL_ID(pathfinder_step), (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    launch.device = walk->run->device;
-    launch.trip_count = (uint64_t)columns;
+    description.device = walk->run->device;
+    description.trip_count = (uint64_t)columns;
     REX_MAP(arguments, REX_VALUE(row), REX_VALUE(columns), REX_ALLOC(grid->cost, grid->rows * columns),
             REX_ALLOC(walk->now, columns), REX_ALLOC(walk->next, columns));
     walk->run->launches++;
-    return rex_launch(&launch, &arguments);
+    return launch(&walk->run->ways, &description, &arguments);
 }
 
-/* From the first row, which costs what it costs, to the last one; then fetches the result, from whichever buffer has it. */
-static int walk_down(struct walk *walk)
+/* From the first row, which costs what it costs, to the last one. */
+static int take_steps(void *context)
 {
+    struct walk *walk = context;
     int result = 0;
     for (int64_t row = 1; row < walk->grid->rows && result == 0; row++) {
         result = step(walk, row);
@@ -55,6 +58,13 @@ static int walk_down(struct walk *walk)
         walk->next = walk->now;
         walk->now = written;
     }
+    return result;
+}
+
+/* All steps; then fetches the result, from whichever buffer has it. */
+static int walk_down(struct walk *walk)
+{
+    int result = take(&walk->run->ways, take_steps, walk);
     REX_DATA_MAP(last, REX_FROM(walk->now, walk->grid->columns));
     return result == 0 ? rex_data_update(walk->run->device, &last) : result;
 }
@@ -83,7 +93,10 @@ int walk_on_device(const struct grid *grid, int32_t *cheapest, struct device_run
     struct walk walk = {.grid = grid, .run = run, .now = cheapest, .next = other};
     run->launches = 0;
     memcpy(cheapest, grid->cost, bytes);
-    int result = run_region(&walk);
+    int result = open_ways(&run->ways, run->device);
+    if (result == 0)
+        result = run_region(&walk);
+    close_ways(&run->ways);
     if (result != 0)
         fprintf(stderr, "pathfinder: after %lld launches: %s\n", (long long)run->launches, rex_last_error());
     else if (walk.now != cheapest)

@@ -16,7 +16,7 @@
 
 static int compute(const struct settings *settings, const struct grid *grid, int32_t *cheapest)
 {
-    struct device_run run = {.device = settings->device};
+    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
     struct check check = {0};
     if (walk_on_device(grid, cheapest, &run) != 0)
         return 1;
@@ -24,6 +24,7 @@ static int compute(const struct settings *settings, const struct grid *grid, int
         return 1;
     print_line("pathfinder", "%lld columns, %lld rows, costs made up", (long long)grid->columns, (long long)grid->rows);
     print_run(settings, run.launches, run.seconds);
+    print_ways(&run.ways);
     print_line("result", "the cheapest way costs %d", least_cost(cheapest, grid->columns));
     return print_check(settings, check.wrong == 0, check.seconds, "%lld of %lld costs wrong", (long long)check.wrong,
                        (long long)grid->columns);
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
         .smallest = 1,
         .largest = MOST_COLUMNS,
         .extra = extra,
+        .has_ways = 1,
     };
     read_options(&settings, argc, argv);
     return start_offload(&settings) != 0 ? 1 : run_all(&settings, rows);

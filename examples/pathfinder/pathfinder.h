@@ -16,6 +16,8 @@
 
 #include <stdint.h>
 
+#include "../common/ways.h"
+
 enum {
     DEFAULT_COLUMNS = 100000, /* Rodinia's */
     DEFAULT_ROWS = 100,
@@ -34,6 +36,7 @@ struct grid {
 
 struct device_run {
     int device;       /* in: number, -1 for the default */
+    struct ways ways; /* in: how to launch */
     int64_t launches; /* out */
     double seconds;   /* out: launches and copies */
 };

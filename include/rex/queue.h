@@ -103,7 +103,7 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
  * rex_module_queue_launch(): launches a kernel of @module, registering it first where needed, and returns. rex_queue_launch() passes
  * this binary's module.
  * @launch  what, on which grid; its device must be -1 or the queue's. y and z of the grid reach the GPU on every LLVM release.
- * @map     the arguments, NULL for none. Rows are what rex_launch() takes, but for REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE; no row
+ * @map     the arguments, NULL for none. A section of no elements that is not mapped is NULL for the kernel. Rows are what rex_launch() takes, but for REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE; no row
  *          copies anything. Values are taken at the call. Free to be changed afterwards.
  * Returns 0; REX_EHOST where offloading is disabled or the device is the host: run the host version; REX_EINVAL, REX_EKEY, REX_EPARAMS
  * (number or size of the arguments), REX_EDEVICE, REX_EABSENT, REX_EUNSUPPORTED (device globals; on the host device a value of more than

@@ -167,7 +167,13 @@ static void absent(void **state)
 {
     (void)state;
     static int64_t value[VALUES];
+    int64_t nought = 0;
     struct rex_queue *queue = new_queue("absent", 0);
+    struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
+    REX_MAP(empty, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(value, 0));
+    REX_MAP(pointer, REX_VALUE(nought), REX_VALUE(nought), REX_POINTER(value));
+    OK(rex_queue_launch(queue, &launch, &empty));
+    FAILS(rex_queue_launch(queue, &launch, &pointer), REX_EABSENT, "map row 2, 0 bytes");
     FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
     REX_DATA_MAP(half, REX_TOFROM(value, VALUES / 2));
     REX_DATA_REGION(-1, half) {

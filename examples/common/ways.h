@@ -1,0 +1,47 @@
+/*
+ * ways.h - the three ways to launch, for programs that have --queue and --graph.
+ *
+ * What a program does on the device is a function of its own, the *steps*: it makes the same calls whichever way, and launch() below
+ * waits or does not.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef EXAMPLES_WAYS_H
+#define EXAMPLES_WAYS_H
+
+#include <rex.h>
+
+#include "common.h"
+
+/* How a run launches. Zeros: it waits for each launch. */
+struct ways {
+    enum way way;            /* in */
+    struct rex_queue *queue; /* NULL where each launch is waited for */
+    double making;           /* out: of the run's seconds, what the graph took to make */
+};
+
+/* Makes the queue, if one is wanted. 0, or an error of librex. close_ways() in any case. */
+int open_ways(struct ways *ways, int device);
+void close_ways(struct ways *ways);
+
+/* rex_launch(), or rex_queue_launch() on the run's queue. */
+int launch(const struct ways *ways, const struct rex_kernel_launch *launch, const struct rex_map *arguments);
+
+/* rex_data_update(), or rex_queue_update(). */
+int update(const struct ways *ways, int device, const struct rex_map *map);
+
+/* What is in the queue, if there is one, is done when this returns. 0, or an error of librex. */
+int finish(const struct ways *ways);
+
+typedef int steps_function(void *context);
+
+/* Records the steps instead of taking them. 0 and a graph, to be destroyed, or an error of librex. */
+int record(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph);
+
+/* Takes the steps, whichever way, and waits for them: in a graph, records them, and launches it once. */
+int take(struct ways *ways, steps_function *steps, void *context);
+
+/* A line of the summary, where launches are not waited for. */
+void print_ways(const struct ways *ways);
+
+#endif

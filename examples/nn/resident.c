@@ -1,0 +1,147 @@
+/*
+ * resident.c - nn's device run with --queue and --graph: all records are read first and mapped once, and the launches, still one for each
+ * window of at most ten, are not waited for.
+ *
+ * What to look at: launch_windows(). A launch here brings nothing and fetches nothing, so the host is through with it in the two
+ * microseconds that a launch takes, and waits once for all of them; as a graph they take half of that each, if somebody wants the same
+ * distances again. The price is memory for all records.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn.h"
+
+REX_KERNEL_DECLARE(nn_distances);
+
+enum {
+    THREADS = 32 /* one warp: there are ten records */
+};
+
+/* All records, and the windows in which they were read. */
+struct all {
+    const struct query *query;
+    struct device_run *run;
+    int64_t count, room;
+    char (*text)[RECORD_LENGTH];
+    double *latitude, *longitude, *squared;
+    int64_t windows, window_room;
+    int *window; /* records in each */
+};
+
+static int grow(void **array, size_t size, int64_t room)
+{
+    void *more = realloc(*array, (size_t)room * size);
+    if (more == NULL)
+        return -1;
+    *array = more;
+    return 0;
+}
+
+/* Room for another window. 0, or -1: out of memory. */
+static int make_room(struct all *all)
+{
+    if (all->count + WINDOW > all->room) {
+        int64_t room = 2 * all->room + 1000 * WINDOW;
+        if (grow((void **)&all->text, sizeof *all->text, room) != 0 || grow((void **)&all->latitude, sizeof(double), room) != 0 ||
+            grow((void **)&all->longitude, sizeof(double), room) != 0 || grow((void **)&all->squared, sizeof(double), room) != 0)
+            return -1;
+        all->room = room;
+    }
+    if (all->windows == all->window_room) {
+        int64_t room = 2 * all->window_room + 1000;
+        if (grow((void **)&all->window, sizeof *all->window, room) != 0)
+            return -1;
+        all->window_room = room;
+    }
+    return 0;
+}
+
+static int read_all(struct all *all, struct records *records)
+{
+    int count;
+    do {
+        if (make_room(all) != 0) {
+            fputs("nn: out of memory for the records\n", stderr);
+            return -1;
+        }
+        count = read_window(records, all->text + all->count, all->latitude + all->count, all->longitude + all->count);
+        if (count > 0) {
+            all->window[all->windows++] = count;
+            all->count += count;
+        }
+    } while (count > 0);
+    return count;
+}
+
+static int launch_window(struct all *all, int64_t first, int64_t count)
+{
+    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
+    double *latitude = all->latitude + first, *longitude = all->longitude + first, *squared = all->squared + first;
+    description.trip_count = (uint64_t)count;
+    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(all->query->latitude), REX_VALUE(all->query->longitude), REX_ALLOC(latitude, count),
+            REX_ALLOC(longitude, count), REX_ALLOC(squared, count));
+    return launch(&all->run->ways, &description, &arguments);
+}
+
+static int launch_windows(void *context)
+{
+    struct all *all = context;
+    int64_t first = 0;
+    int result = 0;
+    for (int64_t i = 0; i < all->windows && result == 0; i++) {
+        result = launch_window(all, first, all->window[i]);
+        first += all->window[i];
+    }
+    all->run->launches = all->windows;
+    return result;
+}
+
+static int measure(struct all *all)
+{
+    int result = -1;
+    REX_DATA_MAP(region, REX_TO(all->latitude, all->count), REX_TO(all->longitude, all->count), REX_FROM(all->squared, all->count));
+    double began = seconds_now();
+    REX_DATA_REGION(all->run->device, region)
+        result = take(&all->run->ways, launch_windows, all);
+    all->run->seconds = seconds_now() - began;
+    return result;
+}
+
+static int search_all(struct all *all, struct nearest *nearest)
+{
+    int result = all->count > 0 ? open_ways(&all->run->ways, all->run->device) : 0;
+    if (result == 0 && all->count > 0)
+        result = measure(all);
+    close_ways(&all->run->ways);
+    if (result != 0) {
+        fprintf(stderr, "nn: %s\n", rex_last_error());
+        return -1;
+    }
+    for (int64_t i = 0; i < all->count; i++)
+        offer(nearest, i, all->text[i], all->squared[i]);
+    all->run->records = all->count;
+    return 0;
+}
+
+int search_resident(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+{
+    struct all all = {.query = query, .run = run};
+    struct records records;
+    if (open_records(&records, list) != 0)
+        return -1;
+    int result = read_all(&all, &records);
+    close_records(&records);
+    if (result == 0)
+        result = search_all(&all, nearest);
+    free(all.text);
+    free(all.latitude);
+    free(all.longitude);
+    free(all.squared);
+    free(all.window);
+    return result;
+}
