@@ -217,9 +217,7 @@ elsewhere() {
     target=$1
     shift
     path=$(value_of "$target" LD_LIBRARY_PATH)
-    # 22 has no libomp of its own, and here 19's is not where the loader looks.
-    [ "$target" = 22 ] || path=${path#*:}
-    env LD_LIBRARY_PATH="$path" OMP_TARGET_OFFLOAD=mandatory "$@"
+    env LD_LIBRARY_PATH="${path#*:}" OMP_TARGET_OFFLOAD=mandatory "$@"
 }
 
 # on_other BUILT NN: the program of clang BUILT prints the same with --omptarget
@@ -256,6 +254,23 @@ for pair in '14:14 15 16 15-bare 16-bare' '16:14 15 16 16-bare 19 22' '19:19 22'
         has "${release%-bare}" && on_other "$built" "$release"
     done
 done
+
+if [ -x "$work/clang-14" ] && has 16 && has 19; then
+    # 16's libomptarget opens "libomp.so", a name that 19's folder has and 16's has not: a second libomp would abort.
+    run env LD_LIBRARY_PATH="$(value_of 16 LD_LIBRARY_PATH):$(dirname "$(openmp_of 19)")" OMP_TARGET_OFFLOAD=mandatory \
+        "$rex_run" --omptarget="$(library_of 16)" "$work/clang-14"
+    [ "$status" = 5 ] || fail "with two folders that have a libomp: status $status: $(cat "$work/err")"
+    # The libomp beside libomptarget, whatever else there is on the program's own run path.
+    mkdir "$work/beside" "$work/rest"
+    cp -P "$(dirname "$(library_of 16)")"/libomptarget* "$(openmp_of 16)" "$work/beside"
+    value_of 16 LD_LIBRARY_PATH | tr : '\n' | sed 1d | while read -r folder; do
+        for file in "$folder"/lib*; do case $file in */libomp* | */libiomp*) ;; *) ln -sf "$file" "$work/rest" ;; esac done
+    done
+    run env LD_LIBRARY_PATH="$work/rest" LD_DEBUG=files LD_DEBUG_OUTPUT="$work/loaded" OMP_TARGET_OFFLOAD=mandatory \
+        "$rex_run" --omptarget="$work/beside/libomptarget.so.16" "$work/clang-14"
+    [ "$status" = 5 ] || fail "with libomp beside libomptarget: status $status: $(cat "$work/err")"
+    cat "$work"/loaded.* | grep -q "calling init: $work/beside/libomp.so.5" || fail 'the libomp beside libomptarget was not used'
+fi
 
 # A program that a program starts inherits all of it.
 if [ -x "$work/clang-19" ] && has 22; then

@@ -80,6 +80,16 @@ static void test_containers(void **state)
     struct bytes unknown = wrap(image, 3, 1);
     assert_int_equal(rex_container_images(unknown.bytes, unknown.size), 0);
     free(unknown.bytes);
+    /* As many entries as there is room for, and one more. */
+    struct bytes small = wrap((struct bytes){(unsigned char *)(uintptr_t)"12345678", 8}, 2, 2);
+    size_t room = (small.size - sizeof(struct header)) / sizeof(struct entry);
+    struct header header;
+    memcpy(&header, small.bytes, sizeof header);
+    for (header.entries_word = room; header.entries_word <= room + 1; header.entries_word++) {
+        memcpy(small.bytes, &header, sizeof header);
+        assert_int_equal(rex_container_images(small.bytes, small.size), header.entries_word == room ? room : 0);
+    }
+    free(small.bytes);
     free(image.bytes);
 }
 
