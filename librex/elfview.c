@@ -90,6 +90,9 @@ int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section
     if (index >= elf->header.e_shnum)
         return -1;
     memcpy(section, elf->bytes + elf->header.e_shoff + index * sizeof *section, sizeof *section);
+    /* An unused header says nothing: its offset and size may be anything. */
+    if (section->sh_type == SHT_NULL)
+        memset(section, 0, sizeof *section);
     return 0;
 }
 

@@ -382,6 +382,32 @@ static void test_truncated(void **state)
     }
 }
 
+/* A header that is marked as unused may point anywhere. */
+static void test_unused_sections(void **state)
+{
+    static const char *const files[] = {"tests/data/limits_sm_90.cubin", HOST};
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        size_t size;
+        unsigned char *bytes = read_bytes(files[i], &size);
+        Elf64_Ehdr header;
+        memcpy(&header, bytes, sizeof header);
+        for (size_t k = 0; k < header.e_shnum; k++) {
+            unsigned char *copy = malloc(size), *place = copy + header.e_shoff + k * sizeof(Elf64_Shdr);
+            Elf64_Shdr section;
+            assert_non_null(copy);
+            memcpy(copy, bytes, size);
+            memcpy(&section, place, sizeof section);
+            section.sh_type = SHT_NULL;
+            section.sh_offset = 1ull << 46;
+            memcpy(place, &section, sizeof section);
+            error_of(copy, size);
+            free(copy);
+        }
+        free(bytes);
+    }
+}
+
 /* ---- hostile bytes ----------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
@@ -502,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_host_image_without_table),
         cmocka_unit_test(test_refused_kinds),
         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_unused_sections),
         cmocka_unit_test(test_mutations_never_crash),
         cmocka_unit_test(test_nearest_name),
     };
