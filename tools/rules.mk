@@ -21,8 +21,10 @@ $(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(O)/librex.so |
 # What several tools share.
 tool_common := $(call objects,$(wildcard tools/common/*.c))
 
+# bytes.c is for tests.
+check_objects := $(filter-out %/bytes.o,$(call objects,$(wildcard tools/rex-check/*.c))) $(tool_common)
 TOOLS += $(tools)/rex-check
-$(tools)/rex-check: $(call objects,$(wildcard tools/rex-check/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
+$(tools)/rex-check: $(check_objects) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs)

@@ -37,6 +37,7 @@ ifneq ($(SAN),)
 run-bench:
 	@echo 'bench: the instructions of a sanitizer would be counted too; leave SAN out' >&2; exit 1
 else
-run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/examples/nn/nn
+run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/examples/nn/nn $(O)/tools/rex-check
 	@$(test_env) QUICK='$(QUICK)' tests/bench/run
+	@$(test_env) QUICK='$(QUICK)' tests/bench/check
 endif

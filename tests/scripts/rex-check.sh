@@ -94,6 +94,8 @@ both outside 1 -DOUTSIDE
 both short-entries 1 -DSHORT_ENTRY
 both far-entries 1 -DALIGNED=64
 both length 1 -DBYTES=7
+both front 1 -DFRONT=8
+both no-symbol 1 -DNO_SYMBOL
 both no-name 1 -DNO_NAME
 both wrong-key 1 -DWRONG_KEY
 both other-name 1 -DOTHER_NAME
@@ -214,6 +216,13 @@ REX_CUBIN=sm_80.cubin "$check" -q beside/program | grep -q 'compared with sm_80.
 cp data.o beside/data.o
 cp sm_90.cubin beside/my.cubin
 "$check" -q beside/data.o | grep -q 'compared with beside/my.cubin' || fail "an object's image is not found"
+
+# An image in the program, whose module is called otherwise.
+od -An -v -tx1 "$data/sm_75.cubin" | sed 's/ \(..\)/0x\1,/g' >image.h
+gcc -O0 -fPIC -shared -I"$top/include" -I. -o embedded.so "$sources/embedded.c"
+expect image-embedded 1 embedded.so
+strip embedded.so
+"$check" -q embedded.so | grep -q 'compared with the image in the program' || fail 'the image in a stripped program is not found'
 
 # ---- what clang builds
 

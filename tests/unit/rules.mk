@@ -12,3 +12,9 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 
 # map: calloc() fails where a test says so.
 $(O)/tests/unit/map: unit_libs = -Wl,--wrap=calloc
+
+# check: rex-check without its main, and the library behind it.
+$(O)/obj/tests/unit/check.o: more_cflags += -Itools
+$(O)/tests/unit/check: $(filter-out %/rex-check.o,$(call objects,$(wildcard tools/rex-check/*.c tools/common/*.c)))
+$(O)/tests/unit/check: | $(O)/tests/unit/packets
+$(O)/tests/unit/check: unit_libs = $(LIB_A)

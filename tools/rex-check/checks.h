@@ -18,7 +18,14 @@ const char *program_kind(const struct program *program, char buffer[96]);
 void show_text(const struct program *program, const struct images *images, const struct report *report, bool quiet, bool colour);
 void show_json(const struct program *program, const struct images *images, const struct report *report);
 
-/* Check generated SOURCES, host and device, before they are compiled. 0, or -1 with the reason in WHY. */
-int check_source(char *const *paths, size_t count, struct report *report, char why[256]);
+/* A source in memory. */
+struct source_text {
+    char *bytes;
+    size_t size;
+};
+
+/* Check generated sources, host and device, before they are compiled: texts, or the files at PATHS. 0, or -1 with the reason in WHY. */
+void check_texts(const char *const *paths, const struct source_text *texts, size_t count, struct report *report);
+int check_source(const char *const *paths, size_t count, struct report *report, char why[256]);
 
 #endif

@@ -120,7 +120,7 @@ static void check_kernel(const struct image *image, const struct names *names, c
 {
     if (!has_name(names, kernel->name))
         report_finding(report, FINDING_NO_ENTRY, image->path, nearest_name(names, kernel->name, report),
-                       "kernel %s is in no entry: was the image built from other sources?", kernel->name);
+                       "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
     check_parameters(image, kernel, report);
     check_exec_mode(image, kernel, report);
 }

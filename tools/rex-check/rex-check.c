@@ -115,7 +115,7 @@ static int check_sources(char **paths, size_t count, const struct options *optio
     struct report report = {0};
     char why[256];
     int status;
-    if (check_source(paths, count, &report, why) != 0)
+    if (check_source((const char *const *)paths, count, &report, why) != 0)
         status = unusable(why);
     else {
         if (options->json) {

@@ -15,7 +15,7 @@
 #define MOST_SITES 10000 /* more are counted, not listed */
 
 /* x86-64 counts from the end of the instruction's address, 4 bytes behind the relocation: with a section's symbol that is in the addend. */
-static int64_t bias(const struct elf_file *file, uint32_t type)
+static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
     enum { PC32 = 2, PLT32 = 4 };
     return file->header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
@@ -47,7 +47,7 @@ static void try_site(struct program *program, const struct elf_symbols *symbols,
         }
         relocation.addend = 0;
     } else
-        relocation.addend += bias(symbols->file, relocation.type);
+        relocation.addend = (int64_t)((uint64_t)relocation.addend + bias(symbols->file, relocation.type));
     struct target target = pointer_target(&relocation, symbols);
     const struct key *key = target.kind == TARGET_PLACE ? program_key_at(program, target.place) : NULL;
     program->launch_sites += key != NULL && !named;

@@ -299,11 +299,6 @@ static void check_all(const struct host *hosts, size_t count, const struct sourc
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
-struct text {
-    char *bytes;
-    size_t size;
-};
-
 #define LARGEST_SOURCE ((size_t)256 << 20)
 
 static int fail(const char *path, const char *reason, char why[256])
@@ -313,7 +308,7 @@ static int fail(const char *path, const char *reason, char why[256])
 }
 
 /* All of FILE; it may be a pipe. */
-static int read_all(FILE *file, struct text *text)
+static int read_all(FILE *file, struct source_text *text)
 {
     size_t room = 0, got;
     do {
@@ -330,7 +325,7 @@ static int read_all(FILE *file, struct text *text)
     return 0;
 }
 
-static int read_text(const char *path, struct text *text, char why[256])
+static int read_text(const char *path, struct source_text *text, char why[256])
 {
     FILE *file = fopen(path, "re");
     if (file == NULL)
@@ -350,15 +345,13 @@ static bool is_device(const char *path)
     return dot != NULL && strcmp(dot, ".cu") == 0;
 }
 
-int check_source(char *const *paths, size_t count, struct report *report, char why[256])
+void check_texts(const char *const *paths, const struct source_text *texts, size_t count, struct report *report)
 {
-    struct text *texts = tool_alloc(count, sizeof *texts);
     struct tokens *tokens = tool_alloc(count, sizeof *tokens);
     struct host *hosts = tool_alloc(count, sizeof *hosts);
     struct sources sources = {0};
     size_t host_count = 0;
-    int result = 0;
-    for (size_t i = 0; i < count && (result = read_text(paths[i], &texts[i], why)) == 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         tokens_read(&tokens[i], texts[i].bytes, texts[i].size);
         if (is_device(paths[i]))
             source_read_device(&sources, paths[i], &tokens[i]);
@@ -367,15 +360,24 @@ int check_source(char *const *paths, size_t count, struct report *report, char w
             hosts[host_count++] = (struct host){paths[i], &tokens[i], &sources, report};
         }
     }
-    if (result == 0)
-        check_all(hosts, host_count, &sources, report);
-    for (size_t i = 0; i < count; i++) {
-        free(texts[i].bytes);
+    check_all(hosts, host_count, &sources, report);
+    for (size_t i = 0; i < count; i++)
         free(tokens[i].list);
-    }
     sources_free(&sources);
     free(hosts);
     free(tokens);
+}
+
+int check_source(const char *const *paths, size_t count, struct report *report, char why[256])
+{
+    struct source_text *texts = tool_alloc(count, sizeof *texts);
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = read_text(paths[i], &texts[i], why);
+    if (result == 0)
+        check_texts(paths, texts, count, report);
+    for (size_t i = 0; i < count; i++)
+        free(texts[i].bytes);
     free(texts);
     return result;
 }

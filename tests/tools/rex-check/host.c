@@ -37,6 +37,10 @@ int __tgt_target_kernel(int64_t device, int teams, int threads, void *key, void 
 char axpy__id__ = 0;
 char scale__id__ = 0;
 
+#ifdef FRONT
+char front[FRONT] __attribute__((section("omp_offloading_entries"), used)) = {1};
+#endif
+
 #if defined NO_ENTRIES
 #elif defined NEW_FORM
 #define NEW_ENTRY(symbol, key, name)                                                                                   \
@@ -47,6 +51,9 @@ NEW_ENTRY(scale__omp_offload_entry__, scale__id__, "scale__kernel__");
 #ifdef WRONG_KEY
 int launcher;
 ENTRY(axpy__omp_offload_entry__, launcher, "axpy__kernel__");
+#elif defined NO_SYMBOL
+char block[16];
+ENTRY(axpy__omp_offload_entry__, block[8], "axpy__kernel__");
 #elif defined NO_NAME
 ENTRY(axpy__omp_offload_entry__, axpy__id__, 0);
 #elif defined OTHER_NAME

@@ -1,0 +1,41 @@
+/*
+ * bytes.c - rex-check over bytes in memory, for fuzzing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bytes.h"
+
+#include "checks.h"
+
+int check_program_bytes(const void *bytes, size_t size)
+{
+    struct program program;
+    struct report report = {0};
+    struct images images = {0};
+    char why[256], kind[96];
+    int result = -1;
+    if (program_view(&program, "bytes", bytes, size) == 0) {
+        program_kind(&program, kind);
+        check_entries(&program, &report);
+        check_keys(&program, &report);
+        if (program.module.embedded == NULL || images_find(&images, &program, &report, why) == 0)
+            check_images(&program, &images, &report);
+        result = (int)report.findings;
+    }
+    images_close(&images);
+    report_free(&report);
+    program_close(&program);
+    return result;
+}
+
+/* The same bytes as a host file and as a device file. */
+int check_source_bytes(const void *bytes, size_t size)
+{
+    static const char *const paths[] = {"bytes.c", "bytes.cu"};
+    const struct source_text texts[] = {{(char *)(uintptr_t)bytes, size}, {(char *)(uintptr_t)bytes, size}};
+    struct report report = {0};
+    check_texts(paths, texts, 2, &report);
+    int findings = (int)report.findings;
+    report_free(&report);
+    return findings;
+}
