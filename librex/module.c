@@ -235,10 +235,24 @@ static void prepare_launches(struct rex_registration *registration)
     registration->most_teams = registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
 }
 
+static int keep_path(struct rex_registration *registration, const char *path)
+{
+    if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
+        return REX_OK;
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return rex_fail_memory(strlen(path) + 1, "an image's path");
+    free(registration->image_path);
+    registration->image_path = copy;
+    return REX_OK;
+}
+
 static int register_image(struct rex_registration *registration, struct rex_image *image)
 {
     struct rex_record *record = NULL;
-    int result = rex_table_match(&registration->table, image, registration->release);
+    int result = keep_path(registration, image->path);
+    if (result == REX_OK)
+        result = rex_table_match(&registration->table, image, registration->release);
     if (result == REX_OK)
         result = claim_keys(registration);
     if (result != REX_OK)
@@ -262,7 +276,6 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     registration->on_host = image->view.kind == REX_IMAGE_HOST;
     if (!registration->on_host)
         pthread_once(&once, watch_forks);
-    snprintf(registration->image_path, sizeof registration->image_path, "%s", image->path);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path, registration->table.count);
     return REX_OK;
 }

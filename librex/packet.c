@@ -128,10 +128,23 @@ static void fit_default_grid(struct __tgt_kernel_arguments *packet)
         packet->Teams[0] = rex_default_teams(packet->Tripcount, packet->Threads[0]);
 }
 
-static int check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, const char *name,
+/* libomptarget aborts where the driver refuses a block. */
+static int check_block(const struct rex_registration *registration, int64_t position, const uint32_t *threads)
+{
+    uint32_t most = registration->table.launched[position].most_threads;
+    uint64_t plane = (uint64_t)threads[0] * threads[1];
+    if (plane <= most && plane * threads[2] <= most)
+        return REX_OK;
+    return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %u", registration->table.entries[position].name,
+                    threads[0], threads[1], threads[2],
+                    most < REX_MOST_THREADS ? "its __launch_bounds__ are" : "a GPU has at most", most);
+}
+
+static int check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, int64_t position,
                       const struct __tgt_kernel_arguments *packet)
 {
     const struct rex_release *release = registration->release;
+    const char *name = registration->table.entries[position].name;
     const uint32_t *teams = packet->Teams, *threads = packet->Threads;
     if (teams[0] > INT32_MAX || threads[0] > INT32_MAX)
         return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", name, teams[0], threads[0]);
@@ -150,7 +163,7 @@ static int check_grid(const struct rex_registration *registration, const struct 
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u", name, teams[0], release->number,
                         release->most_teams);
-    return REX_OK;
+    return check_block(registration, position, threads);
 }
 
 static int wrong_packet(const struct rex_registration *registration, int64_t position, const struct __tgt_kernel_arguments *args)
@@ -209,7 +222,7 @@ static int fit(struct rex_registration *registration, int64_t position, int64_t 
     const struct rex_packet_rule *rule = rule_of(registration, rex_table_rule(&registration->table, position));
     struct __tgt_kernel_arguments fitted = *args;
     fit_grid(&fitted, num_teams, thread_limit);
-    result = check_grid(registration, rule, registration->table.entries[position].name, &fitted);
+    result = check_grid(registration, rule, position, &fitted);
     if (result != REX_OK)
         return result;
     fitted.Version = rule->version;
@@ -320,15 +333,15 @@ static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, siz
 #define AT(field) offsetof(struct __tgt_kernel_arguments, field)
 _Static_assert(AT(DynCGroupMem) == AT(Threads) + 12, "two_fields() may take the last dimension and what follows");
 
-/* One dimension of 1 to MOST, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
-static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most)
+/* One dimension, of 1 to what is allowed, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
+static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most_teams, uint32_t most_threads)
 {
-    return ((args->Teams[0] - 1) | (args->Threads[0] - 1)) < most && two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) &&
+    return args->Teams[0] - 1 < most_teams && args->Threads[0] - 1 < most_threads && two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) &&
            args->Threads[1] == 1 && two_fields(args, AT(Threads) + 8) == 1;
 }
 
 #define HEAD AT(ArgsBase)
-_Static_assert(sizeof(struct rex_launched) - offsetof(struct rex_launched, version) == HEAD, "version and rows are the head of a packet");
+_Static_assert(offsetof(struct rex_launched, most_threads) - offsetof(struct rex_launched, version) == HEAD, "version and rows are the head of a packet");
 
 int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                                  struct __tgt_kernel_arguments *args)
@@ -337,7 +350,7 @@ int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t
     struct rex_registration *registration = (struct rex_registration *)packet_rules;
     const struct rex_launched *last = __atomic_load_n(&registration->recent[rex_recent_place(host_key)], __ATOMIC_ACQUIRE);
     if (unlikely(last->key != host_key || last->rows != args->NumArgs || !columns_there(args) ||
-                 (uint64_t)device + 1 >= registration->devices || !grid_usual(args, registration->most_teams)))
+                 (uint64_t)device + 1 >= registration->devices || !grid_usual(args, registration->most_teams, last->most_threads)))
         return launch_long_way(packet_rules, device, num_teams, thread_limit, host_key, args);
     /* Version and NumArgs from what is known, all else from the caller. */
     memcpy(&packet, &last->version, HEAD);

@@ -2,7 +2,6 @@
 #ifndef REX_INTERNAL_REGISTRATION_H
 #define REX_INTERNAL_REGISTRATION_H
 
-#include <limits.h>
 #include <stdbool.h>
 
 #include "table.h"
@@ -36,7 +35,7 @@ struct rex_registration {
     bool forked; /* registered for a GPU in a parent process */
     struct rex_queue_image *queue_images; /* librex's own loads of the image, for queues; see queueimage.c */
     void (*unload)(struct rex_registration *registration); /* ends those; NULL while there are none */
-    char image_path[PATH_MAX];
+    char *image_path; /* of the last registration, or of the last attempt at one */
     uintptr_t failed_attempt;  /* number of the last attempt that failed, */
     int failure;               /* its result */
     char *failure_message;     /* and its message, for the threads that waited; under the list's lock */

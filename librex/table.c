@@ -128,6 +128,14 @@ static void note_widths(struct rex_table *table, uint32_t position, const struct
             kernel->odd_index, kernel->odd_size, release->number);
 }
 
+/* __launch_bounds__ may say less than the hardware. A host image runs a kernel once, whatever the grid. */
+static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct rex_image *image)
+{
+    if (image->view.kind == REX_IMAGE_HOST)
+        return INT32_MAX;
+    return kernel->max_threads > 0 && kernel->max_threads < REX_MOST_THREADS ? kernel->max_threads : REX_MOST_THREADS;
+}
+
 static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image *image,
                         const struct rex_release *release)
 {
@@ -142,6 +150,7 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         rule.flags = REX_RULE_NARROW_FIRST;
     rex_table_set_rule(table, position, rule);
+    table->launched[position].most_threads = most_threads(kernel, image);
     note_widths(table, position, kernel, image, release);
     return REX_OK;
 }
@@ -177,7 +186,7 @@ const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t p
     struct rex_launched *launched = &table->launched[position];
     pthread_mutex_lock(&lock);
     if (launched->key == NULL)
-        *launched = (struct rex_launched){table->entries[position].addr, version, rows};
+        *launched = (struct rex_launched){table->entries[position].addr, version, rows, launched->most_threads};
     pthread_mutex_unlock(&lock);
     return launched;
 }

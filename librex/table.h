@@ -19,6 +19,7 @@ struct rex_kernel_rule {
     uint8_t flags;
     uint32_t checked;
 };
+#define REX_MOST_THREADS 1024 /* of a block on any NVIDIA GPU */
 #define REX_RULE_GLOBAL 1      /* a global, not a kernel */
 #define REX_RULE_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
 
@@ -27,6 +28,7 @@ struct rex_launched {
     const void *key;  /* NULL until then */
     uint32_t version; /* of the packet that the runtime gets, */
     uint32_t rows;    /* and its number of rows */
+    uint32_t most_threads; /* of a block; known from the registration on */
 };
 
 /* A parameter of a kernel that libomptarget misplaces: which, and how wide it is in bytes; 0: there is none. */

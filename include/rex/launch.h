@@ -67,7 +67,7 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct 
  * rex_module_launch_map(): launches a kernel of @module, registering it first where needed, and waits for it. rex_launch() passes this binary's module.
  * @launch   what and where; @map: its arguments, NULL for none.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
- * REX_EINVAL (a row that no release accepts, a strict grid with a 0), REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row
+ * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row
  * is not mapped), REX_EOVERLAP, or an error of rex_module_register(). Since 0.1.
  */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map);

@@ -22,12 +22,14 @@ REX_KERNEL(plain);
 #define ALL_RELEASES 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
 
 /* Kernels with narrow or wide parameters, in modules of their own, so that they may be refused. */
-static char narrow_id, narrow_first_id, wide_id, late_id;
+static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id;
 static struct __tgt_offload_entry narrow_entry[] = {{&narrow_id, (char *)(uintptr_t)"narrow__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry narrow_first_entry[] = {
     {&narrow_first_id, (char *)(uintptr_t) "narrow_first__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry wide_entry[] = {{&wide_id, (char *)(uintptr_t)"wide__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry late_entry[] = {{&late_id, (char *)(uintptr_t)"env__kernel__", 0, 0, 0}};
+
+static struct __tgt_offload_entry bounded_entry[] = {{&bounded_id, (char *)(uintptr_t)"bounded", 0, 0, 0}};
 
 #define SM_90 "tests/data/sm_90.cubin"
 #define MODULE(entry, file) \
@@ -39,6 +41,7 @@ static struct rex_module narrow = MODULE(narrow_entry, SM_90);
 static struct rex_module narrow_first = MODULE(narrow_first_entry, SM_90);
 static struct rex_module wide = MODULE(wide_entry, SM_90);
 static struct rex_module late = MODULE(late_entry, SM_90);
+static struct rex_module bounded = MODULE(bounded_entry, "tests/data/limits_sm_90.cubin");
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */
 
@@ -457,6 +460,46 @@ static void bad_launches(const void *context)
     refused_data(0, -1, base, types, REX_EINVAL, "negative");
     refused_data(0, 1, NULL, types, REX_EINVAL, "base addresses is NULL");
     refused_data(0, 1, base, NULL, REX_EINVAL, "map types is NULL");
+}
+
+/* Blocks up to the kernel's __launch_bounds__ or to what any GPU has, on the first launch and on those that go the short way. */
+static void blocks(const void *context)
+{
+    struct __tgt_kernel_arguments packet = a_packet(), one = a_packet();
+    start(*(const int *)context);
+    CHECK_EQUAL(rex_module_register(&bounded), 0);
+    one.NumArgs = 1;
+    one.Teams[1] = one.Teams[2] = one.Threads[1] = one.Threads[2] = 1;
+    packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 1;
+    for (int again = 0; again < 3; again++) {
+        packet.Threads[0] = 1025;
+        refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "\"env__kernel__\": a block of 1025 x 1 x 1 threads, and a GPU has at most 1024");
+        packet.Threads[0] = 1024;
+        CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+        one.Threads[0] = 257;
+        CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), -1);
+        CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+        CHECK_MENTIONS(rex_last_error(), "\"bounded\": a block of 257 x 1 x 1 threads, and its __launch_bounds__ are 256");
+        one.Threads[0] = 256;
+        CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), 0);
+    }
+    CHECK_EQUAL(kernel_call(*(const int *)context)->block[0], 256);
+    if (*(const int *)context < 20)
+        return;
+    packet.Threads[0] = packet.Threads[1] = 32;
+    packet.Threads[2] = 2;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 32 x 32 x 2 threads");
+    packet.Threads[0] = packet.Threads[1] = 1u << 16;
+    packet.Threads[2] = 1u << 31;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 65536 x 65536 x");
+}
+
+static void test_blocks(void **state)
+{
+    static const int releases[] = {14, 16, 19, 20, 22};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(blocks, &releases[i]);
 }
 
 static void test_bad_launches(void **state)
@@ -953,6 +996,7 @@ int main(void)
         cmocka_unit_test(test_older_calls),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_header),

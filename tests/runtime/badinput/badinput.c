@@ -473,6 +473,28 @@ static void rows_that_do_not_fit(void **state)
     good_launch();
 }
 
+/* libomptarget aborts on what the driver refuses. */
+static void blocks_too_large(void **state)
+{
+    (void)state;
+    int64_t one = 1, sum = 0;
+    struct rows rows;
+    start();
+    good_launch();
+    if (rex_module_on_host(&rex_this_module))
+        return;
+    fill(&rows, &one, &sum);
+    for (int way = 0; way < WAYS; way++) {
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1025);
+        forget_error();
+        assert_int_equal(launchers[way](-1, 1, 1025, REX_KERNEL_ID(add), &packet), -1);
+        ERROR(REX_EINVAL, "\"add__kernel__\"", "1025 x 1 x 1 threads");
+        packet = packet_of(&rows, 1, 1024);
+        assert_int_equal(launchers[way](-1, 1, 1024, REX_KERNEL_ID(add), &packet), 0);
+    }
+    good_launch();
+}
+
 static void bad_data_calls(void **state)
 {
     (void)state;
@@ -543,6 +565,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(device_numbers),
         cmocka_unit_test(bad_packets),
         cmocka_unit_test(rows_that_do_not_fit),
+        cmocka_unit_test(blocks_too_large),
         cmocka_unit_test(bad_data_calls),
         cmocka_unit_test(keys_of_no_kernel),
     };
