@@ -166,13 +166,12 @@ static void refused_launches(void **state)
     int64_t result = -1, value = 4;
     start();
     REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, result));
-    REX_MAP(one, REX_VALUE(value));
     REX_MAP(three, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, result), REX_VALUE(value));
     struct rex_kernel_launch launch = launch_on(-1), strict = launch_on(-1);
     assert_int_equal(rex_launch(NULL, &map), REX_EINVAL);
-    if (!rex_module_on_host(&rex_this_module)) { /* a host image does not say how many parameters there are */
+    /* A host image does not say how many parameters there are. With one row for two the first would be taken for the runtime's own. */
+    if (!rex_module_on_host(&rex_this_module)) {
         assert_int_equal(rex_launch(&launch, NULL), REX_EPARAMS);
-        assert_int_equal(rex_launch(&launch, &one), REX_EPARAMS);
         assert_int_equal(rex_launch(&launch, &three), REX_EPARAMS);
     }
     launch.key = &no_key;
