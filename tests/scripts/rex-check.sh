@@ -120,6 +120,13 @@ for mistake in good short-entries wrong-key other-name one-key drift; do
     same "linked-$mistake" libhost.so
 done
 
+# clang 20 has entries of the newer form in the older section.
+linked gcc -O0 -DNEW_FORM
+expect linked-new-form 0 libhost.so kernels.so
+linked "$clang" -O2 -DNEW_FORM '-DNEW_SECTION="omp_offloading_entries"' "-fuse-ld=$lld"
+expect linked-new-form-older-section 0 libhost.so kernels.so
+both new-form-older-section 0 -DNEW_FORM '-DNEW_SECTION="omp_offloading_entries"'
+
 # Alignment is lost where an assembler or objcopy is told so.
 object gcc -O0
 objcopy --set-section-alignment omp_offloading_entries=4 host.o host4.o
@@ -191,11 +198,19 @@ expect cubin-json 1 --json limits.so limits_sm_90.cubin
 "$clang" -w --target=aarch64-linux-gnu -ffreestanding -nostdlib -fPIC -shared "-fuse-ld=$lld" -o arm.so "$sources/host.c"
 expect image-arm 1 -q data.so arm.so sm_90.cubin
 
+# One object of a program: the other kernels' entries may be in other objects.
+object gcc -O0 -DONE_ENTRY
+expect object-image 1 -q host.o kernels.so
+echo 'int main(void) { return 0; }' >main.c
+gcc -c main.c
+expect object-plain 0 main.o
+gcc -fPIC -shared -o plain.so main.c
+expect linked-plain 1 -q plain.so
+expect image-first 0 -q kernels.so
+
 # ---- images that are not given
 
 mkdir beside
-gcc -w -O0 -I"$top/include" -DREX_CUBIN_NAME='"my.cubin"' -c -o data.o "$sources/data.c"
-echo 'int main(void) { return 0; }' >main.c
 for pie in -pie -no-pie; do
     case $pie in -pie) pic=-fPIE ;; *) pic=-fno-pie ;; esac
     gcc -w -O0 $pic -I"$top/include" -DREX_CUBIN_NAME='"my.cubin"' -c -o data.o "$sources/data.c"
@@ -241,6 +256,7 @@ expect source-bad 1 --source rose_bad.c rex_lib_bad.cu
 expect source-json 1 --source --json rose_bad.c rex_lib_bad.cu
 expect source-host-only 1 --source no_init.c
 expect source-device-only 0 --source rex_lib_good.cu
+expect source-no-entries 1 --source main.c rex_lib_good.cu
 expect source-unusable 2 --source kernels.so
 
 # What the project keeps as generated code is as it should be.
@@ -258,6 +274,9 @@ expect cut 2 short
 expect cubin-first 2 sm_90.cubin
 ar rc archive.a data.o
 expect archive 2 archive.a
+if "$clang" -c -Wa,--crel,--allow-experimental-crel -o crel.o "$sources/host.c" -w 2>/dev/null; then
+    expect crel 2 crel.o
+fi
 cp libhost.so headless
 objcopy --strip-section-headers headless 2>/dev/null || printf '\0\0\0\0\0\0\0\0' | dd of=headless bs=1 seek=40 conv=notrunc 2>/dev/null
 expect headless 2 headless
@@ -295,6 +314,20 @@ LC_ALL=C sed "s/axpi__/a${escape}pi__/" host.o >escape.o
 ! "$check" escape.o | coloured || fail 'a name with an escape sequence is printed as it is'
 "$check" --json escape.o | python3 -c 'import json, sys; assert json.load(sys.stdin)["kernels"][0]["name"] == "a\x1bpi__kernel__"' ||
     fail 'JSON: a name with an escape sequence'
+
+# ---- completion
+
+completions_of() {
+    # shellcheck disable=SC2016
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rex_check rex-check "${COMP_WORDS[COMP_CWORD]}" \
+        "${COMP_WORDS[COMP_CWORD - 1]}"; echo "${COMPREPLY[*]}"' bash "$top/tools/completion/rex-check" "$@"
+}
+[ "$(completions_of rex-check --s)" = --source ] || fail "completion of --s: $(completions_of rex-check --s)"
+[ "$(completions_of rex-check --color = a)" = 'auto always' ] || fail "completion of --color=a: $(completions_of rex-check --color = a)"
+[ -z "$(completions_of rex-check app)" ] || fail 'completion of a file'
+for option in $(completions_of rex-check --); do
+    "$check" --help | grep -q -- "${option%=}" || fail "completion knows $option, --help does not"
+done
 
 # ---- what is kept is JSON, and no finding lacks a case
 

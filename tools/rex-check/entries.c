@@ -28,13 +28,18 @@ static void check_outside(const struct program *program, struct report *report)
     }
 }
 
+/* An object without host keys may belong to a program whose entries are in its other files. */
 static void report_none(const struct program *program, struct report *report)
 {
-    const char *why = "";
-    if (!elf_is_object(&program->file))
-        why = "; the linker may have dropped it: link with -Wl,-z,nostart-stop-gc, and with -flto export the entries (-rdynamic)";
-    report_finding(report, FINDING_NO_ENTRIES, program->path, NULL,
-                   "there is no section omp_offloading_entries or llvm_offload_entries with entries: no kernel can be launched%s", why);
+    bool object = elf_is_object(&program->file);
+    if (object && program->key_count == 0 && program->entry_symbol_count == 0)
+        report_note(report, program->path, "no entries and no host keys are in this object: those of other files are not seen");
+    else
+        report_finding(report, FINDING_NO_ENTRIES, program->path, NULL,
+                       "there is no section omp_offloading_entries or llvm_offload_entries with entries: no kernel can be launched%s",
+                       object ? ""
+                              : "; the linker may have dropped it: link with -Wl,-z,nostart-stop-gc, and with -flto export the entries "
+                                "(-rdynamic)");
 }
 
 /* clang packs its own entries at any address, which x86-64 and aarch64 read. */
@@ -109,6 +114,14 @@ static bool is_clangs(const char *symbol, const char *name)
     return strncmp(plain, name, length) == 0 && strcmp(plain + length, CLANG_SUFFIX) == 0;
 }
 
+/* rex/kernel.h gives an image for the CPU a table of its own, for LLVM 14 and 15: the key of a kernel is the kernel. */
+#define IMAGE_ENTRY "rex_entry_of_"
+
+static bool is_images(const struct row *row)
+{
+    return row->symbol != NULL && strncmp(row->symbol, IMAGE_ENTRY, strlen(IMAGE_ENTRY)) == 0;
+}
+
 /* The stem of the key of ROW; false where there is none, after a finding if that is wrong. */
 static bool check_key(const struct program *program, const struct row *row, const char *who, struct report *report, const char **stem,
                       size_t *length)
@@ -119,7 +132,7 @@ static bool check_key(const struct program *program, const struct row *row, cons
                            "%s: its key is no symbol's address; a symbol *id__ is expected", who);
         return false;
     }
-    if (is_clangs(row->key.symbol, row->name))
+    if (is_clangs(row->key.symbol, row->name) || is_images(row))
         return false;
     if (name_stem(row->key.symbol, KEY_SUFFIX, stem, length))
         return true;
@@ -228,6 +241,8 @@ void check_entries(const struct program *program, struct report *report)
     for (size_t i = 0; i < program->row_count; i++)
         check_row(program, &program->rows[i], report);
     check_shared(program, report);
+    if (program->row_count > 0 && is_images(&program->rows[0]))
+        report_note(report, program->path, "it is an image for the CPU; the program comes first, then its images");
     if (program->row_count > 0 && !program->all_symbols)
         report_note(report, program->path, "it is stripped: the names of keys and entries are %s",
                     program->symbols ? "known only where exported" : "unknown");

@@ -116,9 +116,10 @@ static void check_exec_mode(const struct image *image, const struct rex_image_sy
                    kernel->name, kernel->name, mode, mode == 0 || mode == 1 ? traps[mode] : "LLVM 14 to 17 know no such mode");
 }
 
-static void check_kernel(const struct image *image, const struct names *names, const struct rex_image_symbol *kernel, struct report *report)
+static void check_kernel(const struct image *image, const struct names *names, const struct rex_image_symbol *kernel, bool whole,
+                         struct report *report)
 {
-    if (!has_name(names, kernel->name))
+    if (whole && !has_name(names, kernel->name))
         report_finding(report, FINDING_NO_ENTRY, image->path, nearest_name(names, kernel->name, report),
                        "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
     check_parameters(image, kernel, report);
@@ -145,13 +146,19 @@ static bool is_older(const struct image *image, const struct program *program)
 static void check_image(const struct program *program, const struct image *image, const struct names *names, struct report *report)
 {
     const struct rex_image_symbol *symbol;
-    size_t before = mismatches(report);
+    size_t before = mismatches(report), elsewhere = 0;
+    bool whole = !elf_is_object(&program->file);
     for (size_t i = 0; i < program->row_count; i++)
         if (program->rows[i].kind != ROW_OTHER && program->rows[i].name != NULL)
             check_row(program, image, &program->rows[i], report);
     for (size_t i = 0; (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
-        if (is_kernel(image, symbol))
-            check_kernel(image, names, symbol, report);
+        if (is_kernel(image, symbol)) {
+            check_kernel(image, names, symbol, whole, report);
+            elsewhere += !whole && !has_name(names, symbol->name);
+        }
+    if (elsewhere > 0)
+        report_note(report, image->path, "%zu of its kernels %s in no entry of this object: the program's other files may have %s",
+                    elsewhere, elsewhere == 1 ? "is" : "are", elsewhere == 1 ? "it" : "them");
     if (mismatches(report) > before && is_older(image, program))
         report_note(report, image->path, "the image is older than %s", program->path);
 }

@@ -52,6 +52,21 @@ static void add_table(struct program *program, size_t index, const Elf64_Shdr *s
                                                              .newer = newer};
 }
 
+/* Entries whose pointers are in relocations of a form that is not read would seem to be empty. */
+static int check_relocations(struct program *program)
+{
+    enum { CREL = 0x40000014 }; /* clang -Wa,--crel */
+    Elf64_Shdr section;
+    for (size_t i = 1; elf_is_object(&program->file) && elf_section(&program->file, i, &section) == 0; i++)
+        for (size_t k = 0; (section.sh_type == SHT_REL || section.sh_type == CREL) && k < program->table_count; k++)
+            if (section.sh_info == program->tables[k].section) {
+                snprintf(program->file.why, sizeof program->file.why, "relocations of its %s are in a form that is not read here, %s",
+                         program->tables[k].name, section.sh_type == CREL ? "CREL" : "REL");
+                return -1;
+            }
+    return 0;
+}
+
 int tables_find(struct program *program)
 {
     Elf64_Shdr section;
@@ -71,7 +86,7 @@ int tables_find(struct program *program)
         struct table *table = &program->tables[program->table_count - 1];
         table->newer |= looks_newer(bytes, section.sh_size);
     }
-    return 0;
+    return check_relocations(program);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------- */

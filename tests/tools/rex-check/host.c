@@ -43,8 +43,11 @@ char front[FRONT] __attribute__((section("omp_offloading_entries"), used)) = {1}
 
 #if defined NO_ENTRIES
 #elif defined NEW_FORM
+#ifndef NEW_SECTION
+#define NEW_SECTION "llvm_offload_entries"
+#endif
 #define NEW_ENTRY(symbol, key, name)                                                                                   \
-    struct new_entry symbol __attribute__((section("llvm_offload_entries"), used, aligned(8))) = {0, 1, 1, 0, (void *)&key, name, 0, 0, 0}
+    struct new_entry symbol __attribute__((section(NEW_SECTION), used, aligned(8))) = {0, 1, 1, 0, (void *)&key, name, 0, 0, 0}
 NEW_ENTRY(axpy__omp_offload_entry__, axpy__id__, "axpy__kernel__");
 NEW_ENTRY(scale__omp_offload_entry__, scale__id__, "scale__kernel__");
 #else

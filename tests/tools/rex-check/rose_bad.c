@@ -13,6 +13,9 @@ struct __tgt_offload_entry OUT__3__omp_offload_entry__ __attribute__((section("o
 struct __tgt_offload_entry OUT__4__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {0, "OUT__4__kernel__", 0, 0, 0};
 char key = 0;
 struct __tgt_offload_entry OUT__5__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {&key, "OUT__5__kernel__", 0, 0, 0};
+char OUT__6__id__ = 0;
+struct __tgt_offload_entry OUT__7__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+    &OUT__6__id__, "OUT__6__kernel__", 0, 0, 0};
 
 int main(void)
 {
