@@ -97,6 +97,8 @@ man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
 example_dirs := $(filter-out examples/common,$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 unit_sources := $(wildcard tests/unit/*.c)
+# Benchmarks that want a GPU: built with the tests, so that they stay in order, and started by hand.
+gpu_bench_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c))))
 support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
 common       := $(if $(wildcard examples/common/*.c),$(O)/libcommon.a)
 
@@ -221,6 +223,8 @@ endef
 
 $(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../..,$(common),-lm))))
 $(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
+$(foreach d,$(gpu_bench_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../../..,,-ldl))))
+EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
 
 $(O)/libcommon.a: $(call objects,$(wildcard examples/common/*.c))
 	$(call say,AR,$@)

@@ -143,17 +143,25 @@ static void release_images(struct rex_queue_image **image, size_t images)
     free(image);
 }
 
-/* The context is kept as long as there is something in it. */
-static int put_together(struct rex_graph *graph, void *made)
+/*
+ * The context is kept as long as there is something in it. What the first launch would have to bring to the device is brought there now, in
+ * STREAM: for 4 000 launches that takes some milliseconds.
+ */
+static int put_together(struct rex_graph *graph, void *made, void *stream)
 {
     void *context;
     if (rex_cuda_context_hold(graph->gpu.ordinal, &context) != 0)
         return failed("the context");
-    if (REX_STREAM(cuGraphInstantiate, &graph->executable, made, 0) == 0)
+    if (REX_STREAM(cuGraphInstantiate, &graph->executable, made, 0) != 0)
+        graph->executable = NULL;
+    else if (REX_STREAM(cuGraphUpload, graph->executable, stream) == 0)
         return REX_OK;
+    int result = failed("the nodes");
+    if (graph->executable != NULL)
+        REX_STREAM(cuGraphExecDestroy, graph->executable);
     graph->executable = NULL;
     rex_cuda_context_release(graph->gpu.ordinal);
-    return failed("the nodes");
+    return result;
 }
 
 static int capture_and_put_together(struct rex_graph *graph)
@@ -163,9 +171,9 @@ static int capture_and_put_together(struct rex_graph *graph)
     if (entered < 0)
         return failed("the context");
     int result = capture_all(&capture);
-    close_capture(&capture);
     if (result == REX_OK)
-        result = put_together(graph, capture.made);
+        result = put_together(graph, capture.made, capture.stream[0]);
+    close_capture(&capture);
     if (result == REX_OK)
         graph->graph = capture.made;
     else if (capture.made != NULL)

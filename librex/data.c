@@ -29,6 +29,8 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (result == REX_OK && number == rex_device_count())
         return REX_EHOST;
     if (result == REX_OK)
+        result = rex_pending_lost(number, what);
+    if (result == REX_OK)
         result = rex_check_presence(map, purpose, number, what);
     if (result == REX_OK && purpose == REX_FOR_END)
         result = rex_pending_unmap(map, number, what);

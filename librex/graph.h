@@ -35,6 +35,16 @@ struct rex_graph {
     size_t images;
 };
 
+/* The locked QUEUE begins GRAPH. All that take part, but the one that began, go back to work. */
+void rex_recording_begin(struct rex_graph *graph, struct rex_queue *queue);
+void rex_recording_end(struct rex_graph *graph);
+
+/* WORK as it would be done now, but for doing it; GRAPH is locked. 0 or an error. */
+int rex_graph_check(struct rex_graph *graph, const struct rex_work *work);
+
+/* Put the map of WORK, a launch, in memory of its own, to be freed; NULL where there was none left. */
+void *rex_graph_own_map(struct rex_work *work);
+
 /* Recording of EVENT on LANE. 0 or an error. */
 int rex_graph_record(struct rex_graph *graph, struct rex_event *event, uint32_t lane);
 

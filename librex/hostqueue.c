@@ -24,8 +24,8 @@ static int check_row(const struct rex_map *map, int32_t row, int number, const c
     if (type & REX_TYPE_LITERAL)
         return map->sizes[row] <= 8 || !(type & REX_TYPE_PARAMETER)
                    ? REX_OK
-                   : rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": map row %d is a value of %lld bytes, and device %d takes at most 8: map it", name,
-                              row, (long long)map->sizes[row], number);
+                   : rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": map row %d is a value of %lld bytes, and device %d takes at most 8: map it",
+                              name, row, (long long)map->sizes[row], number);
     if (map->sizes[row] == 0 && !(type & REX_TYPE_IMPLICIT))
         return REX_OK;
     enum rex_presence presence = rex_memory_presence(map->begin[row], (size_t)map->sizes[row], number);
@@ -33,8 +33,8 @@ static int check_row(const struct rex_map *map, int32_t row, int number, const c
         presence = rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], number);
     return presence == REX_PRESENT_WHOLE
                ? REX_OK
-               : rex_fail(REX_EABSENT, "kernel \"%s\": map row %d, %lld bytes at %p, is %s on device %d: a queue maps nothing for a launch", name,
-                          row, (long long)map->sizes[row], map->begin[row], presence == REX_ABSENT ? "not mapped" : "mapped in part", number);
+               : rex_fail(REX_EABSENT, REX_ABSENT_ROW, name, row, (long long)map->sizes[row], map->begin[row],
+                          presence == REX_ABSENT ? "not mapped" : "mapped in part", number);
 }
 
 static int check_launch(int number, const struct rex_work *work)
@@ -62,7 +62,8 @@ static int check_copy(int number, const struct rex_work *work)
     if (work->copy.device != NULL || rex_runtime_disabled() || number == rex_device_count() ||
         rex_memory_presence(work->copy.host, work->copy.size, number) == REX_PRESENT_WHOLE)
         return REX_OK;
-    return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d", work->copy.size, work->copy.host, number);
+    return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d", work->copy.size, work->copy.host,
+                    number);
 }
 
 static int copy(int number, const struct rex_work *work)

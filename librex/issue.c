@@ -20,8 +20,8 @@ static int issue_launch(struct rex_gpu *gpu, void *stream, const struct rex_work
         return result;
     if (kernel != NULL)
         *kernel = packed.kernel;
-    if (REX_STREAM(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1], packed.grid[2], packed.block[0], packed.block[1],
-                   packed.block[2], packed.dynamic_memory, stream, gpu->address, NULL) == 0)
+    if (REX_STREAM(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1], packed.grid[2], packed.block[0],
+                   packed.block[1], packed.block[2], packed.dynamic_memory, stream, gpu->address, NULL) == 0)
         return REX_OK;
     return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of dynamic shared memory: %s",
                     packed.kernel->name, packed.grid[0], packed.grid[1], packed.grid[2], packed.block[0], packed.block[1], packed.block[2],
@@ -46,7 +46,8 @@ static int issue_copy(struct rex_gpu *gpu, void *stream, const struct rex_work *
     if (result != REX_OK || work->copy.size == 0)
         return result;
     if (work->kind == REX_WORK_COPY_TO)
-        return REX_STREAM(cuMemcpyHtoDAsync, device, work->copy.host, work->copy.size, stream) == 0 ? REX_OK : failed("a copy to the device");
+        return REX_STREAM(cuMemcpyHtoDAsync, device, work->copy.host, work->copy.size, stream) == 0 ? REX_OK
+                                                                                                     : failed("a copy to the device");
     return REX_STREAM(cuMemcpyDtoHAsync, work->copy.host, device, work->copy.size, stream) == 0 ? REX_OK : failed("a copy from the device");
 }
 

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "forward.h"
 #include "memory.h"
+#include "pending.h"
 #include "registration.h"
 #include "rowcheck.h"
 #include "runtime.h"
@@ -85,6 +86,8 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_lau
     const char *name = name_of(module, launch->key);
     if (runs_on_host(launch->device, &number, &result))
         return rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+    if (result == REX_OK)
+        result = rex_pending_lost(number, name);
     if (result == REX_OK)
         result = check_launch(launch, map, name);
     if (result == REX_OK)

@@ -31,27 +31,6 @@ int rex_memory_device(int64_t device, int *number)
     return REX_OK;
 }
 
-enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
-{
-    const struct rex_omp *omp = rex_runtime_omp();
-    const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
-    int has_first = omp->is_present(first, number) != 0, has_last = omp->is_present(last, number) != 0;
-    if (!has_first && !has_last)
-        return REX_ABSENT;
-    if (!has_first || !has_last)
-        return REX_PRESENT_IN_PART;
-    /* Two mappings that are neighbours on the host are hardly ever so on the device; where they are, they pass for one. */
-    char *on_device[2] = {rex_device_address(first, number), rex_device_address(last, number)};
-    return on_device[1] - on_device[0] == last - first ? REX_PRESENT_WHOLE : REX_PRESENT_IN_PART;
-}
-
-int rex_is_present(const void *address, size_t size, int64_t device)
-{
-    int number = 0;
-    return address != NULL && rex_device_count() > 0 && rex_memory_device(device, &number) == REX_OK &&
-           rex_memory_presence(address, size, number) == REX_PRESENT_WHOLE;
-}
-
 /* use_device_ptr: the runtime writes the device address to the row's base. The end takes the reference back. */
 static void *address_by_row(const void *address, int number)
 {
@@ -66,16 +45,52 @@ static void *address_by_row(const void *address, int number)
     return result;
 }
 
-void *rex_device_address(const void *address, int64_t device)
+/* The device address of what omp_target_is_present() says is there. */
+static void *address_of_present(const void *address, int number)
 {
     const struct rex_omp *omp = rex_runtime_omp();
-    int number = 0;
-    if (address == NULL || rex_device_count() == 0 || rex_memory_device(device, &number) != REX_OK ||
-        !omp->is_present(address, number))
-        return NULL;
-    if (number == rex_device_count()) /* the host; LLVM 16 prints an error for it */
+    if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
         return (void *)(uintptr_t)address;
     return omp->mapped_pointer != NULL ? omp->mapped_pointer(address, number) : address_by_row(address, number);
+}
+
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
+    int has_first = omp->is_present(first, number) != 0, has_last = first == last ? has_first : omp->is_present(last, number) != 0;
+    if (!has_first && !has_last)
+        return REX_ABSENT;
+    if (!has_first || !has_last)
+        return REX_PRESENT_IN_PART;
+    /* Two mappings that are neighbours on the host are hardly ever so on the device; where they are, they pass for one. */
+    char *on_device = address_of_present(first, number);
+    if (first != last && (char *)address_of_present(last, number) - on_device != last - first)
+        return REX_PRESENT_IN_PART;
+    *device = on_device;
+    return REX_PRESENT_WHOLE;
+}
+
+enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
+{
+    void *device;
+    return rex_memory_find(address, size, number, &device);
+}
+
+int rex_is_present(const void *address, size_t size, int64_t device)
+{
+    int number = 0;
+    return address != NULL && rex_device_count() > 0 && rex_memory_device(device, &number) == REX_OK &&
+           rex_memory_presence(address, size, number) == REX_PRESENT_WHOLE;
+}
+
+void *rex_device_address(const void *address, int64_t device)
+{
+    int number = 0;
+    if (address == NULL || rex_device_count() == 0 || rex_memory_device(device, &number) != REX_OK ||
+        !rex_runtime_omp()->is_present(address, number))
+        return NULL;
+    return address_of_present(address, number);
 }
 
 void *rex_device_alloc(size_t size, int64_t device)

@@ -12,4 +12,7 @@ int rex_memory_device(int64_t device, int *number);
 enum rex_presence { REX_ABSENT, REX_PRESENT_IN_PART, REX_PRESENT_WHOLE };
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);
 
+/* The same; where all of it is present, the device address is stored in *DEVICE. */
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device);
+
 #endif

@@ -50,7 +50,8 @@ static int make_room(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel)
 
 static int wrong_count(const struct rex_queue_kernel *kernel, uint32_t rows)
 {
-    return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the launch %u rows for them", kernel->name, kernel->parameters, rows);
+    return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the launch %u rows for them", kernel->name, kernel->parameters,
+                    rows);
 }
 
 static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter, int64_t size, const char *what)
@@ -62,13 +63,14 @@ static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter
 static int absent(const struct rex_gpu *gpu, const char *name, const struct rex_map *map, int32_t row)
 {
     enum rex_presence presence = rex_memory_presence(map->begin[row], (size_t)map->sizes[row], gpu->number);
-    return rex_fail(REX_EABSENT, "kernel \"%s\": map row %d, %lld bytes at %p, is %s on device %d: a queue maps nothing for a launch", name, row,
-                    (long long)map->sizes[row], map->begin[row], presence == REX_ABSENT ? "not mapped" : "mapped in part", gpu->number);
+    return rex_fail(REX_EABSENT, REX_ABSENT_ROW, name, row, (long long)map->sizes[row], map->begin[row],
+                    presence == REX_ABSENT ? "not mapped" : "mapped in part", gpu->number);
 }
 
 /* ---- one row -------------------------------------------------------------------------------------------------------------------- */
 
-static int pack_value(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel, uint32_t parameter, const struct rex_map *map, int32_t row)
+static int pack_value(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel, uint32_t parameter, const struct rex_map *map,
+                      int32_t row)
 {
     size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
     unsigned char *to = gpu->values + kernel->parameter[parameter].offset;
@@ -119,7 +121,8 @@ static bool is_usual(int64_t type)
 static int check_rows(const struct rex_map *map, const char *name)
 {
     int64_t unusual = 0;
-    if (unlikely(map->count < 0 || (map->count > 0 && (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL))))
+    bool columns = map->base != NULL && map->begin != NULL && map->sizes != NULL && map->types != NULL;
+    if (unlikely(map->count < 0 || (map->count > 0 && !columns)))
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++)
         unusual |= !is_usual(map->types[i]) | (map->sizes[i] < 0) | ((map->types[i] & REX_TYPE_MEMBER_MASK) != 0);

@@ -18,6 +18,7 @@ int rex_pending_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_pending *all;
+static int any_lost;
 
 void rex_pending_add(struct rex_pending *pending)
 {
@@ -47,11 +48,22 @@ static bool waits(void)
     return rex_config(REX_OPTION_UNFINISHED, value) && strcasecmp(value, "wait") == 0;
 }
 
+static int lost(const struct rex_pending *pending, const char *what)
+{
+    return rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what, pending->number, pending->name,
+                    pending->lost);
+}
+
+static const char *why_lost(const struct rex_pending *pending)
+{
+    return __atomic_load_n(&pending->lost, __ATOMIC_ACQUIRE);
+}
+
 /* BUSY is in the way of WHAT. libomptarget aborts where the device is lost. */
 static int settle(struct rex_pending *busy, const char *what, const char *object)
 {
-    if (busy->lost != NULL)
-        return rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what, busy->number, busy->name, busy->lost);
+    if (why_lost(busy) != NULL)
+        return lost(busy, what);
     if (waits()) {
         rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
         return busy->wait(busy);
@@ -76,7 +88,7 @@ int rex_pending_unmap(const struct rex_map *map, int number, const char *what)
         return REX_OK;
     pthread_mutex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
-        if (each->number == number && (uses_a_row(each, map) || each->lost != NULL))
+        if (each->number == number && (uses_a_row(each, map) || why_lost(each) != NULL))
             result = settle(each, what, "this memory");
     pthread_mutex_unlock(&lock);
     return result;
@@ -87,8 +99,27 @@ int rex_pending_unload(const struct rex_registration *registration, bool last)
     int result = REX_OK;
     pthread_mutex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
-        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)) || each->lost != NULL)
+        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)) || why_lost(each) != NULL)
             result = settle(each, "the end of a module", "it");
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void rex_pending_lose(struct rex_pending *pending, const char *why)
+{
+    __atomic_store_n(&pending->lost, why, __ATOMIC_RELEASE);
+    __atomic_store_n(&any_lost, 1, __ATOMIC_RELAXED);
+}
+
+int rex_pending_lost(int number, const char *what)
+{
+    int result = REX_OK;
+    if (__atomic_load_n(&any_lost, __ATOMIC_RELAXED) == 0)
+        return REX_OK;
+    pthread_mutex_lock(&lock);
+    for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
+        if (each->number == number && why_lost(each) != NULL)
+            result = lost(each, what);
     pthread_mutex_unlock(&lock);
     return result;
 }

@@ -31,6 +31,12 @@ void rex_pending_remove(struct rex_pending *pending);
 int rex_pending_unmap(const struct rex_map *map, int number, const char *what);
 int rex_pending_unload(const struct rex_registration *registration, bool last);
 
+/* PENDING's device can do nothing any more, for the reason WHY, which is kept. */
+void rex_pending_lose(struct rex_pending *pending, const char *why);
+
+/* REX_ECUDA where a queue has found device NUMBER lost, in whose context libomptarget would abort; else 0. WHAT begins the message. */
+int rex_pending_lost(int number, const char *what);
+
 /* Wait for all unfinished work on device NUMBER that may use MAP's rows (NULL: anything), with a warning that names it and CALL. */
 void rex_pending_wait(const struct rex_map *map, int number, const char *call);
 

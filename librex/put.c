@@ -88,8 +88,8 @@ int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue, 
     if (unlikely(launch == NULL || queue == NULL))
         return rex_fail(REX_EINVAL, "rex_queue_launch: the %s is NULL", launch == NULL ? "launch" : "queue");
     if (unlikely(launch->device != -1 && launch->device != queue->gpu.number))
-        return rex_fail(REX_EDEVICE, "rex_queue_launch: a launch on device %lld, and queue \"%s\" is of device %d", (long long)launch->device,
-                        queue->name, queue->gpu.number);
+        return rex_fail(REX_EDEVICE, "rex_queue_launch: a launch on device %lld, and queue \"%s\" is of device %d",
+                        (long long)launch->device, queue->name, queue->gpu.number);
     int result = rex_module_register(module);
     if (unlikely(result != REX_OK))
         return result;
@@ -145,7 +145,8 @@ static int is_copied(const struct rex_map *map, int32_t row)
 
 static int check_update(const struct rex_queue *queue, const struct rex_map *map)
 {
-    int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update") : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
+    int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
+                             : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
     bool nowhere = rex_runtime_disabled() || queue->gpu.number == rex_device_count();
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
         if (is_copied(map, i) && rex_spans_find((struct rex_spans *)(uintptr_t)&queue->gpu.spans, map->begin[i], (size_t)map->sizes[i],

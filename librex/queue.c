@@ -70,7 +70,7 @@ int rex_queue_lose(struct rex_queue *queue)
 {
     char kernels[1024];
     snprintf(queue->lost, sizeof queue->lost, "%s", rex_cuda_why());
-    __atomic_store_n(&queue->pending.lost, queue->lost, __ATOMIC_RELEASE);
+    rex_pending_lose(&queue->pending, queue->lost);
     list_kernels(&queue->noted, kernels, sizeof kernels);
     return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name, queue->lost,
                     kernels[0] != '\0' ? kernels : "no kernel");
@@ -270,6 +270,11 @@ static void close_stream(struct rex_queue *queue)
     rex_cuda_context_release(queue->gpu.ordinal);
 }
 
+static int recorded_to(const struct rex_queue *queue, const char *call)
+{
+    return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being recorded to", call, queue->name);
+}
+
 int rex_queue_destroy(struct rex_queue *queue)
 {
     int result = REX_OK;
@@ -279,7 +284,7 @@ int rex_queue_destroy(struct rex_queue *queue)
     if (here) {
         pthread_mutex_lock(&queue->lock);
         bool recording = queue->recording != NULL;
-        result = recording ? rex_fail(REX_EINVAL, "rex_queue_destroy: queue \"%s\" is being recorded to", queue->name) : rex_queue_await(queue);
+        result = recording ? recorded_to(queue, "rex_queue_destroy") : rex_queue_await(queue);
         pthread_mutex_unlock(&queue->lock);
         if (recording)
             return result;
@@ -299,7 +304,7 @@ int rex_queue_sync(struct rex_queue *queue)
     int result = rex_queue_enter(queue, "rex_queue_sync");
     if (result != REX_OK)
         return result;
-    result = queue->recording != NULL ? rex_fail(REX_EINVAL, "rex_queue_sync: queue \"%s\" is being recorded to", queue->name) : rex_queue_await(queue);
+    result = queue->recording != NULL ? recorded_to(queue, "rex_queue_sync") : rex_queue_await(queue);
     pthread_mutex_unlock(&queue->lock);
     return result;
 }

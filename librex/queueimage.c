@@ -143,8 +143,8 @@ static int find_function(struct rex_queue_kernel *kernel)
 {
     void *function;
     if (!kernel->known)
-        return rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%s\" has", kernel->image->registration->image_path,
-                        kernel->name);
+        return rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%s\" has",
+                        kernel->image->registration->image_path, kernel->name);
     if (REX_STREAM(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0)
         return rex_fail(REX_ECUDA, "kernel \"%s\": %s", kernel->name, rex_cuda_why());
     __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);

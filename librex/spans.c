@@ -58,15 +58,15 @@ static struct rex_mapped_span *place_for(struct rex_spans *spans, uintptr_t begi
 /* SIZE bytes at BEGIN as a span, if they are mapped whole. */
 static struct rex_mapped_span *ask(struct rex_spans *spans, const void *begin, size_t size, int number, uint64_t generation)
 {
-    enum rex_presence presence = rex_memory_presence(begin, size, number);
-    if (presence == REX_ABSENT)
-        presence = rex_presence_after_load(begin, size, number);
-    uintptr_t device = presence == REX_PRESENT_WHOLE ? (uintptr_t)rex_device_address(begin, number) : 0;
-    if (device == 0)
+    void *device = NULL;
+    enum rex_presence presence = rex_memory_find(begin, size, number, &device);
+    if (presence == REX_ABSENT && rex_presence_after_load(begin, size, number) == REX_PRESENT_WHOLE)
+        presence = rex_memory_find(begin, size, number, &device);
+    if (presence != REX_PRESENT_WHOLE || device == NULL)
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
     struct rex_mapped_span *span = place_for(spans, at, end, generation);
-    *span = (struct rex_mapped_span){at, end, device - at, generation, span->used};
+    *span = (struct rex_mapped_span){at, end, (uintptr_t)device - at, generation, span->used};
     return span;
 }
 
@@ -146,10 +146,10 @@ enum rex_spans_change rex_spans_renew(struct rex_spans *spans, int number, uint6
         struct rex_mapped_span *span = &spans->span[i];
         if (span->generation == 0 || span->generation == generation)
             continue;
-        const void *begin = (const void *)span->begin;
-        if (rex_memory_presence(begin, span->end - span->begin, number) != REX_PRESENT_WHOLE)
+        void *device = NULL;
+        if (rex_memory_find((const void *)span->begin, span->end - span->begin, number, &device) != REX_PRESENT_WHOLE)
             return REX_SPANS_GONE;
-        if ((uintptr_t)rex_device_address(begin, number) - span->begin != span->shift)
+        if ((uintptr_t)device - span->begin != span->shift)
             return REX_SPANS_MOVED;
         span->generation = generation;
     }

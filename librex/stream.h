@@ -56,6 +56,7 @@ struct rex_cuda_node {
     X(cuGraphInstantiate, "cuGraphInstantiateWithFlags", "11.4", (void **executable, void *graph, unsigned long long flags)) \
     X(cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams", "10.1",                                        \
       (void *executable, void *node, const struct rex_cuda_node *parameters))                                          \
+    X(cuGraphUpload, "cuGraphUpload", "11.1", (void *executable, void *stream))                                        \
     X(cuGraphLaunch, "cuGraphLaunch", "10.0", (void *executable, void *stream))                                        \
     X(cuGraphExecDestroy, "cuGraphExecDestroy", "10.0", (void *executable))                                            \
     X(cuGraphDestroy, "cuGraphDestroy", "10.0", (void *graph))

@@ -59,6 +59,9 @@ struct rex_packed {
     unsigned grid[3], block[3], dynamic_memory;
 };
 
+/* Message of a row that is not mapped: kernel, row, bytes, address, how, device. */
+#define REX_ABSENT_ROW "kernel \"%s\": map row %d, %lld bytes at %p, is %s on device %d: a queue maps nothing for a launch"
+
 /* Check a launch and pack its arguments. The context is current. 0 or an error. */
 int rex_work_pack(struct rex_gpu *gpu, const struct rex_work *work, struct rex_packed *packed);
 

@@ -67,8 +67,9 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct 
  * rex_module_launch_map(): launches a kernel of @module, registering it first where needed, and waits for it. rex_launch() passes this binary's module.
  * @launch   what and where; @map: its arguments, NULL for none.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
- * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row
- * is not mapped), REX_EOVERLAP, or an error of rex_module_register(). Since 0.1.
+ * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY,
+ * REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP, REX_ECUDA (a queue has found the
+ * device lost), or an error of rex_module_register(). Since 0.1.
  */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map);
 
@@ -78,14 +79,14 @@ REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_ke
 
 /**
  * rex_module_data_begin(): target data, or enter data: maps the rows of @map. Registers @module first where needed.
- * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP, or an error of rex_module_register(). Where offloading is disabled, 0: nothing is mapped
- * and launches say REX_EHOST. Since 0.1.
+ * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP, REX_ECUDA (a queue has found the device lost), or an error of
+ * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say REX_EHOST. Since 0.1.
  */
 REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map);
 
 /**
  * rex_module_data_end(): ends what rex_module_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns likewise,
- * or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has lost the device. Since 0.1.
+ * or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has found the device lost. Since 0.1.
  */
 REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map);
 

@@ -83,7 +83,15 @@ struct fake_call {
     struct fake_image images[4]; /* the first of them */
 };
 
+/* Memory that is mapped, as a test says: @size bytes of the host at @begin. */
+struct fake_mapping {
+    uintptr_t begin, size, device;
+};
+#define FAKE_MAPPINGS 128
+
 struct fake_record {
+    struct fake_mapping mappings[FAKE_MAPPINGS]; /* a size of 0: none */
+    uint32_t lookups;                            /* of mapped memory */
     int release;
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */

@@ -106,7 +106,7 @@ void __tgt_unregister_lib(struct fake_descriptor *descriptor)
     record.registered--;
 }
 
-/* ---- device memory: the host's, and nothing is mapped -------------------------------------------------------------------------- */
+/* ---- device memory: the host's; mapped is what the test says ------------------------------------------------------------ */
 
 EXPORT int omp_target_is_present(const void *address, int device);
 EXPORT int omp_target_disassociate_ptr(const void *address, int device);
@@ -114,11 +114,30 @@ EXPORT void *omp_target_alloc(size_t size, int device);
 EXPORT void omp_target_free(void *memory, int device);
 EXPORT int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device);
 
+static const struct fake_mapping *mapping_of(const void *address)
+{
+    record.lookups++;
+    for (int i = 0; i < FAKE_MAPPINGS; i++)
+        if ((uintptr_t)address - record.mappings[i].begin < record.mappings[i].size)
+            return &record.mappings[i];
+    return NULL;
+}
+
 int omp_target_is_present(const void *address, int device)
 {
-    (void)address, (void)device;
-    return 0;
+    (void)device;
+    return mapping_of(address) != NULL;
 }
+
+#if FAKE_RELEASE >= 16
+EXPORT void *omp_get_mapped_ptr(const void *address, int device);
+void *omp_get_mapped_ptr(const void *address, int device)
+{
+    const struct fake_mapping *mapping = mapping_of(address);
+    (void)device;
+    return mapping != NULL ? (void *)((uintptr_t)address - mapping->begin + mapping->device) : NULL;
+}
+#endif
 
 int omp_target_disassociate_ptr(const void *address, int device)
 {

@@ -233,6 +233,11 @@ FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const voi
     (void)executable, (void)node, (void)parameters;
     return same("cuGraphExecKernelNodeSetParams");
 }
+FUNCTION(cuGraphUpload, void *executable, void *stream)
+{
+    (void)executable, (void)stream;
+    return same("cuGraphUpload");
+}
 FUNCTION(cuGraphLaunch, void *executable, void *stream)
 {
     (void)executable, (void)stream;

@@ -189,7 +189,7 @@ static void test_each_call(void **state)
         {"cuStreamWaitEvent", 3, 0},     {"cuEventSynchronize", 1, 0},   {"cuEventQuery", 1, 0},
         {"cuEventElapsedTime", 1, 0},    {"cuStreamBeginCapture", 1, 0}, {"cuStreamEndCapture", 1, 0},
         {"cuStreamGetCaptureInfo", 1, 0}, {"cuStreamGetCaptureInfo", 2, 0}, {"cuGraphInstantiate", 1, 0},
-        {"cuGraphLaunch", 1, 0},         {"cuGraphLaunch", 2, 0},        {"cuGraphExecKernelNodeSetParams", 1, 0},
+        {"cuGraphUpload", 1, 0},         {"cuGraphLaunch", 1, 0},         {"cuGraphLaunch", 2, 0},        {"cuGraphExecKernelNodeSetParams", 1, 0},
         {"cuStreamDestroy", 1, 1},       {"cuEventDestroy", 1, 1},       {"cuGraphExecDestroy", 1, 1},
         {"cuGraphDestroy", 1, 1},
     };

@@ -248,6 +248,53 @@ static void mapped_by_raw_calls(void **state)
     OK(rex_queue_destroy(queue));
 }
 
+/* The same with libomptarget in front of librex, which then sees no raw call and may remember nothing. */
+static void libomptarget_in_front(void **state)
+{
+    (void)state;
+    const char *library = getenv("REX_OMPTARGET"), *release = getenv("REX_TEST_RELEASE");
+    if (library == NULL || release == NULL || atoi(release) < 19)
+        return; /* older ones cannot be loaded without libomp before them */
+    setenv("LD_PRELOAD", library, 1);
+    assert_int_equal(run_self("mapped_by_raw_calls"), 0);
+    assert_int_equal(run_self("mapped_elsewhere"), 0);
+    unsetenv("LD_PRELOAD");
+}
+
+static int call_omp(const char *name, const void *host, const void *device, size_t size, int number)
+{
+    int (*call)(const void *a, const void *b, size_t c, size_t d, int e), (*short_call)(const void *a, int b);
+    void *address = dlsym(dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD), name);
+    assert_non_null(address);
+    memcpy(&call, &address, sizeof call);
+    memcpy(&short_call, &address, sizeof short_call);
+    return device != NULL ? call(host, device, size, 0, number) : short_call(host, number);
+}
+
+/* Memory that the program itself associates, first with one block of the device, then with another: librex has to be told. */
+static void associated(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES], seen[VALUES];
+    struct rex_queue *queue = new_queue("associated", 0);
+    int number = rex_queue_device(queue);
+    OK(rex_offload_init());
+    for (int i = 0; i < 3; i++) {
+        void *block = rex_device_alloc(sizeof value, number);
+        assert_non_null(block);
+        fill_in(value, i);
+        OK(rex_queue_copy_to(queue, block, value, sizeof value));
+        assert_int_equal(call_omp("omp_target_associate_ptr", value, block, sizeof value, number), 0);
+        put_all(queue, value, 4);
+        OK(rex_queue_copy_from(queue, seen, block, sizeof seen));
+        OK(rex_queue_sync(queue));
+        check_followed(seen, i, 4);
+        assert_int_equal(call_omp("omp_target_disassociate_ptr", value, NULL, 0, number), 0);
+        rex_mappings_changed(); /* the block is not freed: the next one is another */
+    }
+    OK(rex_queue_destroy(queue));
+}
+
 /* Parts of one mapping, more than librex has places for. */
 static void windows(void **state)
 {
@@ -372,6 +419,21 @@ static void disabled(void **state)
     OK(rex_queue_update(queue, &update));
     OK(rex_queue_sync(queue));
     OK(rex_queue_destroy(queue));
+}
+
+/* The log says at level info that queues do everything at once: on the host device, and there once, whatever the number of queues. */
+static void said_once(void **state)
+{
+    (void)state;
+    char command[PATH_MAX + 64], line[1024];
+    int times = 0;
+    snprintf(command, sizeof command, "REX_LOG=info '%s' in_order 2>&1", own_path());
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    while (fgets(line, sizeof line, output) != NULL)
+        times += strstr(line, "queues do everything at once") != NULL;
+    assert_int_equal(pclose(output), 0);
+    assert_int_equal(times, !gpu_present());
 }
 
 /* ---- copies -------------------------------------------------------------------------------------------------------------------------- */
@@ -707,6 +769,8 @@ static void fault_later(void **state)
     assert_non_null(strstr(rex_last_error(), "\"follow__kernel__\""));
     FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\"");
     FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "queue \"faulty\"");
+    FAILS(rex_launch(&launch, &args), REX_ECUDA, "\"faulty\"");
+    FAILS(rex_data_update(-1, &region), REX_ECUDA, "is lost");
     FAILS(rex_data_end(-1, &region), REX_ECUDA, "is lost");
     FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
     _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
@@ -752,11 +816,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(absent),
         cmocka_unit_test(mapped_elsewhere),
         cmocka_unit_test(mapped_by_raw_calls),
+        cmocka_unit_test(libomptarget_in_front),
+        cmocka_unit_test(associated),
         cmocka_unit_test(windows),
         cmocka_unit_test(bad_input),
         cmocka_unit_test(bad_calls),
         cmocka_unit_test(on_the_host),
         cmocka_unit_test(disabled),
+        cmocka_unit_test(said_once),
         cmocka_unit_test(copies),
         cmocka_unit_test(updates),
         cmocka_unit_test(events_and_calls),

@@ -1,0 +1,20 @@
+/* Kernels of the benchmark of queues. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <rex/kernel.h>
+
+REX_DEVICE_KERNEL(empty, rex_arg a, rex_arg b, int64_t *x, int64_t *y)
+{
+    (void)a, (void)b, (void)x, (void)y;
+}
+
+REX_DEVICE_KERNEL(nothing, void)
+{
+}
+
+/* One block that is busy for so many turns of a loop. */
+REX_DEVICE_KERNEL(turn, rex_arg turns, int64_t *x)
+{
+    int64_t value = *x;
+    for (int64_t i = 0; i < rex_arg_int(turns); i++)
+        value = value * 6364136223846793005 + 1442695040888963407;
+    *x = value;
+}

@@ -1,0 +1,379 @@
+/*
+ * What a launch through a queue, and a graph, costs beside the raw driver, and whether two queues overlap. For a GPU: prints a table.
+ *
+ * All is measured in turn, several times over, in one process; the best of each is printed, with the ratio to the raw driver's.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <rex.h>
+
+REX_KERNEL(empty);
+REX_KERNEL(nothing);
+REX_KERNEL(turn);
+
+enum { TURNS = 15, LAUNCHES = 2000, NODES = 1000, REPLAYS = 20 };
+
+/* ---- the driver ------------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    int (*cuModuleLoad)(void **module, const char *file);
+    int (*cuModuleGetFunction)(void **function, void *module, const char *name);
+    int (*cuStreamCreate)(void **stream, unsigned flags);
+    int (*cuStreamSynchronize)(void *stream);
+    int (*cuLaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                          void *stream, void **parameters, void **extra);
+    int (*cuStreamBeginCapture_v2)(void *stream, int mode);
+    int (*cuStreamEndCapture)(void *stream, void **graph);
+    int (*cuGraphInstantiateWithFlags)(void **executable, void *graph, unsigned long long flags);
+    int (*cuGraphLaunch)(void *executable, void *stream);
+} cu;
+
+static void must(int result, const char *what)
+{
+    if (result != 0) {
+        fprintf(stderr, "%s: %d %s\n", what, result, rex_last_error());
+        exit(1);
+    }
+}
+#define MUST(call) must((call), #call)
+
+static void find(void *slot, const char *name)
+{
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
+    if (address == NULL) {
+        fprintf(stderr, "the driver has no %s\n", name);
+        exit(1);
+    }
+    memcpy(slot, &address, sizeof address);
+}
+#define FIND(name) find(&cu.name, #name)
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+/* ---- what is measured ------------------------------------------------------------------------------------------------------------- */
+
+static struct rex_queue *queue, *other, *fresh;
+static struct rex_graph *graph;
+static void *stream, *function, *bare, *raw_graph;
+static int64_t *x, *y, *device_x, *device_y;
+
+static double per_launch(double began, int launches)
+{
+    return (now() - began) / launches * 1e6;
+}
+
+static double raw_issue(void)
+{
+    int64_t a = 1, b = 2;
+    void *parameters[] = {&a, &b, &device_x, &device_y};
+    MUST(cu.cuStreamSynchronize(stream));
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++)
+        MUST(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+    double time = per_launch(began, LAUNCHES);
+    MUST(cu.cuStreamSynchronize(stream));
+    return time;
+}
+
+static double issue(struct rex_queue *to)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    MUST(rex_queue_sync(to));
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++) {
+        REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
+        MUST(rex_queue_launch(to, &launch, &args));
+    }
+    double time = per_launch(began, LAUNCHES);
+    MUST(rex_queue_sync(to));
+    return time;
+}
+
+static double queue_issue(void)
+{
+    return issue(queue);
+}
+
+static double fresh_issue(void)
+{
+    return issue(fresh);
+}
+
+static double raw_bare(void)
+{
+    MUST(cu.cuStreamSynchronize(stream));
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++)
+        MUST(cu.cuLaunchKernel(bare, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+    double time = per_launch(began, LAUNCHES);
+    MUST(cu.cuStreamSynchronize(stream));
+    return time;
+}
+
+static double queue_bare(void)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(nothing), 1, 32);
+    MUST(rex_queue_sync(queue));
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++)
+        MUST(rex_queue_launch(queue, &launch, NULL));
+    double time = per_launch(began, LAUNCHES);
+    MUST(rex_queue_sync(queue));
+    return time;
+}
+
+static double raw_wait(void)
+{
+    int64_t a = 1, b = 2;
+    void *parameters[] = {&a, &b, &device_x, &device_y};
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++) {
+        MUST(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+        MUST(cu.cuStreamSynchronize(stream));
+    }
+    return per_launch(began, LAUNCHES);
+}
+
+static double queue_wait(void)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++) {
+        REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
+        MUST(rex_queue_launch(queue, &launch, &args));
+        MUST(rex_queue_sync(queue));
+    }
+    return per_launch(began, LAUNCHES);
+}
+
+static double sync_launch(void)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    double began = now();
+    for (int i = 0; i < LAUNCHES; i++) {
+        REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
+        MUST(rex_launch(&launch, &args));
+    }
+    return per_launch(began, LAUNCHES);
+}
+
+static double raw_replay(void)
+{
+    double began = now();
+    for (int i = 0; i < REPLAYS; i++)
+        MUST(cu.cuGraphLaunch(raw_graph, stream));
+    MUST(cu.cuStreamSynchronize(stream));
+    return per_launch(began, REPLAYS * NODES);
+}
+
+static double graph_replay(void)
+{
+    double began = now();
+    for (int i = 0; i < REPLAYS; i++)
+        MUST(rex_graph_launch(graph, queue));
+    MUST(rex_queue_sync(queue));
+    return per_launch(began, REPLAYS * NODES);
+}
+
+static double graph_set(void)
+{
+    int64_t a = 1, b = 2;
+    double began = now();
+    for (size_t i = 0; i < NODES; i++) {
+        REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
+        MUST(rex_graph_set(graph, i, &args));
+    }
+    return per_launch(began, NODES);
+}
+
+static double address(void)
+{
+    double began = now();
+    void *volatile sink;
+    for (int i = 0; i < LAUNCHES; i++)
+        sink = rex_device_address(x, -1);
+    (void)sink;
+    return per_launch(began, LAUNCHES);
+}
+
+static double create(void)
+{
+    double began = now();
+    for (int i = 0; i < 50; i++) {
+        struct rex_queue *made;
+        MUST(rex_queue_create(&made, -1, NULL, 0));
+        MUST(rex_queue_destroy(made));
+    }
+    return per_launch(began, 50);
+}
+
+static const struct {
+    const char *name;
+    double (*measure)(void);
+    int beside; /* the row it is compared with */
+} rows[] = {
+    {"cuLaunchKernel, 4 arguments", raw_issue, 0},
+    {"rex_queue_launch, 4 arguments", queue_issue, 0},
+    {"the same, REX_QUEUE_FRESH", fresh_issue, 0},
+    {"cuLaunchKernel, no argument", raw_bare, 3},
+    {"rex_queue_launch, no argument", queue_bare, 3},
+    {"cuLaunchKernel and wait", raw_wait, 5},
+    {"rex_queue_launch and wait", queue_wait, 5},
+    {"rex_launch", sync_launch, 5},
+    {"cuGraphLaunch of 1000, per node", raw_replay, 8},
+    {"rex_graph_launch of 1000, per node", graph_replay, 8},
+    {"rex_graph_set", graph_set, 10},
+    {"rex_device_address", address, 11},
+    {"rex_queue_create and destroy", create, 12},
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+/* ---- set-up ------------------------------------------------------------------------------------------------------------------------ */
+
+static void load_raw(void)
+{
+    void *module, *captured;
+    FIND(cuModuleLoad), FIND(cuModuleGetFunction), FIND(cuStreamCreate), FIND(cuStreamSynchronize), FIND(cuLaunchKernel);
+    FIND(cuStreamBeginCapture_v2), FIND(cuStreamEndCapture), FIND(cuGraphInstantiateWithFlags), FIND(cuGraphLaunch);
+    MUST(cu.cuModuleLoad(&module, rex_module_image_path(&rex_this_module)));
+    MUST(cu.cuModuleGetFunction(&function, module, "empty__kernel__"));
+    MUST(cu.cuModuleGetFunction(&bare, module, "nothing__kernel__"));
+    MUST(cu.cuStreamCreate(&stream, 1));
+    int64_t a = 1, b = 2;
+    void *parameters[] = {&a, &b, &device_x, &device_y};
+    MUST(cu.cuStreamBeginCapture_v2(stream, 2));
+    for (int i = 0; i < NODES; i++)
+        MUST(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+    MUST(cu.cuStreamEndCapture(stream, &captured));
+    MUST(cu.cuGraphInstantiateWithFlags(&raw_graph, captured, 0));
+}
+
+static void record_graph(void)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    double began = now();
+    MUST(rex_graph_begin(queue));
+    for (int i = 0; i < NODES; i++) {
+        REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
+        MUST(rex_queue_launch(queue, &launch, &args));
+    }
+    double recorded = now();
+    MUST(rex_graph_end(queue, &graph));
+    printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, (recorded - began) / NODES * 1e6, per_launch(recorded, NODES));
+}
+
+/* Kernels of one block each, in one queue and in two. */
+static double turns_in(struct rex_queue *second, int64_t turns)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(turn), 1, 1);
+    double began = now();
+    for (int i = 0; i < 10; i++) {
+        int64_t *cell = i % 2 == 0 ? x : y;
+        REX_MAP(args, REX_VALUE(turns), REX_ALLOC(cell, 1));
+        MUST(rex_queue_launch(i % 2 == 0 ? queue : second, &launch, &args));
+    }
+    MUST(rex_queue_sync(queue));
+    MUST(rex_queue_sync(second));
+    return now() - began;
+}
+
+static void show_overlap(void)
+{
+    double one = 1e9, two = 1e9;
+    for (int i = 0; i < 5; i++) {
+        double a = turns_in(queue, 1000000), b = turns_in(other, 1000000);
+        one = a < one ? a : one;
+        two = b < two ? b : two;
+    }
+    printf("10 kernels in one queue %.2f ms, in two %.2f ms: %.2f of it (%s)\n", one * 1e3, two * 1e3, two / one,
+           two < 0.7 * one ? "they overlap" : "NO OVERLAP");
+}
+
+static void measure_all(void)
+{
+    static double best[ROWS];
+    for (int i = 0; i < TURNS; i++)
+        for (size_t row = 0; row < ROWS; row++) {
+            double time = rows[row].measure();
+            best[row] = best[row] == 0 || time < best[row] ? time : best[row];
+        }
+    for (size_t row = 0; row < ROWS; row++)
+        printf("%-36s %8.3f us  %.3f\n", rows[row].name, best[row], best[row] / best[rows[row].beside]);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------------------------------------ */
+
+static void *launch_many(void *argument)
+{
+    (void)argument;
+    struct rex_queue *own;
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    MUST(rex_queue_create(&own, -1, NULL, 0));
+    for (int i = 0; i < 10 * LAUNCHES; i++) {
+        REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
+        MUST(rex_queue_launch(own, &launch, &args));
+    }
+    MUST(rex_queue_destroy(own));
+    return NULL;
+}
+
+static void show_threads(void)
+{
+    for (int count = 1; count <= 8; count *= 2) {
+        pthread_t thread[8];
+        double began = now();
+        for (int i = 0; i < count; i++)
+            MUST(pthread_create(&thread[i], NULL, launch_many, NULL));
+        for (int i = 0; i < count; i++)
+            MUST(pthread_join(thread[i], NULL));
+        printf("%d threads, a queue each: %.2f us per launch overall\n", count, per_launch(began, 10 * LAUNCHES * count));
+    }
+}
+
+int main(void)
+{
+    MUST(rex_offload_init());
+    if (rex_module_on_host(&rex_this_module)) {
+        puts("skip: there is no GPU");
+        return 77;
+    }
+    x = calloc(100, sizeof *x);
+    y = calloc(100, sizeof *y);
+    REX_DATA_MAP(region, REX_TOFROM(x, 100), REX_TOFROM(y, 100));
+    REX_DATA_REGION(-1, region) {
+        MUST(rex_queue_create(&queue, -1, "one", 0));
+        MUST(rex_queue_create(&other, -1, "two", 0));
+        MUST(rex_queue_create(&fresh, -1, "fresh", REX_QUEUE_FRESH));
+        device_x = rex_device_address(x, -1);
+        device_y = rex_device_address(y, -1);
+        load_raw();
+        record_graph();
+        measure_all();
+        show_overlap();
+        show_threads();
+        rex_graph_destroy(graph);
+        MUST(rex_queue_destroy(fresh));
+        MUST(rex_queue_destroy(other));
+        MUST(rex_queue_destroy(queue));
+    }
+    free(x);
+    free(y);
+    return 0;
+}

@@ -1,0 +1,221 @@
+/*
+ * spans.c - device addresses that are remembered: as long as no mapping has ended, and no longer.
+ *
+ * libomptarget is a fake whose mappings the test makes. The program exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "mapping.h"
+#include "rex/entry.h"
+#include "rex/queue.h"
+#include "spans.h"
+
+REX_KERNEL(plain);
+
+/* Exported beside those that rex_kmp.h declares. */
+void data_end_mapper(void *place, int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, void **names,
+                     void **mappers) __asm__("__tgt_target_data_end_mapper");
+
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+
+enum { BYTES = 4096, DEVICE = 0x10000000 };
+static char memory[16][BYTES];
+static struct rex_spans spans;
+
+static void start(void)
+{
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    memset(the_record()->mappings, 0, sizeof the_record()->mappings);
+}
+
+/* Memory NUMBER is mapped, to device address DEVICE + OFFSET; 0 bytes of it: not at all. */
+static void map(int number, size_t bytes, uintptr_t offset)
+{
+    the_record()->mappings[number] = (struct fake_mapping){(uintptr_t)memory[number], bytes, DEVICE + offset};
+}
+
+static uintptr_t find(const char *begin, size_t size)
+{
+    return rex_spans_find(&spans, begin, size, 0, rex_spans_generation(true));
+}
+
+/* Looks up, and what libomptarget was asked meanwhile: whether anything. */
+#define ASKED(begin, size, expected)                                                                                   \
+    __extension__({                                                                                                    \
+        uint32_t before_ = the_record()->lookups;                                                                      \
+        CHECK_EQUAL(find((begin), (size)), (expected));                                                                \
+        the_record()->lookups != before_;                                                                              \
+    })
+
+/* The end of some mapping, as a raw call of generated code. */
+static void end_something(void)
+{
+    __rex_real___tgt_target_data_end(0, 0, NULL, NULL, NULL, NULL);
+}
+
+static void remember(const void *context)
+{
+    (void)context;
+    start();
+    CHECK(rex_mapping_seen());
+    map(0, BYTES, 0);
+    CHECK(ASKED(memory[0], BYTES, DEVICE));
+    CHECK(!ASKED(memory[0], BYTES, DEVICE));
+    CHECK(!ASKED(memory[0] + 100, 50, DEVICE + 100)); /* a part */
+    CHECK(!ASKED(memory[0] + 100, 50, DEVICE + 100));
+    CHECK(ASKED(memory[0] + 100, BYTES, 0)); /* goes beyond it */
+    CHECK(ASKED(memory[1], 1, 0));
+    /* Begun, and nothing ended: what is known stays. */
+    __rex_real___tgt_target_data_begin(0, 0, NULL, NULL, NULL, NULL);
+    CHECK(!ASKED(memory[0], BYTES, DEVICE));
+    /* Ended, and mapped elsewhere. */
+    map(0, BYTES, 0x5000);
+    end_something();
+    CHECK(ASKED(memory[0], BYTES, DEVICE + 0x5000));
+    CHECK(!ASKED(memory[0] + 100, 50, DEVICE + 0x5064));
+    /* Ended for good. */
+    map(0, 0, 0);
+    end_something();
+    CHECK(ASKED(memory[0], BYTES, 0));
+    CHECK(ASKED(memory[0] + 100, 50, 0));
+}
+
+/* Each call that may end a mapping, or that says so. */
+static void forget(const void *context)
+{
+    (void)context;
+    start();
+    map(0, BYTES, 0);
+    REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
+    for (int i = 0; i < 6; i++) {
+        CHECK(ASKED(memory[0], BYTES, DEVICE));
+        CHECK(!ASKED(memory[0], BYTES, DEVICE));
+        switch (i) {
+        case 0: CHECK_EQUAL(rex_module_data_end(&module, 0, &region), 0); break;
+        case 1: CHECK_EQUAL(rex_module_data_exit(&module, 0, &region), 0); break;
+        case 2: rex_mappings_changed(); break;
+        case 3: end_something(); break;
+        case 4: data_end_mapper(NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL); break;
+        default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module), 0);
+        }
+    }
+    CHECK(ASKED(memory[0], BYTES, DEVICE));
+}
+
+/* What a data call has mapped is asked for as a whole, so that its parts are known afterwards. */
+static void take_hints(const void *context)
+{
+    (void)context;
+    start();
+    map(0, BYTES, 0);
+    REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    CHECK(ASKED(memory[0] + 10, 10, DEVICE + 10));
+    CHECK(!ASKED(memory[0] + 500, 10, DEVICE + 500));
+    CHECK(!ASKED(memory[0], BYTES, DEVICE));
+    /* A hint proves nothing: it has gone behind librex's back, or only a part of it has. */
+    map(0, 100, 0x700);
+    rex_mappings_changed();
+    CHECK(ASKED(memory[0] + 10, 10, DEVICE + 0x70a));
+    CHECK(ASKED(memory[0] + 500, 10, 0));
+}
+
+static void never_remember(const void *context)
+{
+    (void)context;
+    start();
+    map(0, BYTES, 0);
+    for (int i = 0; i < 3; i++) {
+        uint32_t before = the_record()->lookups;
+        CHECK_EQUAL(rex_spans_find(&spans, memory[0], BYTES, 0, rex_spans_generation(false)), DEVICE);
+        CHECK(the_record()->lookups != before);
+    }
+}
+
+static void know_use(const void *context)
+{
+    (void)context;
+    start();
+    for (int i = 0; i < 4; i++)
+        map(i, BYTES, (uintptr_t)i * 0x2000);
+    CHECK(find(memory[0], BYTES) != 0 && find(memory[2] + 100, 10) != 0);
+    CHECK(rex_spans_in_use(&spans, memory[0] + BYTES - 1, 1));
+    CHECK(rex_spans_in_use(&spans, memory[2], 101));
+    CHECK(rex_spans_in_use(&spans, NULL, 0));
+    CHECK(!rex_spans_in_use(&spans, memory[1], BYTES));
+    CHECK(!rex_spans_in_use(&spans, memory[2], 100));
+    rex_spans_release(&spans);
+    CHECK(!rex_spans_in_use(&spans, NULL, 0));
+    CHECK(find(memory[0] + 5, 5) != 0); /* known, and used again */
+    CHECK(rex_spans_in_use(&spans, memory[0], 1));
+    struct rex_spans other = {.next = 0};
+    rex_spans_use(&other, &spans);
+    CHECK(rex_spans_in_use(&other, memory[0], 1));
+}
+
+/* More mappings than there are places: nothing is wrong, and everything counts as used. */
+static void overflow(const void *context)
+{
+    static char many[REX_SPANS + 20][64];
+    (void)context;
+    start();
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < REX_SPANS + 20; i++) {
+            the_record()->mappings[i] = (struct fake_mapping){(uintptr_t)many[i], 32, DEVICE + (uintptr_t)i * 64};
+            CHECK_EQUAL(find(many[i], 32), DEVICE + (uintptr_t)i * 64);
+            CHECK_EQUAL(find(many[i] + 8, 8), DEVICE + (uintptr_t)i * 64 + 8);
+        }
+    CHECK(rex_spans_in_use(&spans, memory[0], 1));
+    rex_spans_release(&spans);
+    CHECK(!rex_spans_in_use(&spans, memory[0], 1));
+}
+
+static void renew(const void *context)
+{
+    (void)context;
+    start();
+    map(0, BYTES, 0);
+    map(1, BYTES, 0x3000);
+    CHECK(find(memory[0], BYTES) != 0 && find(memory[1], BYTES) != 0);
+    rex_mappings_changed();
+    CHECK_EQUAL(rex_spans_renew(&spans, 0, rex_spans_generation(true)), REX_SPANS_SAME);
+    CHECK_EQUAL(find(memory[1], BYTES), DEVICE + 0x3000);
+    map(1, BYTES, 0x4000);
+    rex_mappings_changed();
+    CHECK_EQUAL(rex_spans_renew(&spans, 0, rex_spans_generation(true)), REX_SPANS_MOVED);
+    map(1, BYTES / 2, 0x3000);
+    rex_mappings_changed();
+    CHECK_EQUAL(rex_spans_renew(&spans, 0, rex_spans_generation(true)), REX_SPANS_GONE);
+}
+
+#define TEST(name)                                                                                                     \
+    static void test_##name(void **state)                                                                              \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        in_child(name, NULL);                                                                                          \
+    }
+TEST(remember)
+TEST(forget)
+TEST(take_hints)
+TEST(never_remember)
+TEST(know_use)
+TEST(overflow)
+TEST(renew)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_remember),       cmocka_unit_test(test_forget),   cmocka_unit_test(test_take_hints),
+        cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_renew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
