@@ -103,11 +103,12 @@ both other-symbol 1 -DOTHER_SYMBOL
 both one-key 1 -DONE_KEY
 both one-name 1 -DONE_NAME
 both drift 1 -DDRIFT
+both unused 1 -DUNUSED
 both one-entry 1 -DONE_ENTRY
 both elsewhere 0 -DELSEWHERE
 both new-form 0 -DNEW_FORM
 
-for mistake in good short-entries wrong-key other-name one-key drift; do
+for mistake in good short-entries wrong-key other-name one-key drift unused; do
     flag=$(echo "$mistake" | tr 'a-z-' 'A-Z_' | sed 's/SHORT_ENTRIES/SHORT_ENTRY/')
     linked gcc -O0 "-D$flag"
     status=1
@@ -139,6 +140,21 @@ expect linked-emit-relocs 1 libhost.so
 # Programs at a fixed address have the pointers in place.
 gcc -w -O0 -fno-pie -no-pie -nostartfiles -Wl,-e,launch -Wl,--unresolved-symbols=ignore-all -o program "$sources/host.c"
 expect program-fixed 0 program kernels.so
+
+# The instructions that take a key's address are found where relocations are gone.
+for compile in 'gcc -O0' 'gcc -O2' "$clang -O0" "$clang -O2"; do
+    for pie in -no-pie -pie; do
+        # A command and its options.
+        # shellcheck disable=SC2086
+        $compile -w -DDRIFT -f${pie#-} $pie -nostartfiles -Wl,-e,launch -Wl,--unresolved-symbols=ignore-all -o program "$sources/host.c" \
+            2>errors || fail "$compile $pie: $(cat errors)"
+        if [ "$compile $pie" = 'gcc -O0 -no-pie' ]; then
+            expect program-drift 1 -q program kernels.so
+        else
+            same program-drift program kernels.so
+        fi
+    done
+done
 
 # More sections than the header can count.
 awk 'BEGIN { for (i = 0; i < 66000; i++) printf "int f%d(void) { return %d; }\n", i, i }' >many.c

@@ -61,8 +61,8 @@ static bool has_site(const struct program *program, const char *key)
 
 static void report_key(const struct program *program, const struct key *key, struct report *report)
 {
-    const char *told = program->relocations ? "nothing here refers to it, other files may"
-                                            : "told by its symbol: in a linked file launch sites cannot be seen";
+    const char *told =
+        program->relocations ? "nothing here refers to it, other files may" : "told by its symbol: no instruction seen takes its address";
     report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, nearest_key(program, key->name, report),
                    "the host key %s is in no entry: a launch with it fails (%s)", key->name, told);
 }

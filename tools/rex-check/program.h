@@ -113,7 +113,11 @@ void tables_read(struct program *program);
 void pointers_read(struct program *program);
 void symbols_name(struct program *program);
 void sites_find(struct program *program);
+void code_find_sites(struct program *program);
 void module_find(struct program *program);
+
+/* A reference at PLACE in SECTION to a KEY of this file that is in no entry. */
+void sites_add(struct program *program, const char *key, struct elf_place place, const char *section);
 
 /* Pointers at COUNT places that are in order, as they are when the program runs. */
 struct pointer {

@@ -1,7 +1,8 @@
 /*
  * sites.c - launch sites: code and data that refer to a host key that is in no entry.
  *
- * Objects have a relocation for every reference. What is linked has them for data, and for code where it was linked with --emit-relocs.
+ * Objects have a relocation for every reference. What is linked has them for data, and for code where it was linked with --emit-relocs; else
+ * code.c looks for instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,6 +28,11 @@ static void add_site(struct program *program, const char *key, bool elsewhere, s
         return;
     program->sites = tool_grow(program->sites, program->site_count, sizeof *program->sites);
     program->sites[program->site_count++] = (struct site){.key = key, .elsewhere = elsewhere, .section = section, .place = place};
+}
+
+void sites_add(struct program *program, const char *key, struct elf_place place, const char *section)
+{
+    add_site(program, key, false, place, section);
 }
 
 /* The relocation at PLACE may refer to a key. */
@@ -133,6 +139,8 @@ void sites_find(struct program *program)
             program->relocations |= name != NULL;
             read_section(program, &section, name, &budget);
         }
+    if (!program->relocations && program->file.header.e_machine == EM_X86_64)
+        code_find_sites(program);
     if (program->site_count > 0)
         name_functions(program);
 }

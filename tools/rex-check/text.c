@@ -45,7 +45,7 @@ static void print_program(const struct program *program)
         printf("; %zu reference%s to host keys, told by relocations\n", program->launch_sites, program->launch_sites == 1 ? "" : "s");
     else
         printf("; launch sites %s\n",
-               program->symbols ? "resolved by the linker, host keys told by symbols" : "and host keys not told: no symbols");
+               program->symbols ? "told by instructions, data and symbols, as far as they can be" : "cannot be told: no symbols");
 }
 
 static void print_image(const struct image *image)

@@ -36,6 +36,9 @@ int __tgt_target_kernel(int64_t device, int teams, int threads, void *key, void 
 
 char axpy__id__ = 0;
 char scale__id__ = 0;
+#ifdef UNUSED
+char unused__id__ = 0;
+#endif
 
 #ifdef FRONT
 char front[FRONT] __attribute__((section("omp_offloading_entries"), used)) = {1};
