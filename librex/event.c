@@ -130,7 +130,7 @@ int rex_event_record(struct rex_event *event, struct rex_queue *queue)
 static int check_recorded(struct rex_event *event, const char *call)
 {
     pthread_mutex_lock(&event->lock);
-    int state = event->state;
+    enum rex_event_state state = event->state;
     pthread_mutex_unlock(&event->lock);
     return state == REX_EVENT_NEW ? never_recorded(call) : REX_OK;
 }

@@ -7,9 +7,11 @@
 
 #include "work.h"
 
+enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
+
 struct rex_event {
     pthread_mutex_t lock;
-    enum { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH } state;
+    enum rex_event_state state;
     struct timespec at;   /* TIMED: on a device that does everything at once */
     void *driver;         /* DRIVER: the driver's event, */
     void *context;        /* made in this context */

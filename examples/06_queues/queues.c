@@ -117,14 +117,14 @@ static double seconds_now(void)
 static void start_population(void)
 {
     for (int i = 0; i < CELLS; i++)
-        population[i] = 0.01 + 0.9 * i / CELLS;
+        population[i] = 0.01 + 0.9 * i / (double)CELLS;
 }
 
 static int count_wrong(void)
 {
     int wrong = 0;
     for (int i = 0; i < CELLS; i += 7) {
-        double expected = 0.01 + 0.9 * i / CELLS;
+        double expected = 0.01 + 0.9 * i / (double)CELLS;
         for (int number = 0; number < STEPS; number++)
             expected += rate_of(number) * expected * (1.0 - expected);
         wrong += !(fabs(population[i] - expected) <= 1e-9);
@@ -146,7 +146,7 @@ static int show(const char *name, int (*way)(void))
     }
     int wrong = result == 0 ? count_wrong() : 0;
     if (result == 0)
-        printf("%-28s %8.2f us a step, %d cells wrong\n", name, 1e6 * took / STEPS, wrong);
+        printf("%-28s %8.2f us a step, %d cells wrong\n", name, 1e6 * took / (double)STEPS, wrong);
     return result == 0 ? wrong != 0 : result;
 }
 
@@ -162,7 +162,7 @@ static int prepare(void)
         took = seconds_now() - began;
     }
     if (result == 0)
-        printf("a graph of %d steps         %8.2f us a step to make, once\n", RECORDED, 1e6 * took / RECORDED);
+        printf("a graph of %d steps         %8.2f us a step to make, once\n", RECORDED, 1e6 * took / (double)RECORDED);
     return result;
 }
 

@@ -91,7 +91,7 @@ static int read_size(FILE *file, const char *path, int64_t *size)
     double number;
     if (read_number(file, path, "size", 1, &number) != 0)
         return -1;
-    if (!(number >= 1.0 && number <= MOST_UNKNOWNS) || number != floor(number)) {
+    if (!(number >= 1.0 && number <= (double)MOST_UNKNOWNS) || number != floor(number)) {
         fprintf(stderr, "gaussian: %s: begins with %g, which is no number of unknowns from 1 to %d\n", path, number, MOST_UNKNOWNS);
         return -1;
     }

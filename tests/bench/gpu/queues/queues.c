@@ -275,7 +275,8 @@ static void record_graph(void)
     }
     double recorded = now();
     MUST(rex_graph_end(queue, &graph));
-    printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, (recorded - began) / NODES * 1e6, per_launch(recorded, NODES));
+    printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, 1e6 * (recorded - began) / (double)NODES,
+           per_launch(recorded, NODES));
 }
 
 /* Kernels of one block each, in one queue and in two. */
