@@ -54,6 +54,12 @@ unsigned rex_forks(void);
 /* Wait for the locked QUEUE, which others may put more in meanwhile. 0, or the error that the work came to. */
 int rex_queue_await(struct rex_queue *queue);
 
+/* 1 if nothing is left to do in the locked QUEUE, 0 if there is, or an error. */
+int rex_queue_look(struct rex_queue *queue);
+
+/* Fill in what mappings and modules see of QUEUE. */
+void rex_queue_watch(struct rex_queue *queue);
+
 /* The locked QUEUE's device has met with the error in rex_cuda_why(), which stays: records that and returns REX_ECUDA. */
 int rex_queue_lose(struct rex_queue *queue);
 

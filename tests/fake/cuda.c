@@ -79,7 +79,7 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     (void)device;
     *flags = context_flags;
-    *active = context_users > 0;
+    *active = __atomic_load_n(&context_users, __ATOMIC_RELAXED) > 0;
     return 0;
 }
 
@@ -93,7 +93,7 @@ int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     (void)device;
-    context_users++;
+    __atomic_fetch_add(&context_users, 1, __ATOMIC_RELAXED);
     *context = &context_users;
     return 0;
 }
@@ -101,7 +101,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
 int cuDevicePrimaryCtxRelease_v2(int device)
 {
     (void)device;
-    context_users--;
+    __atomic_fetch_sub(&context_users, 1, __ATOMIC_RELAXED);
     return 0;
 }
 

@@ -41,14 +41,14 @@ static int make(const char *name, void **object)
 {
     BREAK(name);
     *object = malloc(1);
-    fake_cuda_objects += *object != NULL;
+    __atomic_fetch_add(&fake_cuda_objects, *object != NULL, __ATOMIC_RELAXED);
     return 0;
 }
 
 static int destroy(const char *name, void *object)
 {
     free(object);
-    fake_cuda_objects--;
+    __atomic_fetch_sub(&fake_cuda_objects, 1, __ATOMIC_RELAXED);
     BREAK(name);
     return 0;
 }
@@ -136,7 +136,7 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
     (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;
     (void)dynamic_memory, (void)stream, (void)parameters, (void)extra;
     BREAK("cuLaunchKernel");
-    fake_cuda_launches++;
+    __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return 0;
 }
 FUNCTION(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
@@ -202,16 +202,15 @@ FUNCTION(cuStreamBeginCapture_v2, void *stream, int mode)
 {
     (void)stream, (void)mode;
     BREAK("cuStreamBeginCapture");
-    capturing++;
+    __atomic_fetch_add(&capturing, 1, __ATOMIC_RELAXED);
     return 0;
 }
 FUNCTION(cuStreamEndCapture, void *stream, void **graph)
 {
     (void)stream;
     *graph = NULL;
-    if (capturing == 0)
+    if (__atomic_fetch_sub(&capturing, 1, __ATOMIC_RELAXED) <= 0)
         return 401; /* CUDA_ERROR_ILLEGAL_STATE */
-    capturing--;
     return make("cuStreamEndCapture", graph);
 }
 FUNCTION(cuStreamGetCaptureInfo_v2, void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *count)

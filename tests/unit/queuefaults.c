@@ -1,11 +1,14 @@
 /*
- * queuefaults.c - each call of the driver that queues and graphs make, failing: an error that names it, and nothing that stays behind.
+ * queuefaults.c - each call of the driver that queues and graphs make, failing: an error that names it, and nothing that stays behind. And
+ * threads, which ThreadSanitizer can watch here, with no GPU.
  *
  * The driver and libomptarget are fakes. What they do when nothing fails is tested on real ones, in tests/runtime.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "bound.h"
+
+#include <pthread.h>
 
 #include "rex/entry.h"
 #include "rex/queue.h"
@@ -249,12 +252,84 @@ static void test_old(void **state)
     in_child(be_old, NULL);
 }
 
+/* ---- threads ----------------------------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 8, LAUNCHES = 200 };
+
+/* Everything that threads may do at once, in one queue for all of them or in one each. */
+static void *use_in_thread(void *argument)
+{
+    struct rex_queue *queue = argument;
+    struct rex_event *event;
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    for (int i = 0; i < LAUNCHES; i++) {
+        CHECK_EQUAL(launch(queue), REX_OK);
+        if (i % 20 == 0) {
+            CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+            CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+            CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+            CHECK_EQUAL(rex_queue_done(queue) >= 0, 1);
+        }
+    }
+    rex_event_destroy(event);
+    return NULL;
+}
+
+/* Meanwhile another queue is recorded and replayed, and regions end. */
+static void *use_graphs_in_thread(void *argument)
+{
+    struct rex_graph *graph;
+    struct rex_queue *queue = argument;
+    for (int i = 0; i < LAUNCHES / 10; i++) {
+        CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+        CHECK_EQUAL(launch(queue), REX_OK);
+        CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+        CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+        rex_mappings_changed();
+        CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+        rex_graph_destroy(graph);
+    }
+    return NULL;
+}
+
+static void use_threads(const void *context)
+{
+    struct rex_queue *queue[THREADS + 1]; /* the last is recorded to */
+    pthread_t thread[THREADS + 1];
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    for (int i = 0; i <= THREADS; i++) /* not in the threads: the fake libomptarget is no good for several */
+        CHECK_EQUAL(rex_module_queue_create(&module, &queue[i], 0, NULL, 0), REX_OK);
+    for (int own = 0; own < 2; own++) {
+        for (int i = 0; i < THREADS; i++)
+            CHECK_EQUAL(pthread_create(&thread[i], NULL, use_in_thread, queue[own ? i : 0]), 0);
+        CHECK_EQUAL(pthread_create(&thread[THREADS], NULL, use_graphs_in_thread, queue[THREADS]), 0);
+        for (int i = 0; i <= THREADS; i++)
+            CHECK_EQUAL(pthread_join(thread[i], NULL), 0);
+    }
+    for (int i = 0; i <= THREADS; i++)
+        CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(objects(), 0);
+    CHECK_EQUAL(context_users(), 0);
+    /* Every launch got there: those of the threads, and one for each graph, captured. */
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_launches"), 2 * (THREADS * LAUNCHES + LAUNCHES / 10));
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    in_child(use_threads, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_call),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_old),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

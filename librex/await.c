@@ -1,0 +1,116 @@
+/*
+ * await.c - the end of a queue's work: waiting for it, and what its being unfinished means for mappings and modules.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+
+#include "error.h"
+#include "queues.h"
+
+/* ---- the end of work ---------------------------------------------------------------------------------------------------------------- */
+
+/* All that was in the stream is done. */
+static void be_idle(struct rex_queue *queue)
+{
+    queue->busy = false;
+    queue->noted.count = 0;
+    rex_spans_release(&queue->gpu.spans);
+}
+
+static void list_kernels(const struct rex_noted *noted, char *list, size_t size)
+{
+    size_t length = 0;
+    list[0] = '\0';
+    for (uint32_t i = 0; i < noted->count && i < REX_NOTED && length < size; i++)
+        length += (size_t)snprintf(list + length, size - length, "%s\"%s\"", i > 0 ? ", " : "", noted->kernel[i].name);
+    if (noted->count > REX_NOTED && length < size)
+        snprintf(list + length, size - length, " and others");
+}
+
+/* The device has met with an error, which stays: every later call will give the same. */
+int rex_queue_lose(struct rex_queue *queue)
+{
+    char kernels[1024];
+    snprintf(queue->lost, sizeof queue->lost, "%s", rex_cuda_why());
+    rex_pending_lose(&queue->pending, queue->lost);
+    list_kernels(&queue->noted, kernels, sizeof kernels);
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name, queue->lost,
+                    kernels[0] != '\0' ? kernels : "no kernel");
+}
+
+int rex_queue_await(struct rex_queue *queue)
+{
+    uint64_t serial = queue->serial;
+    if (!queue->busy)
+        return REX_OK;
+    pthread_mutex_unlock(&queue->lock);
+    int entered = rex_stream_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : REX_STREAM(cuStreamSynchronize, queue->stream);
+    rex_stream_leave(entered);
+    pthread_mutex_lock(&queue->lock);
+    if (result != 0)
+        return rex_queue_lose(queue);
+    if (serial == queue->serial)
+        be_idle(queue);
+    return REX_OK;
+}
+
+int rex_queue_look(struct rex_queue *queue)
+{
+    if (!queue->busy)
+        return 1;
+    int entered = rex_stream_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : rex_stream_driver.cuStreamQuery(queue->stream);
+    rex_stream_leave(entered);
+    if (result == REX_CUDA_NOT_READY)
+        return 0;
+    if (result != 0) {
+        rex_cuda_record(result, "cuStreamQuery");
+        return rex_queue_lose(queue);
+    }
+    be_idle(queue);
+    return 1;
+}
+
+/* ---- as mappings and modules see it -------------------------------------------------------------------------------------------------- */
+
+static struct rex_queue *queue_of(struct rex_pending *pending)
+{
+    return (struct rex_queue *)((char *)pending - offsetof(struct rex_queue, pending));
+}
+
+static bool uses(struct rex_pending *pending, const void *begin, size_t size)
+{
+    struct rex_queue *queue = queue_of(pending);
+    pthread_mutex_lock(&queue->lock);
+    bool result = rex_queue_look(queue) == 0 && (begin == NULL || rex_spans_in_use(&queue->gpu.spans, begin, size));
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+static bool runs(struct rex_pending *pending, const struct rex_registration *registration)
+{
+    struct rex_queue *queue = queue_of(pending);
+    pthread_mutex_lock(&queue->lock);
+    bool result = rex_queue_look(queue) == 0, found = queue->noted.count > REX_NOTED;
+    for (uint32_t i = 0; i < queue->noted.count && i < REX_NOTED; i++)
+        found |= queue->noted.kernel[i].registration == registration;
+    pthread_mutex_unlock(&queue->lock);
+    return result && found;
+}
+
+static int wait_for(struct rex_pending *pending)
+{
+    struct rex_queue *queue = queue_of(pending);
+    pthread_mutex_lock(&queue->lock);
+    int result = rex_queue_await(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+void rex_queue_watch(struct rex_queue *queue)
+{
+    queue->pending =
+        (struct rex_pending){.name = queue->name, .number = queue->gpu.number, .uses = uses, .runs = runs, .wait = wait_for};
+}
