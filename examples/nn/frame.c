@@ -34,6 +34,8 @@ static void check_request(const struct settings *settings, const struct request 
 {
     if (request->list != NULL && settings->sized)
         wrong_usage(settings, "--list has as many records as it has: no --size and no --records");
+    if (!request->resident && settings->way != QUEUED)
+        wrong_usage(settings, "--resident 0 goes with --queue");
     if (request->list != NULL && request->generate != NULL)
         wrong_usage(settings, "--list reads records, --generate makes them up: one or the other");
 }
@@ -42,6 +44,9 @@ void parse_request(struct settings *settings, struct request *request, int argc,
 {
     const char *latitude = NULL, *longitude = NULL;
     int64_t records = 0, neighbours = 10;
+    /* The last one is for programs with --queue. */
+    const struct extra_option with_ways = {"resident", "0|1", "with --queue: 0 copies each window's records with its launch (1)", NULL,
+                                           &request->resident, 0, 1};
     const struct extra_option extra[] = {
         {"records", "N", "the same as --size", NULL, &records, settings->smallest, settings->largest},
         {"list", "FILE", "a file with the names of record files in Rodinia's format, one a line", &request->list, NULL, 0, 0},
@@ -49,8 +54,10 @@ void parse_request(struct settings *settings, struct request *request, int argc,
         {"neighbours", "K", "how many to find (10)", NULL, &neighbours, 1, MOST_NEIGHBOURS},
         {"latitude", "X", "near to where (30)", &latitude, NULL, 0, 0},
         {"longitude", "X", "(90)", &longitude, NULL, 0, 0},
+        settings->has_ways ? with_ways : (struct extra_option){NULL, NULL, NULL, NULL, NULL, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
+    request->resident = 1;
     settings->extra = extra;
     read_options(settings, argc, argv);
     settings->extra = NULL;
@@ -87,7 +94,7 @@ static int summary(const struct settings *settings, const struct request *reques
 static int search_list(const struct settings *settings, const struct request *request, const char *list, search_function *search)
 {
     struct nearest nearest = {.room = request->query.neighbours};
-    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}};
+    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}, .resident = request->resident != 0};
     struct check check = {0};
     nearest.list = calloc((size_t)nearest.room, sizeof *nearest.list);
     if (nearest.list == NULL) {

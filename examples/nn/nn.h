@@ -104,6 +104,7 @@ void sort_nearest(struct nearest *nearest);
 struct device_run {
     int device;       /* in: number, -1 for the default */
     struct ways ways; /* in: how to launch */
+    int resident;     /* in: resident.c copies all records at once, and not with each window */
     int64_t records;  /* out */
     int64_t launches; /* out */
     double seconds;   /* out: launches and copies */
@@ -136,6 +137,7 @@ struct request {
     struct query query;
     const char *list;     /* NULL: records are made up */
     const char *generate; /* folder for those; NULL: a temporary one */
+    int64_t resident;     /* with --queue: the records are copied once, for all windows */
 };
 
 void parse_request(struct settings *settings, struct request *request, int argc, char **argv);

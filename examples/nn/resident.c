@@ -6,6 +6,9 @@
  * microseconds that a launch takes, and waits once for all of them; as a graph they take half of that each, if somebody wants the same
  * distances again. The price is memory for all records.
  *
+ * With --resident 0 the copies of a window go through the queue before and behind its launch: three copies for a launch cost more than the
+ * launch, and still nobody waits for any of them. Copies that nobody waits for want pinned memory, hence rex_pin().
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
@@ -85,7 +88,18 @@ static int launch_window(struct all *all, int64_t first, int64_t count)
     description.trip_count = (uint64_t)count;
     REX_MAP(arguments, REX_VALUE(count), REX_VALUE(all->query->latitude), REX_VALUE(all->query->longitude), REX_ALLOC(latitude, count),
             REX_ALLOC(longitude, count), REX_ALLOC(squared, count));
-    return launch(&all->run->ways, &description, &arguments);
+    int result = 0;
+    if (!all->run->resident) {
+        REX_MAP(there, REX_TO(latitude, count), REX_TO(longitude, count));
+        result = update(&all->run->ways, all->run->device, &there);
+    }
+    if (result == 0)
+        result = launch(&all->run->ways, &description, &arguments);
+    if (result == 0 && !all->run->resident) {
+        REX_MAP(back, REX_FROM(squared, count));
+        result = update(&all->run->ways, all->run->device, &back);
+    }
+    return result;
 }
 
 static int launch_windows(void *context)
@@ -101,10 +115,13 @@ static int launch_windows(void *context)
     return result;
 }
 
+/* The region copies all records there and all distances back, or nothing. */
 static int measure(struct all *all)
 {
+    int64_t there = all->run->resident ? REX_TYPE_TO : REX_TYPE_ALLOC, back = all->run->resident ? REX_TYPE_FROM : REX_TYPE_ALLOC;
     int result = -1;
-    REX_DATA_MAP(region, REX_TO(all->latitude, all->count), REX_TO(all->longitude, all->count), REX_FROM(all->squared, all->count));
+    REX_DATA_MAP(region, REX_SECTION(there, all->latitude, 0, all->count), REX_SECTION(there, all->longitude, 0, all->count),
+                 REX_SECTION(back, all->squared, 0, all->count));
     double began = seconds_now();
     REX_DATA_REGION(all->run->device, region)
         result = take(&all->run->ways, launch_windows, all);
@@ -112,11 +129,25 @@ static int measure(struct all *all)
     return result;
 }
 
+/* Pinned memory is for copies alone; where it cannot be had, they are slower. */
+static int measure_pinned(struct all *all)
+{
+    double *arrays[] = {all->latitude, all->longitude, all->squared};
+    int pinned[3], result;
+    for (int i = 0; i < 3; i++)
+        pinned[i] = rex_pin(arrays[i], (size_t)all->count * sizeof(double)) == 0;
+    result = measure(all);
+    for (int i = 0; i < 3; i++)
+        if (pinned[i])
+            rex_unpin(arrays[i]);
+    return result;
+}
+
 static int search_all(struct all *all, struct nearest *nearest)
 {
     int result = all->count > 0 ? open_ways(&all->run->ways, all->run->device) : 0;
     if (result == 0 && all->count > 0)
-        result = measure(all);
+        result = all->run->resident ? measure(all) : measure_pinned(all);
     close_ways(&all->run->ways);
     if (result != 0) {
         fprintf(stderr, "nn: %s\n", rex_last_error());

@@ -1,6 +1,6 @@
 /*
- * queuefaults.c - each call of the driver that queues and graphs make, failing: an error that names it, and nothing that stays behind. And
- * threads, which ThreadSanitizer can watch here, with no GPU.
+ * queuefaults.c - each call of the driver that queues and graphs make, failing: an error that names it, and nothing that stays behind.
+ * And threads, which ThreadSanitizer can watch here, with no GPU.
  *
  * The driver and libomptarget are fakes. What they do when nothing fails is tested on real ones, in tests/runtime.
  *
@@ -147,7 +147,7 @@ static void use_everything(struct outcome *outcome)
     TRY(rex_queue_destroy(other));
 }
 
-/* ---- one after the other -------------------------------------------------------------------------------------------------------------- */
+/* ---- one after the other ------------------------------------------------------------------------------------------------------------- */
 
 struct fault {
     const char *function;
@@ -192,7 +192,8 @@ static void test_each_call(void **state)
         {"cuStreamWaitEvent", 3, 0},     {"cuEventSynchronize", 1, 0},   {"cuEventQuery", 1, 0},
         {"cuEventElapsedTime", 1, 0},    {"cuStreamBeginCapture", 1, 0}, {"cuStreamEndCapture", 1, 0},
         {"cuStreamGetCaptureInfo", 1, 0}, {"cuStreamGetCaptureInfo", 2, 0}, {"cuGraphInstantiate", 1, 0},
-        {"cuGraphUpload", 1, 0},         {"cuGraphLaunch", 1, 0},         {"cuGraphLaunch", 2, 0},        {"cuGraphExecKernelNodeSetParams", 1, 0},
+        {"cuGraphUpload", 1, 0},         {"cuGraphLaunch", 1, 0},        {"cuGraphLaunch", 2, 0},
+        {"cuGraphExecKernelNodeSetParams", 1, 0},
         {"cuStreamDestroy", 1, 1},       {"cuEventDestroy", 1, 1},       {"cuGraphExecDestroy", 1, 1},
         {"cuGraphDestroy", 1, 1},
     };
@@ -252,7 +253,7 @@ static void test_old(void **state)
     in_child(be_old, NULL);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 8, LAUNCHES = 200 };
 
