@@ -27,6 +27,18 @@ bool rex_mapping_seen(void)
     return first != NULL && first == rex_forward_own();
 }
 
+bool rex_mapping_all_seen(void)
+{
+    enum { UNASKED, YES, NO };
+    static int answer;
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known == UNASKED) {
+        known = rex_mapping_seen() ? YES : NO;
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known == YES;
+}
+
 void rex_mapping_settle(int64_t device, int32_t count, void **begin, int64_t *sizes, int64_t *types, const char *call)
 {
     struct rex_map map = {.count = count, .begin = begin, .sizes = sizes, .types = types};

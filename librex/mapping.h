@@ -18,6 +18,7 @@ extern int rex_pending_count;        /* queues that may have unfinished work; se
 
 /* Whether all such calls of the process go through librex: its forwarders come before libomptarget. */
 bool rex_mapping_seen(void);
+bool rex_mapping_all_seen(void); /* the same, asked once */
 
 static inline uint64_t rex_mapping_now(void)
 {

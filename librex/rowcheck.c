@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "forward.h"
+#include "mapping.h"
 #include "memory.h"
 #include "registration.h"
 #include "runtime.h"
@@ -112,7 +113,33 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
     return rex_memory_presence(begin, size, number);
 }
 
-static int check_one(const struct rex_map *map, int32_t i, enum rex_purpose purpose, int number, const char *what)
+/*
+ * Rows that were found present, by their begin: a launch that is like the one before it need not ask again, which costs a microsecond a row.
+ * Good for as long as no mapping may have ended; see mapping.h. Where a mapping of another thread's launch was found, and has ended since, a row
+ * passes that is not mapped any more: libomptarget then does what it does for absent rows.
+ */
+#define KNOWN 64
+
+static __thread struct known {
+    const void *begin;
+    int64_t size;
+    uint64_t generation; /* 0: nothing */
+    int number;
+} known[KNOWN];
+
+static struct known *place_of(const void *begin)
+{
+    uintptr_t at = (uintptr_t)begin;
+    return &known[((at >> 4) ^ (at >> 10) ^ (at >> 16)) % KNOWN];
+}
+
+static bool is_known(const struct rex_map *map, int32_t i, int number, uint64_t generation)
+{
+    const struct known *place = place_of(map->begin[i]);
+    return place->begin == map->begin[i] && place->size >= map->sizes[i] && place->number == number && place->generation == generation;
+}
+
+static int check_one(const struct rex_map *map, int32_t i, enum rex_purpose purpose, int number, uint64_t generation, const char *what)
 {
     int64_t type = map->types[i];
     enum rex_presence presence = rex_memory_presence(map->begin[i], (size_t)map->sizes[i], number);
@@ -120,8 +147,11 @@ static int check_one(const struct rex_map *map, int32_t i, enum rex_purpose purp
     if (needed && presence == REX_ABSENT)
         presence = rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number);
     const char *where = presence == REX_ABSENT ? "not mapped" : "mapped in part";
-    if (presence == REX_PRESENT_WHOLE)
+    if (presence == REX_PRESENT_WHOLE) {
+        if (rex_mapping_all_seen())
+            *place_of(map->begin[i]) = (struct known){map->begin[i], map->sizes[i], generation, number};
         return REX_OK;
+    }
     if (needed)
         return rex_fail(REX_EABSENT, "%s: map row %d, %lld bytes at %p, is %s on device %d", what, i, (long long)map->sizes[i], map->begin[i],
                         where, number);
@@ -133,9 +163,11 @@ static int check_one(const struct rex_map *map, int32_t i, enum rex_purpose purp
 
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what)
 {
+    /* Taken before anything is asked: what ends meanwhile is not known then. */
+    uint64_t generation = rex_mapping_now();
     int result = REX_OK;
     for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++)
-        if (is_looked_up(map, i, purpose))
-            result = check_one(map, i, purpose, number, what);
+        if (is_looked_up(map, i, purpose) && !is_known(map, i, number, generation))
+            result = check_one(map, i, purpose, number, generation, what);
     return result;
 }

@@ -158,6 +158,38 @@ static void below_a_section(void **state)
     }
 }
 
+/* A row that was present is not looked for again until a mapping has ended, however that came about. */
+static void present_no_longer(void **state)
+{
+    (void)state;
+    int64_t value = 4, *pointer = x;
+    struct rex_kernel_launch launch;
+    start();
+    REX_DATA_MAP(all, REX_TO(pointer, 8));
+    REX_DATA_MAP(half, REX_TO(pointer, 4));
+    REX_MAP(of_all, REX_VALUE(value), REX_ALLOC(pointer, 8));
+    REX_MAP(of_half, REX_VALUE(value), REX_ALLOC(pointer, 4));
+    launch = launch_on(-1);
+    for (int way = 0; way < 2; way++) {
+        assert_int_equal(rex_data_enter(-1, &all), 0);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(rex_launch(&launch, &of_all), 0);
+            assert_int_equal(rex_launch(&launch, &of_half), 0);
+            assert_int_equal(rex_data_update(-1, &all), 0);
+        }
+        if (way == 0)
+            assert_int_equal(rex_data_exit(-1, &all), 0);
+        else
+            __rex_real___tgt_target_data_end(-1, 1, all.base, all.begin, all.sizes, all.types);
+        assert_int_equal(rex_data_update(-1, &all), REX_EABSENT);
+        assert_int_equal(rex_data_enter(-1, &half), 0);
+        assert_int_equal(rex_launch(&launch, &of_half), 0);
+        assert_int_equal(rex_launch(&launch, &of_all), REX_EOVERLAP);
+        assert_int_equal(rex_data_exit(-1, &half), 0);
+        assert_int_equal(rex_data_update(-1, &half), REX_EABSENT);
+    }
+}
+
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
 
 static void refused_launches(void **state)
@@ -277,6 +309,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_of_no_device),
         cmocka_unit_test(present_at_an_exit),
         cmocka_unit_test(below_a_section),
+        cmocka_unit_test(present_no_longer),
         cmocka_unit_test(refused_launches),
         cmocka_unit_test(refused_maps),
         cmocka_unit_test(mappers_of_the_runtime_that_fail),
