@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests of three runtime programs under valgrind, on LLVM 19 and 22: no error and no leak that librex made itself. What LLVM's libraries
+# Tests of some runtime programs under valgrind, on LLVM 19 and 22: no error and no leak that librex made itself. What LLVM's libraries
 # and the loader lose is theirs, though librex called them: the innermost function that is not one like malloc or memcpy decides.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -7,7 +7,8 @@ command -v valgrind >/dev/null || { echo 'skip: no valgrind'; exit 77; }
 O=${O:-$(make -s --no-print-directory print-O)}
 # program/test: each runs in a process of its own, which takes some seconds to start.
 tests='badinput/truncated_image badinput/bad_tables badinput/entries_without_counterpart badinput/bad_packets
-    register/launch_after_fini modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module'
+    register/launch_after_fini modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module
+    queues/bad_input graphs/branches'
 folder=${TMPDIR:-/tmp}/librex-valgrind.$$
 mkdir "$folder"
 trap 'rm -rf "$folder"' EXIT
