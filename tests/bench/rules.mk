@@ -41,3 +41,5 @@ run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/examples/nn/nn $(O)/tool
 	@$(test_env) QUICK='$(QUICK)' tests/bench/run
 	@$(test_env) QUICK='$(QUICK)' tests/bench/check
 endif
+
+include $(wildcard tests/bench/*/rules.mk)
