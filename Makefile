@@ -109,7 +109,7 @@ TOOLS    :=# installed programs; tools/rules.mk adds to it
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
-.PHONY: rodinia run-rodinia
+.PHONY: bench-gpu rodinia run-rodinia
 .PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
 FORCE:
 
@@ -280,6 +280,7 @@ asan:  ## unit and runtime tests with AddressSanitizer
 ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## unit and runtime tests with ThreadSanitizer
 
+bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N
 bench: library  ## count what librex costs on top of libomptarget (host device, valgrind)
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 #include "peer.h"
 #include "rex_kmp.h"
 
-enum { MOST_KERNELS = 16, MOST_MAPPED = 64, MOST_ROWS = 64 };
+enum { MOST_KERNELS = 16, MOST_MAPPED = 64, MOST_ROWS = 256 };
 
 /* A host range on the device; USES 0: free, its memory kept. */
 static struct mapped {
@@ -26,7 +26,8 @@ static struct {
 } kernels[MOST_KERNELS];
 
 static int kernel_count, mapped_count;
-static CUstream stream;
+static CUcontext context;
+static __thread CUstream stream; /* one for each thread that launches */
 
 const char *peer_name(void)
 {
@@ -45,14 +46,12 @@ static int checked(CUresult result, const char *call)
 
 int peer_open(const struct rex_module *module)
 {
-    CUcontext context;
     CUdevice device;
     CUmodule loaded;
     size_t size;
     const void *image = peer_image(module, &size);
     if (image == NULL || CHECKED(cuInit(0)) || CHECKED(cuDeviceGet(&device, 0)) || CHECKED(cuDevicePrimaryCtxRetain(&context, device)) ||
-        CHECKED(cuCtxSetCurrent(context)) || CHECKED(cuModuleLoadData(&loaded, image)) ||
-        CHECKED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)))
+        CHECKED(cuCtxSetCurrent(context)) || CHECKED(cuModuleLoadData(&loaded, image)))
         return -1;
     for (const struct __tgt_offload_entry *entry = module->entries_begin; entry < module->entries_end; entry++) {
         if (kernel_count == MOST_KERNELS || entry->size != 0)
@@ -63,6 +62,17 @@ int peer_open(const struct rex_module *module)
         kernel_count++;
     }
     return 0;
+}
+
+static int need_stream(void)
+{
+    return stream != NULL || (CHECKED(cuCtxSetCurrent(context)) == 0 && CHECKED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)) == 0) ? 0 : -1;
+}
+
+void *rex_pinned_alloc(size_t size)
+{
+    void *memory = NULL;
+    return CHECKED(cuMemHostAlloc(&memory, size, 0)) == 0 ? memory : NULL;
 }
 
 /* ---- what is mapped --------------------------------------------------------------------------------------------------------- */
@@ -137,6 +147,8 @@ static int is_mapped(const struct peer_rows *rows, int32_t row)
 
 int peer_data(enum peer_data what, const struct peer_rows *rows)
 {
+    if (need_stream() != 0)
+        return -1;
     for (int32_t i = 0; i < rows->count; i++) {
         void *host = rows->begin[i];
         size_t size = (size_t)rows->sizes[i];
@@ -170,6 +182,8 @@ int peer_launch(const void *key, const uint32_t *teams, const uint32_t *threads,
     CUdeviceptr values[MOST_ROWS];
     void *parameters[MOST_ROWS];
     (void)trip_count;
+    if (need_stream() != 0)
+        return -1;
     if (rows->count > MOST_ROWS)
         return peer_fail("more than %d rows", MOST_ROWS);
     for (int32_t i = 0; i < rows->count; i++) {

@@ -1,9 +1,10 @@
-# The reduced Rodinia programs on something else than librex (peer.h): $(O)/tests/bench/peers/PEER/PROGRAM/PROGRAM, its image beside it.
+# The reduced Rodinia programs, and tests/bench/micro, on something else than librex (peer.h): $(O)/tests/bench/peers/PEER/PROGRAM/PROGRAM, its image beside it.
 # What a machine has no compiler for is left out; the runner says so.
 
 peers          := tests/bench/peers
 peers_built    := $(O)/$(peers)
-peer_programs  := nn pathfinder hotspot gaussian srad bfs
+peer_programs  := micro nn pathfinder hotspot gaussian srad bfs
+peer_source     = $(if $(filter micro,$(1)),tests/bench,examples)/$(1)
 peer_base      := $(call objects,$(peers)/librex.c) $(call objects,librex/map.c librex/mapper.c librex/rectangle.c)
 PEERS          :=
 
@@ -15,19 +16,28 @@ $(O)/obj/$(peers)/driver.o: $(peers)/driver.c $(O)/flags
 	$(Q)$(CC) $(common_cflags) -O2 -DREX_BUILDING_LIBRARY -isystem $(dir $(NVCC))../include -c -o $@ $<
 
 # The objects of an example, its device run left out where $(2) says so. Queues are librex's own: a peer is never asked for one.
-peer_objects = $(call objects,$(filter-out $(if $(2),%/offload.c),$(wildcard examples/$(1)/*.c)))
-peer_queueless = -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-in-object-files
+peer_objects = $(call objects,$(filter-out $(if $(2),%/offload.c %/resident.c),$(wildcard $(call peer_source,$(1))/*.c)))
+peer_queueless = -no-pie -Wl,--unresolved-symbols=ignore-in-object-files
 
 # $(1) peer, $(2) program, $(3) libraries
 define hand-written-peer
 PEERS += $(peers_built)/$(1)/$(2)/$(2)
-$(peers_built)/$(1)/$(2)/$(2): $(call peer_objects,$(2)) $(common) $(peer_base) $(O)/obj/$(peers)/$(1).o | $(O)/examples/$(2)/rex_lib_nvidia.cubin
+$(peers_built)/$(1)/$(2)/$(2): $(call peer_objects,$(2)) $(common) $(peer_base) $(O)/obj/$(peers)/$(1).o | $(O)/$(call peer_source,$(2))/rex_lib_nvidia.cubin
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(peer_queueless) $$(keep_entries) -o $$@ $$^ $(3) -lm $$(examples/$(2).libs) -ldl -pthread
-	$$(Q)ln -sf $(abspath $(O))/examples/$(2)/rex_lib_nvidia.cubin $$(@D)/
+	$$(Q)ln -sf $(abspath $(O))/$(call peer_source,$(2))/rex_lib_nvidia.cubin $$(@D)/
 endef
+# librex's own micro.
+$(eval $(call host-image,$(O)/tests/bench/micro/rex_lib_host.so,tests/bench/micro/kernels.cu))
+$(O)/tests/bench/micro/micro: $(call objects,$(wildcard tests/bench/micro/*.c)) $(O)/librex.so | $(O)/tests/bench/micro/rex_lib_host.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../../..' -lm -pthread
+PEERS += $(O)/tests/bench/micro/micro
 ifneq ($(NVCC),)
+$(eval $(call cubin,$(O)/tests/bench/micro/rex_lib_nvidia.cubin,tests/bench/micro/kernels.cu))
+PEERS += $(O)/tests/bench/micro/rex_lib_nvidia.cubin
 $(foreach p,$(peer_programs),$(eval $(call hand-written-peer,stock,$(p),)))
 $(foreach p,$(peer_programs),$(eval $(call hand-written-peer,driver,$(p),-L$(dir $(NVCC))../lib64/stubs -lcuda)))
 endif
@@ -42,7 +52,7 @@ $(peers_built)/$(1)/obj/$(2).o: $(peers)/openmp/$(2).c
 $(peers_built)/$(1)/$(2)/$(2): $(call peer_objects,$(2),no device run) $(common) $(peer_base) $(peers_built)/$(1)/obj/openmp.o $(peers_built)/$(1)/obj/$(2).o
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(Q)$(3) $$(LDFLAGS) -o $$@ $$^ -lm $$(examples/$(2).libs) -pthread
+	$$(Q)$(3) $$(LDFLAGS) $$(peer_queueless) -o $$@ $$^ -lm $$(examples/$(2).libs) -pthread
 endef
 define compiler-peer
 $(peers_built)/$(1)/obj/openmp.o: $(peers)/openmp.c
@@ -63,7 +73,10 @@ $(foreach v,16 19,$(if $(and $(NVCC),$(shell command -v clang-$(v)),$(wildcard $
     $(eval $(call compiler-peer,clang-$(v),$(call peer_clang,$(v))))))
 
 peer_gcc := $(firstword $(foreach v,15 14 13 12,$(if $(wildcard /usr/lib/gcc/x86_64-linux-gnu/$(v)/accel/nvptx-none),$(shell command -v gcc-$(v)))))
-$(if $(peer_gcc),$(eval $(call compiler-peer,gcc,$(peer_gcc) -fopenmp -foffload=nvptx-none -foffload-options=-misa=sm_80 -foffload-options=-lm -no-pie -fcf-protection=none -fno-stack-protector)))
+$(if $(peer_gcc),$(eval $(call compiler-peer,gcc,$(peer_gcc) -fopenmp -foffload=nvptx-none -foffload-options=-misa=sm_80 -foffload-options=-lm -fcf-protection=none -fno-stack-protector)))
 
 .PHONY: peers
 peers: $(PEERS)
+bench-gpu: $(PEERS) $(EXAMPLES)
+	@O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(BENCH_PROGRAMS)
+	@$(if $(shell command -v gnuplot),tests/bench/peers/plot '$(O)/bench',echo 'no plots: gnuplot is missing')
