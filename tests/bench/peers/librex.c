@@ -12,6 +12,7 @@
 #include "error.h"
 #include "forward.h"
 #include "peer.h"
+#include "rex/queue.h"
 
 static char message[512] = "";
 
@@ -57,6 +58,12 @@ struct rex_entry_points rex_real;
 const char *rex_last_error(void)
 {
     return message;
+}
+
+/* Programs close the queue that they did not open. */
+void rex_queue_destroy(struct rex_queue *queue)
+{
+    (void)queue;
 }
 
 /* ---- start ----------------------------------------------------------------------------------------------------------------- */
