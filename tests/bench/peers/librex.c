@@ -61,9 +61,10 @@ const char *rex_last_error(void)
 }
 
 /* Programs close the queue that they did not open. */
-void rex_queue_destroy(struct rex_queue *queue)
+int rex_queue_destroy(struct rex_queue *queue)
 {
     (void)queue;
+    return 0;
 }
 
 /* ---- start ----------------------------------------------------------------------------------------------------------------- */
