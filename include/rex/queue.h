@@ -169,8 +169,8 @@ REX_API const char *rex_queue_name(const struct rex_queue *queue);
 REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue, const void *variable);
 
 /**
- * rex_mappings_changed(): to be called after a call that ended a mapping and that librex cannot see: omp_target_disassociate_ptr().
- * Device addresses are looked up again after it. Since 0.1.
+ * rex_mappings_changed(): to be called after a call that ended a mapping and that librex cannot see: omp_target_disassociate_ptr(). What
+ * librex remembers of mappings is asked anew after it: device addresses of queues, and for rex_launch() and its like what is present. Since 0.1.
  */
 REX_API void rex_mappings_changed(void);
 
