@@ -44,6 +44,7 @@
 #define REX_H
 
 #include "rex/entry.h"
+#include "rex/info.h"
 #include "rex/launch.h"
 #include "rex/map.h"
 #include "rex/offload.h"

@@ -11,24 +11,36 @@
 #include "error.h"
 #include "log.h"
 
-static const char *const variables[] = {
-    [REX_OPTION_OMPTARGET] = "REX_OMPTARGET",
-    [REX_OPTION_CUBIN] = "REX_CUBIN",
-    [REX_OPTION_CUBIN_PATH] = "REX_CUBIN_PATH",
-    [REX_OPTION_LOG] = "REX_LOG",
-    [REX_OPTION_WAIT] = "REX_WAIT",
-    [REX_OPTION_ADOPT] = "REX_ADOPT",
-    [REX_OPTION_UNFINISHED] = "REX_UNFINISHED",
+static const struct {
+    const char *variable, *otherwise;
+} options[] = {
+    [REX_OPTION_OMPTARGET] = {"REX_OMPTARGET", ""},
+    [REX_OPTION_CUBIN] = {"REX_CUBIN", ""},
+    [REX_OPTION_CUBIN_PATH] = {"REX_CUBIN_PATH", ""},
+    [REX_OPTION_LOG] = {"REX_LOG", "warn"},
+    [REX_OPTION_WAIT] = {"REX_WAIT", "auto"},
+    [REX_OPTION_ADOPT] = {"REX_ADOPT", "off"},
+    [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error"},
 };
 
-#define OPTIONS (sizeof variables / sizeof *variables)
+#define OPTIONS (sizeof options / sizeof *options)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *chosen[OPTIONS];
 
 const char *rex_config_variable(enum rex_option option)
 {
-    return variables[option];
+    return options[option].variable;
+}
+
+const char *rex_config_default(enum rex_option option)
+{
+    return options[option].otherwise;
+}
+
+int rex_config_count(void)
+{
+    return (int)OPTIONS;
 }
 
 static int copy_value(const char *from, char *value)
@@ -42,7 +54,15 @@ int rex_config(enum rex_option option, char value[REX_CONFIG_MAX])
     int found = copy_value(chosen[option], value);
     pthread_mutex_unlock(&lock);
     /* secure_getenv: a set-user-ID program must not load a library or an image that its caller names. */
-    return found || copy_value(secure_getenv(variables[option]), value);
+    return found || copy_value(secure_getenv(options[option].variable), value);
+}
+
+int rex_config_chosen(enum rex_option option)
+{
+    pthread_mutex_lock(&lock);
+    int is_chosen = chosen[option] != NULL && *chosen[option] != '\0';
+    pthread_mutex_unlock(&lock);
+    return is_chosen;
 }
 
 int rex_configure(enum rex_option option, const char *value)
@@ -59,10 +79,10 @@ int rex_configure(enum rex_option option, const char *value)
     if (option == REX_OPTION_UNFINISHED && value != NULL && *value != '\0' && strcasecmp(value, "error") != 0 && strcasecmp(value, "wait") != 0)
         return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither error nor wait", value);
     if (value != NULL && strlen(value) >= REX_CONFIG_MAX)
-        return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", variables[option],
+        return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", options[option].variable,
                         REX_CONFIG_MAX - 1);
     if (value != NULL && (copy = strdup(value)) == NULL)
-        return rex_fail_memory(strlen(value) + 1, variables[option]);
+        return rex_fail_memory(strlen(value) + 1, options[option].variable);
     pthread_mutex_lock(&lock);
     char *old = chosen[option];
     chosen[option] = copy;

@@ -13,4 +13,11 @@ int rex_config(enum rex_option option, char value[REX_CONFIG_MAX]);
 /* The name of the environment variable of OPTION, for messages. */
 const char *rex_config_variable(enum rex_option option);
 
+/* Whether the program itself chose it, by rex_configure(). */
+int rex_config_chosen(enum rex_option option);
+
+/* What holds where nobody chose, "" for nothing; and how many options there are. */
+const char *rex_config_default(enum rex_option option);
+int rex_config_count(void);
+
 #endif

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "device.h"
 #include "error.h"
 #include "log.h"
 #include "mapping.h"
@@ -199,9 +200,10 @@ static int give_to_runtime(struct rex_registration *registration, const struct r
     REX_REAL(unregister_lib)(&record->descriptor);
     if (image->view.kind == REX_IMAGE_CUBIN)
         rex_context_release();
+    char trouble[256];
     const char *cause = rex_runtime_doubt();
-    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN)
-        cause = "it opens the driver as libcuda.so, without the .1, and LLVM 22 wants one for CUDA 12.4 or later";
+    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN && rex_device_trouble(registration->release, trouble, sizeof trouble))
+        cause = trouble;
     return rex_fail(REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s", registration->release->number,
                     rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "error.h"
 #include "log.h"
 #include "mapping.h"
@@ -47,31 +48,6 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 
 /* ---- making one ---------------------------------------------------------------------------------------------------------------------- */
 
-#define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
-
-/*
- * Which GPU is device NUMBER? libomptarget's numbers are those of all plugins together, in the order in which they were first needed, so
- * the driver is asked whose memory it is that libomptarget allocates there. *ORDINAL is -1 where it is nobody's.
- */
-static int find_gpu(int number, int *ordinal)
-{
-    const struct rex_omp *omp = rex_runtime_omp();
-    *ordinal = -1;
-    if (rex_runtime_disabled() || number == rex_device_count() || rex_cuda_devices() == 0)
-        return REX_OK;
-    if (rex_stream_ready() != 0)
-        return rex_fail(REX_EUNSUPPORTED, "queues: %s", rex_cuda_why());
-    rex_device_used(rex_runtime());
-    void *memory = omp->alloc(sizeof *ordinal, number);
-    if (memory == NULL)
-        return rex_fail(REX_ENOMEM, "queues: device %d has no memory", number);
-    int result = REX_STREAM(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL, (uint64_t)(uintptr_t)memory);
-    omp->free(memory, number);
-    if (result == REX_CUDA_INVALID_VALUE)
-        *ordinal = -1; /* another plugin's device */
-    return result == 0 || result == REX_CUDA_INVALID_VALUE ? REX_OK : rex_fail(REX_ECUDA, "queues: %s", rex_cuda_why());
-}
-
 #define STREAM_NON_BLOCKING 0x1
 
 static int open_stream(struct rex_queue *queue, int ordinal)
@@ -97,7 +73,7 @@ static void say_that_it_waits(int number)
 
 static int open_queue(struct rex_queue *queue, int number)
 {
-    int ordinal = -1, result = find_gpu(number, &ordinal);
+    int ordinal = -1, result = rex_device_ordinal("queues", number, &ordinal);
     queue->waits = ordinal < 0;
     if (result == REX_OK && queue->waits)
         say_that_it_waits(number);

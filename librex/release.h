@@ -35,6 +35,8 @@ struct rex_release {
     uint32_t newest_container;    /* version of the OffloadBinary that it opens at a registration; 0: none */
     int newest_old_header;        /* CUBINs of CUDA 13 need the older header, possible up to this SM; 0: not needed */
     bool new_header_refused;      /* ... and the new header is refused above it too */
+    const char *driver_function;  /* the newest function that its CUDA plugin cannot do without; NULL: none that matters */
+    const char *driver_since;     /* the CUDA release that has it first */
     uint64_t strict_flags;        /* Flags bits that make the grid exact */
     uint32_t most_teams;          /* silently cut down to this in x; 0: the device's own limit */
     uint32_t most_dynamic_memory; /* a launch with more reports success and does nothing; 0: no such limit */

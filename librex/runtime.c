@@ -24,6 +24,7 @@ static struct {
     const struct rex_release *release;
     char path[PATH_MAX];
     char doubt[256];
+    const char *chosen;
     int (*device_count)(void);
     int (*default_device)(void);
     struct rex_omp omp;
@@ -68,6 +69,11 @@ int rex_runtime_disabled(void)
 const struct rex_omp *rex_runtime_omp(void)
 {
     return &bound.omp;
+}
+
+const char *rex_runtime_chosen(void)
+{
+    return rex_runtime() != NULL ? bound.chosen : "";
 }
 
 const char *rex_runtime_doubt(void)
@@ -184,6 +190,7 @@ static int bind_named(const char *path, const char *how, int loaded)
         (!loaded && check_plugins(&candidate, why, sizeof why) != 0))
         return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
+    bound.chosen = how;
     if (open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
         return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     return REX_OK;
@@ -194,6 +201,7 @@ static int bind_best(void)
     char folder[PATH_MAX], why[1024];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
+    bound.chosen = "the best found";
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report), i = 0;
     while (i < count && (check_plugins(&all[i], why, sizeof why) != 0 || open_candidate(&all[i], all, count, why, sizeof why) != 0))
         rex_report_add(&report, "\n  %s (LLVM %d): %s", all[i].path, all[i].release->number, why), i++;

@@ -205,15 +205,16 @@ static int compare(const void *a, const void *b, void *openmp_folder)
     return strcmp(one->path, other->path);
 }
 
+const char *const rex_search_folders[] = {"/usr/lib/llvm-*/lib", "/usr/lib64/llvm*/lib*", "/usr/lib/llvm/*/lib*", "/usr/local/llvm*/lib",
+                                          "/usr/local/lib",      "/opt/llvm*/lib",        "/opt/*/lib",          NULL};
+
 size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates, struct rex_report *report)
 {
-    static const char *const fixed[] = {"/usr/lib/llvm-*/lib", "/usr/lib64/llvm*/lib*", "/usr/lib/llvm/*/lib*",
-                                        "/usr/local/llvm*/lib", "/usr/local/lib", "/opt/llvm*/lib", "/opt/*/lib"};
     struct list list = {.openmp_folder = openmp_folder, .report = report};
     if (openmp_folder != NULL)
         add_folders(&list, openmp_folder);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        add_folders(&list, fixed[i]);
+    for (size_t i = 0; rex_search_folders[i] != NULL; i++)
+        add_folders(&list, rex_search_folders[i]);
     add_loader_folders(&list);
     if (list.count > 0)
         qsort_r(list.candidates, list.count, sizeof *list.candidates, compare, (void *)(uintptr_t)openmp_folder);

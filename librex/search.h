@@ -22,6 +22,9 @@ void rex_report_add(struct rex_report *report, const char *format, ...) __attrib
 /* The candidates, to be freed by the caller, the best first: of OPENMP_FOLDER (may be NULL), then the newest, LLVM 18 last. */
 size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates, struct rex_report *report);
 
+/* The patterns of the folders that are searched besides the loader's own, NULL after the last. */
+extern const char *const rex_search_folders[];
+
 /* Tell the release of the file PATH without opening it as a library. 0, or -1 with the reason in WHY. */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why, size_t why_size);
 

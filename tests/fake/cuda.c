@@ -2,11 +2,12 @@
  * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90) and gives host memory; what queues
  * use is in stream.c.
  *
- * FAKE_CUDA_FAILS makes cuInit return its value.
+ * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName. A build with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static int setting(const char *name, int otherwise)
@@ -41,14 +42,45 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     int sm = setting("FAKE_CUDA_SM", 90);
     (void)device;
-    *value = attribute == 75 ? sm / 10 : attribute == 76 ? sm % 10 : 0;
+    *value = attribute == 75 ? sm / 10 : attribute == 76 ? sm % 10 : attribute == 16 ? 132 : attribute == 1 ? 1024 : attribute == 97 ? 232448 : 0;
     return 0;
 }
+
+int cuDeviceGetName(char *name, int size, int device);
+int cuDeviceGetName(char *name, int size, int device)
+{
+    snprintf(name, (size_t)size, "Fake GPU %d", device);
+    return setting("FAKE_CUDA_NAME_FAILS", 0);
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device);
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    (void)device;
+    *bytes = (size_t)80 << 30;
+    return 0;
+}
+
+int cuDriverGetVersion(int *version);
+int cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+#ifndef FAKE_OLD
+int cuMemAllocAsync(void);
+int cuFuncGetParamInfo(void);
+int cuLaunchKernelEx(void);
+int cuMemAllocAsync(void) { return 801; } /* CUDA_ERROR_NOT_SUPPORTED: librex asks only whether they are there */
+int cuFuncGetParamInfo(void) { return 801; }
+int cuLaunchKernelEx(void) { return 801; }
+#endif
 
 int cuGetErrorName(int result, const char **name);
 int cuGetErrorName(int result, const char **name)
 {
-    *name = result == 100 ? "CUDA_ERROR_NO_DEVICE" : result == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_UNKNOWN";
+    *name = result == 100 ? "CUDA_ERROR_NO_DEVICE" : result == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : result == 800 ? "CUDA_ERROR_NOT_PERMITTED" : "CUDA_ERROR_UNKNOWN";
     return 0;
 }
 

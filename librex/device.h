@@ -1,0 +1,15 @@
+/* device.h - which GPU a device is, and what is wrong with the driver. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_DEVICE_H
+#define REX_INTERNAL_DEVICE_H
+
+#include <stddef.h>
+
+#include "release.h"
+
+/* The GPU that is libomptarget's device NUMBER, as the driver counts; -1 where it is none. An error begins with WHO. */
+int rex_device_ordinal(const char *who, int number, int *ordinal);
+
+/* Why RELEASE's libomptarget may find no GPU where there is one: 1 with the reason in WHY, or 0. */
+int rex_device_trouble(const struct rex_release *release, char *why, size_t size);
+
+#endif
