@@ -10,7 +10,7 @@ $(O)/lib:
 $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(common_cflags) -Itools -c -o $@ $<
+	$(Q)$(CC) $(common_cflags) -Itools $(more_tool_cflags) -c -o $@ $<
 
 TOOLS += $(tools)/rex-run
 $(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(O)/librex.so | $(O)/lib
@@ -28,3 +28,21 @@ $(tools)/rex-check: $(check_objects) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs)
+
+# rex-info has a kernel of its own inside, and lists that are made from the public headers.
+info := $(O)/obj/tools/rex-info
+info_headers := $(filter-out %/kernel.h %/rex.h,$(HEADERS))
+$(eval $(call host-image,$(info)/probe.so,tools/rex-info/probe.cu,-fno-sanitize=all))
+$(info)/abi.inc: tools/rex-info/abi.awk $(info_headers)
+	@mkdir -p $(@D)
+	$(call say,AWK,$@)
+	$(Q)awk -f $^ > $@
+$(info)/devices.o: more_tool_cflags = -DPROBE_IMAGE='"$(info)/probe.so"'
+$(info)/devices.o: $(info)/probe.so
+$(info)/abi.o: more_tool_cflags = -I$(info)
+$(info)/abi.o: $(info)/abi.inc
+TOOLS += $(tools)/rex-info
+$(tools)/rex-info: $(call objects,$(wildcard tools/rex-info/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(tool_libs)

@@ -1,0 +1,155 @@
+#!/bin/sh
+# rex-info: every release, no libomptarget, drivers of every kind, a libomptarget that crashes; the ABI against what the compiler says of
+# the headers, and what the library exports.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+CC=${CC:-gcc}
+info=$PWD/$O/tools/rex-info
+golden=tests/golden/rex-info
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rex-info.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+# run COMMAND...: $status, $work/out, $work/err
+run() {
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+# ends STATUS: the last run ended so
+ends() { [ "$status" = "$1" ] || fail "status $status and not $1: $(cat "$work/err")"; }
+# says TEXT: the last run printed the text
+says() { grep -qF -e "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"; }
+# is QUERY VALUE: what jq finds in the last output
+is() {
+    said=$(jq -r "$1" "$work/out") || fail "$1: no JSON"
+    [ "$said" = "$2" ] || fail "$1 is $said and not $2"
+}
+# like NAME FILE: the file is the golden one; UPDATE=1 writes that anew
+like() {
+    [ -z "${UPDATE-}" ] || cp "$2" "$golden/$1.txt"
+    diff -u "$golden/$1.txt" "$2" || fail "$1 is not what $golden/$1.txt says"
+}
+
+# ---- the command line
+
+run "$info" --help
+ends 0
+like help "$work/out"
+[ "$("$info" --version)" = "rex-info (librex) ${VERSION:-$(sed -n 's/^VERSION := //p' Makefile)}" ] || fail '--version'
+run "$info" --frobnicate
+ends 2
+grep -q frobnicate "$work/err" || fail 'an unknown option is not named'
+run "$info" app
+ends 2
+grep -q 'no arguments' "$work/err" || fail 'an argument is not refused'
+status=0
+"$info" >&- 2>"$work/err" || status=$?
+ends 2
+grep -q 'cannot be written' "$work/err" || fail 'a closed output is not told'
+for option in $("$info" --help | grep -o -e '--[a-z]*' | sort -u); do
+    grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-info.1 || fail "$option is not in the man page"
+    grep -q -e "'.*$option" tools/completion/rex-info || fail "$option is not completed"
+done
+
+# ---- the real releases: what is adapted is what the release needs; a kernel runs before anything is registered
+
+for release in $(tests/llvm --list); do
+    run tests/llvm "$release" "$info" --json
+    ends 0
+    is .libomptarget.release "$release"
+    is '.libomptarget["chosen by"]' REX_OMPTARGET
+    is .host.result 'a kernel ran'
+    is .host.devices 4
+    jq -r '.adapted | to_entries[] | "\(.key): \(.value)"' "$work/out" >"$work/adapted"
+    like "adapted-$release" "$work/adapted"
+    run tests/llvm "$release" "$info"
+    says 'a kernel ran'
+done
+
+# ---- none
+
+run env REX_OMPTARGET=/nonexistent/libomptarget.so "$info" --json
+ends 1
+is '.libomptarget.error | contains("/nonexistent/libomptarget.so")' true
+is '.host' null
+grep -q '^rex-info: .*/nonexistent' "$work/err" || fail 'no libomptarget: not said on standard error'
+run env REX_OMPTARGET=/nonexistent/libomptarget.so "$info"
+ends 1
+run env REX_OMPTARGET=/nonexistent/libomptarget.so REX_WAIT=spin "$info" --json
+is .setting.REX_WAIT 'spin (the environment)'
+is .setting.REX_LOG 'warn (default)'
+
+# ---- fake drivers, beside the fake of LLVM 22, which also stands for a library that cannot run kernels
+
+# gpu NN VARIABLE=VALUE...: with the fake release NN and the fake driver
+gpu() {
+    release=$1
+    shift
+    run env LD_PRELOAD="$PWD/$O/tests/fake/$driver/libcuda.so.1" REX_OMPTARGET="$PWD/$O/tests/fake/$release/libomptarget.so.$release" "$@" \
+        "$info" --json
+}
+if [ -z "${SAN-}" ]; then # a preloaded library comes before a sanitizer's
+    driver=cuda
+    gpu 22 FAKE_CUDA_DEVICES=2
+    ends 0
+    is '.gpus | length' 2
+    is '.gpus[1].name' 'Fake GPU 1'
+    is '.gpus[0].capability' 9.0
+    is '.gpus[0].memory' 85899345920
+    is '.gpus[0].multiprocessors' 132
+    is '.driver["CUDA version"]' 13.0
+    gpu 22 FAKE_CUDA_FAILS=100
+    is .driver.error 'cuInit: CUDA_ERROR_NO_DEVICE'
+    is '.gpus | length' 0
+    gpu 22 FAKE_CUDA_FAILS=800
+    is .driver.error 'cuInit: CUDA_ERROR_NOT_PERMITTED'
+    gpu 22 FAKE_CUDA_DEVICES=0
+    is .driver.error 'the CUDA driver reports no device'
+    gpu 22 FAKE_CUDA_NAME_FAILS=719
+    is '.gpus[0].error' 'GPU 0: cuDeviceGetName: CUDA_ERROR_LAUNCH_FAILED'
+    driver=cuda-old
+    gpu 22
+    is '.driver.trouble | contains("cuFuncGetParamInfo, which came with CUDA 12.4")' true
+    gpu 19
+    is '.driver.trouble | contains("cuMemAllocAsync, which came with CUDA 11.2")' true
+    gpu 16
+    missing='libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 alone: a link is missing'
+    if /sbin/ldconfig -p | grep -q 'libcuda\.so '; then missing=null; fi
+    is '.driver.trouble' "$missing"
+fi
+
+# ---- the ABI: sizes and offsets as another program sees them, from the names alone; functions as the library exports them
+
+run "$info" --abi --json
+ends 0
+jq -r '"#include <rex.h>\n#include <rex/image.h>\n#include <stdio.h>\n#define CHECK(c) if (!(c)) return puts(#c)\nint main(void)\n{",
+    (.structs[] | "CHECK(sizeof(\(.name)) == \(.size));",
+        (.name as $struct | .fields[] | "CHECK(offsetof(\($struct), \(.name)) == \(.offset) && sizeof(((\($struct) *)0)->\(.name)) == \(.size));")),
+    (.constants | to_entries[] | "CHECK(\(.key) == \(.value));"), "return 0;\n}"' "$work/out" >"$work/check.c"
+"$CC" -std=gnu11 -Iinclude -o "$work/check" "$work/check.c" -L"$O" -lrex || fail 'the ABI does not compile'
+LD_LIBRARY_PATH=$O "$work/check" || fail 'the ABI is another one'
+
+# Nothing of the headers is missing: every struct, field and function in the eyes of another reader.
+jq -r '.structs[].name' "$work/out" | sort >"$work/listed"
+for header in include/rex_kmp.h include/rex/[!k]*.h; do
+    sed -n 's/^\(typedef \)\{0,1\}\(struct [A-Za-z_0-9]*\) {.*/\2/p' "$header"
+done | sort >"$work/structs"
+diff "$work/structs" "$work/listed" || fail 'structs are missing'
+jq -r '.functions[].name' "$work/out" | sort >"$work/listed"
+nm -D --defined-only "$O/librex.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
+diff "$work/exported" "$work/listed" || fail 'functions are missing'
+jq -r '.functions[] | select(.prototype == null) | .name' "$work/out" | grep -v '^__tgt_' && fail 'a function has no prototype'
+jq -r '.constants | keys[]' "$work/out" | sort >"$work/listed"
+for prefix in REX_E REX_OPTION_ REX_TYPE_ REX_IMAGE_ REX_LAUNCH_ REX_QUEUE_; do
+    grep -q "^$prefix" "$work/listed" || fail "no constant begins with $prefix"
+done
+run "$info" --abi
+ends 0
+says '     104'
+says 'int __tgt_target_kernel(ident_t *loc'
+
+[ "$failed" = 0 ] && echo "$(wc -l <"$work/exported") functions, $(wc -l <"$work/structs") structs"
+exit "$failed"

@@ -1,0 +1,73 @@
+# abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants, functions.
+#
+# It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c takes sizes, offsets and values from the
+# compiler, so that a line which is not understood is missing, never wrong; tests/scripts/tools-info.sh counts what is missing.
+#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+function quoted(text) { gsub(/\\/, "\\\\", text); gsub(/"/, "\\\"", text); return "\"" text "\"" }
+function squeezed(text) { gsub(/[ \t]+/, " ", text); sub(/^ /, "", text); sub(/ $/, "", text); return text }
+
+# "int32_t flags" or "uint32_t Teams[3]" or "int (*done)(void *)"
+function field(text,   name, type) {
+    if (match(text, /\(\*[A-Za-z_0-9]+\)/)) {
+        name = substr(text, RSTART + 2, RLENGTH - 3)
+        type = substr(text, 1, RSTART + 1) substr(text, RSTART + RLENGTH - 1)
+    } else {
+        match(text, /[A-Za-z_0-9]+(\[[^]]*\])*$/)
+        name = type = substr(text, RSTART)
+        sub(/\[.*/, "", name)
+        sub(/^[A-Za-z_0-9]+/, "", type)
+        type = squeezed(substr(text, 1, RSTART - 1)) type
+    }
+    print "FIELD(" tag ", " name ", " quoted(type) ")"
+}
+
+function function_of(text,   symbol) {
+    sub(/^(REX_API|static inline) /, "", text)
+    if (match(text, /__asm__\("[^"]*"\)/)) {
+        symbol = substr(text, RSTART + 9, RLENGTH - 11)
+        text = substr(text, 1, RSTART - 1)
+        sub(/__rex_real_/, "", text)
+    } else {
+        match(text, /[A-Za-z_0-9]+\(/)
+        symbol = substr(text, RSTART, RLENGTH - 1)
+    }
+    sub(/ *;.*/, "", text)
+    print "FUNCTION(" symbol ", " quoted(squeezed(text)) ")"
+}
+
+{ sub(/\/\*\*<.*/, "") }
+FNR == 1 { in_comment = in_struct = in_enum = in_function = 0 }
+in_comment { if (/\*\//) in_comment = 0; next }
+/^[ \t]*\/\*/ { if (!/\*\//) in_comment = 1; next }
+
+# The wrappers are inline in the header and exported as well.
+in_function || /^REX_API / || /^(void|int) __rex_real_/ || /^static inline (void|int) rex___tgt_/ {
+    collected = in_function ? collected " " $0 : $0
+    in_function = !/(;|\))$/
+    if (!in_function)
+        function_of(collected)
+    next
+}
+/^(typedef )?struct [A-Za-z_0-9]+ \{/ { in_struct = 1; tag = "struct " ($1 == "typedef" ? $3 : $2); print "STRUCT(" tag ")"; next }
+/^enum [A-Za-z_0-9]+ \{.*\};/ {
+    sub(/^[^{]*\{ */, ""); sub(/ *\}.*/, "")
+    n = split($0, parts, / *, */)
+    for (i = 1; i <= n; i++) { sub(/ .*/, "", parts[i]); print "CONSTANT(" parts[i] ")" }
+    next
+}
+/^enum [A-Za-z_0-9]+ \{/ { in_enum = 1; next }
+/^}/ { if (in_struct) print "END(" tag ")"; in_struct = in_enum = 0; next }
+in_struct && /;/ { sub(/;.*/, ""); n = split(squeezed($0), parts, / *, */)
+    if (/\(/ || n == 1) field(squeezed($0))
+    else {
+        type = parts[1]; sub(/[^ ]+$/, "", type)
+        field(parts[1])
+        for (i = 2; i <= n; i++) field(type parts[i])
+    }
+    next
+}
+in_enum && /^    [A-Z_0-9]+( = |,|$)/ { name = $1; sub(/,.*/, "", name); print "CONSTANT(" name ")"; next }
+/^    X\(REX_[A-Z]+, -?[0-9]/ { name = $1; sub(/^X\(/, "", name); sub(/,.*/, "", name); print "CONSTANT(" name ")"; next }
+/^#define REX_[A-Z0-9_]+ +(INT64_C\(|UINT64_C\(|\(\(int64_t\)|\(REX_TYPE_|-?[0-9])/ { print "CONSTANT(" $2 ")" }

@@ -1,0 +1,164 @@
+/*
+ * devices.c - the GPUs, and what libomptarget offers for an image.
+ *
+ * LLVM 19 and later crash on a question about devices before a registration, and all releases count only devices that a registered image suits.
+ * So rex-info registers an image of its own, a kernel for the host device, in a child: nobody's process is lost if a library crashes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex-info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rex.h>
+
+#include "common/print.h"
+
+/* ---- GPUs ------------------------------------------------------------------------------------------------------------------- */
+
+static void print_gpu(int number, const struct rex_gpu *gpu, bool json)
+{
+    if (json) {
+        printf("%s\n    {\"number\": %d, \"name\": ", number > 0 ? "," : "", number);
+        print_json(stdout, gpu->name);
+        printf(", \"capability\": \"%d.%d\", \"memory\": %" PRIu64 ", \"multiprocessors\": %d, \"threads_per_block\": %d, "
+               "\"shared_memory\": %" PRIu64 ", \"driver\": %d}",
+               gpu->capability_major, gpu->capability_minor, gpu->memory, gpu->multiprocessors, gpu->threads_per_block, gpu->shared_memory,
+               gpu->driver);
+        return;
+    }
+    printf("    %d  ", number);
+    print_text(stdout, gpu->name);
+    printf(", sm_%d%d, %" PRIu64 " MiB, %d multiprocessors, %d threads and %" PRIu64 " KiB of shared memory a block\n", gpu->capability_major,
+           gpu->capability_minor, gpu->memory >> 20, gpu->multiprocessors, gpu->threads_per_block, gpu->shared_memory >> 10);
+}
+
+static void print_no_gpu(int number, const char *why, bool json)
+{
+    if (json) {
+        printf("%s\n    {\"number\": %d, \"error\": ", number > 0 ? "," : "", number);
+        print_json(stdout, why);
+        putchar('}');
+    } else {
+        printf("    %d  ", number);
+        print_text(stdout, why);
+        putchar('\n');
+    }
+}
+
+static void print_gpus(bool json)
+{
+    int count = rex_gpu_count();
+    fputs(json ? "\"gpus\": [" : "GPUs\n", stdout);
+    if (count == 0 && !json)
+        printf("    %s\n", rex_last_error());
+    for (int i = 0; i < count; i++) {
+        struct rex_gpu gpu;
+        if (rex_gpu_get(i, &gpu, sizeof gpu) == REX_OK)
+            print_gpu(i, &gpu, json);
+        else
+            print_no_gpu(i, rex_last_error(), json);
+    }
+    fputs(json ? "],\n" : "\n", stdout);
+}
+
+/* ---- the host device, asked in a child -------------------------------------------------------------------------------------- */
+
+/* The kernel of probe.cu as a host image; the Makefile says where that is. */
+__asm__(".pushsection .rodata\n.balign 16\nprobe_image:\n.incbin \"" PROBE_IMAGE "\"\nprobe_image_end:\n.byte 0\n.popsection\n");
+extern const char probe_image[] __attribute__((visibility("hidden")));
+extern const char probe_image_end[] __attribute__((visibility("hidden")));
+
+REX_KERNEL(probe);
+
+struct answer {
+    int count;      /* devices that libomptarget offers for the image */
+    int result;     /* of a launch */
+    char why[512];
+};
+
+static void ask(struct answer *answer)
+{
+    static int64_t value[1];
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(probe), 1, 1);
+    REX_MAP(map, REX_FROM(value, 1));
+    rex_this_module.image = probe_image;
+    rex_this_module.image_size = (size_t)(probe_image_end - probe_image);
+    rex_configure(REX_OPTION_LOG, "off");
+    answer->result = rex_module_register(&rex_this_module);
+    answer->count = rex_device_count();
+    if (answer->result == REX_OK)
+        answer->result = rex_launch(&launch, &map);
+    if (answer->result == REX_OK && value[0] != 42)
+        answer->result = REX_ERUNTIME;
+    snprintf(answer->why, sizeof answer->why, "%s", rex_last_error());
+}
+
+/* 0 with the answer, or what waitpid() said of a child that gave none. */
+static int ask_child(struct answer *answer)
+{
+    int ends[2], status = 0;
+    if (pipe(ends) != 0)
+        return -1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        ask(answer);
+        _exit(write(ends[1], answer, sizeof *answer) == (ssize_t)sizeof *answer ? 0 : 1);
+    }
+    close(ends[1]);
+    ssize_t got = child > 0 ? read(ends[0], answer, sizeof *answer) : -1;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, &status, 0);
+    return got == (ssize_t)sizeof *answer ? 0 : status != 0 ? status : -1;
+}
+
+static void describe(const struct answer *answer, int status, char text[640])
+{
+    if (status > 0 && WIFSIGNALED(status))
+        snprintf(text, 640, "libomptarget crashed when a host image was registered (signal %d)", WTERMSIG(status));
+    else if (status != 0)
+        snprintf(text, 640, "libomptarget could not be asked");
+    else if (answer->count == 0)
+        snprintf(text, 640, "%s", answer->why);
+    else if (answer->result != REX_OK)
+        snprintf(text, 640, "a kernel did not run: %s", answer->why);
+    else
+        snprintf(text, 640, "a kernel ran");
+}
+
+static void print_host(bool json)
+{
+    struct answer answer = {0};
+    char text[640];
+    int status = ask_child(&answer);
+    describe(&answer, status, text);
+    if (json) {
+        printf("\"host\": {\"devices\": %d, \"result\": ", answer.count);
+        print_json(stdout, text);
+        fputs("},\n", stdout);
+        return;
+    }
+    fputs("devices, as libomptarget numbers them\n", stdout);
+    if (answer.count > 0)
+        printf("    with a host image       0 to %d: the CPU; ", answer.count - 1);
+    else
+        fputs("    with a host image       none: ", stdout);
+    print_text(stdout, text);
+    fputs("\n    with an image for GPUs  0 and up: those GPUs that the image suits, in the order above\n"
+          "    with both               in the order of registration; rex_device_gpu(3) tells which is which\n\n",
+          stdout);
+}
+
+void devices_print(bool json, bool have_runtime)
+{
+    print_gpus(json);
+    if (have_runtime)
+        print_host(json);
+}

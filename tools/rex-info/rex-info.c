@@ -1,0 +1,84 @@
+/*
+ * rex-info.c - what librex would do on this machine, and its ABI.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex-info.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rex/info.h>
+
+enum status { STATUS_USABLE, STATUS_NO_RUNTIME, STATUS_FAILED };
+
+static const char usage[] =
+    "usage: rex-info [--json]\n"
+    "       rex-info --abi [--json]\n"
+    "\n"
+    "Says what librex would do on this machine: which libomptarget it takes and why, what it adapts for that release, the GPUs and devices,\n"
+    "the CUDA driver, the settings.\n"
+    "\n"
+    "  --abi             instead: every struct with its offsets, every constant and exported function, for code generators\n"
+    "  --json            for programs\n"
+    "  -h, --help        this text\n"
+    "  -V, --version     the version\n"
+    "\n"
+    "Status: 0 kernels can run, 1 there is no usable libomptarget, 2 rex-info was not used as above or failed.\n";
+
+static int fail(const char *why)
+{
+    fprintf(stderr, "rex-info: %s\n", why);
+    return STATUS_FAILED;
+}
+
+/* What was printed has to be there. */
+static int finish(int status)
+{
+    return fflush(stdout) != 0 || ferror(stdout) ? fail("the report cannot be written") : status;
+}
+
+static int print_abi(const struct facts *facts, bool json)
+{
+    return abi_print(json, facts_find(facts, "librex", "file")) == 0 ? finish(STATUS_USABLE) : fail("librex.so cannot be read");
+}
+
+static int print_all(struct facts *facts, bool json)
+{
+    bool usable = facts_find(facts, "libomptarget", "error") == NULL;
+    facts_of_environment(facts);
+    fputs(json ? "{" : "", stdout);
+    facts_print(facts, json);
+    devices_print(json, usable);
+    abi_print_sizes(json);
+    fputs(json ? "}\n" : "", stdout);
+    if (!usable)
+        fprintf(stderr, "rex-info: %s\n", facts_find(facts, "libomptarget", "error"));
+    return finish(usable ? STATUS_USABLE : STATUS_NO_RUNTIME);
+}
+
+int main(int count, char **arguments)
+{
+    static const struct option options[] = {
+        {"abi", no_argument, NULL, 'a'},  {"json", no_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
+    };
+    struct facts facts = {0};
+    bool abi = false, json = false;
+    int option;
+    while ((option = getopt_long(count, arguments, "hV", options, NULL)) != -1)
+        switch (option) {
+        case 'a': abi = true; break;
+        case 'j': json = true; break;
+        case 'h': fputs(usage, stdout); return finish(STATUS_USABLE);
+        case 'V': printf("rex-info (librex) %s\n", rex_version()); return finish(STATUS_USABLE);
+        default: return fail("try rex-info --help"); /* getopt_long() has said what is wrong */
+        }
+    if (optind < count)
+        return fail("it takes no arguments; try rex-info --help");
+    rex_configure(REX_OPTION_LOG, NULL);
+    if (rex_info(facts_add, &facts) != REX_OK)
+        return fail(rex_last_error());
+    return abi ? print_abi(&facts, json) : print_all(&facts, json);
+}
