@@ -206,8 +206,8 @@ static void regions(double *x, double *y)
 static int axpys(double *x, double *y, int64_t most)
 {
     char metric[64];
-    for (int64_t size = 512; size <= most; size *= 16) {
-        struct piece piece = {run_mapped, size <= 8192 ? 200 : size <= (1 << 17) ? 20 : 2, size, x, y};
+    for (int64_t size = 512; size <= most; size *= size < most / 16 ? 16 : most / size > 1 ? most / size : 2) {
+        struct piece piece = {run_mapped, size <= 8192 ? 200 : size <= (1 << 17) ? 20 : 1, size, x, y};
         fill(&piece);
         snprintf(metric, sizeof metric, "axpy_mapped_%lld_KB", (long long)(size * (int64_t)sizeof *x / 1024));
         print(metric, median(&piece));
@@ -260,8 +260,9 @@ static void copies(const char *kind, void *memory, int64_t most)
 
 int main(int argc, char **argv)
 {
-    const int64_t most = 1 << 28; /* bytes of a copy; 4 KB times a power of 16 */
-    double *x = malloc((size_t)most), *y = malloc((size_t)most), began = now();
+    const int64_t most = 1 << 28;         /* bytes of a copy; 4 KB times a power of 16 */
+    const int64_t most_axpy = INT64_C(1) << 30; /* bytes of each of its arrays */
+    double *x = malloc((size_t)most_axpy), *y = malloc((size_t)most_axpy), began = now();
     if (argc > 1)
         repetitions = atoi(argv[1]);
     if (x == NULL || y == NULL || repetitions < 1 || repetitions > MOST_REPETITIONS)
@@ -269,10 +270,10 @@ int main(int argc, char **argv)
     if (micro_start() != 0)
         return 1;
     print("start_and_first_launch", now() - began);
-    memset(x, 0, (size_t)most);
-    memset(y, 0, (size_t)most);
+    memset(x, 0, (size_t)most_axpy);
+    memset(y, 0, (size_t)most_axpy);
     launches();
-    if (axpys(x, y, (1 << 25)) != 0)
+    if (axpys(x, y, most_axpy / (int64_t)sizeof *x) != 0)
         return 1;
     threads();
     waiting();

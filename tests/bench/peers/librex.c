@@ -60,11 +60,16 @@ const char *rex_last_error(void)
     return message;
 }
 
-/* Programs close the queue that they did not open. */
+/* Programs destroy the queue and the graph that they did not make. */
 int rex_queue_destroy(struct rex_queue *queue)
 {
     (void)queue;
     return 0;
+}
+
+void rex_graph_destroy(struct rex_graph *graph)
+{
+    (void)graph;
 }
 
 /* ---- start ----------------------------------------------------------------------------------------------------------------- */
