@@ -46,3 +46,10 @@ $(tools)/rex-info: $(call objects,$(wildcard tools/rex-info/*.c)) $(tool_common)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(tool_libs)
+
+# rex-cc is a script.
+TOOLS += $(tools)/rex-cc
+$(tools)/rex-cc: tools/rex-cc/rex-cc.in Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)sed 's|@VERSION@|$(VERSION)|' $< > $@ && chmod 755 $@

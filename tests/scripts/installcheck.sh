@@ -113,6 +113,10 @@ for tool in "$work"/moved/bin/*; do
     said=$("$tool" --version) || fail "${tool##*/} --version: status $?"
     case $said in *"$version") ;; *) fail "${tool##*/} --version says '$said', rex.pc says '$version'" ;; esac
 done
+mkdir "$work/cc"
+quietly "$work/moved/bin/rex-cc" -O2 examples/01_axpy/*.c examples/01_axpy/*.cu -o "$work/cc/axpy" || fail 'rex-cc of the moved tree'
+[ -z "$release" ] || quietly tests/llvm "$release" "$work/cc/axpy" || fail "rex-cc: axpy on LLVM $release"
+[ -z "$release" ] || quietly tests/llvm "$release" "$work/moved/bin/rex-info" || fail "rex-info on LLVM $release"
 preloaded=$("$work/moved/bin/rex-run" printenv LD_PRELOAD)
 case $preloaded in "$work/moved/lib/librex.so"*) ;; *) fail "rex-run preloads $preloaded" ;; esac
 

@@ -1,0 +1,156 @@
+#!/bin/sh
+# rex-cc: programs, objects, shared objects, several files of kernels, embedded images, on every release; what it shows; wrong use.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+O=${O:-$(make -s --no-print-directory print-O)}
+rex_cc=$top/$O/tools/rex-cc
+NVCC=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)}
+
+# A library that is built with a sanitizer cannot be loaded into a program that is not.
+[ -z "${SAN-}" ] || { echo 'skip: rex-cc is tested without sanitizers'; exit 77; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rex-cc.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+run() {
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+ends() { [ "$status" = "$1" ] || fail "status $status and not $1: $(cat "$work/err" "$work/out")"; }
+says() { grep -qF -e "$1" "$work/err" || fail "no \"$1\" in: $(cat "$work/err")"; }
+# made FILE...: they are there
+made() { for file in "$@"; do [ -s "$file" ] || fail "there is no $file"; done; }
+
+# ---- the command line
+
+run "$rex_cc" --help
+ends 0
+[ "$("$rex_cc" --version)" = "rex-cc (librex) ${VERSION:-$(sed -n 's/^VERSION := //p' Makefile)}" ] || fail '--version'
+for option in $("$rex_cc" --help | grep -o -e ' --[a-z-]*' -e '-Xnvcc' -e '-shared' -e '-###' | sort -u); do
+    grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-cc.1 || fail "$option is not in the man page"
+    grep -q -e "'.*$option" tools/completion/rex-cc || fail "$option is not completed"
+done
+run "$rex_cc"
+ends 2
+says 'no input files'
+run "$rex_cc" --frobnicate app.c
+ends 2
+says '--frobnicate: no such option'
+run "$rex_cc" app.c -o
+ends 2
+says '-o: its value is missing'
+run "$rex_cc" -c -o both.o a.c b.cu
+ends 2
+says '-o with -c and several files'
+run "$rex_cc" --arch=90 a.cu
+ends 2
+says '--arch: 90 is no architecture'
+run "$rex_cc" --host --arch=sm_90 a.cu
+ends 2
+says '--arch needs nvcc'
+run "$rex_cc" -c --embed a.cu
+ends 2
+run "$rex_cc" -E a.c
+ends 2
+run "$rex_cc" --no-check -o "$work/none" /nonexistent.c
+ends 1
+
+# What it would do, whatever nvcc there is; the folders of this build are left out.
+run env CC=gcc NVCC=/cuda/bin/nvcc "$rex_cc" '-###' --arch=sm_80,sm_90 -O2 -g -Og -I "my headers" -DNAME='"it'"'"'s"' -Xnvcc -lineinfo -Wall app.c kernels.cu \
+    more.cu -lm -o out/app
+ends 0
+sed "s|$top/$O|BUILD|g; s|$top|TOP|g" "$work/out" >"$work/shown"
+[ -z "${UPDATE-}" ] || cp "$work/shown" tests/golden/rex-cc/shown.txt
+diff -u tests/golden/rex-cc/shown.txt "$work/shown" || fail 'other commands than tests/golden/rex-cc/shown.txt'
+
+# ---- programs that run, on every release
+
+mkdir "$work/all" "$work/objects" "$work/embed" "$work/so"
+cp examples/02_macros/*.c "$work/app.c"
+cp examples/02_macros/*.cu "$work/"
+# A second file of kernels, which shares a name with the first that is its own, and has an odd name.
+cat >"$work/more kernels.cu" <<'CU'
+#include <rex/kernel.h>
+REX_DEVICE_KERNEL(twice, double *x)
+{
+    REX_FOR(i, 1)
+        x[i] *= FACTOR;
+}
+CU
+cat >"$work/twice.c" <<'C'
+#include <rex.h>
+REX_KERNEL(twice);
+int twice(void);
+int twice(void)
+{
+    double x[1] = {21};
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(twice), 1, 1);
+    REX_MAP(map, REX_TOFROM(x, 1));
+    return rex_launch(&launch, &map) != REX_OK || x[0] != 42;
+}
+C
+cat >"$work/main.c" <<'C'
+int twice(void);
+int main(void)
+{
+    return twice();
+}
+C
+
+quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; fail "$*"; }; }
+cd "$work"
+quietly "$rex_cc" -O2 app.c kernels.cu -o all/app
+made all/app all/rex_lib_host.so
+quietly "$rex_cc" -O2 -DFACTOR=2 -c kernels.cu 'more kernels.cu' app.c
+quietly "$rex_cc" -c twice.c -o objects/twice.o
+made kernels.o 'more kernels.o' app.o
+quietly "$rex_cc" main.c objects/twice.o 'more kernels.o' -o objects/app
+made objects/app objects/rex_lib_host.so
+quietly "$rex_cc" --host --embed app.o kernels.o -o embed/app
+[ ! -e embed/rex_lib_host.so ] || fail '--embed left an image'
+quietly "$rex_cc" -shared -DFACTOR=2 twice.c 'more kernels.cu' -o so/libtwice.so
+# The loader expands it.
+# shellcheck disable=SC2016
+quietly "$rex_cc" main.c -Lso -ltwice -Wl,-rpath,'$ORIGIN' -o so/app
+for release in $("$top/tests/llvm" --list); do
+    for folder in all objects embed so; do
+        quietly "$top/tests/llvm" "$release" "$folder/app"
+    done
+done
+"$top/tests/llvm" 19 embed/app | grep -q memory || fail 'the embedded image is not used'
+
+# ---- GPUs
+
+if [ -n "$NVCC" ]; then
+    made all/rex_lib_nvidia.cubin
+    mkdir two
+    quietly "$rex_cc" --arch=sm_90,sm_80 -DFACTOR=2 app.c twice.c kernels.cu 'more kernels.cu' -o two/app
+    made two/rex_lib_nvidia.cubin two/rex_lib_nvidia.sm_80.cubin
+    "$top/$O/tools/rex-check" two/app two/rex_lib_nvidia.cubin >out || fail "several kernels: $(cat out)"
+    grep -q 'sm_90, 2 kernels' out || fail "not both kernels: $(cat out)"
+    # An object without that architecture is named.
+    quietly "$rex_cc" --arch=sm_80 -c kernels.cu
+    run "$rex_cc" --arch=sm_90 app.o kernels.o -o two/app
+    ends 1
+    says 'kernels.o has no kernels for sm_90'
+    # The CUBIN is inside.
+    quietly "$rex_cc" --embed app.c kernels.cu -o embed/gpu
+    [ ! -e embed/rex_lib_nvidia.cubin ] || fail '--embed left a CUBIN'
+else
+    echo 'no nvcc: GPU images are not tested'
+fi
+
+# ---- rex-check speaks up: the kernel of twice.c is in no image
+
+run "$rex_cc" --host app.c twice.c kernels.cu -o two-app
+ends 1
+grep -q 'twice__kernel__' "$work/out" || fail "rex-check said nothing: $(cat "$work/out" "$work/err")"
+run "$rex_cc" --host --no-check app.c twice.c kernels.cu -o two-app
+ends 0
+
+left=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'rex-cc.*' -newer "$work/app.c")
+[ -z "$left" ] || fail "left behind: $left"
+exit "$failed"
