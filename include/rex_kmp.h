@@ -336,6 +336,18 @@ extern struct __tgt_offload_entry rex_entries_begin[] __asm__("__start_omp_offlo
 /** rex_entries_end: one past the last entry. Since 0.1. */
 extern struct __tgt_offload_entry rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
 
+/*
+ * Images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() of rex/entry.h put into this binary; NULL where there is none.
+ */
+/** rex_embedded_image: first byte of the embedded image. Since 0.1. */
+extern const char rex_embedded_image[] REX_PER_BINARY;
+/** rex_embedded_image_end: one past its last byte. Since 0.1. */
+extern const char rex_embedded_image_end[] REX_PER_BINARY;
+/** rex_embedded_host_image: first byte of the embedded host image. Since 0.1. */
+extern const char rex_embedded_host_image[] REX_PER_BINARY;
+/** rex_embedded_host_image_end: one past its last byte. Since 0.1. */
+extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
+
 /** __cubin_desc: the descriptor of this binary's registered image, NULL before registration and after rex_offload_fini(). Since 0.1. */
 extern struct __tgt_bin_desc *__cubin_desc;
 REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL;
@@ -352,7 +364,7 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_entries_end,
                                                     REX_CUBIN_NAME,
                                                     REX_HOST_IMAGE_NAME,
-                                                    NULL,
+                                                    rex_embedded_image,
                                                     0,
                                                     &__cubin_desc,
                                                     0,
@@ -360,7 +372,9 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     NULL,
                                                     NULL,
                                                     &rex_target_kernel_ident,
-                                                    {0, 0, 0}};
+                                                    rex_embedded_image_end,
+                                                    rex_embedded_host_image,
+                                                    rex_embedded_host_image_end};
 
 /**
  * rex_offload_init(): registers this binary's image and loads it on the default device. For the start of main, before

@@ -19,7 +19,6 @@
 #define INFO ".nv.info"
 #define INFO_PREFIX ".nv.info."
 #define SHARED_PREFIX ".nv.shared."
-#define EXEC_MODE_SUFFIX "_exec_mode"
 
 /* Attributes of .nv.info: a format byte, an attribute byte, then a 2-byte value, or a 2-byte size and that many bytes. */
 #define FORMAT_SIZED 0x04
@@ -160,17 +159,22 @@ static unsigned char first_byte(const struct rex_elf *elf, const Elf64_Sym *symb
     return elf->bytes[section.sh_offset + symbol->st_value];
 }
 
-/* SYMBOL may be the exec_mode of a kernel. */
-static void note_exec_mode(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+struct rex_image_symbol *rex_cubin_exec_mode_of(const struct rex_image_view *view, const char *name)
 {
     char stem[1024];
-    size_t length = strlen(name), suffix = strlen(EXEC_MODE_SUFFIX);
-    if (length <= suffix || length - suffix >= sizeof stem || strcmp(name + length - suffix, EXEC_MODE_SUFFIX) != 0)
-        return;
+    size_t length = strlen(name), suffix = strlen(REX_EXEC_MODE_SUFFIX);
+    if (length <= suffix || length - suffix >= sizeof stem || strcmp(name + length - suffix, REX_EXEC_MODE_SUFFIX) != 0)
+        return NULL;
     memcpy(stem, name, length - suffix);
     stem[length - suffix] = '\0';
     struct rex_image_symbol *kernel = rex_view_find(view, stem);
-    if (kernel != NULL && kernel->kernel && symbol->st_shndx != SHN_UNDEF)
+    return kernel != NULL && kernel->kernel ? kernel : NULL;
+}
+
+static void note_exec_mode(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+{
+    struct rex_image_symbol *kernel = symbol->st_shndx != SHN_UNDEF ? rex_cubin_exec_mode_of(view, name) : NULL;
+    if (kernel != NULL)
         kernel->exec_mode = first_byte(elf, symbol);
 }
 

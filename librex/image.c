@@ -65,10 +65,34 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, co
 
 /* ---- one image -------------------------------------------------------------------------------------------------------------- */
 
+/*
+ * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds threads to the block, and 0, which REX writes,
+ * fails to load (16). Kernels here are launched as they are, so the symbols get a name that nobody looks for.
+ */
+static int hide_exec_modes(struct rex_image *image, const struct rex_release *release)
+{
+    struct rex_image_view view;
+    if (!release->exec_mode_obeyed)
+        return REX_OK;
+    int result = rex_view_open(&view, image->bytes, image->size, image->path);
+    for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
+        const char *name = view.symbols[i].name;
+        if (view.symbols[i].kernel || rex_cubin_exec_mode_of(&view, name) == NULL)
+            continue;
+        rex_log(REX_LOG_INFO, "device image %s: %s renamed for LLVM %d, in a private copy", image->path, name, release->number);
+        image->bytes[(const unsigned char *)name - image->bytes + (ptrdiff_t)(strlen(name) - strlen(REX_EXEC_MODE_SUFFIX))] = '.';
+    }
+    if (result == REX_OK)
+        rex_view_close(&view);
+    return result;
+}
+
 /* IMAGE owns its bytes: use those of an equal image that is kept already, then look inside. */
 static int look_inside(struct rex_image *image, const struct rex_release *release)
 {
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
+    if (result == REX_OK)
+        result = hide_exec_modes(image, release);
     if (result != REX_OK)
         return result;
     unsigned char *same = rex_kept(image->bytes, image->size);
@@ -80,17 +104,22 @@ static int look_inside(struct rex_image *image, const struct rex_release *releas
     return rex_view_open(&image->view, image->bytes, image->size, image->path);
 }
 
-static int open_memory(struct rex_image *image, const struct rex_module *module, const struct rex_release *release)
+static int open_memory(struct rex_image *image, const void *bytes, size_t size, const struct rex_release *release)
 {
     snprintf(image->path, sizeof image->path, "memory");
-    if (module->image_size == 0)
+    if (size == 0)
         return rex_fail(REX_EIMAGE, "device image in memory is empty");
-    image->bytes = malloc(module->image_size);
+    image->bytes = malloc(size);
     if (image->bytes == NULL)
-        return rex_fail_memory(module->image_size, "a copy of the device image");
-    memcpy(image->bytes, module->image, module->image_size);
-    image->size = module->image_size;
+        return rex_fail_memory(size, "a copy of the device image");
+    memcpy(image->bytes, bytes, size);
+    image->size = size;
     return look_inside(image, release);
+}
+
+static size_t bytes_between(const void *begin, const void *end)
+{
+    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
 }
 
 static int open_file(struct rex_image *image, const struct rex_module *module, const char *name,
@@ -134,6 +163,22 @@ static int check_device(const struct rex_image *image, const struct rex_release 
 
 /* ---- the choice ------------------------------------------------------------------------------------------------------------- */
 
+/* gold gives missing weak symbols the program's own address where it collects sections: begin and end are the same then. */
+static bool is_there(const void *begin, const void *end)
+{
+    return begin != NULL && begin != end;
+}
+
+static int open_embedded_host(struct rex_image *image, const struct rex_module *module, const struct rex_release *release)
+{
+    struct rex_image host = {0};
+    int found = open_memory(&host, module->host_image, bytes_between(module->host_image, module->host_image_end), release);
+    rex_log(REX_LOG_INFO, "the host image in memory is used: %s", image->bytes != NULL ? rex_cuda_why() : "there is no other");
+    rex_image_close(image);
+    *image = host;
+    return found;
+}
+
 /* Whether the host's image takes the place of what was found: nothing, or a CUBIN without a GPU. */
 static bool wants_host(const struct rex_image *image, int result)
 {
@@ -169,16 +214,31 @@ static int open_named(struct rex_image *image, const struct rex_module *module, 
     if (first == NULL || *first == '\0')
         return rex_fail(REX_ENOIMAGE, "the module names no device image");
     int result = open_file(image, module, first, release, &tried);
-    if (!asked_for && module->host_image_name != NULL && wants_host(image, result))
+    bool host_wanted = !asked_for && wants_host(image, result);
+    if (host_wanted && is_there(module->host_image, module->host_image_end))
+        result = open_embedded_host(image, module, release);
+    else if (host_wanted && module->host_image_name != NULL)
         result = open_host(image, module, release, result, &tried);
     return result == REX_ENOIMAGE ? rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", first, tried.text) : result;
+}
+
+static int open_embedded(struct rex_image *image, const struct rex_module *module, const struct rex_release *release)
+{
+    size_t size = module->image_end != NULL ? bytes_between(module->image, module->image_end) : module->image_size;
+    int result = open_memory(image, module->image, size, release);
+    struct rex_report tried = {0};
+    if (!wants_host(image, result))
+        return result;
+    if (is_there(module->host_image, module->host_image_end))
+        return open_embedded_host(image, module, release);
+    return module->host_image_name != NULL ? open_host(image, module, release, result, &tried) : result;
 }
 
 int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
                    const struct rex_release *release)
 {
     memset(image, 0, sizeof *image);
-    int result = name == NULL && module->image != NULL ? open_memory(image, module, release)
+    int result = name == NULL && is_there(module->image, module->image_end) ? open_embedded(image, module, release)
                                                        : open_named(image, module, name, release);
     if (result == REX_OK)
         result = check_device(image, release);

@@ -29,6 +29,7 @@ struct rex_release {
     bool plugins_apart;           /* plugins are files of their own, with unversioned names */
     bool openmp_first;            /* libomp must be in the process before libomptarget is opened */
     bool runtime_object;          /* calls before the first registration crash */
+    bool exec_mode_obeyed;        /* symbols NAME_exec_mode of an image decide how its kernels are launched, and whether */
     bool packed_slots;            /* arguments are packed in 8-byte slots: narrower parameters are misplaced */
     bool host_argument_array;     /* host kernels take one array of arguments: none of rex/kernel.h's does */
     bool old_entries_only;        /* entries in clang 20's form are misread */

@@ -5,6 +5,9 @@
 #include "elfview.h"
 #include "rex/image.h"
 
+/* What LLVM 14 to 17 append to a kernel's name. */
+#define REX_EXEC_MODE_SUFFIX "_exec_mode"
+
 struct rex_image_view {
     enum rex_image_kind kind;
     unsigned architecture; /* SM number of a CUBIN: 90 */
@@ -39,6 +42,9 @@ int rex_view_index(struct rex_image_view *view);
 
 /* For the readers: COUNT more parameters, zeroed; their place in *FIRST. 0 or -1: out of memory. */
 int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first);
+
+/* The kernel of which the symbol called NAME is the exec mode, NULL if it is none. */
+struct rex_image_symbol *rex_cubin_exec_mode_of(const struct rex_image_view *view, const char *name);
 
 /* The readers of each kind. 0, or -1 with ELF->why, NULL where memory ran out. */
 int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf);

@@ -92,4 +92,24 @@
     __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                                                       \
     REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", sizeof(void *), 1)
 
+/**
+ * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and `symbol_end` in read-only data. Both are weak, as
+ * rex_kmp.h declares them; `symbol_once` makes a second one an error. Since 0.1.
+ */
+#define REX_EMBED(symbol, file)                                                                                        \
+    __asm__(".pushsection .rodata.rex_images, \"a\"\n"                                                                  \
+            ".balign 16\n.weak " #symbol "\n.hidden " #symbol "\n" #symbol ":\n.incbin \"" file "\"\n"                   \
+            ".weak " #symbol "_end\n.hidden " #symbol "_end\n" #symbol "_end:\n"                                           \
+            ".globl " #symbol "_once\n.hidden " #symbol "_once\n" #symbol "_once:\n.byte 0\n.popsection")
+
+/**
+ * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which then needs no image file: once per program or
+ * shared object, at file scope; a semicolon follows. The assembler looks for @file as it does for .incbin: in the directory it is run in, and in
+ * those of -Wa,-I; with clang's LTO that is where the linker is run, or an absolute path. A second one in a binary is an error of the linker. Since 0.1.
+ */
+#define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
+
+/** REX_EMBED_HOST_IMAGE(file): the same for the host shared object that is used where there is no GPU. Since 0.1. */
+#define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image, file)
+
 #endif

@@ -181,7 +181,7 @@ struct rex_module {
     const char *image_name;      /**< file name of the device image, as rex_module_register() looks it up; may be NULL. */
     const char *host_image_name; /**< file name of a host shared object for machines without a GPU; may be NULL. */
     const void *image;           /**< an image in memory, used instead of any file where not NULL. librex copies it. */
-    size_t image_size;           /**< size of @image in bytes. */
+    size_t image_size;           /**< size of @image in bytes, where @image_end is NULL. */
     struct __tgt_bin_desc **descriptor; /**< where the registered descriptor is published; may be NULL. */
 
     uintptr_t packet_rules; /**< librex's: 0 until registered, then how packets are adapted (never 0). Acquire-load it. */
@@ -189,7 +189,9 @@ struct rex_module {
     void *registration;     /**< librex's: tables made from the entries, kept for the life of the process. */
     struct rex_module *next; /**< librex's: the list of known modules. */
     struct ident *place;     /**< source location that launches pass on, an ident_t; NULL: unknown. */
-    uintptr_t reserved[3];   /**< 0. */
+    const void *image_end;   /**< one past the last byte of @image, instead of @image_size; may be NULL. */
+    const void *host_image;  /**< a host shared object in memory, for machines without a GPU; may be NULL. librex copies it. */
+    const void *host_image_end; /**< one past its last byte. */
 };
 
 /**
@@ -201,7 +203,7 @@ struct rex_module {
  *
  * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
  * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where `image_name` is missing, or
- * is a CUBIN and the process has no NVIDIA GPU, `host_image_name` is looked for in the same way; never instead of $REX_CUBIN. A shared
+ * is a CUBIN and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of $REX_CUBIN. A shared
  * object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
  *
  * @module  the module; static storage.

@@ -690,6 +690,38 @@ static void header(const void *context)
     CHECK(after == size && memcmp(bytes, again, size) == 0);
 }
 
+static bool has_name(const struct fake_call *call, const char *name)
+{
+    return memmem(call->image, call->image_size, name, strlen(name) + 1) != NULL;
+}
+
+/* LLVM 14 to 17 obey a kernel's exec mode, if there is one under its name. */
+static void exec_modes(const void *context)
+{
+    int release = *(const int *)context, obeyed = release <= 17;
+    size_t size, after;
+    unsigned char *bytes = read_bytes(bounded.image_name, &size);
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_module_register(&bounded), 0);
+    const struct fake_call *call = &the_record()->calls[0];
+    CHECK_EQUAL(call->function, FAKE_REGISTER);
+    CHECK_EQUAL(call->image_size, size);
+    CHECK_EQUAL(has_name(call, "bounded_exec_mode"), !obeyed);
+    CHECK_EQUAL(has_name(call, "bounded.exec_mode"), obeyed);
+    CHECK_EQUAL(has_name(call, "unbounded.exec_mode"), obeyed);
+    unsigned char *again = read_bytes(bounded.image_name, &after);
+    CHECK(after == size && memcmp(bytes, again, size) == 0);
+}
+
+static void test_exec_modes(void **state)
+{
+    static const int releases[] = {ALL_RELEASES};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(exec_modes, &releases[i]);
+}
+
 static void no_older_header(const void *context)
 {
     int release = *(const int *)context, refused = release >= 18 && release <= 20;
@@ -1000,6 +1032,7 @@ int main(void)
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_header),
+        cmocka_unit_test(test_exec_modes),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_registrations),
     };

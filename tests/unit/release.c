@@ -127,6 +127,7 @@ static void test_rows(void **state)
         assert_int_equal(row->old_entries_only, fact->old_entries);
         assert_int_equal(row->newest_container, fact->container);
         assert_int_equal(row->newest_packet, fact->packet_version);
+        assert_int_equal(row->exec_mode_obeyed, fact->release <= 17);
     }
     assert_null(rex_release_row(13));
     assert_null(rex_release_row(24));
