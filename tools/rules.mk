@@ -45,7 +45,7 @@ TOOLS += $(tools)/rex-info
 $(tools)/rex-info: $(call objects,$(wildcard tools/rex-info/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(tool_libs)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(tool_libs) -ldl
 
 # rex-cc is a script.
 TOOLS += $(tools)/rex-cc

@@ -2,6 +2,7 @@
 #include "rex-info.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ void facts_of_environment(struct facts *facts)
                 size_t length = strcspn(*variable, "=");
                 char *name = tool_format("%.*s", (int)length, *variable);
                 facts_add("environment", name, *variable + length + 1, facts);
+                free(name);
             }
 }
 

@@ -5,6 +5,7 @@
  */
 #include "rex-info.h"
 
+#include <dlfcn.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +40,14 @@ static int finish(int status)
     return fflush(stdout) != 0 || ferror(stdout) ? fail("the report cannot be written") : status;
 }
 
-static int print_abi(const struct facts *facts, bool json)
+/* Asks nothing of libomptarget: a build may depend on it. */
+static int print_abi(bool json)
 {
-    return abi_print(json, facts_find(facts, "librex", "file")) == 0 ? finish(STATUS_USABLE) : fail("librex.so cannot be read");
+    Dl_info here;
+    void *version = dlsym(RTLD_DEFAULT, "rex_version");
+    if (version == NULL || dladdr(version, &here) == 0 || abi_print(json, here.dli_fname) != 0)
+        return fail("librex.so cannot be read");
+    return finish(STATUS_USABLE);
 }
 
 static int print_all(struct facts *facts, bool json)
@@ -53,8 +59,6 @@ static int print_all(struct facts *facts, bool json)
     devices_print(json, usable);
     abi_print_sizes(json);
     fputs(json ? "}\n" : "", stdout);
-    if (!usable)
-        fprintf(stderr, "rex-info: %s\n", facts_find(facts, "libomptarget", "error"));
     return finish(usable ? STATUS_USABLE : STATUS_NO_RUNTIME);
 }
 
@@ -64,7 +68,7 @@ int main(int count, char **arguments)
         {"abi", no_argument, NULL, 'a'},  {"json", no_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
     };
-    struct facts facts = {0};
+    static struct facts facts;
     bool abi = false, json = false;
     int option;
     while ((option = getopt_long(count, arguments, "hV", options, NULL)) != -1)
@@ -77,8 +81,7 @@ int main(int count, char **arguments)
         }
     if (optind < count)
         return fail("it takes no arguments; try rex-info --help");
-    rex_configure(REX_OPTION_LOG, NULL);
-    if (rex_info(facts_add, &facts) != REX_OK)
-        return fail(rex_last_error());
-    return abi ? print_abi(&facts, json) : print_all(&facts, json);
+    if (abi)
+        return print_abi(json);
+    return rex_info(facts_add, &facts) == REX_OK ? print_all(&facts, json) : fail(rex_last_error());
 }
