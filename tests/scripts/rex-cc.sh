@@ -120,7 +120,7 @@ for release in $("$top/tests/llvm" --list); do
         quietly "$top/tests/llvm" "$release" "$folder/app"
     done
 done
-"$top/tests/llvm" 19 embed/app | grep -q memory || fail 'the embedded image is not used'
+"$top/tests/llvm" 19 embed/app | grep -qi 'image:.*\(memory\|embedded\)' || fail 'the embedded image is not used'
 
 # ---- GPUs
 
@@ -139,6 +139,7 @@ if [ -n "$NVCC" ]; then
     # The CUBIN is inside.
     quietly "$rex_cc" --embed app.c kernels.cu -o embed/gpu
     [ ! -e embed/rex_lib_nvidia.cubin ] || fail '--embed left a CUBIN'
+    quietly "$top/tests/llvm" 19 embed/gpu # without a GPU on the host image inside
 else
     echo 'no nvcc: GPU images are not tested'
 fi
