@@ -1,5 +1,5 @@
 /*
- * packet.c - check a launch, fit a copy of its packet to the bound release, and pass that on.
+ * packet.c - fit a copy of a launch's packet to the bound release, and pass that on.
  *
  * There are two ways. The long one checks and fits everything. The short one is for a launch that differs from an earlier one of the same
  * kernel in nothing but addresses, sizes and the extent of a one-dimensional grid; whatever else it meets goes the long way.
@@ -9,12 +9,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
-#include "registration.h"
+#include "packetcheck.h"
 #include "runtime.h"
 
 #define TYPE_TARGET_PARAM 0x20
@@ -24,95 +23,7 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* ---- what is wrong, off the fast path ---------------------------------------------------------------------------------------- */
-
-int rex_unknown_key(const void *key)
-{
-    Dl_info info;
-    if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
-        return rex_fail(REX_EKEY, "host key %p (%s) is in no registered table of offload entries", key, info.dli_sname);
-    return rex_fail(REX_EKEY, "host key %p is in no registered table of offload entries", key);
-}
-
-static int check_default_device(void)
-{
-    int device = rex_runtime_default_device(), count = rex_devices_ask();
-    if (device >= 0 && device <= count)
-        return REX_OK;
-    return rex_fail(REX_EDEVICE, "the default device is %d (OMP_DEFAULT_DEVICE), and there are %d devices", device, count);
-}
-
-static int check_device(int64_t device)
-{
-    if ((uint64_t)device + 1 <= (uint64_t)rex_devices_known() + 1)
-        return REX_OK;
-    int count = rex_devices_ask();
-    if (device >= -1 && device <= count)
-        return REX_OK;
-    return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)device, count);
-}
-
-/* KERNEL is NULL for a data call. */
-static int null_column(const char *kernel, const void *base, const void *begin, const void *sizes, const void *types, int64_t count)
-{
-    const char *column = base == NULL    ? "base addresses"
-                         : begin == NULL ? "begin addresses"
-                         : sizes == NULL ? "sizes"
-                         : types == NULL ? "map types"
-                                         : NULL;
-    return column == NULL ? REX_OK
-                          : rex_fail(REX_EINVAL, "%s%s%s: the column of %s is NULL, for %lld rows", kernel != NULL ? "kernel \"" : "a data call",
-                                     kernel != NULL ? kernel : "", kernel != NULL ? "\"" : "", column, (long long)count);
-}
-
-static uint32_t parameter_rows(const struct __tgt_kernel_arguments *args)
-{
-    uint32_t rows = 0;
-    for (uint32_t i = 0; i < args->NumArgs; i++)
-        rows += (args->ArgTypes[i] & TYPE_TARGET_PARAM) != 0;
-    return rows;
-}
-
-static enum rex_kernel_form form_of(struct rex_kernel_rule rule, uint32_t rows)
-{
-    if (rule.parameters == REX_PARAMETERS_UNKNOWN)
-        return (enum rex_kernel_form)rule.form;
-    if (rows == rule.parameters)
-        return REX_FORM_PLAIN;
-    return rows + 1 == rule.parameters && !(rule.flags & REX_RULE_NARROW_FIRST) ? REX_FORM_ENV : REX_FORM_UNKNOWN;
-}
-
-/* The first launch of a kernel, or one with another number of rows: compare them with its parameters and remember the outcome. */
-static int check_rows(struct rex_registration *registration, int64_t position, int64_t device, const struct __tgt_kernel_arguments *args)
-{
-    const struct __tgt_offload_entry *entry = &registration->table.entries[position];
-    struct rex_kernel_rule rule = rex_table_rule(&registration->table, position);
-    if (rule.flags & REX_RULE_GLOBAL)
-        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", entry->addr, entry->name);
-    struct rex_misfit misfit = registration->table.misfit[position];
-    if (misfit.size != 0)
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte slots: use a pointer or a rex_arg, or launch "
-                        "it with rex_queue_launch()",
-                        entry->name, registration->image_path, misfit.index, misfit.size, registration->release->number);
-    uint32_t rows = parameter_rows(args);
-    enum rex_kernel_form form = form_of(rule, rows);
-    if (form == REX_FORM_UNKNOWN || (rule.form != REX_FORM_UNKNOWN && form != rule.form))
-        return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the packet %u rows for them (of %u)", entry->name, rule.parameters,
-                        rows, args->NumArgs);
-    if (form == REX_FORM_PLAIN && registration->release->plain.refused)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter of its own: declare it with "
-                        "REX_DEVICE_KERNEL_ENV, or use another release",
-                        entry->name, registration->release->number);
-    if (device == -1 && check_default_device() != REX_OK)
-        return REX_EDEVICE;
-    rule.form = (uint8_t)form;
-    rule.checked = args->NumArgs + 1;
-    rex_table_set_rule(&registration->table, position, rule);
-    rex_device_used(registration->release);
-    return REX_OK;
-}
+/* ---- the long way ------------------------------------------------------------------------------------------------------------ */
 
 uint32_t rex_default_teams(uint64_t trip_count, uint32_t threads)
 {
@@ -127,57 +38,6 @@ static void fit_default_grid(struct __tgt_kernel_arguments *packet)
     if (packet->Teams[0] == 0)
         packet->Teams[0] = rex_default_teams(packet->Tripcount, packet->Threads[0]);
 }
-
-/* libomptarget aborts where the driver refuses a block. */
-static int check_block(const struct rex_registration *registration, int64_t position, const uint32_t *threads)
-{
-    uint32_t most = registration->table.launched[position].most_threads;
-    uint64_t plane = (uint64_t)threads[0] * threads[1];
-    if (plane <= most && plane * threads[2] <= most)
-        return REX_OK;
-    return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %u", registration->table.entries[position].name,
-                    threads[0], threads[1], threads[2],
-                    most < REX_MOST_THREADS ? "its __launch_bounds__ are" : "a GPU has at most", most);
-}
-
-static int check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, int64_t position,
-                      const struct __tgt_kernel_arguments *packet)
-{
-    const struct rex_release *release = registration->release;
-    const char *name = registration->table.entries[position].name;
-    const uint32_t *teams = packet->Teams, *threads = packet->Threads;
-    if (teams[0] > INT32_MAX || threads[0] > INT32_MAX)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", name, teams[0], threads[0]);
-    if (registration->on_host)
-        return REX_OK; /* the host device runs the kernel once, whatever the grid */
-    if (rule->dimensions == 1 && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d launches one dimension only", name, teams[0],
-                        teams[1], teams[2], threads[0], threads[1], threads[2], release->number);
-    if (!rule->dynamic_memory && packet->DynCGroupMem > 0)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name,
-                        packet->DynCGroupMem, release->number);
-    if (release->most_dynamic_memory > 0 && packet->DynCGroupMem > release->most_dynamic_memory)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u", name,
-                        packet->DynCGroupMem, release->number, release->most_dynamic_memory);
-    if (release->most_teams > 0 && teams[0] > release->most_teams)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u", name, teams[0], release->number,
-                        release->most_teams);
-    return check_block(registration, position, threads);
-}
-
-static int wrong_packet(const struct rex_registration *registration, int64_t position, const struct __tgt_kernel_arguments *args)
-{
-    const char *name = registration->table.entries[position].name;
-    if (args == NULL)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", name);
-    if (args->NumArgs > INT32_MAX)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d", name, (int)args->NumArgs);
-    return args->NumArgs == 0 ? REX_OK
-                              : null_column(name, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->NumArgs);
-}
-
-/* ---- the long way ------------------------------------------------------------------------------------------------------------ */
 
 /* x from the arguments of the call where the packet has none, else what suits the trip count; y and z of 0 mean 1. */
 static void fit_grid(struct __tgt_kernel_arguments *packet, int32_t num_teams, int32_t thread_limit)
@@ -212,17 +72,13 @@ static void remember(struct rex_registration *registration, int64_t position, co
 static int fit(struct rex_registration *registration, int64_t position, int64_t device, int32_t num_teams, int32_t thread_limit,
                const struct __tgt_kernel_arguments *args, struct __tgt_kernel_arguments *packet)
 {
-    int result = wrong_packet(registration, position, args);
-    if (result == REX_OK)
-        result = check_device(device);
-    if (result == REX_OK && rex_table_rule(&registration->table, position).checked != args->NumArgs + 1)
-        result = check_rows(registration, position, device, args);
+    int result = rex_packet_check(registration, position, device, args);
     if (result != REX_OK)
         return result;
     const struct rex_packet_rule *rule = rule_of(registration, rex_table_rule(&registration->table, position));
     struct __tgt_kernel_arguments fitted = *args;
     fit_grid(&fitted, num_teams, thread_limit);
-    result = check_grid(registration, rule, position, &fitted);
+    result = rex_packet_check_grid(registration, rule, position, &fitted);
     if (result != REX_OK)
         return result;
     fitted.Version = rule->version;
@@ -367,24 +223,4 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
     uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
     return args != NULL ? rex_module_launch_registered(packet_rules, device, num_teams, thread_limit, host_key, args)
                         : launch_long_way(packet_rules, device, num_teams, thread_limit, host_key, args);
-}
-
-/* ---- data calls ---------------------------------------------------------------------------------------------------------------- */
-
-int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin,
-                         const int64_t *sizes, const int64_t *types)
-{
-    const struct rex_registration *registration = rex_registration_of(module);
-    if (unlikely(registration == NULL))
-        return rex_fail(REX_EINVAL, "a data call for a module that is not registered");
-    if (unlikely(count < 0))
-        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
-    if (unlikely(count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL)))
-        return null_column(NULL, base, begin, sizes, types, count);
-    if (check_device(device) != REX_OK)
-        return REX_EDEVICE;
-    if (device == -1 && check_default_device() != REX_OK)
-        return REX_EDEVICE;
-    rex_device_used(registration->release);
-    return REX_OK;
 }

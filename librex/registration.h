@@ -38,7 +38,7 @@ struct rex_registration {
     char *image_path; /* of the last registration, or of the last attempt at one */
     uintptr_t failed_attempt;  /* number of the last attempt that failed, */
     int failure;               /* its result */
-    char *failure_message;     /* and its message, for the threads that waited; under the list's lock */
+    char *failure_message;     /* and its message, for the threads that waited; under the lock of module.c */
 };
 
 /* The registration behind a registered module; NULL while it is not registered. */
@@ -55,6 +55,16 @@ static inline unsigned char rex_recent_place(const void *key)
 
 /* A new record for a registration with IMAGE: 0 or an error. FRESH: the linker's own section was used before. */
 int rex_record_new(struct rex_registration *registration, const struct rex_image *image, bool fresh, struct rex_record **record);
+
+/* An argument of the public function CALLER: 0 or REX_EINVAL. */
+int rex_module_check(const struct rex_module *module, const char *caller);
+
+/* The module's registration, made and put on the list of modules the first time; NULL where memory ran out. */
+struct rex_registration *rex_modules_know(struct rex_module *module);
+
+/* From now on no other module may have one of the keys: 0, or REX_EKEY where one has; and the end of that. */
+int rex_modules_claim_keys(struct rex_registration *registration);
+void rex_modules_release_keys(struct rex_registration *registration);
 
 /* The list of modules: the one that has KEY, registered or only known; NULL if none has. */
 struct rex_module *rex_modules_find(const void *key);
@@ -83,7 +93,8 @@ extern const struct rex_launched rex_never_launched;
 /* The source location ";unknown;unknown;0;0;;". */
 extern ident_t rex_unknown_place;
 
-/* A device is about to be used: LLVM 18 loads no image registered after that. */
+/* A device is about to be used: LLVM 18 loads no image registered after that; and whether one was. */
 void rex_device_used(const struct rex_release *release);
+int rex_devices_used(void);
 
 #endif

@@ -1,0 +1,173 @@
+/*
+ * modules.c - the modules that librex knows, whose key is whose, and the devices that there are for them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "error.h"
+#include "log.h"
+#include "place.h"
+#include "registration.h"
+#include "runtime.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and the claims */
+static struct rex_module *modules;
+int rex_devices;
+static int used;
+
+/* ---- devices --------------------------------------------------------------------------------------------------------------- */
+
+int rex_devices_ask(void)
+{
+    /* Where offloading is disabled every call returns -1 whatever the device, and there is no number to check. */
+    int count = rex_runtime_disabled() ? INT_MAX - 1 : rex_runtime_device_count();
+    __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
+    return count;
+}
+
+int rex_device_count(void)
+{
+    for (const struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (rex_registration_of(module) != NULL)
+            return rex_runtime_disabled() ? 0 : rex_runtime_device_count();
+    return 0;
+}
+
+void rex_device_used(const struct rex_release *release)
+{
+    if (release->late_image_ignored)
+        __atomic_store_n(&used, 1, __ATOMIC_RELAXED);
+}
+
+int rex_devices_used(void)
+{
+    return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+/* ---- the list of modules --------------------------------------------------------------------------------------------------- */
+
+struct rex_module *rex_modules_first(void)
+{
+    return __atomic_load_n(&modules, __ATOMIC_ACQUIRE);
+}
+
+static int has_key(const struct rex_module *module, const void *key)
+{
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (registration != NULL)
+        return rex_table_find(&registration->table, key) >= 0;
+    /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
+    bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
+    ptrdiff_t count = module->entries_begin != NULL && aligned ? module->entries_end - module->entries_begin : 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (module->entries_begin[i].addr == key)
+            return 1;
+    return 0;
+}
+
+struct rex_module *rex_modules_find(const void *key)
+{
+    struct rex_module *known = NULL;
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (has_key(module, key)) {
+            if (rex_registration_of(module) != NULL)
+                return module;
+            known = known != NULL ? known : module;
+        }
+    return known;
+}
+
+/*
+ * A shared object must not go away: its module is on our list, even if its registration fails, and libomptarget keeps its keys and names
+ * in tables that are never cleared.
+ */
+static void pin(const struct rex_module *module)
+{
+    char path[PATH_MAX];
+    if (!rex_place_is_main(module, path) && dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
+        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
+}
+
+struct rex_registration *rex_modules_know(struct rex_module *module)
+{
+    struct rex_registration *known = __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
+    if (known != NULL)
+        return known;
+    pin(module);
+    pthread_mutex_lock(&lock);
+    if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
+        known->module = module;
+        known->place = module->place != NULL ? module->place : &rex_unknown_place;
+        module->next = modules;
+        __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
+        __atomic_store_n(&modules, module, __ATOMIC_RELEASE);
+    }
+    known = module->registration;
+    pthread_mutex_unlock(&lock);
+    if (known == NULL)
+        rex_fail_memory(sizeof *known, "a module");
+    return known;
+}
+
+int rex_module_check(const struct rex_module *module, const char *caller)
+{
+    if (module == NULL)
+        return rex_fail(REX_EINVAL, "%s: the module is NULL", caller);
+    if (module->struct_size < sizeof *module)
+        return rex_fail(REX_EINVAL, "%s: the module's struct_size is %u; it must be sizeof(struct rex_module), %zu", caller,
+                        module->struct_size, sizeof *module);
+    return REX_OK;
+}
+
+int rex_module_add(struct rex_module *module)
+{
+    int result = rex_module_check(module, "rex_module_add");
+    if (result == REX_OK && rex_modules_know(module) == NULL)
+        result = REX_ENOMEM;
+    return result;
+}
+
+/* ---- host keys belong to one module ---------------------------------------------------------------------------------------- */
+
+/* The smaller table is looked up in the larger one. */
+static int conflict(const struct rex_table *ours, const struct rex_table *theirs)
+{
+    bool turned = theirs->count < ours->count;
+    const struct rex_table *small = turned ? theirs : ours, *large = turned ? ours : theirs;
+    for (uint32_t i = 0; i < small->count; i++) {
+        int64_t at = rex_table_find(large, small->entries[i].addr);
+        if (at < 0)
+            continue;
+        const char *names[] = {small->entries[i].name, large->entries[at].name};
+        return rex_fail(REX_EKEY,
+                        "kernel \"%s\" has the host key of \"%s\" in a module that is registered already: two binaries define one symbol "
+                        "id__; make the keys hidden",
+                        names[turned], names[!turned]);
+    }
+    return REX_OK;
+}
+
+int rex_modules_claim_keys(struct rex_registration *registration)
+{
+    int result = REX_OK;
+    pthread_mutex_lock(&lock);
+    for (const struct rex_module *other = modules; other != NULL && result == REX_OK; other = other->next) {
+        const struct rex_registration *theirs = other->registration;
+        if (theirs != registration && theirs->claims_keys)
+            result = conflict(&registration->table, &theirs->table);
+    }
+    registration->claims_keys = result == REX_OK;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void rex_modules_release_keys(struct rex_registration *registration)
+{
+    pthread_mutex_lock(&lock);
+    registration->claims_keys = false;
+    pthread_mutex_unlock(&lock);
+}

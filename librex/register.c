@@ -1,0 +1,107 @@
+/*
+ * register.c - one attempt to register a module: find the image, check it against the entries, give it to libomptarget.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "device.h"
+#include "error.h"
+#include "log.h"
+#include "register.h"
+#include "runtime.h"
+
+static int give_to_runtime(struct rex_registration *registration, const struct rex_image *image, struct rex_record *record)
+{
+    if (registration->release->late_image_ignored && rex_devices_used())
+        return rex_fail(REX_EUNSUPPORTED, "device image %s: LLVM %d loads no image that is registered after a device was used", image->path,
+                        registration->release->number);
+    if (image->view.kind == REX_IMAGE_CUBIN)
+        rex_context_activate(image->view.architecture);
+    REX_REAL(register_lib)(&record->descriptor);
+    if (rex_devices_ask() > 0)
+        return REX_OK;
+    REX_REAL(unregister_lib)(&record->descriptor);
+    if (image->view.kind == REX_IMAGE_CUBIN)
+        rex_context_release();
+    char trouble[256];
+    const char *cause = rex_runtime_doubt();
+    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN && rex_device_trouble(registration->release, trouble, sizeof trouble))
+        cause = trouble;
+    return rex_fail(REX_ERUNTIME, "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s", registration->release->number,
+                    rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
+}
+
+/* What the short way of a launch asks (packet.c). */
+static void prepare_launches(struct rex_registration *registration)
+{
+    for (size_t i = 0; i < REX_RECENT; i++)
+        registration->recent[i] = &rex_never_launched;
+    registration->devices = (uint64_t)rex_devices_known() + 2;
+    registration->most_teams = registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
+}
+
+static int keep_path(struct rex_registration *registration, const char *path)
+{
+    if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
+        return REX_OK;
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return rex_fail_memory(strlen(path) + 1, "an image's path");
+    free(registration->image_path);
+    registration->image_path = copy;
+    return REX_OK;
+}
+
+static int register_image(struct rex_registration *registration, struct rex_image *image)
+{
+    struct rex_record *record = NULL;
+    int result = keep_path(registration, image->path);
+    if (result == REX_OK)
+        result = rex_table_match(&registration->table, image, registration->release);
+    if (result == REX_OK)
+        result = rex_modules_claim_keys(registration);
+    if (result != REX_OK)
+        return result;
+    result = rex_record_new(registration, image, registration->record != NULL, &record);
+    if (result == REX_OK)
+        result = rex_image_keep(image);
+    if (result == REX_OK) {
+        /* From here on the runtime may have seen the record, so it stays. */
+        record->previous = registration->record;
+        registration->record = record;
+        result = give_to_runtime(registration, image, record);
+    } else
+        free(record);
+    if (result != REX_OK) {
+        rex_modules_release_keys(registration);
+        return result;
+    }
+    prepare_launches(registration);
+    registration->on_host = image->view.kind == REX_IMAGE_HOST;
+    rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path, registration->table.count);
+    return REX_OK;
+}
+
+int rex_register(struct rex_registration *registration, const char *name)
+{
+    struct rex_image image;
+    if (registration->forked)
+        return rex_fail(REX_EFORK, "this process was forked after its parent registered %s for a GPU: start the child with exec, or fork first",
+                        registration->image_path);
+    int result = rex_table_build(&registration->table, registration->module);
+    if (result == REX_OK)
+        result = rex_runtime_bind();
+    if (result != REX_OK)
+        return result;
+    registration->release = rex_runtime();
+    result = rex_image_open(&image, registration->module, name, registration->release);
+    if (result == REX_OK) {
+        result = register_image(registration, &image);
+        rex_image_close(&image);
+    }
+    return result;
+}
