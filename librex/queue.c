@@ -50,18 +50,25 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 
 #define STREAM_NON_BLOCKING 0x1
 
-static int open_stream(struct rex_queue *queue, int ordinal)
+static int failed(const struct rex_queue *queue)
+{
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+}
+
+/* The stream comes last: what fails before it leaves nothing in the context. */
+static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *module)
 {
     queue->gpu.ordinal = ordinal;
     if (rex_cuda_context_hold(ordinal, &queue->gpu.context) != 0)
-        return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+        return failed(queue);
     int entered = rex_stream_enter(queue->gpu.context);
-    int result = entered < 0 ? -1 : REX_STREAM(cuStreamCreate, &queue->stream, STREAM_NON_BLOCKING);
+    int result = entered < 0 ? failed(queue) : rex_queue_image_prepare(rex_registration_of(module), ordinal, queue->gpu.context);
+    if (result == REX_OK && REX_STREAM(cuStreamCreate, &queue->stream, STREAM_NON_BLOCKING) != 0)
+        result = failed(queue);
     rex_stream_leave(entered);
-    if (result == 0)
-        return REX_OK;
-    rex_cuda_context_release(ordinal);
-    return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+    if (result != REX_OK)
+        rex_cuda_context_release(ordinal);
+    return result;
 }
 
 static void say_that_it_waits(int number)
@@ -71,14 +78,14 @@ static void say_that_it_waits(int number)
         rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
 }
 
-static int open_queue(struct rex_queue *queue, int number)
+static int open_queue(struct rex_queue *queue, int number, struct rex_module *module)
 {
     int ordinal = -1, result = rex_device_ordinal("queues", number, &ordinal);
     queue->waits = ordinal < 0;
     if (result == REX_OK && queue->waits)
         say_that_it_waits(number);
     else if (result == REX_OK)
-        result = open_stream(queue, ordinal);
+        result = open_stream(queue, ordinal, module);
     if (result == REX_OK && !queue->waits)
         rex_pending_add(&queue->pending);
     return result;
@@ -128,7 +135,7 @@ int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue,
     struct rex_queue *made = new_queue(number, name, flags);
     if (made == NULL)
         return REX_ENOMEM;
-    result = open_queue(made, number);
+    result = open_queue(made, number, module);
     if (result == REX_OK)
         *queue = made;
     else

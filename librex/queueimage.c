@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "image.h"
 #include "log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,7 +58,7 @@ static void unload(struct rex_registration *registration)
     }
 }
 
-/* ---- loading -------------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------------------------- */
 
 static void describe(struct rex_queue_image *image, const struct rex_table *table)
 {
@@ -79,6 +80,42 @@ static void describe(struct rex_queue_image *image, const struct rex_table *tabl
     }
 }
 
+/* What the driver says of it is in rex_cuda_why() where it returns NULL. */
+static void *load_function(const struct rex_queue_kernel *kernel)
+{
+    void *function;
+    if (REX_STREAM(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0 ||
+        (rex_stream_driver.cuFuncLoad != NULL && REX_STREAM(cuFuncLoad, function) != 0))
+        return NULL;
+    return function;
+}
+
+/*
+ * All kernels are loaded with the image. By itself the driver (CUDA 12.2 on) loads each at its first launch, which may have to wait until
+ * the device is idle: for ever, where a kernel of another queue waits for the one to be launched. One that cannot be loaded now is tried
+ * again when it is launched, and the error is that launch's.
+ */
+static void load_functions(struct rex_queue_image *image)
+{
+    for (uint32_t i = 0; i < image->registration->table.count; i++)
+        if (image->kernel[i].known)
+            image->kernel[i].function = load_function(&image->kernel[i]);
+}
+
+static int find_function(struct rex_queue_kernel *kernel)
+{
+    if (!kernel->known)
+        return rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%s\" has",
+                        kernel->image->registration->image_path, kernel->name);
+    void *function = load_function(kernel);
+    if (function == NULL)
+        return rex_fail(REX_ECUDA, "kernel \"%s\": %s", kernel->name, rex_cuda_why());
+    __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
+    return REX_OK;
+}
+
+/* ---- loading -------------------------------------------------------------------------------------------------------------------- */
+
 static int load(struct rex_queue_image *image)
 {
     const struct rex_record *record = image->record;
@@ -95,6 +132,7 @@ static int load(struct rex_queue_image *image)
         return rex_fail(REX_ECUDA, "device image %s, for queues on GPU %d: %s", path, image->ordinal, rex_cuda_why());
     }
     describe(image, &image->registration->table);
+    load_functions(image);
     rex_log(REX_LOG_INFO, "loaded %s on GPU %d a second time, for queues", path, image->ordinal);
     return REX_OK;
 }
@@ -139,16 +177,19 @@ static struct rex_queue_image *find_or_load(struct rex_registration *registratio
     return image;
 }
 
-static int find_function(struct rex_queue_kernel *kernel)
+static bool is_for(const struct rex_registration *registration, int ordinal)
 {
-    void *function;
-    if (!kernel->known)
-        return rex_fail(REX_ENOKERNEL, "device image %s does not say what parameters kernel \"%s\" has",
-                        kernel->image->registration->image_path, kernel->name);
-    if (REX_STREAM(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0)
-        return rex_fail(REX_ECUDA, "kernel \"%s\": %s", kernel->name, rex_cuda_why());
-    __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
-    return REX_OK;
+    const struct __tgt_device_image *image = &registration->record->image;
+    const char *bytes = image->ImageStart;
+    return !registration->on_host && rex_image_suits(rex_cubin_architecture(bytes, (size_t)((const char *)image->ImageEnd - bytes)),
+                                                     rex_cuda_architecture(ordinal));
+}
+
+int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, void *context)
+{
+    if (registration == NULL || !is_for(registration, ordinal) || find_or_load(registration, ordinal, context) != NULL)
+        return REX_OK;
+    return rex_last_error_code();
 }
 
 struct rex_queue_kernel *rex_queue_kernel(struct rex_registration *registration, int64_t position, int ordinal, void *context)

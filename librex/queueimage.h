@@ -8,7 +8,7 @@
 struct rex_queue_kernel {
     struct rex_queue_image *image;
     const char *name;
-    void *function;                              /* the driver's; NULL until its first launch */
+    void *function;                              /* the driver's; NULL where it could not be loaded with the image */
     const struct rex_image_parameter *parameter; /* where each one lies, and its size */
     uint32_t parameters;
     uint32_t bytes;          /* of all parameters */
@@ -31,6 +31,12 @@ struct rex_queue_image {
     struct rex_image_view view;
     struct rex_queue_kernel kernel[]; /* by the entry's position */
 };
+
+/*
+ * Load the image and its kernels on device ORDINAL in CONTEXT, which is current, unless that was done before or the image is for another
+ * device. 0 or an error.
+ */
+int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 
 /* The kernel at POSITION of the table, on device ORDINAL in CONTEXT, which is current. NULL with an error. */
 struct rex_queue_kernel *rex_queue_kernel(struct rex_registration *registration, int64_t position, int ordinal, void *context);

@@ -22,8 +22,12 @@ int rex_stream_ready(void)
         REX_STREAM_FUNCTIONS(FUNCTION)
 #undef FUNCTION
     };
+    static const struct rex_cuda_function load = {"cuFuncLoad", "12.4", &rex_stream_driver.cuFuncLoad}; /* not needed: older ones load at once */
     pthread_mutex_lock(&lock);
-    found = found || rex_cuda_find(functions, sizeof functions / sizeof *functions) == 0;
+    if (!found && rex_cuda_find(functions, sizeof functions / sizeof *functions) == 0) {
+        found = true;
+        rex_cuda_find(&load, 1);
+    }
     int result = found ? 0 : -1;
     pthread_mutex_unlock(&lock);
     return result;

@@ -65,6 +65,7 @@ struct rex_stream_driver {
 #define REX_STREAM_SLOT(function, name, since, parameters) int(*function) parameters;
     REX_STREAM_FUNCTIONS(REX_STREAM_SLOT)
 #undef REX_STREAM_SLOT
+    int (*cuFuncLoad)(void *function); /* NULL before CUDA 12.4 */
 };
 extern struct rex_stream_driver rex_stream_driver;
 

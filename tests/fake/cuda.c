@@ -137,14 +137,28 @@ int cuDevicePrimaryCtxRelease_v2(int device)
     return 0;
 }
 
+/* Of each thread, the last one current. */
+static __thread int pushed;
+
 int cuCtxPushCurrent_v2(void *context)
 {
+    pushed += context == &context_users;
     return context == &context_users ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
 }
 
 int cuCtxPopCurrent_v2(void **context)
 {
+    if (pushed == 0)
+        return 201;
+    pushed--;
     *context = &context_users;
+    return 0;
+}
+
+int cuCtxGetCurrent(void **context);
+int cuCtxGetCurrent(void **context)
+{
+    *context = pushed > 0 ? &context_users : NULL;
     return 0;
 }
 

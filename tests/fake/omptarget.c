@@ -337,6 +337,14 @@ static void data(enum fake_function function, int64_t device, int32_t rows, ROWS
     void __tgt_target_data_##name(int64_t device, int32_t rows, ROWS)                                                  \
     {                                                                                                                  \
         data(function, device, rows, base, begin, sizes, types);                                                       \
+    }                                                                                                                  \
+    EXPORT void __tgt_target_data_##name##_mapper(struct place *place, int64_t device, int32_t rows, ROWS, void **names, \
+                                                  void **mappers);                                                     \
+    void __tgt_target_data_##name##_mapper(struct place *place, int64_t device, int32_t rows, ROWS, void **names,      \
+                                           void **mappers)                                                             \
+    {                                                                                                                  \
+        (void)place, (void)names, (void)mappers;                                                                       \
+        data(function, device, rows, base, begin, sizes, types);                                                       \
     }
 DATA(begin, FAKE_BEGIN)
 DATA(end, FAKE_END)

@@ -1,10 +1,15 @@
 /*
- * stream.c - the part of the fake CUDA driver that queues use: it counts what exists, does nothing, and fails where it is told to.
+ * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, computes nothing, and fails where it is told
+ * to.
  *
- * FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME return RESULT. FAKE_OLD: a build without graphs.
+ * FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME return RESULT, each call where N is 0. FAKE_OLD: a build without
+ * graphs, and without what came later.
+ *
+ * As the real driver by default since CUDA 12.2, it loads a kernel when it is first needed, and cannot while the device is at work.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,16 +20,55 @@
 int fake_cuda_objects;
 /* Launches so far. */
 int fake_cuda_launches;
+/* Set by a test: the device is at work until somebody waits for it. */
+int fake_cuda_busy;
+/* Kernels that had to be loaded while it was: a real driver may wait for ever there. */
+int fake_cuda_late_loads;
+/* Set by a test: sees each launch, and each change of one in a graph. */
+void (*fake_cuda_watch)(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters);
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    const char *name;
+    int count;
+} calls[64];
+
+/* How often the function was called; NULL: all of them. */
+int fake_cuda_calls(const char *name);
+int fake_cuda_calls(const char *name)
+{
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && calls[i].name != NULL; i++)
+        count += name == NULL || strcmp(calls[i].name, name) == 0 ? calls[i].count : 0;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static int count(const char *name)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&lock);
+    while (calls[i].name != NULL && strcmp(calls[i].name, name) != 0)
+        i++;
+    calls[i].name = name;
+    int number = ++calls[i].count;
+    pthread_mutex_unlock(&lock);
+    return number;
+}
 
 static int breaks(const char *name)
 {
-    static int calls;
+    static int since;
     char wanted[64];
     int result = 0, number = 0;
     const char *setting = getenv("FAKE_CUDA_BREAKS");
+    count(name);
     if (setting == NULL || sscanf(setting, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
         return 0;
-    return ++calls == number ? result : 0;
+    return number == 0 || ++since == number ? result : 0;
 }
 
 #define FUNCTION(name, ...)                                                                                            \
@@ -36,6 +80,8 @@ static int breaks(const char *name)
         if (result_ != 0)                                                                                              \
             return result_;                                                                                            \
     } while (0)
+
+/* ---- what exists --------------------------------------------------------------------------------------------------------------------- */
 
 static int make(const char *name, void **object)
 {
@@ -59,11 +105,6 @@ static int same(const char *name)
     return 0;
 }
 
-FUNCTION(cuCtxGetCurrent, void **context)
-{
-    *context = NULL;
-    return same("cuCtxGetCurrent");
-}
 FUNCTION(cuCtxSynchronize, void)
 {
     return same("cuCtxSynchronize");
@@ -79,16 +120,70 @@ FUNCTION(cuModuleLoadData, void **module, const void *image)
     (void)image;
     return make("cuModuleLoadData", module);
 }
+static void forget(const void *module);
 FUNCTION(cuModuleUnload, void *module)
 {
+    forget(module);
     return destroy("cuModuleUnload", module);
 }
+
+/* ---- kernels ---------------------------------------------------------------------------------------------------------------------- */
+
+static struct kernel {
+    void *module;
+    const char *name;
+    int loaded;
+} kernels[1024];
+
+/* Its address may come again. */
+static void forget(const void *module)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (kernels[i].module == module)
+            kernels[i] = (struct kernel){NULL, "", 0};
+    pthread_mutex_unlock(&lock);
+}
+
+static void load(struct kernel *kernel)
+{
+    if (!__atomic_exchange_n(&kernel->loaded, 1, __ATOMIC_RELAXED) && __atomic_load_n(&fake_cuda_busy, __ATOMIC_RELAXED))
+        __atomic_fetch_add(&fake_cuda_late_loads, 1, __ATOMIC_RELAXED);
+}
+
 FUNCTION(cuModuleGetFunction, void **function, void *module, const char *name)
 {
-    (void)module;
-    *function = (void *)(uintptr_t)name;
-    return same("cuModuleGetFunction");
+    size_t i = 0;
+    BREAK("cuModuleGetFunction");
+    pthread_mutex_lock(&lock);
+    while (kernels[i].name != NULL && (kernels[i].module != module || strcmp(kernels[i].name, name) != 0))
+        i++;
+    kernels[i].module = module;
+    kernels[i].name = name;
+    pthread_mutex_unlock(&lock);
+    *function = &kernels[i];
+#ifdef FAKE_OLD
+    load(&kernels[i]);
+#endif
+    return 0;
 }
+#ifndef FAKE_OLD
+FUNCTION(cuFuncLoad, void *function)
+{
+    BREAK("cuFuncLoad");
+    load(function);
+    return 0;
+}
+#endif
+
+static void see(struct kernel *kernel, const unsigned *grid, const unsigned *block, void **parameters)
+{
+    load(kernel);
+    if (fake_cuda_watch != NULL)
+        fake_cuda_watch(kernel->name, grid, block, parameters);
+}
+
+/* ---- streams ---------------------------------------------------------------------------------------------------------------------- */
 FUNCTION(cuModuleGetGlobal_v2, uint64_t *address, size_t *size, void *module, const char *name)
 {
     (void)module, (void)name;
@@ -113,12 +208,15 @@ FUNCTION(cuStreamDestroy_v2, void *stream)
 FUNCTION(cuStreamSynchronize, void *stream)
 {
     (void)stream;
-    return same("cuStreamSynchronize");
+    BREAK("cuStreamSynchronize");
+    __atomic_store_n(&fake_cuda_busy, 0, __ATOMIC_RELAXED);
+    return 0;
 }
 FUNCTION(cuStreamQuery, void *stream)
 {
     (void)stream;
-    return same("cuStreamQuery");
+    BREAK("cuStreamQuery");
+    return __atomic_load_n(&fake_cuda_busy, __ATOMIC_RELAXED) ? 600 : 0; /* CUDA_ERROR_NOT_READY */
 }
 FUNCTION(cuStreamWaitEvent, void *stream, void *event, unsigned flags)
 {
@@ -133,9 +231,10 @@ FUNCTION(cuLaunchHostFunc, void *stream, void (*function)(void *argument), void 
 FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
          unsigned block_z, unsigned dynamic_memory, void *stream, void **parameters, void **extra)
 {
-    (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;
-    (void)dynamic_memory, (void)stream, (void)parameters, (void)extra;
+    const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
+    (void)dynamic_memory, (void)stream, (void)extra;
     BREAK("cuLaunchKernel");
+    see(function, grid, block, parameters);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return 0;
 }
@@ -227,10 +326,18 @@ FUNCTION(cuGraphInstantiateWithFlags, void **executable, void *graph, unsigned l
     (void)graph, (void)flags;
     return make("cuGraphInstantiate", executable);
 }
-FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const void *parameters)
+/* CUDA_KERNEL_NODE_PARAMS_v1 */
+struct node {
+    void *function;
+    unsigned grid[3], block[3], dynamic_memory;
+    void **parameters, **extra;
+};
+FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const struct node *parameters)
 {
-    (void)executable, (void)node, (void)parameters;
-    return same("cuGraphExecKernelNodeSetParams");
+    (void)executable, (void)node;
+    BREAK("cuGraphExecKernelNodeSetParams");
+    see(parameters->function, parameters->grid, parameters->block, parameters->parameters);
+    return 0;
 }
 FUNCTION(cuGraphUpload, void *executable, void *stream)
 {

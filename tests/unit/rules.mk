@@ -10,8 +10,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(call say,CXX,$<)
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
 
-# spans: the program's own forwarders come before libomptarget's functions.
-$(O)/tests/unit/spans: unit_libs = -rdynamic
+# spans, queuework: the program's own forwarders come before libomptarget's functions.
+$(O)/tests/unit/spans $(O)/tests/unit/queuework: unit_libs = -rdynamic
 # map: calloc() fails where a test says so.
 $(O)/tests/unit/map: unit_libs = -Wl,--wrap=calloc
 

@@ -1,0 +1,443 @@
+/*
+ * queuework.c - what queues and graphs ask of the driver: arguments as the CUBIN has them, on every release; no call more than needed; what
+ * happens to unfinished work; kernels that are loaded in time.
+ *
+ * The driver and libomptarget are fakes: the driver counts, and shows the test what each launch was given. What the device makes of that is
+ * tested on real ones, in tests/runtime. The program exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex/entry.h"
+#include "rex/queue.h"
+
+/* Of tests/data/kernels.cu. */
+struct pair {
+    double one, other;
+};
+static char plain_id, env_id, narrow_id, narrow_first_id, wide_id;
+static double table[4];
+#define ENTRY(key, name, size) {(key), (char *)(uintptr_t)(name), (size), 0, 0}
+static struct __tgt_offload_entry entries[] = {
+    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),  ENTRY(&narrow_id, "narrow__kernel__", 0),
+    ENTRY(&wide_id, "wide__kernel__", 0),   ENTRY(&table, "table", sizeof table),
+};
+static struct __tgt_offload_entry other_entries[] = {ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
+#define MODULE(first, count)                                                                                           \
+    {                                                                                                                  \
+        .struct_size = sizeof(struct rex_module), .entries_begin = (first), .entries_end = (first) + (count),          \
+        .image_name = "tests/data/sm_90.cubin"                                                                         \
+    }
+static struct rex_module module = MODULE(entries, 4), with_globals = MODULE(entries, 5), other_module = MODULE(other_entries, 1);
+
+enum { DEVICE = 0x10000000, CELLS = 100 };
+static uint64_t cells[CELLS], more_cells[CELLS];
+
+/* ---- the fakes ---------------------------------------------------------------------------------------------------------------------- */
+
+static void *in_driver(const char *name)
+{
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
+    CHECK(address != NULL);
+    return address;
+}
+
+static int calls(const char *name)
+{
+    int (*count)(const char *);
+    void *address = in_driver("fake_cuda_calls");
+    memcpy(&count, &address, sizeof count);
+    return count(name);
+}
+
+static int *busy(void)
+{
+    return in_driver("fake_cuda_busy");
+}
+
+/* The last launch, or change of one in a graph. */
+static struct {
+    int count;
+    char kernel[64];
+    unsigned grid[3], block[3];
+    unsigned char bytes[4][16]; /* the beginning of each parameter */
+} seen;
+static size_t widths[4]; /* of the parameters of what is launched */
+
+static void watch(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters)
+{
+    seen.count++;
+    snprintf(seen.kernel, sizeof seen.kernel, "%s", kernel);
+    memcpy(seen.grid, grid, sizeof seen.grid);
+    memcpy(seen.block, block, sizeof seen.block);
+    for (size_t i = 0; i < COUNT(widths) && widths[i] > 0; i++)
+        memcpy(seen.bytes[i], parameters[i], widths[i]);
+}
+
+static void map_cells(const void *host, uintptr_t offset)
+{
+    the_record()->mappings[host == cells ? 0 : 1] = (struct fake_mapping){(uintptr_t)host, sizeof cells, DEVICE + offset};
+}
+
+static void start(int release, struct rex_module *of)
+{
+    void (**watcher)(const char *, const unsigned *, const unsigned *, void **);
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_module_register(of), REX_OK);
+    watcher = in_driver("fake_cuda_watch");
+    *watcher = watch;
+    map_cells(cells, 0);
+    map_cells(more_cells, 0x8000);
+}
+
+static struct rex_queue *new_queue(struct rex_module *of, const char *name, unsigned flags)
+{
+    struct rex_queue *queue = NULL;
+    CHECK_EQUAL(rex_module_queue_create(of, &queue, 0, name, flags), REX_OK);
+    return queue;
+}
+
+static int put_plain(struct rex_queue *queue, uint64_t value, uint64_t *out)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 3, 64);
+    REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    return rex_module_queue_launch(&module, queue, &launch, &args);
+}
+
+#define SEES(parameter, type, expected)                                                                                \
+    do {                                                                                                               \
+        type value_;                                                                                                   \
+        memcpy(&value_, seen.bytes[parameter], sizeof value_);                                                         \
+        CHECK(value_ == (expected));                                                                                   \
+    } while (0)
+
+/* ---- arguments ------------------------------------------------------------------------------------------------------------------------ */
+
+static void expect(size_t first, size_t second, size_t third, size_t fourth)
+{
+    const size_t now[] = {first, second, third, fourth};
+    memcpy(widths, now, sizeof widths);
+    memset(&seen, 0xee, sizeof seen);
+    seen.count = 0;
+}
+
+static void launch_narrow(struct rex_queue *queue)
+{
+    int a = -7;
+    float b = 2.5f;
+    double c = 0.125;
+    struct rex_kernel_launch launch = {.key = &narrow_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
+    uint64_t *out = cells + 10;
+    expect(8, 4, 4, 8);
+    REX_MAP(args, REX_ALLOC(out, 20), REX_VALUE(a), REX_VALUE(b), REX_VALUE(c));
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(strcmp(seen.kernel, "narrow__kernel__"), 0);
+    SEES(0, uint64_t, DEVICE + 80u);
+    SEES(1, int, -7);
+    SEES(2, float, 2.5f);
+    SEES(3, double, 0.125);
+    static const unsigned grid[] = {5, 4, 3}, block[] = {32, 2, 1};
+    CHECK(memcmp(seen.grid, grid, sizeof grid) == 0 && memcmp(seen.block, block, sizeof block) == 0);
+}
+
+static void launch_others(struct rex_queue *queue)
+{
+    struct pair pair = {0.1, 1e300};
+    uint64_t value = 77, *out = more_cells;
+    struct rex_kernel_launch wide = rex_kernel_launch_of(&wide_id, 1, 1), env = rex_kernel_launch_of(&env_id, 1, 1);
+    REX_MAP(wide_args, REX_BY_VALUE(pair), REX_ALLOC(out, CELLS));
+    expect(16, 8, 0, 0);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &wide, &wide_args), REX_OK);
+    CHECK(memcmp(seen.bytes[0], &pair, sizeof pair) == 0);
+    SEES(1, uint64_t, DEVICE + 0x8000u);
+    /* The runtime's parameter is in front, whatever the release. */
+    REX_MAP(env_args, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    expect(8, 8, 8, 0);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &env, &env_args), REX_OK);
+    SEES(1, uint64_t, 77u);
+    SEES(2, uint64_t, DEVICE + 0x8000u);
+}
+
+/* A 4-byte value for an 8-byte parameter is filled up; what is too wide or too narrow is refused, and nothing is launched. */
+static void launch_misfits(struct rex_queue *queue)
+{
+    int small = -1;
+    int64_t large = 1;
+    uint64_t *out = cells;
+    struct rex_kernel_launch plain = rex_kernel_launch_of(&plain_id, 1, 1), narrow = rex_kernel_launch_of(&narrow_id, 1, 1);
+    REX_MAP(filled, REX_VALUE(small), REX_ALLOC(out, CELLS));
+    REX_MAP(too_wide, REX_ALLOC(out, CELLS), REX_VALUE(large), REX_VALUE(large), REX_VALUE(large));
+    expect(8, 8, 0, 0);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &plain, &filled), REX_OK);
+    SEES(0, uint64_t, 0xffffffffu);
+    int before = calls("cuLaunchKernel");
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &narrow, &too_wide), REX_EPARAMS);
+    CHECK_MENTIONS(rex_last_error(), "\"narrow__kernel__\": parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes");
+    CHECK_EQUAL(calls("cuLaunchKernel"), before);
+}
+
+static void arguments(const void *context)
+{
+    start(*(const int *)context, &module);
+    struct rex_queue *queue = new_queue(&module, "arguments", 0);
+    launch_narrow(queue);
+    launch_others(queue);
+    launch_misfits(queue);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_arguments(void **state)
+{
+    static const int releases[] = {16, 17, 18, 19, 20, 21, 22, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(arguments, &releases[i]);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* A launch is one call of the driver, and asks libomptarget nothing, until a mapping ends; then it asks once. */
+static void count_calls(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "calls", 0);
+    expect(8, 8, 0, 0);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    uint32_t lookups = the_record()->lookups;
+    int all = calls(NULL);
+    for (uint64_t i = 0; i < 1000; i++) {
+        CHECK_EQUAL(put_plain(queue, i, cells), REX_OK);
+        SEES(0, uint64_t, i);
+    }
+    CHECK_EQUAL(calls(NULL) - all, 1000);
+    CHECK_EQUAL(calls("cuLaunchKernel"), 1001);
+    CHECK_EQUAL(the_record()->lookups, lookups);
+    REX_DATA_MAP(elsewhere, REX_TO(more_cells, CELLS));
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &elsewhere), REX_OK);
+    map_cells(cells, 0x4000);
+    lookups = the_record()->lookups;
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    SEES(1, uint64_t, DEVICE + 0x4000u);
+    uint32_t asked = the_record()->lookups;
+    CHECK(asked > lookups);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    CHECK_EQUAL(the_record()->lookups, asked);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_calls(void **state)
+{
+    (void)state;
+    in_child(count_calls, NULL);
+}
+
+/* ---- unfinished work ------------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t ends(void)
+{
+    return the_record()->counts[FAKE_END];
+}
+
+static void refuse_ends(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "long one", 0);
+    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
+    REX_DATA_MAP(unused, REX_TOFROM(more_cells, CELLS));
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *busy() = 1;
+    CHECK_EQUAL(rex_queue_done(queue), 0);
+    uint32_t before = ends();
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
+    CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
+    CHECK_EQUAL(ends(), before);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
+    CHECK_EQUAL(calls("cuStreamSynchronize"), 0);
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &unused), REX_OK); /* which the queue does not use */
+    CHECK_EQUAL(ends(), before + 1);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+/* By configuration, and in raw calls, which cannot say no, the end waits: once, and before libomptarget is called. */
+static void wait_at_ends(const void *context)
+{
+    void *base[] = {cells};
+    int64_t sizes[] = {sizeof cells}, types[] = {REX_TYPE_TOFROM};
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "waited for", 0);
+    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);
+    for (int way = 0; way < 3; way++) {
+        CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+        *busy() = 1;
+        if (way == 0)
+            CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+        else if (way == 1)
+            __rex_real___tgt_target_data_end(0, 1, base, base, sizes, types);
+        else
+            CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+        CHECK_EQUAL(*busy(), 0);
+        CHECK_EQUAL(calls("cuStreamSynchronize"), way + 1);
+    }
+    CHECK_EQUAL(ends(), 2);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_unfinished(void **state)
+{
+    (void)state;
+    in_child(refuse_ends, NULL);
+    in_child(wait_at_ends, NULL);
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------------------------------------------------ */
+
+enum { LAUNCHES = 600, REPLAYS = 50 };
+
+static struct rex_graph *record(struct rex_queue *queue)
+{
+    struct rex_graph *graph = NULL;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    for (uint64_t i = 0; i < LAUNCHES; i++)
+        CHECK_EQUAL(put_plain(queue, i, i % 2 ? cells : more_cells), REX_OK);
+    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_launches(graph), LAUNCHES);
+    return graph;
+}
+
+/* A replay is one call of the driver; a change of one launch is one as well, before the next replay. */
+static void replay(struct rex_queue *queue, struct rex_graph *graph)
+{
+    uint64_t value = 12345, *out = cells + 50;
+    REX_MAP(changed, REX_VALUE(value), REX_ALLOC(out, 50));
+    int all = calls(NULL);
+    for (int i = 0; i < REPLAYS; i++)
+        CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(calls(NULL) - all, REPLAYS);
+    CHECK_EQUAL(calls("cuGraphLaunch"), REPLAYS);
+    CHECK_EQUAL(rex_graph_set(graph, 300, &changed), REX_OK);
+    SEES(0, uint64_t, 12345u);
+    SEES(1, uint64_t, DEVICE + 400u);
+    CHECK_EQUAL(seen.grid[0], 3);
+    CHECK_EQUAL(calls(NULL) - all, REPLAYS + 1);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(calls("cuLaunchKernel"), LAUNCHES); /* when it was made */
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+}
+
+static void end_elsewhere(void)
+{
+    static uint64_t somewhere[4];
+    REX_DATA_MAP(elsewhere, REX_TO(somewhere, 4));
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &elsewhere), REX_OK);
+}
+
+static void use_graph(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "graph", 0);
+    expect(8, 8, 0, 0);
+    struct rex_graph *graph = record(queue);
+    CHECK_EQUAL(calls("cuGraphLaunch"), 0);
+    replay(queue, graph);
+    /* Some other mapping ended: the graph stays. Its own memory was mapped elsewhere: it is made anew, with what was changed. */
+    end_elsewhere();
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(calls("cuGraphInstantiate"), 1);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    end_elsewhere();
+    map_cells(cells, 0x4000);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(calls("cuGraphInstantiate"), 2);
+    SEES(0, uint64_t, LAUNCHES - 1u);
+    SEES(1, uint64_t, DEVICE + 0x4000u);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_graphs(void **state)
+{
+    (void)state;
+    in_child(use_graph, NULL);
+}
+
+/* ---- the image ---------------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * One queue is held up, and another kernel is launched for the first time, or one of a module that has a queue: nothing has to be loaded
+ * then, which could wait for the first for ever.
+ */
+static void load_in_time(const void *context)
+{
+    uint64_t value = 1, *out = cells;
+    int one = 1;
+    (void)context;
+    start(22, &module);
+    CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
+    struct rex_queue *queue = new_queue(&module, "held up", 0), *second = new_queue(&other_module, "second", 0);
+    struct rex_kernel_launch env = rex_kernel_launch_of(&env_id, 1, 1), narrow_first = rex_kernel_launch_of(&narrow_first_id, 1, 1);
+    REX_MAP(env_args, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    REX_MAP(narrow_args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
+    expect(8, 8, 0, 0);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *busy() = 1;
+    int loads = calls("cuModuleLoadData");
+    CHECK_EQUAL(loads, 2);
+    CHECK_EQUAL(rex_module_queue_launch(&module, second, &env, &env_args), REX_OK);
+    expect(4, 8, 8, 0);
+    CHECK_EQUAL(rex_module_queue_launch(&other_module, second, &narrow_first, &narrow_args), REX_OK);
+    SEES(0, int, 1);
+    CHECK_EQUAL(calls("cuModuleLoadData"), loads);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_late_loads"), 0);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(second), REX_OK);
+}
+
+/* Globals are in two copies: refused before anything is launched, unless the queue is told. */
+static void have_globals(const void *context)
+{
+    uint64_t value = 1, *out = cells;
+    (void)context;
+    start(22, &with_globals);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 1, 1);
+    REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    struct rex_queue *queue = new_queue(&with_globals, "plain", 0), *own = new_queue(&with_globals, "own", REX_QUEUE_OWN_GLOBALS);
+    CHECK_EQUAL(rex_module_queue_launch(&with_globals, queue, &launch, &args), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": its module has device globals");
+    CHECK_EQUAL(calls("cuLaunchKernel"), 0);
+    expect(8, 8, 0, 0);
+    CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
+    CHECK(rex_module_queue_global(&with_globals, own, table) != NULL);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
+}
+
+static void test_image(void **state)
+{
+    (void)state;
+    in_child(load_in_time, NULL);
+    in_child(have_globals, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_calls), cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_graphs),    cmocka_unit_test(test_image),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
