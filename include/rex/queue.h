@@ -82,6 +82,7 @@ struct rex_graph;
 
 /**
  * rex_module_queue_create(): makes a queue, registering @module first where needed. rex_queue_create() passes this binary's module.
+ * The first queue of a module on a GPU loads the module's image there for queues, all kernels of it, so that no launch has to.
  *
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().
  * @device  device number, -1 for the default device as it is now.

@@ -246,6 +246,7 @@ static void refuse_ends(const void *context)
 {
     (void)context;
     start(22, &module);
+    CHECK_EQUAL(rex_module_register(&other_module), REX_OK); /* no kernel of which is at work */
     struct rex_queue *queue = new_queue(&module, "long one", 0);
     REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
     REX_DATA_MAP(unused, REX_TOFROM(more_cells, CELLS));
@@ -259,6 +260,9 @@ static void refuse_ends(const void *context)
     CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
     CHECK_EQUAL(ends(), before);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
+    CHECK_EQUAL(rex_module_fini(&other_module), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
+    CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
     CHECK_EQUAL(calls("cuStreamSynchronize"), 0);
     CHECK_EQUAL(rex_module_data_end(&module, 0, &unused), REX_OK); /* which the queue does not use */
     CHECK_EQUAL(ends(), before + 1);
