@@ -96,6 +96,7 @@ man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
 # examples/common is what several of them share.
 example_dirs := $(filter-out examples/common,$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
+gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c))))
 unit_sources := $(wildcard tests/unit/*.c)
 # Benchmarks that want a GPU: built with the tests, so that they stay in order, and started by hand.
 gpu_bench_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c))))
@@ -223,6 +224,8 @@ endef
 
 $(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../..,$(common),-lm))))
 $(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
+$(foreach d,$(gpu_dirs),$(eval $(call program-rules,$(d),../../..,,)))
+EXTRA += $(foreach d,$(gpu_dirs),$(O)/$(d)/$(notdir $(d)))
 $(foreach d,$(gpu_bench_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../../..,,-ldl))))
 EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
 
@@ -270,8 +273,8 @@ check:  ## build everything and run all tests on every LLVM release (installs mi
 run-check: test-programs
 	@$(test_env) tests/run $(if $(K),-k '$(K)')
 
-check-gpu: $(LIB) $(RUNTIME) $(EXAMPLES) $(EXTRA)  ## run the runtime tests on the GPU with the libomptarget of the environment
-	@$(test_env) REX_REQUIRE_GPU=1 tests/run --gpu $(if $(K),-k '$(K)')
+check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(EXTRA)  ## run the runtime tests on the GPU, on the libomptarget of the environment
+	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
 asan ubsan tsan:
 	@tools/deps check
