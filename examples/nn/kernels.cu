@@ -7,12 +7,14 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(nn_distances, rex_arg count, rex_arg target_latitude, rex_arg target_longitude, const double *latitude,
-                  const double *longitude, double *squared)
+#include "place.h"
+
+REX_DEVICE_KERNEL(nn_distances, rex_arg count, rex_arg target_latitude, rex_arg target_longitude, const struct place *places,
+                  double *squared)
 {
     REX_FOR(i, rex_arg_int(count)) {
-        double down = latitude[i] - rex_arg_double(target_latitude);
-        double across = longitude[i] - rex_arg_double(target_longitude);
+        double down = places[i].latitude - rex_arg_double(target_latitude);
+        double across = places[i].longitude - rex_arg_double(target_longitude);
         squared[i] = down * down + across * across;
     }
 }

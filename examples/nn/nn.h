@@ -6,11 +6,12 @@
  *   resident.c  the same with all records on the device, for --queue and --graph
  *   kernels.cu  the device side
  *   serial.c    the reference for the check
+ *   place.h     where a record is, for both sides
  *   records.c   record files in Rodinia's format: made up, and read window by window
  *   nearest.c   the records that are nearest so far
  *   frame.c     options, inputs, the check, the summary
  *
- * The last four are part of examples/nn_raw as well.
+ * The last five are part of examples/nn_raw as well.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,6 +23,7 @@
 
 #include "../common/common.h"
 #include "../common/ways.h"
+#include "place.h"
 
 /*
  * A record is a line of text, its fields in fixed places; these are Rodinia's:
@@ -72,10 +74,10 @@ int open_records(struct records *records, const char *list_path);
 void close_records(struct records *records);
 
 /*
- * Up to WINDOW records of one file, with their coordinates. Returns their number, 0 at the end, or -1 with a line on stderr that names
+ * Up to WINDOW records of one file, with their places. Returns their number, 0 at the end, or -1 with a line on stderr that names
  * file, record and cause.
  */
-int read_window(struct records *records, char text[WINDOW][RECORD_LENGTH], double *latitude, double *longitude);
+int read_window(struct records *records, char text[WINDOW][RECORD_LENGTH], struct place *places);
 
 /* ---- nearest.c ---- */
 

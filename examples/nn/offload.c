@@ -2,7 +2,8 @@
  * offload.c - nn's device run: thousands of small launches, each with a window of the records.
  *
  * What to look at: launch_window(). A launch takes at most ten records to the device and ten numbers back, so what counts here is what a
- * launch costs, not what the kernel does. The last window of a file has fewer: lengths in a map are ordinary expressions.
+ * launch costs, not what the kernel does: a copy there, the launch, a copy back. Hence places as pairs: latitudes and longitudes in arrays of
+ * their own would be one copy more. The last window of a file has fewer: lengths in a map are ordinary expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -21,8 +22,7 @@ enum {
 struct window {
     int64_t count;
     char text[WINDOW][RECORD_LENGTH];
-    double latitude[WINDOW];
-    double longitude[WINDOW];
+    struct place places[WINDOW];
     double squared[WINDOW];
 };
 
@@ -32,8 +32,7 @@ static int launch_window(struct window *window, const struct query *query, struc
     launch.device = run->device;
     launch.trip_count = (uint64_t)window->count;
     REX_MAP(arguments, REX_VALUE(window->count), REX_VALUE(query->latitude), REX_VALUE(query->longitude),
-            REX_TO(window->latitude, window->count), REX_TO(window->longitude, window->count),
-            REX_FROM(window->squared, window->count));
+            REX_TO(window->places, window->count), REX_FROM(window->squared, window->count));
     run->launches++;
     double began = seconds_now();
     int result = rex_launch(&launch, &arguments);
@@ -47,7 +46,7 @@ static int search_records(struct records *records, const struct query *query, st
 {
     struct window window;
     int count;
-    while ((count = read_window(records, window.text, window.latitude, window.longitude)) > 0) {
+    while ((count = read_window(records, window.text, window.places)) > 0) {
         window.count = count;
         if (launch_window(&window, query, run) != 0)
             return -1;

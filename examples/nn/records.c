@@ -167,13 +167,13 @@ static int read_field(const char *field, double *value)
     return end != text && end[strspn(end, " ")] == '\0' ? 0 : -1;
 }
 
-static int read_coordinates(const struct records *records, const char *text, double *latitude, double *longitude)
+static int read_place(const struct records *records, const char *text, struct place *place)
 {
     if (text[RECORD_LENGTH - 1] != '\n' || memchr(text, '\n', RECORD_LENGTH - 1) != NULL)
         return wrong_record(records, "is no line of 48 characters");
-    if (read_field(text + LATITUDE_AT, latitude) != 0)
+    if (read_field(text + LATITUDE_AT, &place->latitude) != 0)
         return wrong_record(records, "has no latitude in columns 28 to 32");
-    if (read_field(text + LONGITUDE_AT, longitude) != 0)
+    if (read_field(text + LONGITUDE_AT, &place->longitude) != 0)
         return wrong_record(records, "has no longitude in columns 34 to 38");
     return 0;
 }
@@ -201,14 +201,14 @@ static int read_bytes(struct records *records, char *text)
     return (int)bytes;
 }
 
-int read_window(struct records *records, char text[WINDOW][RECORD_LENGTH], double *latitude, double *longitude)
+int read_window(struct records *records, char text[WINDOW][RECORD_LENGTH], struct place *places)
 {
     int bytes = read_bytes(records, text[0]);
     if (bytes <= 0)
         return bytes;
     int count = bytes / RECORD_LENGTH;
     for (int i = 0; i < count; i++, records->number++)
-        if (read_coordinates(records, text[i], &latitude[i], &longitude[i]) != 0)
+        if (read_place(records, text[i], &places[i]) != 0)
             return -1;
     if (bytes % RECORD_LENGTH != 0)
         return wrong_record(records, "is cut short: a record has 49 characters");

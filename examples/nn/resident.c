@@ -6,7 +6,7 @@
  * microseconds that a launch takes, and waits once for all of them; as a graph they take half of that each, if somebody wants the same
  * distances again. The price is memory for all records.
  *
- * With --resident 0 the copies of a window go through the queue before and behind its launch: three copies for a launch cost more than the
+ * With --resident 0 the copies of a window go through the queue before and behind its launch: two copies for a launch cost more than the
  * launch, and still nobody waits for any of them. Copies that nobody waits for want pinned memory, hence rex_pin().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,8 @@ struct all {
     struct device_run *run;
     int64_t count, room;
     char (*text)[RECORD_LENGTH];
-    double *latitude, *longitude, *squared;
+    struct place *places;
+    double *squared;
     int64_t windows, window_room;
     int *window; /* records in each */
 };
@@ -50,8 +51,8 @@ static int make_room(struct all *all)
 {
     if (all->count + WINDOW > all->room) {
         int64_t room = 2 * all->room + 1000 * WINDOW;
-        if (grow((void **)&all->text, sizeof *all->text, room) != 0 || grow((void **)&all->latitude, sizeof(double), room) != 0 ||
-            grow((void **)&all->longitude, sizeof(double), room) != 0 || grow((void **)&all->squared, sizeof(double), room) != 0)
+        if (grow((void **)&all->text, sizeof *all->text, room) != 0 || grow((void **)&all->places, sizeof *all->places, room) != 0 ||
+            grow((void **)&all->squared, sizeof *all->squared, room) != 0)
             return -1;
         all->room = room;
     }
@@ -72,7 +73,7 @@ static int read_all(struct all *all, struct records *records)
             fputs("nn: out of memory for the records\n", stderr);
             return -1;
         }
-        count = read_window(records, all->text + all->count, all->latitude + all->count, all->longitude + all->count);
+        count = read_window(records, all->text + all->count, all->places + all->count);
         if (count > 0) {
             all->window[all->windows++] = count;
             all->count += count;
@@ -84,13 +85,14 @@ static int read_all(struct all *all, struct records *records)
 static int launch_window(struct all *all, int64_t first, int64_t count)
 {
     struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
-    double *latitude = all->latitude + first, *longitude = all->longitude + first, *squared = all->squared + first;
+    struct place *places = all->places + first;
+    double *squared = all->squared + first;
     description.trip_count = (uint64_t)count;
-    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(all->query->latitude), REX_VALUE(all->query->longitude), REX_ALLOC(latitude, count),
-            REX_ALLOC(longitude, count), REX_ALLOC(squared, count));
+    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(all->query->latitude), REX_VALUE(all->query->longitude), REX_ALLOC(places, count),
+            REX_ALLOC(squared, count));
     int result = 0;
     if (!all->run->resident) {
-        REX_MAP(there, REX_TO(latitude, count), REX_TO(longitude, count));
+        REX_MAP(there, REX_TO(places, count));
         result = update(&all->run->ways, all->run->device, &there);
     }
     if (result == 0)
@@ -120,8 +122,7 @@ static int measure(struct all *all)
 {
     int64_t there = all->run->resident ? REX_TYPE_TO : REX_TYPE_ALLOC, back = all->run->resident ? REX_TYPE_FROM : REX_TYPE_ALLOC;
     int result = -1;
-    REX_DATA_MAP(region, REX_SECTION(there, all->latitude, 0, all->count), REX_SECTION(there, all->longitude, 0, all->count),
-                 REX_SECTION(back, all->squared, 0, all->count));
+    REX_DATA_MAP(region, REX_SECTION(there, all->places, 0, all->count), REX_SECTION(back, all->squared, 0, all->count));
     double began = seconds_now();
     REX_DATA_REGION(all->run->device, region)
         result = take(&all->run->ways, launch_windows, all);
@@ -132,14 +133,13 @@ static int measure(struct all *all)
 /* Pinned memory is for copies alone; where it cannot be had, they are slower. */
 static int measure_pinned(struct all *all)
 {
-    double *arrays[] = {all->latitude, all->longitude, all->squared};
-    int pinned[3], result;
-    for (int i = 0; i < 3; i++)
-        pinned[i] = rex_pin(arrays[i], (size_t)all->count * sizeof(double)) == 0;
-    result = measure(all);
-    for (int i = 0; i < 3; i++)
-        if (pinned[i])
-            rex_unpin(arrays[i]);
+    size_t count = (size_t)all->count;
+    int places = rex_pin(all->places, count * sizeof *all->places) == 0, squared = rex_pin(all->squared, count * sizeof *all->squared) == 0;
+    int result = measure(all);
+    if (places)
+        rex_unpin(all->places);
+    if (squared)
+        rex_unpin(all->squared);
     return result;
 }
 
@@ -170,8 +170,7 @@ int search_resident(const char *list, const struct query *query, struct nearest 
     if (result == 0)
         result = search_all(&all, nearest);
     free(all.text);
-    free(all.latitude);
-    free(all.longitude);
+    free(all.places);
     free(all.squared);
     free(all.window);
     return result;

@@ -61,9 +61,14 @@ static int distances(int device, int rec_count, double target_lat, double target
 static int search_records(struct records *records, const struct query *query, struct nearest *nearest, struct device_run *run)
 {
     char sandbox[WINDOW][RECORD_LENGTH];
+    struct place places[WINDOW];
     double lat[WINDOW], lng[WINDOW], z[WINDOW];
     int rec_count;
-    while ((rec_count = read_window(records, sandbox, lat, lng)) > 0) {
+    while ((rec_count = read_window(records, sandbox, places)) > 0) {
+        for (int i = 0; i < rec_count; i++) {
+            lat[i] = places[i].latitude;
+            lng[i] = places[i].longitude;
+        }
         double began = seconds_now();
         int result = distances(run->device, rec_count, query->latitude, query->longitude, lat, lng, z);
         run->seconds += seconds_now() - began;

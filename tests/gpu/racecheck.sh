@@ -1,7 +1,7 @@
 #!/bin/sh
 # No example's threads race for shared memory.
 set -eu
-# The runner starts this in the top directory.
-# shellcheck source=tests/gpu/sanitizer
+# The runner starts this in the top directory. The file has no first line of a script.
+# shellcheck disable=SC1091
 . tests/gpu/sanitizer
 check_with racecheck race

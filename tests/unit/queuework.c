@@ -229,10 +229,43 @@ static void count_calls(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+enum { WINDOWS = 4277, WINDOW = 10 };
+static uint64_t windows[WINDOWS * WINDOW];
+
+/* Thousands of windows of one mapping, each copied there, launched on and copied back: three calls of the driver each, and no look-ups. */
+static void count_calls_of_windows(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "windows", 0);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 1, 32);
+    REX_DATA_MAP(region, REX_ALLOC(windows, WINDOWS * WINDOW));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    the_record()->mappings[2] = (struct fake_mapping){(uintptr_t)windows, sizeof windows, DEVICE + 0x100000};
+    expect(8, 8, 0, 0);
+    int all = calls(NULL);
+    uint32_t lookups = the_record()->lookups;
+    for (uint64_t i = 0; i < WINDOWS; i++) {
+        uint64_t *window = windows + i * WINDOW;
+        REX_MAP(there, REX_TO(window, WINDOW));
+        REX_MAP(args, REX_VALUE(i), REX_ALLOC(window, WINDOW));
+        REX_MAP(back, REX_FROM(window, WINDOW));
+        CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
+        CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+        CHECK_EQUAL(rex_queue_update(queue, &back), REX_OK);
+        SEES(1, uint64_t, DEVICE + 0x100000 + i * WINDOW * sizeof *window);
+    }
+    CHECK_EQUAL(calls(NULL) - all, 3 * WINDOWS);
+    CHECK(the_record()->lookups - lookups <= 8);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 static void test_calls(void **state)
 {
     (void)state;
     in_child(count_calls, NULL);
+    in_child(count_calls_of_windows, NULL);
 }
 
 /* ---- unfinished work ------------------------------------------------------------------------------------------------------------------ */

@@ -5,16 +5,15 @@
  */
 #include "../../../../examples/nn/nn.h"
 
-static void launch_window(int64_t count, const struct query *query, const double *latitude, const double *longitude, double *squared,
-                          struct device_run *run)
+static void launch_window(int64_t count, const struct query *query, const struct place *places, double *squared, struct device_run *run)
 {
     double near_latitude = query->latitude, near_longitude = query->longitude;
     double began = seconds_now();
     run->launches++;
-#pragma omp target teams distribute parallel for num_teams(1) thread_limit(32) map(to : latitude[0 : count], longitude[0 : count]) \
+#pragma omp target teams distribute parallel for num_teams(1) thread_limit(32) map(to : places[0 : count]) \
     map(from : squared[0 : count])
     for (int64_t i = 0; i < count; i++) {
-        double down = latitude[i] - near_latitude, across = longitude[i] - near_longitude;
+        double down = places[i].latitude - near_latitude, across = places[i].longitude - near_longitude;
         squared[i] = down * down + across * across;
     }
     run->seconds += seconds_now() - began;
@@ -24,12 +23,13 @@ int search_on_device(const char *list, const struct query *query, struct nearest
 {
     struct records records;
     char text[WINDOW][RECORD_LENGTH];
-    double latitude[WINDOW], longitude[WINDOW], squared[WINDOW];
+    struct place places[WINDOW];
+    double squared[WINDOW];
     int count;
     if (open_records(&records, list) != 0)
         return -1;
-    while ((count = read_window(&records, text, latitude, longitude)) > 0) {
-        launch_window(count, query, latitude, longitude, squared, run);
+    while ((count = read_window(&records, text, places)) > 0) {
+        launch_window(count, query, places, squared, run);
         for (int i = 0; i < count; i++)
             offer(nearest, run->records++, text[i], squared[i]);
     }
