@@ -45,12 +45,13 @@ quote = '$(subst ','\'',$(1))'
 O := build/$(notdir $(firstword $(CC)))-$(firstword $(shell \
          printf '%s' $(call quote,$(CC) | $(CFLAGS) | $(LDFLAGS) | $(SAN)) | cksum))
 
-ifneq ($(filter-out asan ubsan tsan,$(SAN)),)
-$(error SAN is one of asan, ubsan, tsan; not '$(SAN)')
+ifneq ($(filter-out asan ubsan tsan fuzz,$(SAN)),)
+$(error SAN is one of asan, ubsan, tsan, and fuzz for clang; not '$(SAN)')
 endif
 sanitize_asan  := -fsanitize=address -fno-omit-frame-pointer
 sanitize_ubsan := -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize_tsan  := -fsanitize=thread -fno-omit-frame-pointer
+sanitize_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize       := $(sanitize_$(SAN))
 
 warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
@@ -110,7 +111,7 @@ TOOLS    :=# installed programs; tools/rules.mk adds to it
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
-.PHONY: bench-gpu rodinia run-rodinia
+.PHONY: bench-gpu rodinia run-rodinia fuzz fuzz-coverage fuzz-planted
 .PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
 FORCE:
 
@@ -282,6 +283,10 @@ asan ubsan tsan:
 asan:  ## unit and runtime tests with AddressSanitizer
 ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## unit and runtime tests with ThreadSanitizer
+
+fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 seconds; K=pattern for some targets
+fuzz-coverage: library  ## lines of the readers that the inputs kept in tests/fuzz/corpus run
+fuzz-planted: library  ## plant a mistake in a reader, and see the fuzz targets find it, one after another
 
 bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N
 bench: library  ## count what librex costs on top of libomptarget (host device, valgrind)

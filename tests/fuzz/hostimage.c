@@ -1,0 +1,16 @@
+/* hostimage.c - the reader of images for the host device. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stddef.h>
+
+#include "images.h"
+
+void fuzz_bytes(const uint8_t *bytes, size_t size)
+{
+    const uint16_t machine = REX_HOST_MACHINE, type = ET_DYN;
+    uint8_t *copy = fuzz_copy(bytes, size);
+    if (size >= sizeof(Elf64_Ehdr)) {
+        memcpy(copy + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+        memcpy(copy + offsetof(Elf64_Ehdr, e_type), &type, sizeof type);
+    }
+    fuzz_view(copy, size);
+    free(copy);
+}

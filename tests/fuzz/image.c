@@ -1,0 +1,68 @@
+/*
+ * image.c - an image as a registration takes it, for every release: from memory, from a file, behind another one; with a GPU of sm_90.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "image.h"
+
+#include "fuzz.h"
+
+/* The driver is the fake one, which lies beside the program. */
+__attribute__((constructor)) static void choose_gpu(void)
+{
+    setenv("FAKE_CUDA_DEVICES", "1", 1);
+    setenv("FAKE_CUDA_SM", "90", 1);
+    setenv("REX_CUBIN", "", 1);
+}
+
+/* The header alone, in place, as an adopted image is rewritten: nothing behind it changes. */
+static void fit(const uint8_t *bytes, size_t size, const struct rex_release *release)
+{
+    uint8_t *copy = fuzz_copy(bytes, size);
+    int result = rex_image_fit_header(copy, size, "bytes", release);
+    FUZZ_CHECK(result == REX_OK || result == REX_EUNSUPPORTED);
+    if (result == REX_OK && size > sizeof(Elf64_Ehdr))
+        FUZZ_CHECK(memcmp(copy + sizeof(Elf64_Ehdr), bytes + sizeof(Elf64_Ehdr), size - sizeof(Elf64_Ehdr)) == 0);
+    else
+        FUZZ_CHECK(size == 0 || result == REX_OK || memcmp(copy, bytes, size) == 0);
+    free(copy);
+}
+
+static void open_image(const struct rex_module *module, const char *name, const struct rex_release *release)
+{
+    struct rex_image image;
+    int result = rex_image_open(&image, module, name, release);
+    FUZZ_CHECK(result <= REX_OK);
+    if (result != REX_OK)
+        return;
+    for (size_t i = 0; i < image.view.count; i++)
+        FUZZ_CHECK(rex_view_find(&image.view, image.view.symbols[i].name) != NULL);
+    rex_image_close(&image);
+}
+
+static void open_all(const uint8_t *bytes, size_t size, const char *path, const struct rex_release *release)
+{
+    const char *none = "/nowhere/rex_lib_nvidia.cubin";
+    struct rex_module embedded = {.image = bytes, .image_size = size};
+    struct rex_module between = {.image = bytes, .image_end = bytes + size, .host_image = bytes, .host_image_end = bytes + size};
+    struct rex_module behind = {.image_name = none, .host_image = bytes, .host_image_end = bytes + size};
+    struct rex_module named = {.image_name = none, .host_image_name = path};
+    open_image(&embedded, NULL, release);
+    open_image(&between, NULL, release);
+    open_image(&behind, NULL, release);
+    open_image(&named, NULL, release);
+    open_image(&named, path, release);
+}
+
+void fuzz_bytes(const uint8_t *bytes, size_t size)
+{
+    const struct rex_release *release;
+    const char *path = fuzz_file(0, bytes, size);
+    for (int number = 14; (release = rex_release_row(number)) != NULL; number++)
+        fit(bytes, size, release);
+    /* One release of each sort: exec modes hidden; the older header, neither, no host image. */
+    static const int others[] = {19, 22, 23};
+    const struct rex_module embedded = {.image = bytes, .image_size = size};
+    open_all(bytes, size, path, rex_release_row(16));
+    open_image(&embedded, NULL, rex_release_row(others[size % 3]));
+}

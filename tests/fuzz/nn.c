@@ -1,0 +1,17 @@
+/* nn.c - records that nn reads, from the one file that a list names. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "nn/nn.h"
+
+#include "fuzz.h"
+
+void fuzz_bytes(const uint8_t *bytes, size_t size)
+{
+    char text[WINDOW][RECORD_LENGTH];
+    double latitude[WINDOW], longitude[WINDOW];
+    struct records records;
+    const char *file = fuzz_file(0, bytes, size);
+    if (open_records(&records, fuzz_file(1, file, strlen(file))) != 0)
+        return;
+    while (read_window(&records, text, latitude, longitude) > 0)
+        ;
+    close_records(&records);
+}

@@ -1,0 +1,56 @@
+# Fuzz targets: tests/fuzz/NAME.c is $(O)/tests/fuzz/NAME, which replays the inputs that are kept, or, with SAN=fuzz and clang,
+# looks for new ones. A target is linked with the library itself, or with the reader of a tool or an example.
+
+fuzz_targets := $(patsubst %.c,%,$(notdir $(wildcard tests/fuzz/*.c)))
+fuzz_harness := $(call objects,tests/fuzz/harness/common.c tests/fuzz/harness/images.c)
+FUZZ         := $(addprefix $(O)/tests/fuzz/,$(fuzz_targets))
+
+# What a target reads with beside librex.a.
+fuzz_check := $(filter-out %/rex-check.o,$(call objects,$(wildcard tools/rex-check/*.c tools/common/*.c)))
+fuzz_with_program  := $(fuzz_check)
+fuzz_with_source   := $(fuzz_check)
+fuzz_with_elffile  := $(call objects,tools/common/elffile.c tools/common/elfsymbols.c)
+fuzz_with_bfs      := $(call objects,examples/bfs/graph.c) $(common)
+fuzz_with_gaussian := $(call objects,examples/gaussian/system.c)
+fuzz_with_hotspot  := $(call objects,examples/hotspot/input.c) $(common)
+fuzz_with_nn       := $(call objects,examples/nn/records.c) $(common)
+fuzz_with_srad     := $(call objects,examples/srad/picture.c) $(common)
+
+ifeq ($(SAN),fuzz)
+fuzz_main  := $(call objects,tests/fuzz/harness/libfuzzer.c)
+fuzz_flags := -fsanitize=fuzzer
+else
+fuzz_main  := $(call objects,tests/fuzz/harness/replay.c)
+fuzz_flags :=
+endif
+
+$(O)/obj/tests/fuzz/%.o: more_cflags = -Itests/fuzz/harness -Itools -Iexamples -DTEST_BUILD='"$(O)"'
+
+define fuzz-target
+$(O)/tests/fuzz/$(1): $(O)/obj/tests/fuzz/$(1).o $(fuzz_main) $(fuzz_harness) $(fuzz_with_$(1)) $(LIB_A) | $(O)/tests/fuzz/libcuda.so.1
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(sanitize) $$(fuzz_flags) $$(LDFLAGS) $$(keep_entries) -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$^ -lm $$(lib_libs)
+endef
+$(foreach t,$(fuzz_targets),$(eval $(call fuzz-target,$(t))))
+
+# The driver that the targets find is the fake one, so that a run says the same on every machine.
+$(O)/tests/fuzz/libcuda.so.1: $(O)/tests/fake/cuda/libcuda.so.1
+	@mkdir -p $(@D)
+	$(Q)ln -sf ../fake/cuda/libcuda.so.1 $@
+
+.PHONY: fuzz-programs
+fuzz-programs: $(FUZZ) $(O)/tests/fake/host.so
+
+EXTRA += $(FUZZ)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# make fuzz: with clang, whose libFuzzer this is
+
+FUZZ_CC ?= clang-19
+.PHONY: run-fuzz
+fuzz:
+	@tools/deps fuzz
+	@+$(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g' run-fuzz
+run-fuzz: fuzz-programs
+	@$(test_env) tests/fuzz/run $(if $(K),-k '$(K)')
