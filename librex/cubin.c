@@ -204,6 +204,20 @@ static struct rex_image_symbol *kernel_after(const struct rex_image_view *view, 
     return kernel != NULL && kernel->kernel ? kernel : NULL;
 }
 
+/* Sections that lie over each other are in no CUBIN; all of them over the whole file would take the square of its size to read. */
+static int check_attributes(struct rex_elf *elf)
+{
+    uint64_t total = 0;
+    Elf64_Shdr section;
+    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
+        if (section.sh_type != SHT_NOBITS && strncmp(rex_elf_section_name(elf, &section), INFO, strlen(INFO)) == 0)
+            total += section.sh_size;
+    if (total <= elf->size)
+        return 0;
+    elf->why = "its attributes take more bytes than the file has";
+    return -1;
+}
+
 static int read_section(struct rex_image_view *view, struct rex_elf *elf, const Elf64_Shdr *section, const Elf64_Shdr *symbols)
 {
     const char *name = rex_elf_section_name(elf, section);
@@ -231,7 +245,7 @@ int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf)
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 && add_symbol(view, &symbol, name) != 0)
             return -1;
-    if (rex_view_index(view) != 0)
+    if (rex_view_index(view) != 0 || check_attributes(elf) != 0)
         return -1;
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0)

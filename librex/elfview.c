@@ -96,12 +96,16 @@ int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section
     return 0;
 }
 
+const char *rex_elf_name(const char *string, uint64_t room)
+{
+    return memchr(string, '\0', room < REX_ELF_LONGEST_NAME ? room : REX_ELF_LONGEST_NAME) != NULL ? string : NULL;
+}
+
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset)
 {
     if (strings->sh_type != SHT_STRTAB || offset >= strings->sh_size || !inside(elf, strings->sh_offset, strings->sh_size))
         return NULL;
-    const char *string = (const char *)elf->bytes + strings->sh_offset + offset;
-    return memchr(string, '\0', strings->sh_size - offset) != NULL ? string : NULL;
+    return rex_elf_name((const char *)elf->bytes + strings->sh_offset + offset, strings->sh_size - offset);
 }
 
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section)
@@ -142,19 +146,4 @@ int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t 
     memcpy(symbol, elf->bytes + symbols->sh_offset + index * sizeof *symbol, sizeof *symbol);
     *name = rex_elf_string(elf, &strings, symbol->st_name);
     return *name != NULL ? 0 : -1;
-}
-
-int rex_elf_offset_of(const struct rex_elf *elf, uint64_t address, uint64_t size, uint64_t *offset)
-{
-    Elf64_Shdr section;
-    for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++) {
-        if (!(section.sh_flags & SHF_ALLOC) || section.sh_type == SHT_NOBITS || address < section.sh_addr)
-            continue;
-        uint64_t into = address - section.sh_addr;
-        if (into <= section.sh_size && size <= section.sh_size - into) {
-            *offset = section.sh_offset + into;
-            return 0;
-        }
-    }
-    return -1;
 }

@@ -35,21 +35,27 @@ int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
 size_t rex_elf_sections(const struct rex_elf *elf);
 int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
 
-/* Name of SECTION, "" if it has none that ends inside the file. */
+/* Name of SECTION, "" if it has none as above. */
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
 
 /* First section called NAME, or of TYPE; -1 if there is none. */
 int rex_elf_find(const struct rex_elf *elf, const char *name, Elf64_Shdr *section);
 int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
 
-/* The string at OFFSET of string table STRINGS, NULL if it does not end inside it. */
+/*
+ * Made-up tables may let all their names overlap, each nearly as long as the file: to read them would take the square of its size. A
+ * longer name is as good as none; nothing that is looked for here has one.
+ */
+#define REX_ELF_LONGEST_NAME 4096
+
+/* The string at OFFSET of string table STRINGS, NULL if it does not end inside it, or has not ended after so many bytes. */
 const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 
 /* Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. -1 if it is not all there. */
 size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index, Elf64_Sym *symbol, const char **name);
 
-/* File offset of SIZE bytes at virtual address ADDRESS; -1 if no allocated section holds them all. */
-int rex_elf_offset_of(const struct rex_elf *elf, uint64_t address, uint64_t size, uint64_t *offset);
+/* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
+const char *rex_elf_name(const char *string, uint64_t room);
 
 #endif

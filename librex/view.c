@@ -45,34 +45,50 @@ int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t 
     return 0;
 }
 
+/* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
+static int compare(const struct rex_view_name *one, uint64_t hash, const char *name)
+{
+    if (one->hash != hash)
+        return one->hash < hash ? -1 : 1;
+    return strcmp(one->name, name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct rex_view_name *one = a, *other = b;
+    int order = compare(one, other->hash, other->name);
+    return order != 0 ? order : one->symbol < other->symbol ? -1 : one->symbol > other->symbol;
+}
+
+/* Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives them all to one symbol. */
 int rex_view_index(struct rex_image_view *view)
 {
-    size_t size = 16;
-    while (size < view->count * 2)
-        size *= 2;
-    uint32_t *index = view->count < UINT32_MAX / 2 ? calloc(size, sizeof *index) : NULL;
-    if (index == NULL)
+    view->names = calloc(view->count + 1, sizeof *view->names);
+    if (view->names == NULL)
         return -1;
-    for (size_t i = 0; i < view->count; i++) {
-        size_t at = rex_hash_string(view->symbols[i].name) & (size - 1);
-        while (index[at] != 0)
-            at = (at + 1) & (size - 1);
-        index[at] = (uint32_t)(i + 1);
-    }
-    free(view->index);
-    view->index = index;
-    view->index_size = size;
+    for (size_t i = 0; i < view->count; i++)
+        view->names[i] = (struct rex_view_name){rex_hash_string(view->symbols[i].name), view->symbols[i].name, i};
+    qsort(view->names, view->count, sizeof *view->names, compare_names);
+    for (size_t i = 0; i < view->count; i++)
+        if (i == 0 || compare(&view->names[view->name_count - 1], view->names[i].hash, view->names[i].name) != 0)
+            view->names[view->name_count++] = view->names[i];
     return 0;
 }
 
 struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name)
 {
-    if (view->index_size == 0)
-        return NULL;
-    size_t at = rex_hash_string(name) & (view->index_size - 1);
-    for (; view->index[at] != 0; at = (at + 1) & (view->index_size - 1))
-        if (strcmp(view->symbols[view->index[at] - 1].name, name) == 0)
-            return &view->symbols[view->index[at] - 1];
+    uint64_t hash = rex_hash_string(name);
+    size_t low = 0, high = view->name_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare(&view->names[middle], hash, name);
+        if (order == 0)
+            return &view->symbols[view->names[middle].symbol];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 
@@ -160,7 +176,7 @@ int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, c
         why = refused_kind(elf.bytes, size);
         return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why != NULL ? why : elf.why);
     }
-    if (read_kind(view, &elf) == 0 && rex_view_index(view) == 0)
+    if (read_kind(view, &elf) == 0)
         return REX_OK;
     rex_view_close(view);
     return elf.why != NULL ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
@@ -171,7 +187,7 @@ void rex_view_close(struct rex_image_view *view)
 {
     free(view->symbols);
     free(view->parameters);
-    free(view->index);
+    free(view->names);
     free(view->positions);
     memset(view, 0, sizeof *view);
 }

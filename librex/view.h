@@ -8,6 +8,13 @@
 /* What LLVM 14 to 17 append to a kernel's name. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
 
+/* A name, by which its symbol is found. */
+struct rex_view_name {
+    uint64_t hash;
+    const char *name;
+    size_t symbol;
+};
+
 struct rex_image_view {
     enum rex_image_kind kind;
     unsigned architecture; /* SM number of a CUBIN: 90 */
@@ -15,8 +22,8 @@ struct rex_image_view {
     size_t count, room;
     struct rex_image_parameter *parameters; /* of all kernels; a kernel's begin at its `first` */
     size_t parameter_count, parameter_room;
-    uint32_t *index; /* hash of names: index + 1 into symbols */
-    size_t index_size;
+    struct rex_view_name *names; /* of the symbols, each once, in order */
+    size_t name_count;
     const char **positions; /* names of a host image's own entry table, in its order */
     size_t position_count;
 };
@@ -36,7 +43,7 @@ const char *rex_view_nearest(const struct rex_image_view *view, const char *name
 /* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
 unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
-/* For the readers: add a symbol, then index them all. 0 or -1: out of memory. */
+/* For the readers: add a symbol; then, once, make all of them known by their names. 0 or -1: out of memory. */
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_image_view *view);
 

@@ -48,9 +48,15 @@ EXTRA += $(FUZZ)
 # make fuzz: with clang, whose libFuzzer this is
 
 FUZZ_CC ?= clang-19
-.PHONY: run-fuzz
+.PHONY: run-fuzz run-fuzz-coverage
 fuzz:
 	@tools/deps fuzz
 	@+$(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g' run-fuzz
 run-fuzz: fuzz-programs
 	@$(test_env) tests/fuzz/run $(if $(K),-k '$(K)')
+
+fuzz-coverage:
+	@tools/deps
+	@+$(submake) CC=gcc SAN= CFLAGS='-O0 -g --coverage' run-fuzz-coverage
+run-fuzz-coverage: fuzz-programs
+	@$(test_env) tests/fuzz/coverage
