@@ -19,6 +19,14 @@ int rex_fail_again(int code, const char *message)
     return code;
 }
 
+/* The name behind the message is that of the error's man page. */
+static void print(int code, const char *message)
+{
+    char line[REX_MESSAGE_MAX + 32];
+    snprintf(line, sizeof line, "%s [%s]", message, rex_error_name(code));
+    rex_log_once(REX_LOG_ERROR, line);
+}
+
 int rex_fail(int code, const char *format, ...)
 {
     char message[REX_MESSAGE_MAX]; /* apart from last.message, which may be one of the arguments */
@@ -27,7 +35,7 @@ int rex_fail(int code, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     rex_fail_again(code, message);
-    rex_log_once(REX_LOG_ERROR, message);
+    print(code, message);
     return code;
 }
 

@@ -107,7 +107,7 @@ static void test_log_levels(void **state)
         const char *output = in_child(one_line_of_each, cases[i].level);
         for (int line = 0; line < 4; line++)
             assert_int_equal(occurrences(output, in_order[line]), line < cases[i].lines);
-        assert_int_equal(occurrences(output, "librex: a failure\n"), cases[i].lines > 0);
+        assert_int_equal(occurrences(output, "librex: a failure [REX_EINVAL]\n"), cases[i].lines > 0);
     }
 }
 
@@ -127,7 +127,7 @@ static void test_error_is_printed_once(void **state)
     (void)state;
     const char *output = in_child(repeated_failures, NULL);
     assert_int_equal(occurrences(output, "the same each time"), 2);
-    assert_int_equal(occurrences(output, "another\n"), 1);
+    assert_int_equal(occurrences(output, "another [REX_EKEY]\n"), 1);
     assert_int_equal(occurrences(output, "what another thread printed"), 0);
 }
 

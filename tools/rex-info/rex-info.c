@@ -26,7 +26,8 @@ static const char usage[] =
     "  -h, --help        this text\n"
     "  -V, --version     the version\n"
     "\n"
-    "Status: 0 kernels can run, 1 there is no usable libomptarget, 2 rex-info was not used as above or failed.\n";
+    "Status: 0 kernels can run, 1 there is no usable libomptarget, 2 rex-info was not used as above or failed.\n"
+    "The errors of librex have man pages: man REX_EKEY. From symptom to cause: man rex-troubleshooting.\n";
 
 static int fail(const char *why)
 {
