@@ -27,12 +27,13 @@ left=$(find "$work/stage" ! -type d)
 
 quietly "$MAKE" install prefix="$work/first"
 mv "$work/first" "$work/moved"
-for error in $(grep -oE 'X\(REX_E[A-Z]+' include/rex/offload.h | cut -c 3-); do
+grep -oE 'X\(REX_E[A-Z]+' include/rex/offload.h | cut -c 3- >"$work/errors"
+while read -r error; do
     # As man finds it, where there is man; Debian's minimal installations have a man that shows no pages.
     page=$work/moved/share/man/man3/$error.3
     if command -v man >/dev/null; then page=$(man -M "$work/moved/share/man" -w "$error") || page=; fi
     [ -f "$page" ] || fail "man $error finds no page"
-done
+done <"$work/errors"
 headers=$(cd "$work/moved/include" && find . -name '*.h' | sed 's|^\./||' | sort)
 clang=$(command -v clang-19 || command -v clang || true)
 [ -n "$clang" ] || fail 'no clang'
