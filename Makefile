@@ -27,7 +27,9 @@ bindir     ?= $(prefix)/bin
 libdir     ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir     ?= $(prefix)/share/man
-completiondir ?= $(prefix)/share/bash-completion/completions
+bashcompletiondir ?= $(prefix)/share/bash-completion/completions
+zshcompletiondir  ?= $(prefix)/share/zsh/site-functions
+fishcompletiondir ?= $(prefix)/share/fish/vendor_completions.d
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 
@@ -90,7 +92,6 @@ LIB_SO   := $(O)/librex.so.$(VERSION)
 LIB_A    := $(O)/librex.a
 LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
 MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
-COMPLETIONS := $(wildcard tools/completion/*)
 # A page is installed under every name of its NAME section: in a shell, the names of $$m.
 man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
 
@@ -108,6 +109,7 @@ EXAMPLES := $(foreach d,$(example_dirs),$(O)/$(d)/$(notdir $(d)))
 RUNTIME  := $(foreach d,$(runtime_dirs),$(O)/$(d)/$(notdir $(d)))
 UNIT     := $(patsubst %.c,$(O)/%,$(unit_sources))
 TOOLS    :=# installed programs; tools/rules.mk adds to it
+COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
@@ -154,7 +156,7 @@ endef
 
 -include $(wildcard tools/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)
 
-all: $(TOOLS)
+all: $(TOOLS) $(COMPLETIONS)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The library
@@ -248,7 +250,7 @@ $(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support) $(LIB_A)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $^ $(unit_libs) -lcmocka -lm $(lib_libs)
 
-test-programs: $(LIB) $(TOOLS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
+test-programs: $(LIB) $(TOOLS) $(COMPLETIONS) $(EXAMPLES) $(UNIT) $(RUNTIME) $(EXTRA)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Running
@@ -295,8 +297,10 @@ bench: library  ## count what librex costs on top of libomptarget (host device, 
 # Installing. Programs find librex through the loader's configuration or rex.pc; nothing here touches either.
 
 pcdir := $(libdir)/pkgconfig
+# Where a completion goes: .../zsh/_rex-run to $(zshcompletiondir).
+installed_completion = $($(notdir $(patsubst %/,%,$(dir $(1))))completiondir)/$(notdir $(1))
 
-install: library $(TOOLS)  ## install to $(DESTDIR)$(prefix)
+install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
 	$(Q)install -d $(DESTDIR)$(libdir) $(DESTDIR)$(pcdir) $(DESTDIR)$(includedir)/rex
 	$(Q)install -m 755 $(LIB_SO) $(DESTDIR)$(libdir)/
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(libdir)/$(SONAME)
@@ -309,7 +313,7 @@ install: library $(TOOLS)  ## install to $(DESTDIR)$(prefix)
 	    -e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(pcdir) $(includedir))|" \
 	    librex/rex.pc.in > $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(bindir)/$${t##*/} || exit 1; done
-	$(Q)for c in $(COMPLETIONS); do install -D -m 644 $$c $(DESTDIR)$(completiondir)/$${c##*/} || exit 1; done
+	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(DESTDIR)$(call installed_completion,$(c)) && ):
 	$(Q)for m in $(MANPAGES); do \
 	    install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; \
 	    for n in $$($(man_names)); do \
@@ -320,7 +324,7 @@ uninstall:  ## remove what install put there
 	$(Q)rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(LIB))) $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)rm -f $(HEADERS:include/%=$(DESTDIR)$(includedir)/%)
 	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS)))
-	$(Q)rm -f $(addprefix $(DESTDIR)$(completiondir)/,$(notdir $(COMPLETIONS)))
+	$(Q)rm -f $(foreach c,$(COMPLETIONS),$(DESTDIR)$(call installed_completion,$(c)))
 	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \
 	    rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done
 	$(Q)if [ -d $(DESTDIR)$(includedir)/rex ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(includedir)/rex; fi

@@ -53,3 +53,22 @@ $(tools)/rex-cc: tools/rex-cc/rex-cc.in Makefile
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)sed 's|@VERSION@|$(VERSION)|' $< > $@ && chmod 755 $@
+
+# Completions, made from what each tool says with --help.
+completion := $(O)/completion
+
+# $(call completion-of,TOOL,SHELL,FILE)
+define completion-of
+COMPLETIONS += $(completion)/$(2)/$(3)
+$(completion)/$(2)/$(3): $(completion)/$(1).help tools/completion/completions.awk
+	@mkdir -p $$(@D)
+	$$(call say,AWK,$$@)
+	$$(Q)awk -v program=$(1) -v shell=$(2) -f tools/completion/completions.awk $$< > $$@ || { rm -f $$@; exit 1; }
+endef
+
+$(completion)/%.help: $(tools)/%
+	@mkdir -p $(@D)
+	$(Q)$< --help > $@ || { rm -f $@; exit 1; }
+
+$(foreach t,$(notdir $(TOOLS)),$(eval $(call completion-of,$(t),bash,$(t))) $(eval $(call completion-of,$(t),zsh,_$(t))) \
+    $(eval $(call completion-of,$(t),fish,$(t).fish)))

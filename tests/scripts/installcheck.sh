@@ -13,9 +13,10 @@ quietly() { "$@" >"$work/output" 2>&1 || { sed 's/^/    /' "$work/output"; retur
 
 # ---- what make install puts where, with a staging directory and the Debian way of naming directories
 
-set -- prefix=/usr libdir=/usr/lib/somewhere DESTDIR="$work/stage"
+set -- prefix=/usr libdir=/usr/lib/somewhere bashcompletiondir=/usr/one zshcompletiondir=/usr/two fishcompletiondir=/usr/three \
+    DESTDIR="$work/stage"
 quietly "$MAKE" install "$@"
-for file in lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h; do
+for file in one/rex-run two/_rex-run three/rex-run.fish lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h; do
     [ -e "$work/stage/usr/$file" ] || fail "make install DESTDIR=... left no usr/$file"
 done
 quietly "$MAKE" uninstall "$@"
@@ -29,9 +30,9 @@ quietly "$MAKE" install prefix="$work/first"
 mv "$work/first" "$work/moved"
 grep -oE 'X\(REX_E[A-Z]+' include/rex/offload.h | cut -c 3- >"$work/errors"
 while read -r error; do
-    # As man finds it, where there is man; Debian's minimal installations have a man that shows no pages.
+    # As man finds it, where there is one: Debian's minimal installations have a script of that name.
     page=$work/moved/share/man/man3/$error.3
-    if command -v man >/dev/null; then page=$(man -M "$work/moved/share/man" -w "$error") || page=; fi
+    case $(man --version 2>&1) in 'man '[0-9]*) page=$(man -M "$work/moved/share/man" -w "$error") || page= ;; esac
     [ -f "$page" ] || fail "man $error finds no page"
 done <"$work/errors"
 headers=$(cd "$work/moved/include" && find . -name '*.h' | sed 's|^\./||' | sort)
@@ -116,7 +117,9 @@ done
 
 for tool in "$work"/moved/bin/*; do
     [ -e "$work/moved/share/man/man1/${tool##*/}.1" ] || fail "${tool##*/} has no man page"
-    [ -e "$work/moved/share/bash-completion/completions/${tool##*/}" ] || fail "${tool##*/} has no completion"
+    for file in bash-completion/completions/${tool##*/} zsh/site-functions/_${tool##*/} fish/vendor_completions.d/${tool##*/}.fish; do
+        [ -s "$work/moved/share/$file" ] || fail "${tool##*/} has no completion $file"
+    done
     said=$("$tool" --version) || fail "${tool##*/} --version: status $?"
     case $said in *"$version") ;; *) fail "${tool##*/} --version says '$said', rex.pc says '$version'" ;; esac
 done

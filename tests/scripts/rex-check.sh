@@ -337,20 +337,6 @@ LC_ALL=C sed "s/axpi__/a${escape}pi__/" host.o >escape.o
 "$check" --json escape.o | python3 -c 'import json, sys; assert json.load(sys.stdin)["kernels"][0]["name"] == "a\x1bpi__kernel__"' ||
     fail 'JSON: a name with an escape sequence'
 
-# ---- completion
-
-completions_of() {
-    # shellcheck disable=SC2016
-    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rex_check rex-check "${COMP_WORDS[COMP_CWORD]}" \
-        "${COMP_WORDS[COMP_CWORD - 1]}"; echo "${COMPREPLY[*]}"' bash "$top/tools/completion/rex-check" "$@"
-}
-[ "$(completions_of rex-check --s)" = --source ] || fail "completion of --s: $(completions_of rex-check --s)"
-[ "$(completions_of rex-check --color = a)" = 'auto always' ] || fail "completion of --color=a: $(completions_of rex-check --color = a)"
-[ -z "$(completions_of rex-check app)" ] || fail 'completion of a file'
-for option in $(completions_of rex-check --); do
-    "$check" --help | grep -q -- "${option%=}" || fail "completion knows $option, --help does not"
-done
-
 # ---- what is kept is JSON, and no finding lacks a case
 
 for file in cubin-json source-json; do

@@ -50,24 +50,17 @@ says 125 'the value is empty'
 run "$rex_run" --omptarget
 says 125 'omptarget'
 
-# What --help, the man page and the completion say is what there is.
+# What --help and the man page say is what there is; the completion, made from --help, has the values that the library knows.
+run "$rex_run" --help
+[ -z "${UPDATE-}" ] || cp "$work/out" tests/golden/rex-run/help.txt
+diff -u tests/golden/rex-run/help.txt "$work/out" || fail '--help'
 for option in $("$rex_run" --help | grep -o -e '--[a-z]*' | sort -u); do
     grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-run.1 || fail "$option is not in the man page"
-    grep -q -e "'.*$option" tools/completion/rex-run || fail "$option is not completed"
 done
-# completed WORD...: what the last one is completed to
-completed() {
-    # The shell that the script is for expands it.
-    # shellcheck disable=SC2016
-    bash -c '. tools/completion/rex-run; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
-        _rex_run rex-run "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[*]}"' completion rex-run "$@"
-}
 for option in wait log; do
     "$rex_run" --$option=never true 2>&1 | sed 's/.*there are //; s/ and / /; s/,//g' >"$work/values"
-    [ "$(completed --$option = '')" = "$(cat "$work/values")" ] || fail "--$option: completed to $(completed --$option = '')"
+    sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
-[ "$(completed --wait sp)" = spin ] || fail 'completion of --wait sp'
-[ -z "$(completed --wait = spin ls --w)" ] || fail "completion of the program's options"
 
 # ---- programs that do not offload: the same output, status and signal
 

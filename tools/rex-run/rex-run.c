@@ -47,7 +47,8 @@ static const char usage[] =
     "  --trace=FILE      write a timeline of all calls to FILE; -: a summary at the end\n"
     "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug\n"
     "  --omptarget=LIB   use the libomptarget LIB, of whatever release, instead of the linked one\n"
-    "  --help, --version\n"
+    "  -h, --help        this text\n"
+    "  -V, --version     the version\n"
     "\n"
     "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, 127 if there is none.\n";
 
