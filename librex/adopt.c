@@ -215,17 +215,17 @@ static struct __tgt_bin_desc *come(struct __tgt_bin_desc *descriptor)
     adopted->registered = true;
     if (wanted() && rex_runtime_bind() == REX_OK)
         adopt(adopted);
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     adopted->next = all;
     all = adopted;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return adopted->given;
 }
 
 static struct __tgt_bin_desc *go(struct __tgt_bin_desc *descriptor)
 {
     struct __tgt_bin_desc *given = descriptor;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     struct adopted *adopted = all;
     while (adopted != NULL && !(adopted->registered && adopted->original == descriptor))
         adopted = adopted->next;
@@ -233,18 +233,18 @@ static struct __tgt_bin_desc *go(struct __tgt_bin_desc *descriptor)
         adopted->registered = false;
         given = adopted->given;
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return given;
 }
 
 const char *rex_adopted_name(const void *key)
 {
     const char *name = NULL;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (const struct adopted *adopted = all; adopted != NULL && name == NULL; adopted = adopted->next)
         if (adopted->registered)
             name = rex_entries_name(table_of(adopted->given->HostEntriesBegin, adopted->given->HostEntriesEnd), key);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return name;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "log.h"
 #include "queues.h"
 
 /* ---- the end of work ---------------------------------------------------------------------------------------------------------------- */
@@ -44,11 +45,11 @@ int rex_queue_await(struct rex_queue *queue)
     uint64_t serial = queue->serial;
     if (!queue->busy)
         return REX_OK;
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     int entered = rex_stream_enter(queue->gpu.context);
     int result = entered < 0 ? -1 : REX_STREAM(cuStreamSynchronize, queue->stream);
     rex_stream_leave(entered);
-    pthread_mutex_lock(&queue->lock);
+    rex_lock(&queue->lock);
     if (result != 0)
         return rex_queue_lose(queue);
     if (serial == queue->serial)
@@ -83,29 +84,29 @@ static struct rex_queue *queue_of(struct rex_pending *pending)
 static bool uses(struct rex_pending *pending, const void *begin, size_t size)
 {
     struct rex_queue *queue = queue_of(pending);
-    pthread_mutex_lock(&queue->lock);
+    rex_lock(&queue->lock);
     bool result = rex_queue_look(queue) == 0 && (begin == NULL || rex_spans_in_use(&queue->gpu.spans, begin, size));
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
 static bool runs(struct rex_pending *pending, const struct rex_registration *registration)
 {
     struct rex_queue *queue = queue_of(pending);
-    pthread_mutex_lock(&queue->lock);
+    rex_lock(&queue->lock);
     bool result = rex_queue_look(queue) == 0, found = queue->noted.count > REX_NOTED;
     for (uint32_t i = 0; i < queue->noted.count && i < REX_NOTED; i++)
         found |= queue->noted.kernel[i].registration == registration;
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result && found;
 }
 
 static int wait_for(struct rex_pending *pending)
 {
     struct rex_queue *queue = queue_of(pending);
-    pthread_mutex_lock(&queue->lock);
+    rex_lock(&queue->lock);
     int result = rex_queue_await(queue);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 

@@ -68,10 +68,12 @@ int rex_config_chosen(enum rex_option option)
 int rex_configure(enum rex_option option, const char *value)
 {
     char *copy = NULL;
+    enum rex_log_level level;
+    const char *file;
     if ((unsigned)option >= OPTIONS)
         return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
-    if (option == REX_OPTION_LOG && value != NULL && !rex_log_level_exists(value))
-        return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug", value);
+    if (option == REX_OPTION_LOG && value != NULL && *value != '\0' && rex_log_parse(value, &level, &file) != 0)
+        return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug, and :FILE may follow", value);
     if (option == REX_OPTION_WAIT && value != NULL && rex_wait_policy(value) < 0)
         return rex_fail(REX_EINVAL, "rex_configure: no wait policy \"%s\"; there are auto, spin, yield, block and runtime", value);
     if (option == REX_OPTION_ADOPT && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 && strcasecmp(value, "off") != 0)
@@ -88,5 +90,7 @@ int rex_configure(enum rex_option option, const char *value)
     chosen[option] = copy;
     pthread_mutex_unlock(&lock);
     free(old);
+    if (option == REX_OPTION_LOG)
+        rex_log_changed();
     return REX_OK;
 }

@@ -76,32 +76,32 @@ static void hold_first(int policy)
 void rex_context_activate(unsigned architecture)
 {
     int policy = wanted();
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     users++;
     for (int i = 0; policy != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
         if (!held[i] && rex_image_suits(architecture, rex_cuda_architecture(i)))
             activate(i, policy);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_context_hold(void)
 {
     int policy = wanted();
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     users++;
     if (!held[0])
         hold_first(policy == REX_WAIT_RUNTIME ? POLICY_OF_RUNTIME : policy);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_context_release(void)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (--users == 0)
         for (int i = 0; i < rex_cuda_devices(); i++)
             if (held[i]) {
                 rex_cuda_context_release(i);
                 held[i] = false;
             }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }

@@ -127,15 +127,22 @@ int rex_cuda_find(const struct rex_cuda_function *functions, size_t count)
     return rex_cuda_devices() > 0 ? find(functions, count) : -1;
 }
 
+static void start_once(void)
+{
+    rex_log_hold();
+    pthread_once(&once, start);
+    rex_log_release();
+}
+
 int rex_cuda_devices(void)
 {
-    pthread_once(&once, start);
+    start_once();
     return devices;
 }
 
 const char *rex_cuda_why(void)
 {
-    pthread_once(&once, start);
+    start_once();
     return absent[0] != '\0' ? absent : why;
 }
 

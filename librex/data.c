@@ -13,6 +13,7 @@
 #include "registration.h"
 #include "rex/launch.h"
 #include "rowcheck.h"
+#include "rowlog.h"
 #include "runtime.h"
 
 typedef void mapper_call(MAPPER_P);
@@ -48,6 +49,9 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
                 mapper_call *function)
 {
     int result = prepare(module, device, map, purpose, what);
+    if (result == REX_OK && rex_rows_wanted())
+        rex_rows_log(what, device, &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count, .ArgsBase = map->base, .Args = map->begin,
+                                                                   .ArgSizes = map->sizes, .ArgTypes = map->types, .ArgMappers = map->mappers});
     if (result == REX_OK)
         function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
     if (result == REX_OK && purpose == REX_FOR_END)

@@ -1,6 +1,7 @@
 /* error.c - the last error of each thread. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,10 @@ static __thread struct {
 
 int rex_fail_again(int code, const char *message)
 {
+    int error = errno;
     last.code = code;
     snprintf(last.message, sizeof last.message, "%s", message);
+    errno = error;
     return code;
 }
 
@@ -31,11 +34,13 @@ int rex_fail(int code, const char *format, ...)
 {
     char message[REX_MESSAGE_MAX]; /* apart from last.message, which may be one of the arguments */
     va_list arguments;
+    int error = errno;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     rex_fail_again(code, message);
     print(code, message);
+    errno = error;
     return code;
 }
 

@@ -7,7 +7,7 @@
 /* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
 #define REX_MESSAGE_MAX 4096
 
-/* Record the message for this thread, print it once, and return CODE. */
+/* Record the message for this thread, print it once, and return CODE. errno stays, as in all of these. */
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same without printing: for a thread that shares a failure which another thread has printed. */

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "graph.h"
+#include "log.h"
 #include "queues.h"
 
 int rex_event_create(struct rex_event **event)
@@ -66,14 +67,14 @@ static int make_driver_event(struct rex_event *event, const struct rex_gpu *gpu)
 int rex_event_issue_record(struct rex_event *event, struct rex_gpu *gpu, void *stream)
 {
     int result = REX_OK;
-    pthread_mutex_lock(&event->lock);
+    rex_lock(&event->lock);
     if (event->driver == NULL || event->context != gpu->context || event->forks != rex_forks())
         result = make_driver_event(event, gpu);
     if (result == REX_OK && REX_STREAM(cuEventRecord, event->driver, stream) != 0)
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
     if (result == REX_OK)
         event->state = REX_EVENT_DRIVER;
-    pthread_mutex_unlock(&event->lock);
+    rex_unlock(&event->lock);
     return result;
 }
 
@@ -90,14 +91,14 @@ static int recorded_in_graph(void)
 int rex_event_issue_wait(struct rex_event *event, void *stream)
 {
     int result = REX_OK;
-    pthread_mutex_lock(&event->lock);
+    rex_lock(&event->lock);
     if (event->state == REX_EVENT_GRAPH)
         result = recorded_in_graph();
     else if (event->state == REX_EVENT_NEW)
         result = never_recorded("rex_queue_wait");
     else if (event->state == REX_EVENT_DRIVER && REX_STREAM(cuStreamWaitEvent, stream, event->driver, 0) != 0)
         result = rex_fail(REX_ECUDA, "rex_queue_wait: %s", rex_cuda_why());
-    pthread_mutex_unlock(&event->lock);
+    rex_unlock(&event->lock);
     return result;
 }
 
@@ -105,10 +106,10 @@ int rex_event_issue_wait(struct rex_event *event, void *stream)
 
 static void record_time(struct rex_event *event)
 {
-    pthread_mutex_lock(&event->lock);
+    rex_lock(&event->lock);
     clock_gettime(CLOCK_MONOTONIC, &event->at);
     event->state = REX_EVENT_TIMED;
-    pthread_mutex_unlock(&event->lock);
+    rex_unlock(&event->lock);
 }
 
 int rex_event_record(struct rex_event *event, struct rex_queue *queue)
@@ -123,15 +124,15 @@ int rex_event_record(struct rex_event *event, struct rex_queue *queue)
         record_time(event);
     else
         result = rex_queue_put(queue, &work);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
 static int check_recorded(struct rex_event *event, const char *call)
 {
-    pthread_mutex_lock(&event->lock);
+    rex_lock(&event->lock);
     enum rex_event_state state = event->state;
-    pthread_mutex_unlock(&event->lock);
+    rex_unlock(&event->lock);
     return state == REX_EVENT_NEW ? never_recorded(call) : REX_OK;
 }
 
@@ -152,7 +153,7 @@ int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
     int joined = rex_graph_wait(queue, event, &result);
     if (result == REX_OK && !joined)
         result = queue->waits ? wait_at_once(event) : rex_queue_put(queue, &work);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 

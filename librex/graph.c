@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "log.h"
 #include "mapping.h"
 
 static void free_graph(struct rex_graph *graph)
@@ -57,7 +58,7 @@ int rex_graph_begin(struct rex_queue *queue)
         result = REX_ENOMEM;
     if (graph != NULL)
         rex_recording_begin(graph, queue);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
@@ -71,7 +72,7 @@ int rex_graph_end(struct rex_queue *queue, struct rex_graph **graph)
     bool began = made != NULL && made->queue[0] == queue;
     if (began)
         queue->recording = NULL;
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a recording", queue->name);
     rex_recording_end(made);
@@ -138,12 +139,12 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
     int result = graph != NULL ? rex_queue_enter(queue, "rex_graph_launch") : rex_fail(REX_EINVAL, "rex_graph_launch: the graph is NULL");
     if (result != REX_OK)
         return result;
-    pthread_mutex_lock(&graph->lock);
+    rex_lock(&graph->lock);
     result = launch(graph, queue);
-    pthread_mutex_unlock(&graph->lock);
+    rex_unlock(&graph->lock);
     if (result == REX_OK)
         result = rex_queue_settle(queue);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
@@ -177,8 +178,8 @@ int rex_graph_set(struct rex_graph *graph, size_t number, const struct rex_map *
                              : rex_fail(REX_EINVAL, "rex_graph_set: launch %zu, and the graph has %zu", number, graph->launches);
     if (!graph->waits && graph->forks != rex_forks())
         return rex_fail(REX_EFORK, "rex_graph_set: the graph was made in this process's parent");
-    pthread_mutex_lock(&graph->lock);
+    rex_lock(&graph->lock);
     int result = set(graph, number, map != NULL ? map : &nothing);
-    pthread_mutex_unlock(&graph->lock);
+    rex_unlock(&graph->lock);
     return result;
 }

@@ -5,11 +5,22 @@
  */
 #include "error.h"
 #include "event.h"
+#include "rowlog.h"
 #include "work.h"
 
 static int failed(const char *what)
 {
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+}
+
+static void log_launch(const struct rex_gpu *gpu, const struct rex_work *work, const struct rex_packed *packed)
+{
+    const struct rex_map *map = &work->launch.map;
+    struct __tgt_kernel_arguments packet = {.NumArgs = (uint32_t)map->count, .ArgsBase = map->base, .Args = map->begin, .ArgSizes = map->sizes,
+                                            .ArgTypes = map->types, .ArgMappers = map->mappers, .DynCGroupMem = packed->dynamic_memory};
+    memcpy(packet.Teams, packed->grid, sizeof packet.Teams);
+    memcpy(packet.Threads, packed->block, sizeof packet.Threads);
+    rex_rows_log(packed->kernel->name, gpu->number, &packet);
 }
 
 static int issue_launch(struct rex_gpu *gpu, void *stream, const struct rex_work *work, struct rex_queue_kernel **kernel)
@@ -20,6 +31,8 @@ static int issue_launch(struct rex_gpu *gpu, void *stream, const struct rex_work
         return result;
     if (kernel != NULL)
         *kernel = packed.kernel;
+    if (rex_rows_wanted())
+        log_launch(gpu, work, &packed);
     if (REX_STREAM(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1], packed.grid[2], packed.block[0],
                    packed.block[1], packed.block[2], packed.dynamic_memory, stream, gpu->address, NULL) == 0)
         return REX_OK;

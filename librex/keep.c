@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "hash.h"
+#include "log.h"
 
 struct kept {
     struct kept *next;
@@ -21,11 +22,11 @@ static struct kept *all_kept;
 unsigned char *rex_kept(const unsigned char *bytes, size_t size)
 {
     uint64_t hash = rex_hash_bytes(bytes, size);
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     const struct kept *kept = all_kept;
     while (kept != NULL && (kept->hash != hash || kept->size != size || memcmp(kept->bytes, bytes, size) != 0))
         kept = kept->next;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return kept != NULL ? kept->bytes : NULL;
 }
 
@@ -35,9 +36,9 @@ int rex_keep(unsigned char *bytes, size_t size)
     if (kept == NULL)
         return rex_fail_memory(sizeof *kept, "an image");
     *kept = (struct kept){NULL, bytes, size, rex_hash_bytes(bytes, size)};
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     kept->next = all_kept;
     all_kept = kept;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return REX_OK;
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "forward.h"
+#include "log.h"
 #include "pending.h"
 #include "rex/queue.h"
 #include "runtime.h"
@@ -67,27 +68,27 @@ static bool is_mapped_row(const struct rex_map *map, int32_t i)
 
 void rex_mapping_note(const struct rex_map *map, int number)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (int32_t i = 0; i < map->count; i++)
         if (is_mapped_row(map, i))
             hints[next++ % HINTS] = (struct hint){(uintptr_t)map->begin[i], (size_t)map->sizes[i], number};
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_mapping_forget(const struct rex_map *map, int number)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (int32_t i = 0; i < map->count; i++)
         for (unsigned j = 0; j < HINTS; j++)
             if (hints[j].begin == (uintptr_t)map->begin[i] && hints[j].number == number)
                 hints[j].size = 0;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 bool rex_mapping_hint(const void *begin, size_t size, int number, const void **row, size_t *row_size)
 {
     bool found = false;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (unsigned j = 0; j < HINTS && !found; j++) {
         size_t into = (uintptr_t)begin - hints[j].begin;
         if (hints[j].number != number || (uintptr_t)begin < hints[j].begin || into >= hints[j].size || size > hints[j].size - into)
@@ -96,6 +97,6 @@ bool rex_mapping_hint(const void *begin, size_t size, int number, const void **r
         *row_size = hints[j].size;
         found = true;
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return found;
 }

@@ -62,31 +62,49 @@ static void publish(struct rex_registration *registration, struct __tgt_bin_desc
 static void note_failure(struct rex_registration *registration, uintptr_t number, int result)
 {
     char *message = strdup(rex_last_error());
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     free(registration->failure_message);
     registration->failure_message = message;
     registration->failure = result;
     registration->failed_attempt = number;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 /* The failure of attempt NUMBER, as the waiting thread's own; 0 if that attempt did not fail. */
 static int shared_failure(struct rex_registration *registration, uintptr_t number)
 {
     int result = REX_OK;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (registration->failed_attempt == number)
         result = rex_fail_again(registration->failure,
                                 registration->failure_message != NULL ? registration->failure_message : "out of memory");
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
+}
+
+/* The attempts that the thread is in: the program's own function for the log may begin another one. */
+struct attempt {
+    const struct attempt *outer;
+    const struct rex_registration *registration;
+};
+static __thread const struct attempt *attempts;
+
+static int check_attempts(const struct rex_registration *registration)
+{
+    for (const struct attempt *attempt = attempts; attempt != NULL; attempt = attempt->outer)
+        if (attempt->registration == registration)
+            return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is being registered");
+    return REX_OK;
 }
 
 /* Do the work of attempt NUMBER, with the state BUSY. */
 static int work(struct rex_registration *registration, uintptr_t number, const char *name)
 {
+    struct attempt this = {attempts, registration};
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    attempts = &this;
     int result = rex_register(registration, name);
+    attempts = this.outer;
     if (result == REX_OK && !registration->on_host)
         pthread_once(&once, watch_forks);
     if (result == REX_OK)
@@ -117,7 +135,7 @@ static int register_as(struct rex_module *module, const char *name)
         if ((state & STATE_MASK) == REGISTERED)
             return REX_OK;
         if ((state & STATE_MASK) == BUSY)
-            result = await(registration, state);
+            result = check_attempts(registration) == REX_OK ? await(registration, state) : REX_EINVAL;
         else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return work(registration, number, name);
     }

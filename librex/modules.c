@@ -98,7 +98,7 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     if (known != NULL)
         return known;
     pin(module);
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
         known->place = module->place != NULL ? module->place : &rex_unknown_place;
@@ -107,7 +107,7 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
         __atomic_store_n(&modules, module, __ATOMIC_RELEASE);
     }
     known = module->registration;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     if (known == NULL)
         rex_fail_memory(sizeof *known, "a module");
     return known;
@@ -154,20 +154,20 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
 int rex_modules_claim_keys(struct rex_registration *registration)
 {
     int result = REX_OK;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (const struct rex_module *other = modules; other != NULL && result == REX_OK; other = other->next) {
         const struct rex_registration *theirs = other->registration;
         if (theirs != registration && theirs->claims_keys)
             result = conflict(&registration->table, &theirs->table);
     }
     registration->claims_keys = result == REX_OK;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }
 
 void rex_modules_release_keys(struct rex_registration *registration)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     registration->claims_keys = false;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }

@@ -14,6 +14,7 @@
 
 #include "error.h"
 #include "packetcheck.h"
+#include "rowlog.h"
 #include "runtime.h"
 
 #define TYPE_TARGET_PARAM 0x20
@@ -58,14 +59,21 @@ static const struct rex_packet_rule *rule_of(const struct rex_registration *regi
     return kernel.form == REX_FORM_ENV ? &registration->release->env : &registration->release->plain;
 }
 
-/* From now on launches of this kernel with as many rows may go the short way, if the release wants no more than a version. */
+/*
+ * From now on launches of this kernel with as many rows may go the short way, if the release wants no more than a version. At debug each
+ * one is written down, so that all go the long way: the short one has nothing to ask.
+ */
 static void remember(struct rex_registration *registration, int64_t position, const struct rex_packet_rule *rule, uint32_t rows)
 {
     const void *key = registration->table.entries[position].addr;
     const struct rex_launched **place = &registration->recent[rex_recent_place(key)];
-    if (rule->leading_row || registration->release->strict_flags != 0 || __atomic_load_n(place, __ATOMIC_ACQUIRE)->key == key)
+    if (rule->leading_row || registration->release->strict_flags != 0 || __atomic_load_n(place, __ATOMIC_ACQUIRE)->key == key ||
+        rex_rows_wanted())
         return;
-    __atomic_store_n(place, rex_table_launched(&registration->table, position, rule->version, rows), __ATOMIC_RELEASE);
+    __atomic_store_n(place, rex_table_launched(&registration->table, position, rule->version, rows), __ATOMIC_SEQ_CST);
+    /* Another thread may have turned the log on between: what it emptied (register.c) must stay empty. */
+    if (__atomic_load_n(&rex_log_level_now, __ATOMIC_SEQ_CST) == REX_LOG_DEBUG)
+        __atomic_store_n(place, &rex_never_launched, __ATOMIC_RELEASE);
 }
 
 /* Every check, every default. */
@@ -83,6 +91,8 @@ static int fit(struct rex_registration *registration, int64_t position, int64_t 
         return result;
     fitted.Version = rule->version;
     fitted.Flags |= registration->release->strict_flags;
+    if (rex_rows_wanted())
+        rex_rows_log(registration->table.entries[position].name, device, &fitted);
     remember(registration, position, rule, args->NumArgs);
     *packet = fitted;
     return rule->leading_row;

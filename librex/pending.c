@@ -22,16 +22,16 @@ static int any_lost;
 
 void rex_pending_add(struct rex_pending *pending)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     pending->next = all;
     all = pending;
     __atomic_fetch_add(&rex_pending_count, 1, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_pending_remove(struct rex_pending *pending)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     struct rex_pending **at = &all;
     while (*at != NULL && *at != pending)
         at = &(*at)->next;
@@ -39,7 +39,7 @@ void rex_pending_remove(struct rex_pending *pending)
         *at = pending->next;
         __atomic_fetch_sub(&rex_pending_count, 1, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 static bool waits(void)
@@ -86,22 +86,22 @@ int rex_pending_unmap(const struct rex_map *map, int number, const char *what)
     int result = REX_OK;
     if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) == 0)
         return REX_OK;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
         if (each->number == number && (uses_a_row(each, map) || why_lost(each) != NULL))
             result = settle(each, what, "this memory");
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }
 
 int rex_pending_unload(const struct rex_registration *registration, bool last)
 {
     int result = REX_OK;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
         if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)) || why_lost(each) != NULL)
             result = settle(each, "the end of a module", "it");
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }
 
@@ -116,21 +116,21 @@ int rex_pending_lost(int number, const char *what)
     int result = REX_OK;
     if (__atomic_load_n(&any_lost, __ATOMIC_RELAXED) == 0)
         return REX_OK;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
         if (each->number == number && why_lost(each) != NULL)
             result = lost(each, what);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }
 
 void rex_pending_wait(const struct rex_map *map, int number, const char *call)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL; each = each->next)
         if (each->number == number && (map != NULL ? uses_a_row(each, map) : each->uses(each, NULL, 0))) {
             rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call, each->name);
             each->wait(each);
         }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }

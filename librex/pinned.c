@@ -14,6 +14,7 @@
 #include "context.h"
 #include "cuda.h"
 #include "error.h"
+#include "log.h"
 
 struct range {
     struct range *next;
@@ -44,21 +45,21 @@ static const struct range *overlapping(uintptr_t begin, size_t size)
 static struct range *take(const void *address, bool ours)
 {
     struct range **at = &ranges, *found;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     while (*at != NULL && ((*at)->begin != (uintptr_t)address || (*at)->ours != ours))
         at = &(*at)->next;
     if ((found = *at) != NULL)
         *at = found->next;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return found;
 }
 
 static void put(struct range *range)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     range->next = ranges;
     ranges = range;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 static struct range *new_range(const void *address, size_t size, bool ours)
@@ -144,7 +145,7 @@ static int pin(void *address, size_t size)
 /* The list is locked throughout, so that of two threads that pin one range the second is told. */
 static int pin_range(struct range *range)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     const struct range *other = overlapping(range->begin, range->size);
     int result = other != NULL ? rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p overlap the %zu pinned at %p", range->size,
                                           (void *)range->begin, other->size, (void *)other->begin)
@@ -153,7 +154,7 @@ static int pin_range(struct range *range)
         range->next = ranges;
         ranges = range;
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }
 

@@ -7,8 +7,10 @@
 
 #include "error.h"
 #include "graph.h"
+#include "log.h"
 #include "queues.h"
 #include "rowcheck.h"
+#include "rowlog.h"
 #include "runtime.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -75,7 +77,7 @@ static int enter_and_put(struct rex_queue *queue, struct rex_work *work, const c
     if (unlikely(result != REX_OK))
         return result;
     result = rex_queue_put(queue, work);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
@@ -174,11 +176,15 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
     if (result != REX_OK)
         return result;
     result = check_update(queue, map);
+    if (result == REX_OK && rex_rows_wanted())
+        rex_rows_log("queue update", queue->gpu.number, &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count, .ArgsBase = map->base,
+                                                                                        .Args = map->begin, .ArgSizes = map->sizes,
+                                                                                        .ArgTypes = map->types});
     if (result == REX_OK)
         result = put_update(queue, map, REX_TYPE_TO);
     if (result == REX_OK)
         result = put_update(queue, map, REX_TYPE_FROM);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
@@ -206,6 +212,6 @@ void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue
     else if ((address = global_address(registration, position, queue, variable)) == NULL && queue->waits)
         rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet", registration->table.entries[position].name,
                  queue->gpu.number);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return address;
 }

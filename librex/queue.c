@@ -42,7 +42,7 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
         return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
     if (unlikely(queue->forks != forks && !queue->waits))
         return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call, queue->name);
-    pthread_mutex_lock(&queue->lock);
+    rex_lock(&queue->lock);
     return REX_OK;
 }
 
@@ -163,10 +163,10 @@ int rex_queue_destroy(struct rex_queue *queue)
         return REX_OK;
     bool here = queue->waits || queue->forks == forks;
     if (here) {
-        pthread_mutex_lock(&queue->lock);
+        rex_lock(&queue->lock);
         bool recording = queue->recording != NULL;
         result = recording ? recorded_to(queue, "rex_queue_destroy") : rex_queue_await(queue);
-        pthread_mutex_unlock(&queue->lock);
+        rex_unlock(&queue->lock);
         if (recording)
             return result;
     }
@@ -186,7 +186,7 @@ int rex_queue_sync(struct rex_queue *queue)
     if (result != REX_OK)
         return result;
     result = queue->recording != NULL ? recorded_to(queue, "rex_queue_sync") : rex_queue_await(queue);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 
@@ -196,7 +196,7 @@ int rex_queue_done(struct rex_queue *queue)
     if (result != REX_OK)
         return result;
     result = rex_queue_look(queue);
-    pthread_mutex_unlock(&queue->lock);
+    rex_unlock(&queue->lock);
     return result;
 }
 

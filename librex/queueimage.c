@@ -34,16 +34,16 @@ static void discard(struct rex_queue_image *image)
 
 void rex_queue_image_hold(struct rex_queue_image *image)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     image->holders++;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_queue_image_release(struct rex_queue_image *image)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     bool last = --image->holders == 0;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     if (last)
         discard(image);
 }
@@ -166,14 +166,14 @@ static struct rex_queue_image *find(const struct rex_registration *registration,
 
 static struct rex_queue_image *find_or_load(struct rex_registration *registration, int ordinal, void *context)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     struct rex_queue_image *image = find(registration, ordinal);
     if (image == NULL && (image = new_image(registration, ordinal, context)) != NULL) {
         image->next = registration->queue_images;
         registration->unload = unload;
         __atomic_store_n(&registration->queue_images, image, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return image;
 }
 

@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "graph.h"
+#include "log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of which queues a recording has */
 static struct rex_graph *recorded;
@@ -103,27 +104,27 @@ static int append(struct rex_graph *graph, const struct rex_work *work, uint32_t
 
 int rex_graph_add(struct rex_graph *graph, const struct rex_work *work, uint32_t lane)
 {
-    pthread_mutex_lock(&graph->lock);
+    rex_lock(&graph->lock);
     int result = rex_graph_check(graph, work);
     if (result == REX_OK)
         result = append(graph, work, lane);
-    pthread_mutex_unlock(&graph->lock);
+    rex_unlock(&graph->lock);
     return result;
 }
 
 int rex_graph_record(struct rex_graph *graph, struct rex_event *event, uint32_t lane)
 {
-    pthread_mutex_lock(&graph->lock);
+    rex_lock(&graph->lock);
     struct rex_work work = {.kind = REX_WORK_RECORD, .event = {NULL, graph->points}};
     int result = append(graph, &work, lane);
     if (result == REX_OK) {
-        pthread_mutex_lock(&event->lock);
+        rex_lock(&event->lock);
         event->state = REX_EVENT_GRAPH;
         event->graph = graph->number;
         event->point = graph->points++;
-        pthread_mutex_unlock(&event->lock);
+        rex_unlock(&event->lock);
     }
-    pthread_mutex_unlock(&graph->lock);
+    rex_unlock(&graph->lock);
     return result;
 }
 
@@ -131,11 +132,11 @@ int rex_graph_record(struct rex_graph *graph, struct rex_event *event, uint32_t 
 static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
 {
     struct rex_graph *graph = recorded;
-    pthread_mutex_lock(&event->lock);
+    rex_lock(&event->lock);
     while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))
         graph = graph->next;
     *point = event->point;
-    pthread_mutex_unlock(&event->lock);
+    rex_unlock(&event->lock);
     return graph;
 }
 
@@ -158,18 +159,18 @@ static int join(struct rex_queue *queue, struct rex_graph *graph)
 int rex_graph_wait(struct rex_queue *queue, struct rex_event *event, int *result)
 {
     uint32_t point = 0;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     struct rex_graph *graph = graph_of(event, &point);
     if (queue->recording != NULL && queue->recording != graph)
         *result = rex_fail(REX_EINVAL, "rex_queue_wait: queue \"%s\" is being recorded to, and the event was not recorded in the same "
                                        "graph", queue->name);
     else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {
         struct rex_work work = {.kind = REX_WORK_WAIT, .event = {NULL, point}};
-        pthread_mutex_lock(&graph->lock);
+        rex_lock(&graph->lock);
         *result = append(graph, &work, queue->lane);
-        pthread_mutex_unlock(&graph->lock);
+        rex_unlock(&graph->lock);
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return graph != NULL;
 }
 
@@ -177,33 +178,33 @@ int rex_graph_wait(struct rex_queue *queue, struct rex_event *event, int *result
 
 void rex_recording_begin(struct rex_graph *graph, struct rex_queue *queue)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     graph->queue[0] = queue;
     graph->lanes = 1;
     graph->next = recorded;
     recorded = graph;
     queue->recording = graph;
     queue->lane = 0;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 /* Take GRAPH off the list, so that no other queue joins. */
 static void leave_list(struct rex_graph *graph)
 {
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     struct rex_graph **at = &recorded;
     while (*at != graph)
         at = &(*at)->next;
     *at = graph->next;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_recording_end(struct rex_graph *graph)
 {
     leave_list(graph);
     for (uint32_t i = 1; i < graph->lanes; i++) {
-        pthread_mutex_lock(&graph->queue[i]->lock);
+        rex_lock(&graph->queue[i]->lock);
         graph->queue[i]->recording = NULL;
-        pthread_mutex_unlock(&graph->queue[i]->lock);
+        rex_unlock(&graph->queue[i]->lock);
     }
 }

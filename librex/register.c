@@ -35,11 +35,25 @@ static int give_to_runtime(struct rex_registration *registration, const struct r
                     rex_runtime_path(), image->path, *cause != '\0' ? "; " : "", cause);
 }
 
+static void forget_launches(struct rex_registration *registration)
+{
+    for (size_t i = 0; i < REX_RECENT; i++)
+        __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
+}
+
+/* From now on each launch is to be written down, which the long way does (packet.c). */
+static void forget_all_launches(void)
+{
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (rex_registration_of(module) != NULL)
+            forget_launches(rex_registration_of(module));
+}
+
 /* What the short way of a launch asks (packet.c). */
 static void prepare_launches(struct rex_registration *registration)
 {
-    for (size_t i = 0; i < REX_RECENT; i++)
-        registration->recent[i] = &rex_never_launched;
+    rex_log_on_debug(forget_all_launches);
+    forget_launches(registration);
     registration->devices = (uint64_t)rex_devices_known() + 2;
     registration->most_teams = registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
 }

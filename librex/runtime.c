@@ -238,12 +238,12 @@ int rex_runtime_bind(void)
         return REX_OK;
     if (binding)
         return rex_fail(REX_ENORUNTIME, "libomptarget was called from its own constructor, before it was bound");
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (rex_runtime() == NULL) {
         binding = 1;
         result = choose();
         binding = 0;
     }
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }

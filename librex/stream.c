@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "log.h"
+
 struct rex_stream_driver rex_stream_driver;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,12 +25,12 @@ int rex_stream_ready(void)
 #undef FUNCTION
     };
     static const struct rex_cuda_function load = {"cuFuncLoad", "12.4", &rex_stream_driver.cuFuncLoad}; /* not needed: older ones load at once */
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (!found && rex_cuda_find(functions, sizeof functions / sizeof *functions) == 0) {
         found = true;
         rex_cuda_find(&load, 1);
     }
     int result = found ? 0 : -1;
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return result;
 }

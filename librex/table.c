@@ -184,9 +184,9 @@ const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t p
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct rex_launched *launched = &table->launched[position];
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (launched->key == NULL)
         *launched = (struct rex_launched){table->entries[position].addr, version, rows, launched->most_threads};
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
     return launched;
 }

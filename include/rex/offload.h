@@ -134,7 +134,9 @@ REX_API const char *rex_version(void);
  * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is bound yet.
  * REX_OPTION_CUBIN       REX_CUBIN: path of the image of the main program's module, instead of its own name.
  * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is looked for first.
- * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` (the default), `info` or `debug`.
+ * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`, in either case; or `LEVEL:FILE` or `:FILE`:
+ *                        lines go to the end of FILE instead of standard error, %p in its name being the number of the process. At `debug`
+ *                        every launch and data call is written down with its rows, and launches are slower.
  * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default), `spin`, `yield`, `block`, or `runtime`. Takes effect
  *                        at the first registration of an image for the GPU. libomptarget itself blocks, which costs 10 to 25 microseconds
  *                        a launch; `auto` lets the driver choose between spin and yield, `runtime` leaves the choice to libomptarget.
@@ -160,6 +162,31 @@ enum rex_option {
  * Returns 0, REX_EINVAL (unknown option, a log level that does not exist, 4096 bytes or more) or REX_ENOMEM. Since 0.1.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
+
+/**
+ * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF: nothing. REX_LOG_ERROR: what failed. REX_LOG_WARN: what
+ * may not be what was wanted. REX_LOG_INFO: what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything, each row of each
+ * launch and data call. Since 0.1.
+ */
+enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
+
+/**
+ * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to REX_LOG_DEBUG; @message the line without "librex: " and
+ * newline, valid until the function returns; @context the caller's.
+ *
+ * It runs on the thread that has something to say, on several threads at once if they do, and no lock of librex is held: it may call any librex
+ * function, except that a module cannot be used from it while that module is being registered (REX_EINVAL). What librex has to say to that
+ * thread meanwhile goes where it would go without the function. rex_last_error() and errno of the thread are afterwards what they were.
+ * Since 0.1.
+ */
+typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
+
+/**
+ * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to @function with @context, instead of standard error or a
+ * file; NULL restores that. @context is the program's and must live until the function is replaced and calls of it on other threads have
+ * ended, which may still be under way when this returns. Any thread. Since 0.1.
+ */
+REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /*
  * ---- Modules ----------------------------------------------------------------------------------------------------------

@@ -60,6 +60,9 @@ static void bad_settings(const void *context)
     CHECK_EQUAL(rex_configure((enum rex_option)-1, "x"), REX_EINVAL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "loud"), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "\"loud\"");
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "loud:/tmp/a"), REX_EINVAL);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info:"), REX_EINVAL);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, ""), 0);
     CHECK_EQUAL(rex_config(REX_OPTION_LOG, value), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "DEBUG"), 0);
     memset(long_value, 'x', REX_CONFIG_MAX);
@@ -85,6 +88,7 @@ static void one_line_of_each(const void *level)
         setenv("REX_LOG", level, 1);
     else
         unsetenv("REX_LOG");
+    rex_configure(REX_OPTION_LOG, NULL); /* the parent has looked at its own environment already */
     rex_log(REX_LOG_ERROR, "%s line", "error");
     rex_log(REX_LOG_WARN, "%s line", "warn");
     rex_log(REX_LOG_INFO, "%s line", "info");
@@ -99,7 +103,7 @@ static void test_log_levels(void **state)
         const char *level;
         int lines;
     } cases[] = {{"off", 0},  {"error", 1}, {"warn", 2},  {NULL, 2},
-                 {"info", 3}, {"debug", 4}, {"Debug", 4}, {"nonsense", 2}};
+                 {"info", 3}, {"debug", 4}, {"Debug", 4}, {"nonsense", 2}, {"Warning", 2}, {"debug:", 2}};
     static const char *const in_order[] = {"librex: error line\n", "librex: warn line\n", "librex: info line\n",
                                            "librex: debug line\n"};
     (void)state;
@@ -115,6 +119,7 @@ static void repeated_failures(const void *context)
 {
     (void)context;
     unsetenv("REX_LOG");
+    rex_configure(REX_OPTION_LOG, NULL);
     for (int i = 0; i < 100; i++)
         rex_fail(REX_EKEY, "the same each time");
     rex_fail(REX_EKEY, "another");

@@ -1,0 +1,19 @@
+/* rowlog.h - launches and data calls, row by row, in the log. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_INTERNAL_ROWLOG_H
+#define REX_INTERNAL_ROWLOG_H
+
+#include "forward.h"
+#include "log.h"
+
+/* TYPE in words, "to|from|target_param", in TEXT of SIZE bytes: the names are those of libomptarget's enumerators. "alloc" for 0. */
+void rex_type_text(int64_t type, char *text, size_t size);
+
+/* A row of each, at debug: WHAT is done on DEVICE with PACKET, of which a data call (no teams) has the columns alone. */
+void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet);
+
+static inline bool rex_rows_wanted(void)
+{
+    return __builtin_expect(rex_log_wanted(REX_LOG_DEBUG), 0);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/*
+ * log.c - where lines go: a file, a function of the program; what they leave alone: errno, the last error; rows in words.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "error.h"
+#include "log.h"
+#include "rowlog.h"
+
+static char folder[PATH_MAX];
+
+static const char *in_folder(const char *name)
+{
+    static char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void configure(const char *level_and_name)
+{
+    char value[2 * PATH_MAX];
+    const char *colon = strchr(level_and_name, ':');
+    snprintf(value, sizeof value, "%.*s:%s/%s", (int)(colon - level_and_name), level_and_name, folder, colon + 1);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, value), 0);
+}
+
+static char *text_of(const char *name)
+{
+    size_t size;
+    char *text = (char *)read_bytes(in_folder(name), &size);
+    text = realloc(text, size + 1);
+    assert_non_null(text);
+    text[size] = '\0';
+    return text;
+}
+
+/* ---- a file ------------------------------------------------------------------------------------------------------ */
+
+static void to_a_file(const void *context)
+{
+    (void)context;
+    configure("info:plain");
+    rex_log(REX_LOG_INFO, "to the file");
+    rex_log(REX_LOG_DEBUG, "nowhere");
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    rex_log(REX_LOG_INFO, "to standard error");
+    configure(":plain"); /* warn */
+    rex_log(REX_LOG_INFO, "nowhere");
+    rex_log(REX_LOG_WARN, "behind it");
+    configure("debug:100%% of %p");
+    rex_log(REX_LOG_DEBUG, "by %ld", (long)getpid());
+}
+
+static void no_such_folder(const void *context)
+{
+    (void)context;
+    configure("info:missing/file");
+    rex_log(REX_LOG_INFO, "one line");
+    rex_log(REX_LOG_INFO, "another");
+}
+
+static void from_the_environment(const void *context)
+{
+    (void)context;
+    char value[3 * PATH_MAX];
+    snprintf(value, sizeof value, "debug:%s", in_folder("environment"));
+    setenv("REX_LOG", value, 1);
+    rex_configure(REX_OPTION_LOG, NULL);
+    rex_log(REX_LOG_DEBUG, "in it");
+}
+
+/* Each process has a file of its own where the name says so. */
+static void forks(const void *context)
+{
+    int status;
+    (void)context;
+    configure("info:of %p");
+    rex_log(REX_LOG_INFO, "by %ld", (long)getpid());
+    pid_t child = fork();
+    if (child == 0) {
+        rex_log(REX_LOG_INFO, "by %ld", (long)getpid());
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    for (int i = 0; i < 2; i++) {
+        char name[64], line[64];
+        long pid = i == 0 ? (long)getpid() : (long)child;
+        snprintf(name, sizeof name, "of %ld", pid);
+        snprintf(line, sizeof line, "librex: by %ld\n", pid);
+        char *text = text_of(name);
+        CHECK(strcmp(text, line) == 0);
+        free(text);
+    }
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    const char *output = in_child(to_a_file, NULL);
+    assert_string_equal(output, "librex: to standard error\n");
+    char *text = text_of("plain");
+    assert_string_equal(text, "librex: to the file\nlibrex: behind it\n");
+    free(text);
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "grep -q '^librex: by [0-9]*$' '%s/100%% of '[0-9]*", folder);
+    assert_int_equal(system(command), 0);
+
+    output = in_child(no_such_folder, NULL);
+    assert_int_equal(occurrences(output, "cannot be opened: No such file or directory"), 1);
+    assert_int_equal(occurrences(output, "missing/file"), 1);
+    assert_int_equal(occurrences(output, "librex: one line\nlibrex: another\n"), 1);
+
+    assert_string_equal(in_child(from_the_environment, NULL), "");
+    text = text_of("environment");
+    assert_string_equal(text, "librex: in it\n");
+    free(text);
+    in_child(forks, NULL);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 8, LINES = 500, WIDTH = 300 };
+
+static void *many_lines(void *number)
+{
+    char letters[WIDTH + 1];
+    memset(letters, 'a' + *(int *)number, WIDTH);
+    letters[WIDTH] = '\0';
+    for (int i = 0; i < LINES; i++)
+        rex_log(REX_LOG_INFO, "%s", letters);
+    return NULL;
+}
+
+static void lines_of_threads(const void *context)
+{
+    pthread_t threads[THREADS];
+    int numbers[THREADS];
+    (void)context;
+    configure("info:threads");
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, many_lines, &numbers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void test_whole_lines(void **state)
+{
+    int counts[THREADS] = {0};
+    (void)state;
+    in_child(lines_of_threads, NULL);
+    char *text = text_of("threads"), *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        int number = line[strlen("librex: ")] - 'a';
+        assert_int_equal(strlen(line), strlen("librex: ") + WIDTH);
+        assert_in_range(number, 0, THREADS - 1);
+        assert_int_equal(strspn(line + strlen("librex: "), (char[]){(char)('a' + number), '\0'}), WIDTH);
+        counts[number]++;
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(counts[i], LINES);
+    free(text);
+}
+
+/* ---- a function of the program ------------------------------------------------------------------------------------ */
+
+static struct {
+    int calls;
+    enum rex_log_level level;
+    char message[256];
+    pthread_mutex_t *taken; /* has to be free */
+} got;
+
+/* Calls librex, which fails, and leaves another errno. */
+static void receive(enum rex_log_level level, const char *message, void *context)
+{
+    CHECK(context == &got);
+    got.calls++;
+    got.level = level;
+    snprintf(got.message, sizeof got.message, "%s", message);
+    if (got.taken != NULL) {
+        CHECK_EQUAL(pthread_mutex_trylock(got.taken), 0);
+        pthread_mutex_unlock(got.taken);
+    }
+    CHECK_EQUAL(rex_configure((enum rex_option)99, "x"), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "no option 99");
+    CHECK_EQUAL(rex_module_register(NULL), REX_EINVAL);
+    errno = EDOM;
+}
+
+static void callback(const void *context)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    rex_set_log_callback(receive, &got);
+    errno = EISDIR;
+    rex_log(REX_LOG_INFO, "the %s", "first");
+    CHECK_EQUAL(errno, EISDIR);
+    CHECK_EQUAL(got.calls, 1);
+    CHECK_EQUAL(got.level, REX_LOG_INFO);
+    CHECK(strcmp(got.message, "the first") == 0);
+    rex_log(REX_LOG_DEBUG, "too much");
+    CHECK_EQUAL(got.calls, 1);
+
+    CHECK_EQUAL(rex_fail(REX_EKEY, "an error"), REX_EKEY);
+    CHECK_EQUAL(errno, EISDIR);
+    CHECK_EQUAL(got.calls, 2);
+    CHECK_EQUAL(got.level, REX_LOG_ERROR);
+    CHECK_EQUAL(rex_last_error_code(), REX_EKEY);
+    CHECK(strcmp(rex_last_error(), "an error") == 0);
+
+    /* What is said under locks comes when the last one is free, in order. */
+    got.taken = &mutex;
+    rex_lock(&mutex);
+    rex_log_hold();
+    rex_log(REX_LOG_INFO, "under a lock");
+    rex_log(REX_LOG_WARN, "under a lock, too");
+    rex_log_release();
+    CHECK_EQUAL(got.calls, 2);
+    rex_unlock(&mutex);
+    CHECK_EQUAL(got.calls, 4);
+    CHECK(strcmp(got.message, "under a lock, too") == 0);
+    CHECK_EQUAL(got.level, REX_LOG_WARN);
+    CHECK_EQUAL(errno, EISDIR);
+
+    rex_set_log_callback(NULL, NULL);
+    rex_log(REX_LOG_INFO, "to standard error");
+    CHECK_EQUAL(got.calls, 4);
+}
+
+static void test_callback(void **state)
+{
+    (void)state;
+    const char *output = in_child(callback, NULL);
+    assert_int_equal(occurrences(output, "librex: to standard error\n"), 1);
+    /* What librex said to the function itself. */
+    assert_true(occurrences(output, "no option 99") > 0);
+    assert_int_equal(occurrences(output, "an error"), 0);
+    assert_int_equal(occurrences(output, "under a lock"), 0);
+}
+
+/* No error path changes errno, whether it is printed, kept from the log, or recorded alone. */
+static void errno_stays(const void *context)
+{
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
+    configure("debug:errno");
+    for (int i = 0; i < 2; i++) {
+        errno = ENOTTY;
+        rex_fail(REX_EINVAL, "%s %s", "another", i == 0 ? "error" : "one");
+        rex_fail_again(REX_EINVAL, "again");
+        rex_fail_memory(17, "a test");
+        rex_log(REX_LOG_DEBUG, "a line");
+        CHECK_EQUAL(errno, ENOTTY);
+        CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
+    }
+}
+
+static void test_errno(void **state)
+{
+    (void)state;
+    in_child(errno_stays, NULL);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static void rows_in_words(const void *context)
+{
+    static char x[4000];
+    void *base[3] = {x, x + 8, (void *)42}, *begin[3] = {x, x, (void *)42};
+    int64_t sizes[3] = {4000, 16, 8}, types[3] = {0x21, 0x2000000000003, 0x120};
+    void *names[3] = {(char[]){";x[0:1000];main.c;12;3;;"}, (char[]){"y"}, NULL};
+    struct __tgt_kernel_arguments packet = {.NumArgs = 3, .ArgsBase = base, .Args = begin, .ArgSizes = sizes, .ArgTypes = types, .ArgNames = names,
+                                            .Teams = {4, 1, 1}, .Threads = {256, 2, 1}, .DynCGroupMem = 64};
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    rex_rows_log("axpy__kernel__", -1, &packet);
+    packet.ArgNames = NULL;
+    packet.Teams[0] = 0;
+    rex_rows_log("data call", 2, &packet);
+}
+
+static void test_rows(void **state)
+{
+    static const struct {
+        int64_t type;
+        const char *text;
+    } cases[] = {
+        {0, "alloc"}, {0x21, "to|target_param"}, {0x3, "to|from"}, {0x120, "target_param|literal"}, {0x100000000001, "to|non_contig"},
+        {0x1000000000018, "delete|ptr_and_obj|member_of(1)"}, {0x1000 | 0x2000 | 0x200 | 0x4, "always|implicit|present|ompx_hold"},
+        {0x8c0, "return_param|private|0x800"}, {0x4400, "close|attach"},
+    };
+    char text[256], small[6];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        rex_type_text(cases[i].type, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+    rex_type_text(0x21, small, sizeof small);
+    assert_string_equal(small, "to|ta");
+    const char *output = in_child(rows_in_words, NULL);
+    assert_int_equal(occurrences(output, "librex: axpy__kernel__: device -1, 4 x 1 x 1 teams of 256 x 2 x 1 threads, 64 bytes of dynamic shared "
+                                         "memory, 3 rows\n"), 1);
+    assert_int_equal(occurrences(output, "librex: axpy__kernel__: row 0: to|target_param x[0:1000] 4000 bytes\n"), 1);
+    assert_int_equal(occurrences(output, "librex: axpy__kernel__: row 1: to|from|member_of(2) y 16 bytes, base 0x"), 1);
+    assert_int_equal(occurrences(output, "0x2a, 8 bytes\n"), 2);
+    assert_int_equal(occurrences(output, "librex: data call: device 2, 3 rows\nlibrex: data call: row 0: to|target_param 0x"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files), cmocka_unit_test(test_whole_lines), cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_errno), cmocka_unit_test(test_rows),
+    };
+    make_folder(folder);
+    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return result;
+}
