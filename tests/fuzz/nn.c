@@ -6,12 +6,12 @@
 void fuzz_bytes(const uint8_t *bytes, size_t size)
 {
     char text[WINDOW][RECORD_LENGTH];
-    double latitude[WINDOW], longitude[WINDOW];
+    struct place places[WINDOW];
     struct records records;
     const char *file = fuzz_file(0, bytes, size);
     if (open_records(&records, fuzz_file(1, file, strlen(file))) != 0)
         return;
-    while (read_window(&records, text, latitude, longitude) > 0)
+    while (read_window(&records, text, places) > 0)
         ;
     close_records(&records);
 }
