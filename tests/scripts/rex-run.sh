@@ -58,7 +58,7 @@ for option in $("$rex_run" --help | grep -o -e '--[a-z]*' | sort -u); do
     grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-run.1 || fail "$option is not in the man page"
 done
 for option in wait log; do
-    "$rex_run" --$option=never true 2>&1 | sed 's/.*there are //; s/ and / /; s/,//g' >"$work/values"
+    "$rex_run" --$option=never true 2>&1 | sed 's/.*there are //; s/, and :FILE.*//; s/ and / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
 
