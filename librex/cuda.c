@@ -10,9 +10,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
+#include "nogpu.h"
 
 #define COMPUTE_CAPABILITY_MAJOR 75
 #define COMPUTE_CAPABILITY_MINOR 76
@@ -39,8 +41,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *handle; /* of the driver, once opened; never closed */
 static int devices;
 static unsigned architectures[REX_CUDA_DEVICES_MAX];
-static char absent[256];      /* why there is no device; written once */
-static __thread char why[256]; /* the last call of this thread that failed */
+static char absent[1024];      /* why there is no device; written once */
+static int broken;             /* although a GPU seems to be there */
+static __thread char why[512]; /* the last call of this thread that failed */
 
 int rex_cuda_record(int result, const char *call)
 {
@@ -55,13 +58,23 @@ int rex_cuda_record(int result, const char *call)
 /* Every driver call goes through here: 0, or its result with the call and the result's name in `why`. */
 #define CUDA(function, ...) rex_cuda_record(driver.function(__VA_ARGS__), #function)
 
+/* CUDA 12.4 is 12040 to the driver. */
+static void too_old(const struct rex_cuda_function *function)
+{
+    int (*get_version)(int *version) = NULL, version = 0;
+    void *address = dlsym(handle, "cuDriverGetVersion");
+    memcpy(&get_version, &address, sizeof address);
+    int length = snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", function->name, function->since);
+    if (get_version != NULL && get_version(&version) == 0 && version > 0 && length > 0)
+        snprintf(why + length, sizeof why - (size_t)length, ", and is one of CUDA %d.%d", version / 1000, version % 1000 / 10);
+}
+
 static int find(const struct rex_cuda_function *functions, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         void *address = dlsym(handle, functions[i].name);
         if (address == NULL) {
-            snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", functions[i].name,
-                     functions[i].since);
+            too_old(&functions[i]);
             return -1;
         }
         memcpy(functions[i].slot, &address, sizeof address);
@@ -69,7 +82,7 @@ static int find(const struct rex_cuda_function *functions, size_t count)
     return 0;
 }
 
-static int open_driver(void)
+static int find_functions(void)
 {
     static const struct rex_cuda_function functions[] = {
         {"cuInit", "2.0", &driver.cuInit},
@@ -88,12 +101,21 @@ static int open_driver(void)
         {"cuDevicePrimaryCtxSetFlags_v2", "11.0", &driver.cuDevicePrimaryCtxSetFlags},
         {"cuDevicePrimaryCtxRelease_v2", "11.0", &driver.cuDevicePrimaryCtxRelease},
     };
-    handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        snprintf(why, sizeof why, "there is no CUDA driver (libcuda.so.1)");
-        return -1;
-    }
     return find(functions, sizeof functions / sizeof *functions);
+}
+
+static int open_library(void)
+{
+    handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    const char *reason = handle == NULL ? dlerror() : NULL;
+    if (handle != NULL)
+        return 0;
+    /* The loader's message begins with the name of what it could not open: another one is a library that the driver needs. */
+    if (reason == NULL || (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL))
+        snprintf(why, sizeof why, "there is no CUDA driver (libcuda.so.1)");
+    else
+        snprintf(why, sizeof why, "the CUDA driver cannot be opened: %s", reason);
+    return -1;
 }
 
 static unsigned architecture(int number)
@@ -108,12 +130,13 @@ static unsigned architecture(int number)
 
 static void start(void)
 {
-    int count = 0;
-    if (open_driver() != 0 || CUDA(cuInit, 0) != 0 || CUDA(cuDeviceGetCount, &count) != 0)
-        snprintf(absent, sizeof absent, "%s", why);
-    else if (count == 0)
-        snprintf(absent, sizeof absent, "the CUDA driver reports no device");
-    if (count == 0) {
+    int count = 0, result = 0;
+    enum rex_nogpu cause = open_library() != 0 ? REX_NOGPU_LIBRARY : find_functions() != 0 ? REX_NOGPU_FUNCTION : REX_NOGPU_COUNT;
+    if (cause == REX_NOGPU_COUNT && ((result = CUDA(cuInit, 0)) != 0 || (result = CUDA(cuDeviceGetCount, &count)) != 0))
+        cause = REX_NOGPU_RESULT;
+    if (cause != REX_NOGPU_COUNT || count == 0) {
+        snprintf(absent, sizeof absent, "%s", cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
+        broken = rex_nogpu_explain(cause, result, absent, sizeof absent);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", absent);
         return;
     }
@@ -144,6 +167,20 @@ const char *rex_cuda_why(void)
 {
     start_once();
     return absent[0] != '\0' ? absent : why;
+}
+
+int rex_cuda_broken(void)
+{
+    start_once();
+    return broken;
+}
+
+const char *rex_cuda_library(char path[PATH_MAX])
+{
+    Dl_info info;
+    start_once();
+    void *function = handle != NULL ? dlsym(handle, "cuInit") : NULL;
+    return function != NULL && dladdr(function, &info) != 0 && realpath(info.dli_fname, path) != NULL ? path : NULL;
 }
 
 unsigned rex_cuda_architecture(int number)

@@ -2,6 +2,7 @@
 #ifndef REX_INTERNAL_CUDA_H
 #define REX_INTERNAL_CUDA_H
 
+#include <limits.h>
 #include <stddef.h>
 
 /* Devices beyond these are left to libomptarget. */
@@ -10,6 +11,12 @@
 /* Number of NVIDIA GPUs that this process may use; 0 also where there is no driver: rex_cuda_why() then says why. */
 int rex_cuda_devices(void);
 const char *rex_cuda_why(void);
+
+/* Whether there is no GPU to use although there seems to be one, and CUDA_VISIBLE_DEVICES does not say so. */
+int rex_cuda_broken(void);
+
+/* The driver's file, links followed, in PATH; NULL where it is not open. */
+const char *rex_cuda_library(char path[PATH_MAX]);
 
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);

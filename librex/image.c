@@ -169,11 +169,17 @@ static bool is_there(const void *begin, const void *end)
     return begin != NULL && begin != end;
 }
 
+/* A program that runs on the CPU because its GPU is out of order should hear of it. */
+static enum rex_log_level host_level(bool gpu_image)
+{
+    return gpu_image && rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO;
+}
+
 static int open_embedded_host(struct rex_image *image, const struct rex_module *module, const struct rex_release *release)
 {
     struct rex_image host = {0};
     int found = open_memory(&host, module->host_image, bytes_between(module->host_image, module->host_image_end), release);
-    rex_log(REX_LOG_INFO, "the host image in memory is used: %s", image->bytes != NULL ? rex_cuda_why() : "there is no other");
+    rex_log(host_level(image->bytes != NULL), "the host image in memory is used: %s", image->bytes != NULL ? rex_cuda_why() : "there is no other");
     rex_image_close(image);
     *image = host;
     return found;
@@ -193,7 +199,7 @@ static int open_host(struct rex_image *image, const struct rex_module *module, c
     if (found == REX_ENOIMAGE && result == REX_OK)
         return REX_OK; /* check_device() will say that there is no GPU */
     if (found == REX_OK)
-        rex_log(REX_LOG_INFO, "host image %s instead of %s: %s", host.path, module->image_name != NULL ? module->image_name : "a CUBIN",
+        rex_log(host_level(result == REX_OK), "host image %s instead of %s: %s", host.path, module->image_name != NULL ? module->image_name : "a CUBIN",
                 result == REX_OK ? rex_cuda_why() : "which does not exist");
     rex_image_close(image);
     *image = host;

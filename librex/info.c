@@ -158,8 +158,10 @@ static void kernel_module(const struct to *to)
 static void driver(const struct to *to)
 {
     struct rex_gpu gpu;
-    char text[REX_MESSAGE_MAX];
+    char text[REX_MESSAGE_MAX], path[PATH_MAX];
     kernel_module(to);
+    if (rex_cuda_library(path) != NULL)
+        say(to, "driver", "file", path);
     if (rex_cuda_devices() == 0) {
         say(to, "driver", "error", rex_cuda_why());
         return;

@@ -2,7 +2,8 @@
  * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90) and gives host memory; what queues
  * use is in stream.c.
  *
- * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName. A build with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for.
+ * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
+ * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -64,7 +65,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device)
 int cuDriverGetVersion(int *version);
 int cuDriverGetVersion(int *version)
 {
-    *version = 13000;
+    *version = setting("FAKE_CUDA_VERSION", 13000);
     return 0;
 }
 
@@ -80,7 +81,20 @@ int cuLaunchKernelEx(void) { return 801; }
 int cuGetErrorName(int result, const char **name);
 int cuGetErrorName(int result, const char **name)
 {
-    *name = result == 100 ? "CUDA_ERROR_NO_DEVICE" : result == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : result == 800 ? "CUDA_ERROR_NOT_PERMITTED" : "CUDA_ERROR_UNKNOWN";
+    static const struct {
+        int result;
+        const char *name;
+    } names[] = {
+        {3, "NOT_INITIALIZED"}, {34, "STUB_LIBRARY"}, {100, "NO_DEVICE"}, {101, "INVALID_DEVICE"}, {719, "LAUNCH_FAILED"}, {800, "NOT_PERMITTED"},
+        {802, "SYSTEM_NOT_READY"}, {803, "SYSTEM_DRIVER_MISMATCH"}, {804, "COMPAT_NOT_SUPPORTED_ON_DEVICE"}, {805, "MPS_CONNECTION_FAILED"},
+    };
+    static __thread char whole[64];
+    const char *found = "UNKNOWN";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].result == result)
+            found = names[i].name;
+    snprintf(whole, sizeof whole, "CUDA_ERROR_%s", found);
+    *name = whole;
     return 0;
 }
 
@@ -115,12 +129,14 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     return 0;
 }
 
+#ifndef FAKE_ANCIENT
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     (void)device;
     context_flags = flags;
     return 0;
 }
+#endif
 
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {

@@ -21,9 +21,10 @@ $(foreach r,$(fake_releases),$(eval $(call fake-omptarget,$(r),$(r),)))
 $(eval $(call fake-omptarget,lacks-register,19,-DFAKE_LACKS_REGISTER))
 $(eval $(call fake-omptarget,lacks-devices,19,-DFAKE_LACKS_DEVICES))
 
-FAKES += $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/iomp/libiomp5.so $(O)/tests/fake/module.so
+FAKES += $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1 $(O)/tests/fake/iomp/libiomp5.so $(O)/tests/fake/module.so
 $(O)/tests/fake/cuda-old/libcuda.so.1: fake_cuda := -DFAKE_OLD
-$(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1: tests/fake/cuda.c tests/fake/stream.c $(O)/flags
+$(O)/tests/fake/cuda-ancient/libcuda.so.1: fake_cuda := -DFAKE_OLD -DFAKE_ANCIENT
+$(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1: tests/fake/cuda.c tests/fake/stream.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
 	$(Q)$(CC) $(fake_cflags) $(fake_cuda) -MF $@.d -MT $@ -shared -Wl,-soname,libcuda.so.1 -o $@ tests/fake/cuda.c tests/fake/stream.c

@@ -5,6 +5,11 @@
  */
 #include "bound.h"
 
+#include <errno.h>
+
+#include "cuda.h"
+#include "device.h"
+#include "nogpu.h"
 #include "rex/info.h"
 
 static void one_gpu(const void *context)
@@ -59,6 +64,151 @@ static void no_permission(const void *context)
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NOT_PERMITTED");
 }
 
+/* ---- a GPU that cannot be used ------------------------------------------------------------------------------------- */
+
+static char root[PATH_MAX];
+
+static void make_file(const char *name, const char *text, mode_t mode)
+{
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        CHECK(mkdir(path, 0755) == 0 || errno == EEXIST);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+    CHECK_EQUAL(chmod(path, mode), 0);
+}
+
+#define NVRM "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025\n"
+#define NVRM_OPEN "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.10  Release Build\n"
+
+static void make_machine(const char *version)
+{
+    make_file("/proc/driver/nvidia/version", version, 0444);
+    make_file("/proc/driver/nvidia/gpus/0000:01:00.0/information", "", 0444);
+    make_file("/proc/driver/nvidia/gpus/0000:02:00.0/information", "", 0444);
+    make_file("/dev/nvidiactl", "", 0666);
+    make_file("/dev/nvidia-uvm", "", 0666);
+    make_file("/dev/nvidia0", "", 0666);
+    make_file("/dev/nvidia1", "", 0666);
+}
+
+struct state {
+    const char *fails, *visible; /* cuInit's result; CUDA_VISIBLE_DEVICES */
+    const char *closed, *missing; /* a device file that is 0000, that is not there */
+    const char *version;
+    int broken;
+    const char *says[3];
+};
+
+static void in_state(const void *context)
+{
+    const struct state *given = context;
+    char path[2 * PATH_MAX];
+    const char *temporary = getenv("TMPDIR");
+    make_folder(root);
+    if (given->version != NULL)
+        make_machine(given->version);
+    snprintf(path, sizeof path, "%s%s", root, given->missing != NULL ? given->missing : "/none");
+    remove(path);
+    if (given->closed != NULL)
+        make_file(given->closed, "", 0);
+    rex_nogpu_root = root;
+    setenv("FAKE_CUDA_FAILS", given->fails, 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    if (given->visible != NULL)
+        setenv("CUDA_VISIBLE_DEVICES", given->visible, 1);
+    CHECK_EQUAL(chmod(root, 0755), 0);
+    CHECK(temporary == NULL || chmod(temporary, 0711) == 0 || getuid() != 0);
+    use_gpu(strcmp(given->fails, "0") == 0 ? 0 : 90);
+    /* Nothing is closed to root. */
+    CHECK(getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    for (int i = 0; i < 3 && given->says[i] != NULL; i++) {
+        if (given->says[i][0] == '!')
+            CHECK(strstr(rex_last_error(), given->says[i] + 1) == NULL);
+        else
+            CHECK_MENTIONS(rex_last_error(), given->says[i]);
+    }
+    CHECK_EQUAL(rex_cuda_broken(), given->broken);
+}
+
+static void test_states(void **state)
+{
+    static const struct state states[] = {
+        {.fails = "100", .says = {"cuInit: CUDA_ERROR_NO_DEVICE", "!;"}},
+        {.fails = "100", .visible = "-1", .says = {"CUDA_ERROR_NO_DEVICE; CUDA_VISIBLE_DEVICES=\"-1\" is set, which may hide some"}},
+        {.fails = "100", .visible = "", .version = NVRM, .says = {"CUDA_VISIBLE_DEVICES=\"\" hides the 2 GPUs of this machine"}},
+        {.fails = "0", .visible = "7", .version = NVRM, .says = {"reports no device; CUDA_VISIBLE_DEVICES=\"7\" hides the 2 GPUs"}},
+        {.fails = "101", .visible = "GPU-x", .version = NVRM, .says = {"CUDA_ERROR_INVALID_DEVICE; CUDA_VISIBLE_DEVICES=\"GPU-x\""}},
+        {.fails = "100", .version = NVRM, .closed = "/dev/nvidia-uvm", .broken = 1, .says = {"/dev/nvidia-uvm cannot be opened: Permission denied: its mode is 0000", "chmod"}},
+        {.fails = "100", .version = NVRM, .closed = "/dev/nvidia1", .broken = 1, .says = {"/dev/nvidia1 cannot be opened: Permission denied"}},
+        {.fails = "100", .visible = "0", .version = NVRM, .closed = "/dev/nvidiactl", .broken = 1, .says = {"/dev/nvidiactl", "!hides"}},
+        {.fails = "999", .version = NVRM, .missing = "/dev/nvidia-uvm", .broken = 1, .says = {"CUDA_ERROR_UNKNOWN", "/dev/nvidia-uvm is missing: nvidia-modprobe"}},
+        {.fails = "803", .version = NVRM, .broken = 1, .says = {"cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the kernel module is 580.95.05", "restart"}},
+        {.fails = "803", .version = NVRM_OPEN, .broken = 1, .says = {"the kernel module is 570.86.10"}},
+        {.fails = "803", .broken = 1, .says = {"are of two versions"}},
+        {.fails = "804", .broken = 1, .says = {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "compatibility package"}},
+        {.fails = "802", .broken = 1, .says = {"CUDA_ERROR_SYSTEM_NOT_READY", "nvidia-fabricmanager"}},
+        {.fails = "34", .broken = 1, .says = {"CUDA_ERROR_STUB_LIBRARY", "stub: take its folder out of LD_LIBRARY_PATH"}},
+        {.fails = "805", .broken = 1, .says = {"MPS daemon"}},
+        {.fails = "3", .broken = 1, .says = {"CUDA_ERROR_NOT_INITIALIZED", "child of fork"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(states); i++)
+        in_child(in_state, &states[i]);
+}
+
+static void no_library(const void *context)
+{
+    make_folder(root);
+    rex_nogpu_root = root;
+    if (context != NULL)
+        make_machine(context);
+    if (rex_gpu_count() > 0)
+        return; /* a machine with a driver */
+    CHECK(strstr(rex_last_error(), "there is no CUDA driver (libcuda.so.1)") == NULL ||
+          (strstr(rex_last_error(), "580.95.05 is loaded") != NULL) == (context != NULL));
+    CHECK_EQUAL(rex_cuda_broken(), context != NULL);
+}
+
+static void too_old(const void *context)
+{
+    (void)context;
+    setenv("FAKE_CUDA_VERSION", "12020", 1);
+    CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
+    use_release(22);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    char why[512];
+    CHECK_EQUAL(rex_device_trouble(rex_release_row(22), why, sizeof why), 1);
+    CHECK_MENTIONS(why, "LLVM 22 cannot use the GPU: the CUDA driver is too old: it has no cuFuncGetParamInfo, which came with CUDA 12.4, and is one of CUDA 12.2");
+}
+
+/* What librex itself cannot do without. */
+static void much_too_old(const void *context)
+{
+    (void)context;
+    setenv("FAKE_CUDA_VERSION", "10020", 1);
+    CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_MENTIONS(rex_last_error(), "it has no cuDevicePrimaryCtxSetFlags_v2, which came with CUDA 11.0, and is one of CUDA 10.2");
+    CHECK_EQUAL(rex_cuda_broken(), 1);
+}
+
+static void test_drivers(void **state)
+{
+    (void)state;
+    in_child(no_library, NULL);
+    in_child(no_library, NVRM);
+    in_child(too_old, NULL);
+    in_child(much_too_old, NULL);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+
 static void before_a_registration(const void *context)
 {
     (void)context;
@@ -81,6 +231,6 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_states), cmocka_unit_test(test_drivers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
