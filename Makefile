@@ -113,7 +113,7 @@ COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
-.PHONY: bench-gpu rodinia run-rodinia fuzz fuzz-coverage fuzz-planted
+.PHONY: bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
 .PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
 FORCE:
 
@@ -287,6 +287,7 @@ ubsan:  ## unit and runtime tests with UndefinedBehaviorSanitizer
 tsan:  ## unit and runtime tests with ThreadSanitizer
 
 fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 seconds; K=pattern for some targets
+fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and runs more of the readers
 fuzz-coverage: library  ## lines of the readers that the inputs kept in tests/fuzz/corpus run
 fuzz-planted: library  ## plant a mistake in a reader, and see the fuzz targets find it, one after another
 

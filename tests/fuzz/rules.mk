@@ -48,12 +48,25 @@ EXTRA += $(FUZZ)
 # make fuzz: with clang, whose libFuzzer this is
 
 FUZZ_CC ?= clang-19
-.PHONY: run-fuzz run-fuzz-coverage
+.PHONY: run-fuzz run-fuzz-keep run-fuzz-coverage run-fuzz-planted
+fuzz_make = $(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g'
 fuzz:
 	@tools/deps fuzz
-	@+$(submake) CC='$(FUZZ_CC)' SAN=fuzz CFLAGS='-O1 -g' run-fuzz
+	@+$(fuzz_make) run-fuzz
 run-fuzz: fuzz-programs
 	@$(test_env) tests/fuzz/run $(if $(K),-k '$(K)')
+
+fuzz-keep:
+	@tools/deps fuzz
+	@+$(fuzz_make) run-fuzz-keep
+run-fuzz-keep: fuzz-programs
+	@$(test_env) tests/fuzz/run --keep $(if $(K),-k '$(K)')
+
+fuzz-planted:
+	@tools/deps fuzz
+	@+$(fuzz_make) run-fuzz-planted
+run-fuzz-planted: fuzz-programs
+	@$(test_env) CFLAGS='$(CFLAGS)' tests/fuzz/planted $(if $(K),'$(K)')
 
 fuzz-coverage:
 	@tools/deps

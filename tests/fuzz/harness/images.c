@@ -31,11 +31,11 @@ static void ask(const struct rex_image_view *view)
 {
     static const char *const names[] = {"", "plain__kernel_", "bounded_exec_mode", "a_name_that_is_in_no_image"};
     const struct rex_image_symbol *symbol;
-    const char *entry;
     for (size_t i = 0; (symbol = rex_image_view_symbol(view, i)) != NULL; i++)
         ask_of_symbol(view, symbol);
-    for (size_t i = 0; (entry = rex_image_view_entry(view, i)) != NULL; i++)
-        fuzz_read_string(entry);
+    for (size_t i = 0; i < view->position_count; i++)
+        fuzz_read_string(rex_image_view_entry(view, i));
+    FUZZ_CHECK(rex_image_view_entry(view, view->position_count) == NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         rex_image_view_find(view, names[i]);
         rex_cubin_exec_mode_of(view, names[i]);
