@@ -291,8 +291,8 @@ fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and
 fuzz-coverage: library  ## lines of the readers that the inputs kept in tests/fuzz/corpus run
 fuzz-planted: library  ## plant a mistake in a reader, and see the fuzz targets find it, one after another
 
-bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N
-bench: library  ## count what librex costs on top of libomptarget (host device, valgrind)
+bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
+bench: library  ## what librex costs on top of libomptarget: instructions, and times on any machine; build/bench; QUICK=1
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Installing. Programs find librex through the loader's configuration or rex.pc; nothing here touches either.

@@ -6,25 +6,23 @@
 #include <string.h>
 
 #include "error.h"
-#include "hash.h"
 #include "log.h"
 
 struct kept {
     struct kept *next;
     unsigned char *bytes;
     size_t size;
-    uint64_t hash;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *all_kept;
 
+/* There are few, and hardly ever two of one size: to compare them costs less than to hash a megabyte. */
 unsigned char *rex_kept(const unsigned char *bytes, size_t size)
 {
-    uint64_t hash = rex_hash_bytes(bytes, size);
     rex_lock(&lock);
     const struct kept *kept = all_kept;
-    while (kept != NULL && (kept->hash != hash || kept->size != size || memcmp(kept->bytes, bytes, size) != 0))
+    while (kept != NULL && (kept->size != size || memcmp(kept->bytes, bytes, size) != 0))
         kept = kept->next;
     rex_unlock(&lock);
     return kept != NULL ? kept->bytes : NULL;
@@ -35,7 +33,7 @@ int rex_keep(unsigned char *bytes, size_t size)
     struct kept *kept = malloc(sizeof *kept);
     if (kept == NULL)
         return rex_fail_memory(sizeof *kept, "an image");
-    *kept = (struct kept){NULL, bytes, size, rex_hash_bytes(bytes, size)};
+    *kept = (struct kept){NULL, bytes, size};
     rex_lock(&lock);
     kept->next = all_kept;
     all_kept = kept;

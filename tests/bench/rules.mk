@@ -29,9 +29,9 @@ $(eval $(call bench-program,maps,$(call bench_object,maps),$(LIB_A),$(LIB_A) -Wl
 $(eval $(call bench-program,peak,$(call bench_object,peak),,))
 
 # The programs' headers may come with what is installed first.
-.PHONY: run-bench
+.PHONY: run-bench run-bench-time
 bench:
-	@tools/deps check
+	@tools/deps bench
 	@+$(submake) run-bench
 ifneq ($(SAN),)
 run-bench:
@@ -40,6 +40,7 @@ else
 run-bench: $(BENCH) $(bench_built)/rex_lib_host.so $(O)/examples/nn/nn $(O)/tools/rex-check
 	@$(test_env) QUICK='$(QUICK)' tests/bench/run
 	@$(test_env) QUICK='$(QUICK)' tests/bench/check
+	@+$(MAKE) --no-print-directory run-bench-time
 endif
 
 include $(wildcard tests/bench/*/rules.mk)

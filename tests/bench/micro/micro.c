@@ -2,7 +2,7 @@
  * micro.c - times the pieces of micro.h. Prints a line for each: METRIC VALUE, in microseconds unless the metric says otherwise; a value is
  * the median of several repetitions after one that is not counted. What was computed is checked.
  *
- * usage: micro [REPETITIONS]
+ * usage: micro [REPETITIONS [MEGABYTES]]: how often each piece is repeated (5), and the size of the largest arrays (1024)
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -82,7 +82,7 @@ static int run_arguments(const struct piece *piece)
     return micro_arguments((int)piece->size);
 }
 
-static void launches(void)
+static void launches(int quick)
 {
     static const int counts[] = {4, 16, 64, 256};
     static const long storms[] = {1, 10, 100, 1000, 10000};
@@ -92,16 +92,16 @@ static void launches(void)
         snprintf(metric, sizeof metric, "launch_arguments_%d", counts[i]);
         print(metric, median(&(struct piece){run_arguments, 500, counts[i], NULL, NULL}));
     }
-    for (size_t i = 0; i < sizeof storms / sizeof *storms; i++) {
+    for (size_t i = 0; i < sizeof storms / sizeof *storms && !(quick && storms[i] > 1000); i++) {
         snprintf(metric, sizeof metric, "launch_storm_%ld", storms[i]);
         print(metric, median(&(struct piece){run_empty, storms[i], 0, NULL, NULL}));
     }
     /* Seconds long: once. */
     double began = now();
-    for (long i = 0; i < 100000; i++)
+    for (long i = 0; i < 100000 && !quick; i++)
         if (micro_empty() != 0)
             return;
-    print("launch_storm_100000", (now() - began) / 100000);
+    print("launch_storm_100000", quick ? -1 : (now() - began) / 100000);
 }
 
 static void *launch_thread(void *context)
@@ -260,8 +260,9 @@ static void copies(const char *kind, void *memory, int64_t most)
 
 int main(int argc, char **argv)
 {
-    const int64_t most = 1 << 28;         /* bytes of a copy; 4 KB times a power of 16 */
-    const int64_t most_axpy = INT64_C(1) << 30; /* bytes of each of its arrays */
+    const int megabytes = argc > 2 ? atoi(argv[2]) : 1024;
+    const int64_t most_axpy = (megabytes > 0 ? (int64_t)megabytes : 1) << 20; /* bytes of each of its arrays */
+    const int64_t most = most_axpy < 1 << 28 ? most_axpy : 1 << 28;           /* bytes of a copy; 4 KB times a power of 16 */
     double *x = malloc((size_t)most_axpy), *y = malloc((size_t)most_axpy), began = now();
     if (argc > 1)
         repetitions = atoi(argv[1]);
@@ -272,7 +273,7 @@ int main(int argc, char **argv)
     print("start_and_first_launch", now() - began);
     memset(x, 0, (size_t)most_axpy);
     memset(y, 0, (size_t)most_axpy);
-    launches();
+    launches(megabytes < 16);
     if (axpys(x, y, most_axpy / (int64_t)sizeof *x) != 0)
         return 1;
     threads();

@@ -22,7 +22,7 @@ peer_queueless = -no-pie -Wl,--unresolved-symbols=ignore-in-object-files
 # $(1) peer, $(2) program, $(3) libraries
 define hand-written-peer
 PEERS += $(peers_built)/$(1)/$(2)/$(2)
-$(peers_built)/$(1)/$(2)/$(2): $(call peer_objects,$(2)) $(common) $(peer_base) $(O)/obj/$(peers)/$(1).o | $(O)/$(call peer_source,$(2))/rex_lib_nvidia.cubin
+$(peers_built)/$(1)/$(2)/$(2): $(call peer_objects,$(2)) $(common) $(peer_base) $(O)/obj/$(peers)/$(1).o | $(O)/$(call peer_source,$(2))/rex_lib_host.so $(if $(NVCC),$(O)/$(call peer_source,$(2))/rex_lib_nvidia.cubin)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(peer_queueless) $$(keep_entries) -o $$@ $$^ $(3) -lm $$(examples/$(2).libs) -ldl -pthread
@@ -35,10 +35,11 @@ $(O)/tests/bench/micro/micro: $(call objects,$(wildcard tests/bench/micro/*.c)) 
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../../..' -lm -pthread
 PEERS += $(O)/tests/bench/micro/micro
+$(foreach p,$(peer_programs),$(eval $(call hand-written-peer,stock,$(p),)))
+HOST_PEERS := $(PEERS) # what runs on libomptarget's host device
 ifneq ($(NVCC),)
 $(eval $(call cubin,$(O)/tests/bench/micro/rex_lib_nvidia.cubin,tests/bench/micro/kernels.cu))
 PEERS += $(O)/tests/bench/micro/rex_lib_nvidia.cubin
-$(foreach p,$(peer_programs),$(eval $(call hand-written-peer,stock,$(p),)))
 $(foreach p,$(peer_programs),$(eval $(call hand-written-peer,driver,$(p),-L$(dir $(NVCC))../lib64/stubs -lcuda)))
 endif
 
@@ -75,8 +76,32 @@ $(foreach v,16 19,$(if $(and $(NVCC),$(shell command -v clang-$(v)),$(wildcard $
 peer_gcc := $(firstword $(foreach v,15 14 13 12,$(if $(wildcard /usr/lib/gcc/x86_64-linux-gnu/$(v)/accel/nvptx-none),$(shell command -v gcc-$(v)))))
 $(if $(peer_gcc),$(eval $(call compiler-peer,gcc,$(peer_gcc) -fopenmp -foffload=nvptx-none -foffload-options=-misa=sm_80 -foffload-options=-lm -fcf-protection=none -fno-stack-protector)))
 
+# What a registration is made of: 1000 kernels of PTX, assembled, so that no compiler has to see them.
+$(O)/tests/bench/registration.ptx: $(peers)/rules.mk
+	@mkdir -p $(@D)
+	$(Q)awk 'BEGIN { print ".version 7.0\n.target sm_75\n.address_size 64"; for (i = 0; i < 1000; i++) \
+	    printf ".visible .entry bench_%d__kernel__(.param .u64 n, .param .u64 y) { ret; }\n", i }' > $@
+ifneq ($(NVCC),)
+$(O)/tests/bench/registration.cubin: $(O)/tests/bench/registration.ptx $(O)/arch
+	$(call say,NVCC,$@)
+	$(Q)$(NVCC) -cubin -arch=$(ARCH) -o $@ $<
+registration := $(O)/tests/bench/registration.cubin $(O)/tests/bench/registration
+endif
+$(O)/obj/tests/bench/registration.o: more_cflags = -O2
+$(O)/tests/bench/registration: $(O)/obj/tests/bench/registration.o $(LIB_A)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -Wl,--wrap=rex_file_read,--wrap=rex_context_activate \
+	    -Wl,--wrap=rex_devices_ask -o $@ $^ $(lib_libs)
+
+time_examples := $(foreach p,$(filter-out micro,$(peer_programs)),$(O)/examples/$(p)/$(p))
+timing         = O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(BENCH_PROGRAMS)
+plots          = @$(if $(shell command -v gnuplot),tests/bench/peers/plot build/bench,echo 'no plots: gnuplot is missing')
 .PHONY: peers
 peers: $(PEERS)
-bench-gpu: $(PEERS) $(EXAMPLES)
-	@O='$(O)' tests/bench/peers/run $(if $(ROUNDS),--rounds $(ROUNDS)) $(BENCH_PROGRAMS)
-	@$(if $(shell command -v gnuplot),tests/bench/peers/plot '$(O)/bench',echo 'no plots: gnuplot is missing')
+bench-gpu: $(PEERS) $(EXAMPLES) $(TOOLS) $(registration) $(O)/tests/bench/gpu/queues/queues
+	@$(timing)
+	$(plots)
+# The same on libomptarget's host device, of one release, or on the GPU where there is one.
+run-bench-time: $(HOST_PEERS) $(time_examples) $(TOOLS) $(registration) $(FAKES)
+	@$(if $(or $(REX_LLVM_LIBDIR),$(REX_OMPTARGET)),,tests/llvm 19 env) $(timing)
+	$(plots)

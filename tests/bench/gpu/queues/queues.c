@@ -2,7 +2,7 @@
  * What a launch through a queue, and a graph, costs beside the raw driver, and whether two queues overlap. For a GPU: prints a table.
  *
  * All is measured in turn, several times over, in one process; the best of each is printed, with the ratio to the raw driver's. With
- * --overlap only whether two queues overlap, for `make check-gpu`.
+ * --overlap only whether two queues overlap, for `make check-gpu`; with --metrics lines PEER METRIC MICROSECONDS for `make bench-gpu`.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -227,20 +227,21 @@ static const struct {
     const char *name;
     double (*measure)(void);
     int beside; /* the row it is compared with */
+    const char *metric; /* with its peer */
 } rows[] = {
-    {"cuLaunchKernel, 4 arguments", raw_issue, 0},
-    {"rex_queue_launch, 4 arguments", queue_issue, 0},
-    {"the same, REX_QUEUE_FRESH", fresh_issue, 0},
-    {"cuLaunchKernel, no argument", raw_bare, 3},
-    {"rex_queue_launch, no argument", queue_bare, 3},
-    {"cuLaunchKernel and wait", raw_wait, 5},
-    {"rex_queue_launch and wait", queue_wait, 5},
-    {"rex_launch", sync_launch, 5},
-    {"cuGraphLaunch of 1000, per node", raw_replay, 8},
-    {"rex_graph_launch of 1000, per node", graph_replay, 8},
-    {"rex_graph_set", graph_set, 10},
-    {"rex_device_address", address, 11},
-    {"rex_queue_create and destroy", create, 12},
+    {"cuLaunchKernel, 4 arguments", raw_issue, 0, "driver queue_issue_4"},
+    {"rex_queue_launch, 4 arguments", queue_issue, 0, "librex queue_issue_4"},
+    {"the same, REX_QUEUE_FRESH", fresh_issue, 0, "librex queue_issue_4_fresh"},
+    {"cuLaunchKernel, no argument", raw_bare, 3, "driver queue_issue_0"},
+    {"rex_queue_launch, no argument", queue_bare, 3, "librex queue_issue_0"},
+    {"cuLaunchKernel and wait", raw_wait, 5, "driver queue_launch_and_wait"},
+    {"rex_queue_launch and wait", queue_wait, 5, "librex queue_launch_and_wait"},
+    {"rex_launch", sync_launch, 5, "librex launch_4"},
+    {"cuGraphLaunch of 1000, per node", raw_replay, 8, "driver graph_replay_1000"},
+    {"rex_graph_launch of 1000, per node", graph_replay, 8, "librex graph_replay_1000"},
+    {"rex_graph_set", graph_set, 10, "librex graph_set"},
+    {"rex_device_address", address, 11, "librex device_address"},
+    {"rex_queue_create and destroy", create, 12, "librex queue_create"},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -264,7 +265,7 @@ static void load_raw(void)
     MUST(cu.cuGraphInstantiateWithFlags(&raw_graph, captured, 0));
 }
 
-static void record_graph(void)
+static void record_graph(int quiet)
 {
     int64_t a = 1, b = 2;
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
@@ -276,8 +277,9 @@ static void record_graph(void)
     }
     double recorded = now();
     MUST(rex_graph_end(queue, &graph));
-    printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, 1e6 * (recorded - began) / (double)NODES,
-           per_launch(recorded, NODES));
+    if (!quiet)
+        printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, 1e6 * (recorded - began) / (double)NODES,
+               per_launch(recorded, NODES));
 }
 
 /* Kernels of one block each, in one queue and in two. */
@@ -307,7 +309,7 @@ static void show_overlap(void)
            two < 0.7 * one ? "they overlap" : "NO OVERLAP");
 }
 
-static void measure_all(void)
+static void measure_all(int metrics)
 {
     static double best[ROWS];
     for (int i = 0; i < TURNS; i++)
@@ -315,7 +317,9 @@ static void measure_all(void)
             double time = rows[row].measure();
             best[row] = best[row] == 0 || time < best[row] ? time : best[row];
         }
-    for (size_t row = 0; row < ROWS; row++)
+    for (size_t row = 0; row < ROWS && metrics; row++)
+        printf("%s %.4f\n", rows[row].metric, best[row]);
+    for (size_t row = 0; row < ROWS && !metrics; row++)
         printf("%-36s %8.3f us  %.3f\n", rows[row].name, best[row], best[row] / best[rows[row].beside]);
 }
 
@@ -350,15 +354,16 @@ static void show_threads(void)
 }
 
 /* Two queues, or, if that is all that is asked for, nothing else. */
-static void measure(int overlap_alone)
+static void measure(int overlap_alone, int metrics)
 {
     if (!overlap_alone) {
         load_raw();
-        record_graph();
-        measure_all();
+        record_graph(metrics);
+        measure_all(metrics);
     }
-    show_overlap();
-    if (!overlap_alone)
+    if (!metrics)
+        show_overlap();
+    if (!overlap_alone && !metrics)
         show_threads();
     rex_graph_destroy(graph);
 }
@@ -379,7 +384,7 @@ int main(int argc, char **argv)
         MUST(rex_queue_create(&fresh, -1, "fresh", REX_QUEUE_FRESH));
         device_x = rex_device_address(x, -1);
         device_y = rex_device_address(y, -1);
-        measure(argc > 1 && strcmp(argv[1], "--overlap") == 0);
+        measure(argc > 1 && strcmp(argv[1], "--overlap") == 0, argc > 1 && strcmp(argv[1], "--metrics") == 0);
         MUST(rex_queue_destroy(fresh));
         MUST(rex_queue_destroy(other));
         MUST(rex_queue_destroy(queue));
