@@ -27,9 +27,11 @@
 #include "error.h"
 #include "image.h"
 #include "keep.h"
+#include "kernelname.h"
 #include "log.h"
 #include "mapping.h"
 #include "runtime.h"
+#include "trace.h"
 
 /* A descriptor that came through, and what libomptarget was given for it. */
 struct adopted {
@@ -194,12 +196,14 @@ static void adopt(struct adopted *adopted)
     Dl_info info;
     const char *binary = dladdr(adopted->original, &info) != 0 && info.dli_fname != NULL ? info.dli_fname : "the program";
     struct growing growing = {.release = rex_runtime(), .copy = &adopted->copy, .binary = binary};
+    uint64_t begin = rex_phase_begin();
     /* What was copied before memory ran out is small change in a process that is out of memory. */
     if (copy_descriptor(&growing, adopted->original) != 0) {
         rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is", binary);
         return;
     }
     adopted->given = &adopted->copy;
+    rex_phase_end(begin, "adopt", binary);
     rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s", binary, adopted->copy.NumDeviceImages,
             adopted->copy.NumDeviceImages == 1 ? "" : "s");
 }
@@ -253,6 +257,7 @@ __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bi
 
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
+    rex_trace_names(rex_kernel_name);
     REX_REAL(register_lib)(desc != NULL ? come(desc) : NULL);
 }
 

@@ -17,6 +17,8 @@ static void be_idle(struct rex_queue *queue)
     queue->busy = false;
     queue->noted.count = 0;
     rex_spans_release(&queue->gpu.spans);
+    if (queue->trace != NULL)
+        rex_queue_trace_idle(queue);
 }
 
 static void list_kernels(const struct rex_noted *noted, char *list, size_t size)

@@ -21,6 +21,7 @@ static const struct {
     [REX_OPTION_WAIT] = {"REX_WAIT", "auto"},
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error"},
+    [REX_OPTION_TRACE] = {"REX_TRACE", ""},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)

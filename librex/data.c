@@ -15,6 +15,7 @@
 #include "rowcheck.h"
 #include "rowlog.h"
 #include "runtime.h"
+#include "trace.h"
 
 typedef void mapper_call(MAPPER_P);
 
@@ -97,7 +98,10 @@ int rex_module_data_end(struct rex_module *module, int64_t device, const struct 
 
 int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_END, "data exit", REX_REAL(target_data_end_mapper));
+    rex_trace_called = "data exit"; /* by its function it would be a data end */
+    int result = call(module, device, map, REX_FOR_END, rex_trace_called, REX_REAL(target_data_end_mapper));
+    rex_trace_called = NULL;
+    return result;
 }
 
 int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)

@@ -9,13 +9,16 @@
  */
 #include "forward.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "error.h"
+#include "log.h"
 #include "mapping.h"
 #include "release.h"
 #include "runtime.h"
+#include "trace.h"
 
 static int bound_release;
 
@@ -80,6 +83,12 @@ void *rex_forward_own(void)
     return (void *)(uintptr_t)rex_own_data_end;
 }
 
+bool rex_forward_first(void)
+{
+    void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
+    return first != NULL && first == rex_forward_own();
+}
+
 struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
     REX_ENTRY_POINTS(FIRST)
@@ -103,21 +112,43 @@ static int kernel_without_packet_nowait(KERNEL_P, DEP_P)
     return kernel_without_packet(KERNEL_A);
 }
 
+static struct rex_entry_points found_by(void *(*find)(const char *symbol, void *context), void *context)
+{
+    struct rex_entry_points found = {
+#define LACKS(type, name, parameters, arguments, missing) .name = lacking_##name,
+        REX_ENTRY_POINTS(LACKS)
+#undef LACKS
+    };
+#define FIND(type, name, parameters, arguments, missing)                                                               \
+    {                                                                                                                  \
+        void *address = find("__tgt_" #name, context);                                                                 \
+        if (address != NULL)                                                                                           \
+            memcpy(&found.name, &address, sizeof address);                                                             \
+    }
+    REX_ENTRY_POINTS(FIND)
+#undef FIND
+    return found;
+}
+
+/* A trace that would lack most calls says so. */
+static void trace(struct rex_entry_points *slots)
+{
+    if (!rex_forward_first())
+        rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with libomptarget itself");
+    rex_trace_calls(slots);
+}
+
 void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release)
 {
     bound_release = release;
-#define POINT(type, name, parameters, arguments, missing)                                                              \
-    {                                                                                                                  \
-        void *address = find("__tgt_" #name, context);                                                                 \
-        type(*function) parameters = lacking_##name;                                                                   \
-        if (address != NULL)                                                                                           \
-            memcpy(&function, &address, sizeof function);                                                              \
-        __atomic_store_n(&rex_real.name, function, __ATOMIC_RELEASE);                                                  \
+    struct rex_entry_points slots = found_by(find, context);
+    if (rex_release_row(release)->no_packet) {
+        slots.target_kernel = kernel_without_packet;
+        slots.target_kernel_nowait = kernel_without_packet_nowait;
     }
+    if (rex_trace_on())
+        trace(&slots);
+#define POINT(type, name, parameters, arguments, missing) __atomic_store_n(&rex_real.name, slots.name, __ATOMIC_RELEASE);
     REX_ENTRY_POINTS(POINT)
 #undef POINT
-    if (rex_release_row(release)->no_packet) {
-        __atomic_store_n(&rex_real.target_kernel, kernel_without_packet, __ATOMIC_RELEASE);
-        __atomic_store_n(&rex_real.target_kernel_nowait, kernel_without_packet_nowait, __ATOMIC_RELEASE);
-    }
 }

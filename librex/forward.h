@@ -2,6 +2,7 @@
 #ifndef REX_INTERNAL_FORWARD_H
 #define REX_INTERNAL_FORWARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifndef REX_BUILDING_LIBRARY
@@ -59,28 +60,40 @@
 #define REX_ENDING_LATER(X)                                                                                            \
     X(void, rtl_deinit, (void), (), )                                                                                  \
     X(void, target_nowait_query, (void **handle), (handle), )
-#define REX_FORWARDED(X)                                                                                               \
-    X(void, register_requires, (int64_t flags), (flags), )                                                             \
-    X(void, init_all_rtls, (void), (), )                                                                               \
-    X(void, rtl_init, (void), (), )                                                                                    \
+/* These begin or update mappings, */
+#define REX_BEGINNING(X)                                                                                               \
     X(void, target_data_begin, (MAP_P), (MAP_A), )                                                                     \
-    X(void, target_data_update, (MAP_P), (MAP_A), )                                                                    \
     X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                                \
-    X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                               \
     X(void, target_data_begin_mapper, (MAPPER_P), (MAPPER_A), )                                                        \
+    X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+#define REX_UPDATING(X)                                                                                                \
+    X(void, target_data_update, (MAP_P), (MAP_A), )                                                                    \
+    X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                               \
     X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), )                                                       \
-    X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )                                   \
-    X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )                                  \
+    X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+/* and these launch: without a grid, with one, with a packet. */
+#define REX_LAUNCHING(X)                                                                                               \
     X(int, target, (TARGET_P), (TARGET_A), -1)                                                                         \
     X(int, target_nowait, (TARGET_P, DEP_P), (TARGET_A, DEP_A), -1)                                                    \
     X(int, target_mapper, (TARGET_MAPPER_P), (TARGET_MAPPER_A), -1)                                                    \
-    X(int, target_nowait_mapper, (TARGET_MAPPER_P, DEP_P), (TARGET_MAPPER_A, DEP_A), -1)                               \
+    X(int, target_nowait_mapper, (TARGET_MAPPER_P, DEP_P), (TARGET_MAPPER_A, DEP_A), -1)
+#define REX_LAUNCHING_TEAMS(X)                                                                                         \
     X(int, target_teams, (TARGET_P, GRID_P), (TARGET_A, GRID_A), -1)                                                   \
     X(int, target_teams_nowait, (TARGET_P, GRID_P, DEP_P), (TARGET_A, GRID_A, DEP_A), -1)                              \
     X(int, target_teams_mapper, (TARGET_MAPPER_P, GRID_P), (TARGET_MAPPER_A, GRID_A), -1)                              \
-    X(int, target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P, DEP_P), (TARGET_MAPPER_A, GRID_A, DEP_A), -1)         \
+    X(int, target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P, DEP_P), (TARGET_MAPPER_A, GRID_A, DEP_A), -1)
+#define REX_LAUNCHING_PACKET(X)                                                                                        \
     X(int, target_kernel, (KERNEL_P), (KERNEL_A), -1)                                                                  \
-    X(int, target_kernel_nowait, (KERNEL_P, DEP_P), (KERNEL_A, DEP_A), -1)                                             \
+    X(int, target_kernel_nowait, (KERNEL_P, DEP_P), (KERNEL_A, DEP_A), -1)
+#define REX_FORWARDED(X)                                                                                               \
+    REX_BEGINNING(X)                                                                                                   \
+    REX_UPDATING(X)                                                                                                    \
+    REX_LAUNCHING(X)                                                                                                   \
+    REX_LAUNCHING_TEAMS(X)                                                                                             \
+    REX_LAUNCHING_PACKET(X)                                                                                            \
+    X(void, register_requires, (int64_t flags), (flags), )                                                             \
+    X(void, init_all_rtls, (void), (), )                                                                               \
+    X(void, rtl_init, (void), (), )                                                                                    \
     X(int64_t, mapper_num_components, (void *handle), (handle), 0)                                                     \
     X(void, push_mapper_component,                                                                                     \
       (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name),                                 \
@@ -119,7 +132,12 @@ extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
  */
 void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release);
 
+/* Point those slots of SLOTS that launch, map or register at functions that trace the call and pass it on to what was there. */
+void rex_trace_calls(struct rex_entry_points *slots);
+
 /* The address of librex's own __tgt_target_data_end_mapper, whatever the loader binds that name to. */
 void *rex_forward_own(void);
+/* Whether the loader binds such names to librex: the program's calls come through here. */
+bool rex_forward_first(void);
 
 #endif

@@ -98,12 +98,17 @@ size_t rex_graph_launches(const struct rex_graph *graph)
 
 /* ---- doing it ------------------------------------------------------------------------------------------------------------------------ */
 
-static int do_all(const struct rex_graph *graph)
+static int do_all(const struct rex_graph *graph, struct rex_queue *queue)
 {
     int result = REX_OK;
     for (size_t i = 0; i < graph->count && result == REX_OK; i++)
-        result = rex_work_do(graph->gpu.number, &graph->work[i]);
+        result = queue->perform(queue, &graph->work[i]);
     return result;
+}
+
+int rex_graph_run(struct rex_queue *queue, const struct rex_graph *graph)
+{
+    return REX_STREAM(cuGraphLaunch, graph->executable, queue->stream);
 }
 
 static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
@@ -113,7 +118,7 @@ static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
         return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
     if (!graph->gpu.remember || graph->stale || rex_mapping_now() != graph->generation)
         result = rex_graph_refresh(graph);
-    if (result == REX_OK && REX_STREAM(cuGraphLaunch, graph->executable, queue->stream) != 0)
+    if (result == REX_OK && queue->run(queue, graph) != 0)
         result = rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
     rex_stream_leave(entered);
     if (result != REX_OK)
@@ -131,7 +136,7 @@ static int launch(struct rex_graph *graph, struct rex_queue *queue)
                         queue->gpu.number, graph->gpu.number);
     if (graph->count == 0)
         return REX_OK;
-    return graph->waits ? do_all(graph) : put_in_stream(graph, queue);
+    return graph->waits ? do_all(graph, queue) : put_in_stream(graph, queue);
 }
 
 int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)

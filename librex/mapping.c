@@ -5,7 +5,6 @@
  */
 #include "mapping.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include "forward.h"
@@ -24,8 +23,7 @@ void rex_mappings_changed(void)
 
 bool rex_mapping_seen(void)
 {
-    void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
-    return first != NULL && first == rex_forward_own();
+    return rex_forward_first();
 }
 
 bool rex_mapping_all_seen(void)

@@ -15,6 +15,7 @@
 #include "registration.h"
 #include "rex/launch.h"
 #include "runtime.h"
+#include "trace.h"
 
 static int none_registered(const char *what)
 {
@@ -128,8 +129,11 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
     int result = rex_memory_device(device, &number);
     if (result != REX_OK || size == 0)
         return result;
+    uint64_t begin = rex_phase_begin();
     if (rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number, to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME, "%s: libomptarget could not copy %zu bytes between the host and device %d", caller, size, number);
+    if (begin != 0)
+        rex_copy_took(begin, size, to_host, number);
     return REX_OK;
 }
 

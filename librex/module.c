@@ -22,6 +22,7 @@
 #include "pending.h"
 #include "register.h"
 #include "runtime.h"
+#include "trace.h"
 
 enum { UNREGISTERED, BUSY, REGISTERED, STATE_MASK = 3, NEXT_ATTEMPT = 4 };
 
@@ -174,8 +175,12 @@ int rex_module_init(struct rex_module *module)
         return result;
     if ((result = rex_module_check_map(module, -1, 0, NULL, NULL, NULL, NULL)) != REX_OK)
         return result;
+    uint64_t begin = rex_phase_begin();
+    rex_trace_depth++;
     /* An empty region loads the image, on every release. */
     REX_REAL(target_data_begin)(-1, 0, NULL, NULL, NULL, NULL);
+    rex_trace_depth--;
+    rex_phase_end(begin, "load image", rex_module_image_path(module));
     return REX_OK;
 }
 

@@ -51,7 +51,7 @@ static int put_in_stream(struct rex_queue *queue, struct rex_work *work)
     int entered = rex_stream_enter(queue->gpu.context);
     if (unlikely(entered < 0))
         return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
-    int result = rex_work_issue(&queue->gpu, queue->stream, work, &kernel);
+    int result = queue->issue(&queue->gpu, queue->stream, work, &kernel);
     if (unlikely(result == REX_ECUDA))
         result = blame(queue, result);
     rex_stream_leave(entered);
@@ -64,11 +64,16 @@ static int put_in_stream(struct rex_queue *queue, struct rex_work *work)
     return rex_queue_settle(queue);
 }
 
+int rex_queue_perform(struct rex_queue *queue, const struct rex_work *work)
+{
+    return rex_work_do(queue->gpu.number, work);
+}
+
 int rex_queue_put(struct rex_queue *queue, struct rex_work *work)
 {
     if (unlikely(queue->recording != NULL))
         return rex_graph_add(queue->recording, work, queue->lane);
-    return unlikely(queue->waits) ? rex_work_do(queue->gpu.number, work) : put_in_stream(queue, work);
+    return unlikely(queue->waits) ? queue->perform(queue, work) : put_in_stream(queue, work);
 }
 
 static int enter_and_put(struct rex_queue *queue, struct rex_work *work, const char *call)

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "queues.h"
 #include "runtime.h"
+#include "trace.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -108,6 +109,9 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_mapping_seen();
+    queue->issue = rex_work_issue;
+    queue->perform = rex_queue_perform;
+    queue->run = rex_graph_run;
     rex_queue_watch(queue);
     return queue;
 }
@@ -115,6 +119,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
 static void free_queue(struct rex_queue *queue)
 {
     rex_gpu_free(&queue->gpu);
+    free(queue->trace);
     pthread_mutex_destroy(&queue->lock);
     free(queue);
 }
@@ -136,6 +141,8 @@ int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue,
     if (made == NULL)
         return REX_ENOMEM;
     result = open_queue(made, number, module);
+    if (result == REX_OK && rex_trace_on())
+        rex_queue_trace(made);
     if (result == REX_OK)
         *queue = made;
     else
@@ -146,6 +153,7 @@ int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue,
 static void close_stream(struct rex_queue *queue)
 {
     int entered = rex_stream_enter(queue->gpu.context);
+    rex_queue_trace_end(queue);
     REX_STREAM(cuStreamDestroy, queue->stream);
     rex_stream_leave(entered);
     rex_cuda_context_release(queue->gpu.ordinal);

@@ -39,6 +39,11 @@ struct rex_queue {
     uint64_t serial;  /* of the last thing put there */
     unsigned forks;   /* of the process when the queue was made */
     struct rex_noted noted;
+    /* How work is done: in the stream, at once, a graph in the stream. Other functions where it is traced. */
+    int (*issue)(struct rex_gpu *gpu, void *stream, const struct rex_work *work, struct rex_queue_kernel **kernel);
+    int (*perform)(struct rex_queue *queue, const struct rex_work *work);
+    int (*run)(struct rex_queue *queue, const struct rex_graph *graph);
+    struct rex_queue_trace *trace; /* freed with the queue; NULL: it is not */
     struct rex_graph *recording; /* NULL: what is put in is done */
     uint32_t lane;               /* in that */
     char name[64];
@@ -71,6 +76,19 @@ void rex_queue_note_graph(struct rex_queue *queue, const struct rex_graph *graph
 
 /* After work was put in the locked QUEUE: wait for it where the queue was made so. 0 or an error. */
 int rex_queue_settle(struct rex_queue *queue);
+
+/* How work is done where nothing is traced. */
+int rex_queue_perform(struct rex_queue *queue, const struct rex_work *work);
+int rex_graph_run(struct rex_queue *queue, const struct rex_graph *graph); /* 0, or the driver's result */
+
+/* ---- the trace of a queue ---- */
+
+/* Begin to trace QUEUE, which is new. */
+void rex_queue_trace(struct rex_queue *queue);
+/* All that was put in the locked QUEUE is done: write it down. */
+void rex_queue_trace_idle(struct rex_queue *queue);
+/* The stream of QUEUE ends; its context is current. */
+void rex_queue_trace_end(struct rex_queue *queue);
 
 /* ---- graphs, for queue.c ---- */
 

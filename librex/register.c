@@ -10,17 +10,22 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "kernelname.h"
 #include "log.h"
 #include "register.h"
 #include "runtime.h"
+#include "trace.h"
 
 static int give_to_runtime(struct rex_registration *registration, const struct rex_image *image, struct rex_record *record)
 {
     if (registration->release->late_image_ignored && rex_devices_used())
         return rex_fail(REX_EUNSUPPORTED, "device image %s: LLVM %d loads no image that is registered after a device was used", image->path,
                         registration->release->number);
-    if (image->view.kind == REX_IMAGE_CUBIN)
+    if (image->view.kind == REX_IMAGE_CUBIN) {
+        uint64_t begin = rex_phase_begin();
         rex_context_activate(image->view.architecture);
+        rex_phase_end(begin, "activate contexts", NULL);
+    }
     REX_REAL(register_lib)(&record->descriptor);
     if (rex_devices_ask() > 0)
         return REX_OK;
@@ -100,7 +105,7 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     return REX_OK;
 }
 
-int rex_register(struct rex_registration *registration, const char *name)
+static int attempt(struct rex_registration *registration, const char *name)
 {
     struct rex_image image;
     if (registration->forked)
@@ -112,10 +117,22 @@ int rex_register(struct rex_registration *registration, const char *name)
     if (result != REX_OK)
         return result;
     registration->release = rex_runtime();
+    uint64_t begin = rex_phase_begin();
     result = rex_image_open(&image, registration->module, name, registration->release);
     if (result == REX_OK) {
+        rex_phase_end(begin, "open image", image.path);
         result = register_image(registration, &image);
         rex_image_close(&image);
     }
+    return result;
+}
+
+int rex_register(struct rex_registration *registration, const char *name)
+{
+    rex_trace_start();
+    rex_trace_names(rex_kernel_name);
+    uint64_t begin = rex_phase_begin();
+    int result = attempt(registration, name);
+    rex_phase_end(begin, "register", registration->image_path);
     return result;
 }

@@ -18,6 +18,7 @@
 #include "log.h"
 #include "openmp.h"
 #include "search.h"
+#include "trace.h"
 
 /* Written once, under the lock, and released by `release`. */
 static struct {
@@ -240,9 +241,12 @@ int rex_runtime_bind(void)
         return rex_fail(REX_ENORUNTIME, "libomptarget was called from its own constructor, before it was bound");
     rex_lock(&lock);
     if (rex_runtime() == NULL) {
+        rex_trace_start();
+        uint64_t begin = rex_phase_begin();
         binding = 1;
         result = choose();
         binding = 0;
+        rex_phase_end(begin, "bind libomptarget", bound.path);
     }
     rex_unlock(&lock);
     return result;

@@ -1,0 +1,65 @@
+/*
+ * traceline.c - a line of JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "traceline.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STRING_MAX 1024 /* bytes of a string; C++ makes long names */
+
+void rex_line_add(struct rex_line *line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line->text + line->length, REX_LINE_MAX - line->length, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= REX_LINE_MAX - line->length)
+        line->full = true;
+    else
+        line->length += (size_t)length;
+}
+
+/* Bytes of the UTF-8 character at TEXT, 0 if there is none: RFC 3629, which has no surrogates and nothing above 0x10ffff. */
+static size_t character(const unsigned char *text)
+{
+    static const struct {
+        unsigned char first, last, second_first, second_last, length;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+        {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (text[0] < forms[i].first || text[0] > forms[i].last)
+            continue;
+        if (forms[i].length > 1 && (text[1] < forms[i].second_first || text[1] > forms[i].second_last))
+            return 0;
+        for (size_t j = 2; j < forms[i].length; j++)
+            if (text[j] < 0x80 || text[j] > 0xbf)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+void rex_line_string(struct rex_line *line, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, STRING_MAX);
+    rex_line_add(line, "\"");
+    while (at < end && *at != '\0') {
+        size_t length = character(at);
+        if (length == 0)
+            rex_line_add(line, "\\ufffd");
+        else if (*at == '"' || *at == '\\')
+            rex_line_add(line, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            rex_line_add(line, "\\u%04x", *at);
+        else
+            rex_line_add(line, "%.*s", (int)length, (const char *)at);
+        at += length > 0 ? length : 1;
+    }
+    rex_line_add(line, *at != '\0' ? "...\"" : "\"");
+}

@@ -1,0 +1,570 @@
+/*
+ * REX_TRACE: what is in the timeline, and nothing more; threads, queues, children of fork, processes that share a file's name; processes that
+ * are killed; files that cannot be written; memory; the summary.
+ *
+ * Each test runs programs, which are below, and has what they leave checked by tests/trace/check.py.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "runtime/runtime.h"
+
+REX_KERNEL(scale);
+REX_KERNEL(add_one);
+
+enum { VALUES = 1000, THREADS = 8, LAUNCHES = 40 };
+
+#define OK(call)                                                                                                       \
+    do {                                                                                                               \
+        if ((call) != 0) {                                                                                             \
+            fprintf(stderr, "line %d: %s failed: %s\n", __LINE__, #call, rex_last_error());                            \
+            _exit(99);                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+static int64_t x[VALUES], y[VALUES];
+
+/* ---- programs ---------------------------------------------------------------------------------------------------------------------- */
+
+static void add_one(int64_t *value)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add_one), 1, 32);
+    REX_MAP(args, REX_TOFROM(value, 1));
+    OK(rex_launch(&launch, &args));
+}
+
+static void launches(void)
+{
+    int64_t n = VALUES;
+    struct rows rows = {0};
+    add_literal(&rows, &n, sizeof n);
+    add_row(&rows, x, sizeof x, PARAMETER | TO);
+    add_row(&rows, y, sizeof y, PARAMETER | FROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 64);
+    for (int i = 0; i < 3; i++)
+        OK(__tgt_target_kernel(-1, 4, 64, REX_KERNEL_ID(scale), &packet));
+    /* By libomptarget's older names, which call each other inside it. */
+    for (int i = 0; i < 2; i++)
+        OK(__rex_real___tgt_target_teams(-1, REX_KERNEL_ID(scale), rows.count, rows.value, rows.value, rows.size, rows.type, 4, 64));
+    add_one(y);
+}
+
+static void data(void)
+{
+    REX_MAP(region, REX_TO(x, VALUES), REX_ALLOC(y, VALUES));
+    OK(rex_data_begin(-1, &region));
+    REX_MAP(both, REX_TO(x, VALUES), REX_FROM(y, VALUES));
+    OK(rex_data_update(-1, &both));
+    OK(rex_data_end(-1, &region));
+    REX_MAP(entered, REX_ALLOC(y, VALUES));
+    OK(rex_data_enter(-1, &entered));
+    REX_MAP(left, REX_FROM(y, VALUES));
+    OK(rex_data_exit(-1, &left));
+    void *address[] = {y};
+    int64_t size[] = {sizeof y}, type[] = {TOFROM}, to[] = {TO};
+    __tgt_target_data_begin(-1, 1, address, address, size, type);
+    __tgt_target_data_update(-1, 1, address, address, size, to);
+    __tgt_target_data_end(-1, 1, address, address, size, type);
+    void *device = rex_device_alloc(800, -1);
+    OK(device == NULL);
+    OK(rex_device_copy_to(device, x, 800, -1));
+    OK(rex_device_copy_from(y, device, 800, -1));
+    rex_device_free(device, -1);
+}
+
+static void calls(void)
+{
+    OK(rex_offload_init());
+    launches();
+    data();
+    OK(rex_offload_fini());
+}
+
+/* Refused by librex: nothing reaches libomptarget. */
+static void refused(void)
+{
+    static char no_kernel;
+    OK(rex_offload_init());
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&no_kernel, 1, 32);
+    OK(rex_launch(&launch, NULL) != REX_EKEY);
+}
+
+static void *work(void *value)
+{
+    for (int i = 0; i < LAUNCHES; i++)
+        add_one(value);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread[THREADS];
+    static int64_t value[THREADS][8]; /* apart from each other */
+    OK(rex_offload_init());
+    for (int i = 0; i < THREADS; i++)
+        OK(pthread_create(&thread[i], NULL, work, value[i]));
+    for (int i = 0; i < THREADS; i++) {
+        OK(pthread_join(thread[i], NULL));
+        OK(value[i][0] != LAUNCHES);
+    }
+}
+
+static void called(void *argument)
+{
+    *(int *)argument += 1;
+}
+
+static void queue(void)
+{
+    struct rex_queue *queue = NULL;
+    int64_t n = VALUES;
+    int calls_seen = 0;
+    OK(rex_queue_create(&queue, -1, "left \"one\"", 0));
+    REX_MAP(region, REX_ALLOC(x, VALUES), REX_ALLOC(y, VALUES));
+    OK(rex_data_begin(-1, &region));
+    REX_MAP(to, REX_TO(x, VALUES));
+    OK(rex_queue_update(queue, &to));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(scale), 4, 64);
+    REX_MAP(args, REX_VALUE(n), REX_TO(x, VALUES), REX_FROM(y, VALUES));
+    for (int i = 0; i < 5; i++)
+        OK(rex_queue_launch(queue, &launch, &args));
+    struct rex_graph *graph = NULL;
+    OK(rex_graph_begin(queue));
+    for (int i = 0; i < 3; i++)
+        OK(rex_queue_launch(queue, &launch, &args));
+    OK(rex_graph_end(queue, &graph));
+    OK(rex_graph_launch(graph, queue));
+    OK(rex_queue_call(queue, called, &calls_seen));
+    REX_MAP(from, REX_FROM(y, VALUES));
+    OK(rex_queue_update(queue, &from));
+    OK(rex_queue_sync(queue));
+    rex_graph_destroy(graph);
+    OK(rex_queue_destroy(queue));
+    OK(rex_data_end(-1, &region));
+    OK(calls_seen != 1);
+    OK(rex_offload_fini());
+}
+
+/* Launches until the file is long enough for several writes. */
+static void fill(void)
+{
+    struct stat status = {0};
+    OK(rex_offload_init());
+    while (status.st_size < 200000) {
+        add_one(y);
+        OK(stat(getenv("REX_TRACE"), &status));
+    }
+}
+
+static void killed(void)
+{
+    fill();
+    raise(SIGKILL);
+}
+
+static void aborted(void)
+{
+    fill();
+    abort();
+}
+
+static void limited(void)
+{
+    struct rlimit limit = {100000, 100000};
+    signal(SIGXFSZ, SIG_IGN);
+    OK(setrlimit(RLIMIT_FSIZE, &limit));
+    OK(rex_offload_init());
+    for (int i = 0; i < 1000; i++)
+        add_one(y);
+    OK(y[0] != 1000);
+}
+
+/* LLVM 16's libomp does not survive exit() in a child of fork. */
+static void end_child(void)
+{
+    if (rex_runtime_release() == 16)
+        _exit(0);
+    exit(0);
+}
+
+static void forked(void)
+{
+    int status = -1;
+    OK(rex_offload_init());
+    add_one(y);
+    pid_t child = fork();
+    if (child == 0) {
+        add_one(y);
+        add_one(y);
+        end_child();
+    }
+    OK(waitpid(child, &status, 0) != child || status != 0);
+    printf("%ld\n", (long)child);
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        end_child(); /* has no file */
+    OK(waitpid(child, &status, 0) != child || status != 0);
+    printf("%ld\n", (long)child);
+    add_one(y);
+}
+
+/* Its child has the same REX_TRACE, and the file is in use. */
+static void twice(void)
+{
+    OK(rex_offload_init());
+    add_one(y);
+    fflush(stdout);
+    OK(run_self("program-calls-and-number"));
+    add_one(y);
+}
+
+static void calls_and_number(void)
+{
+    printf("%ld\n", (long)getpid());
+    calls();
+}
+
+static long resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    OK(file == NULL || fscanf(file, "%*s %ld", &pages) != 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Prints what 100 000 launches added to the memory of the process, in bytes. */
+static void memory(void)
+{
+    OK(rex_offload_init());
+    for (int i = 0; i < 1000; i++)
+        add_one(y);
+    long before = resident();
+    for (int i = 0; i < rounds_of(100000); i++)
+        add_one(y);
+    printf("%ld\n", resident() - before);
+}
+
+static void configured(void)
+{
+    setenv("REX_TRACE", "/nowhere/of/the/environment", 1);
+    OK(rex_configure(REX_OPTION_TRACE, getenv("REX_TEST_TRACE")));
+    calls();
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} programs[] = {
+    {"calls", calls},   {"refused", refused}, {"threads", threads}, {"queue", queue}, {"killed", killed},
+    {"aborted", aborted}, {"limited", limited}, {"forked", forked},   {"twice", twice}, {"calls-and-number", calls_and_number},
+    {"memory", memory}, {"configured", configured},
+};
+
+static int run_program(const char *name)
+{
+    atexit(remove_temporary_images);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(programs[i].name, name) == 0) {
+            programs[i].run();
+            return 0;
+        }
+    return 98;
+}
+
+/* ---- running and checking them --------------------------------------------------------------------------------------------------------- */
+
+static char said[65536], printed[4096]; /* standard error and output of the last program */
+
+static void read_text(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+/* Runs a program with REX_TRACE; its status as system() gives it. */
+static int run(const char *trace, const char *program)
+{
+    char command[4 * PATH_MAX];
+    struct path errors = temporary_file("errors"), output = temporary_file("output");
+    snprintf(command, sizeof command, "REX_TRACE='%s' REX_TEST_TRACE='%s' exec '%s' program-%s 2>'%s' >'%s'", trace, trace, own_path(), program,
+             errors.text, output.text);
+    int status = system(command);
+    read_text(errors.text, said, sizeof said);
+    read_text(output.text, printed, sizeof printed);
+    fprintf(stderr, "%s%s", said, printed);
+    return status;
+}
+
+static void check(const char *path, const char *expected)
+{
+    char command[4 * PATH_MAX];
+    snprintf(command, sizeof command, "python3 '%s' '%s' %s", CHECKER, path, expected);
+    if (system(command) != 0)
+        fail_msg("%s", command);
+}
+
+static void assert_said(const char *words)
+{
+    if (strstr(said, words) == NULL)
+        fail_msg("no \"%s\" on standard error", words);
+}
+
+#define PHASES "'phase/bind libomptarget=1' 'phase/open image=1' phase/register=1 phase/__tgt_register_lib=1 'phase/load image=1' "
+#define CALLS                                                                                                          \
+    "--tracks 1 launch/scale__kernel__=5:40000,40000 launch/add_one__kernel__=1:8,8 'data/data begin=3:16000,0' "      \
+    "'data/data end=2:0,8000' 'data/data exit=1:0,8000' 'data/data update=2:16000,8000' 'data/copy to device=1:800,0' " \
+    "'data/copy from device=1:0,800' phase/__tgt_unregister_lib=1 "
+
+/* On a GPU its context is activated. */
+static const char *phases(void)
+{
+    return gpu_present() ? PHASES "'phase/activate contexts=1'" : PHASES;
+}
+
+static void check_calls(const char *path)
+{
+    char expected[2048];
+    snprintf(expected, sizeof expected, "%s%s", CALLS, phases());
+    check(path, expected);
+}
+
+/* ---- what is in it ------------------------------------------------------------------------------------------------------------------- */
+
+static void every_call_once(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    (void)state;
+    assert_int_equal(run(trace.text, "calls"), 0);
+    assert_string_equal(said, "");
+    assert_string_equal(printed, "");
+    check_calls(trace.text);
+    /* Again: the file is made anew. */
+    assert_int_equal(run(trace.text, "calls"), 0);
+    check_calls(trace.text);
+}
+
+/* What the slice of one launch says. */
+static void decoded(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    char command[3 * PATH_MAX];
+    (void)state;
+    assert_int_equal(run(trace.text, "calls"), 0);
+    snprintf(command, sizeof command,
+             "python3 -c 'import json, sys\n"
+             "e = [e for e in json.load(open(sys.argv[1])) if e.get(\"cat\") == \"launch\"]\n"
+             "for a in [e[0][\"args\"], e[3][\"args\"]]:\n"
+             "    assert a[\"teams\"] == [4, 1, 1] and a[\"threads\"] == [64, 1, 1], a\n"
+             "    assert a[\"arguments\"] == 3 and a[\"result\"] == 0 and len(a[\"rows\"]) == 3, a\n"
+             "    assert a[\"rows\"][0] == \"value 0x3e8, 8 bytes, parameter\", a\n"
+             "    assert a[\"rows\"][1].startswith(\"to 8000 bytes at 0x\") and a[\"rows\"][1].endswith(\", parameter\"), a\n"
+             "    assert a[\"rows\"][2].startswith(\"from 8000 bytes at 0x\"), a\n"
+             "assert e[3][\"args\"][\"function\"] == \"__tgt_target_teams\", e[3]\n"
+             "' '%s'",
+             trace.text);
+    assert_int_equal(system(command), 0);
+}
+
+static void nothing_of_what_is_refused(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    char expected[2048];
+    (void)state;
+    assert_int_equal(run(trace.text, "refused"), 0);
+    snprintf(expected, sizeof expected, "%s launch/any=0 data/any=0", phases());
+    check(trace.text, expected);
+}
+
+static void tracks_of_threads(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    (void)state;
+    assert_int_equal(run(trace.text, "threads"), 0);
+    check(trace.text, "--tracks 9 launch/add_one__kernel__=320:2560,2560 data/any=0");
+}
+
+/* On a GPU a graph is one thing; where everything is done at once, its launches are. */
+static void tracks_of_queues(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    (void)state;
+    assert_int_equal(run(trace.text, "queue"), 0);
+    check(trace.text, gpu_present() ? "launch/scale__kernel__=5:0,0 'launch/graph of 3 launches=1' 'data/queue copy to device=1:8000,0' "
+                                      "'data/queue copy from device=1:0,8000' 'data/data begin=1:0,0' 'data/data end=1:0,0'"
+                                    : "launch/scale__kernel__=8:0,0 'data/queue copy to device=1:8000,0' 'data/queue copy from device=1:0,8000' "
+                                      "'data/data begin=1:0,0' 'data/data end=1:0,0' 'queue/queue launch=8' 'queue/queue call=2' "
+                                      "'queue/queue copy to device=1' 'queue/queue copy from device=1'");
+}
+
+static void chosen_by_program(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    (void)state;
+    assert_int_equal(run(trace.text, "configured"), 0);
+    check_calls(trace.text);
+}
+
+/* ---- processes --------------------------------------------------------------------------------------------------------------------------- */
+
+static void after_a_crash(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    (void)state;
+    assert_int_not_equal(run(trace.text, "killed"), 0);
+    check(trace.text, "--cut --tracks 1 launch/add_one__kernel__=+");
+    assert_int_not_equal(run(trace.text, "aborted"), 0);
+    check(trace.text, "--cut --tracks 1 launch/add_one__kernel__=+");
+}
+
+/* The file that process NUMBER writes where another has the one of the name given. */
+static const char *of_process(const struct path *trace, long number)
+{
+    static char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s.%ld", trace->text, number);
+    return path;
+}
+
+static void child_of_fork(void **state)
+{
+    struct path trace = temporary_file("trace.json");
+    char *end;
+    (void)state;
+    if (gpu_present()) {
+        print_message("skipped: a child of fork has no GPU\n");
+        return;
+    }
+    assert_int_equal(run(trace.text, "forked"), 0);
+    check(trace.text, "--tracks 1 launch/add_one__kernel__=2");
+    const char *release = getenv("REX_TEST_RELEASE"), *own = of_process(&trace, strtol(printed, &end, 10));
+    check(own, release != NULL && strcmp(release, "16") == 0 ? "--cut" : "--tracks 1 launch/add_one__kernel__=2");
+    assert_int_not_equal(access(of_process(&trace, strtol(end, NULL, 10)), F_OK), 0);
+}
+
+static void two_processes(void **state)
+{
+    struct path trace = temporary_file("trace.json"), numbered = temporary_file("%p%%.json");
+    (void)state;
+    assert_int_equal(run(trace.text, "twice"), 0);
+    check(trace.text, "--tracks 1 launch/add_one__kernel__=2");
+    check_calls(of_process(&trace, strtol(printed, NULL, 10)));
+    assert_int_equal(run(numbered.text, "calls-and-number"), 0);
+    char name[64];
+    snprintf(name, sizeof name, "%ld%%.json", strtol(printed, NULL, 10));
+    check_calls(temporary_file(name).text);
+}
+
+/* ---- files that cannot be written ---------------------------------------------------------------------------------------------------------- */
+
+static void full_and_unwritable(void **state)
+{
+    struct path trace = temporary_file("trace.json"), folder = temporary_file("folder");
+    (void)state;
+    assert_int_equal(run("/dev/full", "calls"), 0);
+    assert_said("REX_TRACE: /dev/full cannot be written: No space left on device; the program runs on without it");
+    assert_int_equal(run("/nowhere/at/all.json", "calls"), 0);
+    assert_said("REX_TRACE: /nowhere/at/all.json cannot be written: No such file or directory");
+    assert_int_equal(mkdir(folder.text, 0700), 0);
+    assert_int_equal(run(folder.text, "calls"), 0);
+    assert_said("Is a directory");
+    assert_int_equal(run(trace.text, "limited"), 0);
+    assert_said("File too large");
+    check(trace.text, "--cut --tracks 1 launch/add_one__kernel__=+");
+}
+
+static void bounded_memory(void **state)
+{
+    static const char *const traces[] = {"/dev/null", "-"};
+    (void)state;
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        assert_int_equal(run(traces[i], "memory"), 0);
+        /* A sanitizer's own memory is not ours. */
+        if (!SANITIZED)
+            assert_in_range(strtol(printed, NULL, 10), 0, 1000000);
+    }
+}
+
+/* ---- the summary -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Digits around a point become one #: times. */
+static void mask(char *text)
+{
+    static const char digit[] = "0123456789";
+    char *to = text;
+    for (size_t length; *text != '\0'; text += length) {
+        size_t digits = strspn(text, digit);
+        length = digits > 0 ? digits : 1;
+        if (digits > 0 && text[digits] == '.') {
+            length += 1 + strspn(text + digits + 1, digit);
+            *to++ = '#';
+        } else {
+            memmove(to, text, length);
+            to += length;
+        }
+    }
+    *to = '\0';
+}
+
+/* One space for many. */
+static void squeeze(char *text)
+{
+    char *to = text;
+    for (char *at = text; *at != '\0'; at++)
+        if (*at != ' ' || (to > text && to[-1] != ' '))
+            *to++ = *at;
+    *to = '\0';
+}
+
+static void summary(void **state)
+{
+    static const char *const lines[] = {
+        "\n kernel calls total us mean us max us bytes to bytes from\n",
+        "\n scale__kernel__ 5 # # # 40000 40000\n",
+        "\n add_one__kernel__ 1 # # # 8 8\n",
+        "\n data calls total us mean us max us bytes to bytes from\n",
+        "\n data begin 3 # # # 16000 0\n",
+        "\n data end 2 # # # 0 8000\n",
+        "\n data exit 1 # # # 0 8000\n",
+        "\n data update 2 # # # 16000 8000\n",
+        "\n copy to device 1 # # # 800 0\n",
+        "\n copy from device 1 # # # 0 800\n",
+        "\n start and end calls total us mean us max us\n",
+        "\n bind libomptarget 1 # # #\n",
+        "\n register 1 # # #\n",
+        "\n load image 1 # # #\n",
+    };
+    (void)state;
+    assert_int_equal(run("-", "calls"), 0);
+    assert_string_equal(printed, "");
+    mask(said);
+    squeeze(said);
+    assert_said("librex: what trace, process ");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_said(lines[i]);
+    /* A file of that name is ./- */
+    assert_int_not_equal(access("-", F_OK), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_once),   cmocka_unit_test(decoded),       cmocka_unit_test(nothing_of_what_is_refused),
+        cmocka_unit_test(tracks_of_threads), cmocka_unit_test(tracks_of_queues), cmocka_unit_test(chosen_by_program),
+        cmocka_unit_test(after_a_crash),     cmocka_unit_test(child_of_fork), cmocka_unit_test(two_processes),
+        cmocka_unit_test(full_and_unwritable), cmocka_unit_test(bounded_memory), cmocka_unit_test(summary),
+    };
+    if (argc > 1 && strncmp(argv[1], "program-", 8) == 0)
+        return run_program(argv[1] + 8);
+    if (system("python3 -c '' 2>/dev/null") != 0) {
+        puts("skip: no python3");
+        return 77;
+    }
+    return RUN_EACH(argc, argv, tests);
+}

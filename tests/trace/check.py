@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Check a timeline that REX_TRACE wrote: strict JSON, as a whole and line by line; Chrome's trace events as ui.perfetto.dev takes them;
+slices of one track beside or inside each other; and that there is exactly what is expected.
+
+usage: check.py FILE [--cut] [--tracks N] [CATEGORY/NAME=COUNT[:TO,FROM]]...
+
+  --cut       the process was killed: the closing bracket is missing, every line is whole
+  --tracks N  threads that have slices
+  CATEGORY/NAME=COUNT[:TO,FROM]
+              there are COUNT slices of this name, with so many bytes to and from the device in all. Of a category that is named, all
+              slices have to be named; COUNT of + means one or more.
+
+SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""
+
+import argparse
+import json
+import sys
+
+
+def fail(text):
+    sys.exit("check.py: " + text)
+
+
+def no_constant(name):
+    fail("%s is no JSON" % name)
+
+
+def strict(text, what):
+    def no_twins(pairs):
+        keys = [key for key, _ in pairs]
+        if len(keys) != len(set(keys)):
+            fail("%s: a key is there twice: %s" % (what, keys))
+        return dict(pairs)
+
+    try:
+        return json.loads(text, parse_constant=no_constant, object_pairs_hook=no_twins, parse_float=str)
+    except json.JSONDecodeError as error:
+        fail("%s: %s: %r" % (what, error, text[max(0, error.pos - 40):error.pos + 40]))
+
+
+def nanoseconds(text):
+    whole, _, part = str(text).partition(".")
+    return int(whole) * 1000 + int((part + "000")[:3])
+
+
+def read(path, cut):
+    with open(path, "rb") as file:
+        text = file.read().decode("utf-8", "strict")
+    if not text.endswith("\n"):
+        fail("the last line is not whole: %r" % text[-80:])
+    lines = text.split("\n")[:-1]
+    if lines[0] != "[":
+        fail("line 1 is %r" % lines[0])
+    if cut == (lines[-1] == "]"):
+        fail("the last line is %r" % lines[-1])
+    body = lines[1:] if cut else lines[1:-1]
+    events = []
+    for number, line in enumerate(body, 2):
+        if line.startswith(",") != (number > 2):
+            fail("line %d: a comma" % number)
+        events.append(strict(line.lstrip(","), "line %d" % number))
+    if strict(text + "]" if cut else text, "the whole") != events:
+        fail("the lines are not the whole")
+    return events
+
+
+def check_event(event, names):
+    phase = event.get("ph")
+    if phase == "M":
+        if event["name"] not in ("process_name", "thread_name") or not event["args"]["name"]:
+            fail("metadata: %s" % event)
+        if event["name"] == "thread_name":
+            if event["tid"] in names:
+                fail("a track has two names: %s" % event)
+            names[event["tid"]] = event["args"]["name"]
+        return
+    if phase != "X":
+        fail("an event of phase %s" % phase)
+    for key, kind in (("name", str), ("cat", str), ("pid", int), ("tid", int), ("args", dict)):
+        if not isinstance(event.get(key), kind):
+            fail("%s is no %s in %s" % (key, kind.__name__, event))
+    if event["tid"] not in names:
+        fail("a track without a name: %s" % event)
+
+
+def check_nesting(slices):
+    tracks = {}
+    for event in slices:
+        begin = nanoseconds(event["ts"])
+        tracks.setdefault(event["tid"], []).append((begin, -nanoseconds(event["dur"]), event["name"]))
+    for tid, track in tracks.items():
+        open_ends = []
+        for begin, minus, name in sorted(track):
+            end = begin - minus
+            while open_ends and open_ends[-1][0] <= begin:
+                open_ends.pop()
+            if open_ends and end > open_ends[-1][0]:
+                fail("track %d: %s ends %d ns after %s, in which it began" % (tid, name, end - open_ends[-1][0], open_ends[-1][1]))
+            open_ends.append((end, name))
+
+
+def check_devices(slices, names):
+    """What is on a device's track is a call of some thread, at the same time."""
+    calls = {(e["ts"], e["dur"], e["name"]) for e in slices if e["cat"] != "device"}
+    for event in slices:
+        if (event["cat"] == "device") != names[event["tid"]].startswith("device "):
+            fail("on the wrong track, %s: %s" % (names[event["tid"]], event))
+        if event["cat"] == "device" and (event["ts"], event["dur"], event["name"]) not in calls:
+            fail("nobody made the call that is on a device's track: %s" % event)
+
+
+def check_expected(slices, expected):
+    categories = {text.split("/")[0] for text in expected}
+    found = {}
+    for event in slices:
+        if event["cat"] in categories:
+            count, to, back = found.get(event["cat"] + "/" + event["name"], (0, 0, 0))
+            arguments = event["args"]
+            found[event["cat"] + "/" + event["name"]] = (count + 1, to + arguments.get("bytes_to", 0), back + arguments.get("bytes_from", 0))
+    for text in expected:
+        name, _, numbers = text.rpartition("=")
+        count, _, size = numbers.partition(":")
+        there = found.pop(name, (0, 0, 0))
+        if (there[0] == 0) if count == "+" else (there[0] != int(count)):
+            fail("%s: there are %d" % (text, there[0]))
+        if size and tuple(map(int, size.split(","))) != there[1:]:
+            fail("%s: there are %d bytes to and %d from the device" % (text, there[1], there[2]))
+    if found:
+        fail("not expected: %s" % found)
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--cut", action="store_true")
+    parser.add_argument("--tracks", type=int)
+    parser.add_argument("file")
+    parser.add_argument("expected", nargs="*")
+    asked = parser.parse_intermixed_args()
+    events = read(asked.file, asked.cut)
+    names = {}
+    if not events or events[0].get("name") != "process_name":
+        fail("the first event does not name the process")
+    for event in events:
+        check_event(event, names)
+    if len({event["pid"] for event in events}) != 1:
+        fail("more than one process")
+    slices = [event for event in events if event["ph"] == "X"]
+    check_nesting(slices)
+    check_devices(slices, names)
+    check_expected(slices, asked.expected)
+    threads = {event["tid"] for event in slices if event["tid"] < 1 << 22}
+    if asked.tracks is not None and len(threads) != asked.tracks:
+        fail("%d threads have slices, not %d" % (len(threads), asked.tracks))
+
+
+main()
