@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "log.h"
 #include "tracefile.h"
 #include "traceline.h"
 #include "tracesum.h"
@@ -179,12 +180,14 @@ static void write_slice(const struct rex_slice *slice)
 
 void rex_trace_slice(const struct rex_slice *slice)
 {
-    pthread_mutex_lock(&lock);
+    int error = errno;
+    rex_lock(&lock);
     if (rex_tracing == TO_FILE)
         write_slice(slice);
     else if (rex_tracing == SUMMARY && slice->counted != REX_COUNTED_NOWHERE)
         rex_summary_add(slice);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
+    errno = error;
 }
 
 /* ---- begin, fork, end -------------------------------------------------------------------------------------------------------------------- */
@@ -217,18 +220,20 @@ static void start(void)
 {
     if (!rex_config(REX_OPTION_TRACE, setting))
         return;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     int how = strcmp(setting, "-") == 0 ? SUMMARY : open_file() == 0 ? TO_FILE : OFF;
     if (how != OFF)
         pthread_atfork(before_fork, in_parent, in_child);
     __atomic_store_n(&rex_tracing, how, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }
 
 void rex_trace_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    rex_log_hold(); /* others may wait */
     pthread_once(&once, start);
+    rex_log_release();
 }
 
 /* After what the program has for its end by atexit(). */
@@ -236,11 +241,11 @@ __attribute__((destructor)) static void finish(void)
 {
     if (!rex_trace_on())
         return;
-    pthread_mutex_lock(&lock);
+    rex_lock(&lock);
     if (rex_tracing == SUMMARY)
         rex_summary_print();
     else if (!forked)
         rex_trace_file_close();
     __atomic_store_n(&rex_tracing, OFF, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    rex_unlock(&lock);
 }

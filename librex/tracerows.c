@@ -1,9 +1,10 @@
 /*
- * tracerows.c - rows of a map in words.
+ * tracerows.c - rows of a map in a timeline.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "rex/map.h"
+#include "rowlog.h"
 #include "traceline.h"
 
 #define MOST_ROWS 32
@@ -39,37 +40,14 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
     return all;
 }
 
-/* What is done with the memory of a row; a literal has none. */
-static const char *motion(int64_t type)
-{
-    static const char *const words[] = {"alloc", "to", "from", "tofrom"};
-    return type & REX_TYPE_LITERAL  ? "value"
-           : type & REX_TYPE_DELETE ? "delete"
-                                    : words[type & REX_TYPE_TOFROM];
-}
-
 static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type)
 {
-    static const struct {
-        int64_t bit;
-        const char *word;
-    } words[] = {
-        {REX_TYPE_PARAMETER, "parameter"}, {REX_TYPE_POINTER, "pointer and object"}, {REX_TYPE_ALWAYS, "always"},
-        {REX_TYPE_PRESENT, "present"},     {REX_TYPE_HOLD, "hold"},                  {REX_TYPE_CLOSE, "close"},
-        {REX_TYPE_PRIVATE, "private"},     {REX_TYPE_IMPLICIT, "implicit"},          {REX_TYPE_RETURN, "return address"},
-        {NON_CONTIGUOUS, "not contiguous"},
-    };
+    char words[256];
+    rex_type_text(type, words, sizeof words);
     if (type & REX_TYPE_LITERAL)
-        rex_line_add(line, "\"value 0x%llx, %lld bytes", (unsigned long long)(uintptr_t)begin, (long long)size);
+        rex_line_add(line, "\"%s 0x%llx, %lld bytes\"", words, (unsigned long long)(uintptr_t)begin, (long long)size);
     else
-        rex_line_add(line, "\"%s %lld bytes at %p", motion(type), type & NON_CONTIGUOUS ? (long long)bytes_of(begin, size, type) : (long long)size,
-                     begin);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (type & words[i].bit)
-            rex_line_add(line, ", %s", words[i].word);
-    if (type & REX_TYPE_MEMBER_MASK)
-        rex_line_add(line, ", member of row %d", (int)((uint64_t)type >> 48) - 1);
-    rex_line_add(line, "\"");
+        rex_line_add(line, "\"%s %lld bytes at %p\"", words, (long long)(type & NON_CONTIGUOUS ? (int64_t)bytes_of(begin, size, type) : size), begin);
 }
 
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes, const int64_t *types)

@@ -144,6 +144,10 @@ REX_API const char *rex_version(void);
  *                        librex's __tgt_register_lib, is registered as a copy that is adapted to the bound libomptarget, with the wait policy.
  * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and its like and rex_offload_fini() do where a
  *                        queue (rex/queue.h) still works with what they end: return REX_EBUSY, or wait for it.
+ * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in Chrome's trace-event JSON, which ui.perfetto.dev
+ *                        opens; %p in its name is the number of the process, %% a percent sign. `-`: a summary on standard error at the end of
+ *                        the process instead. Takes effect if no libomptarget is bound yet and no module was registered. A file that cannot be
+ *                        written is a warning, and nothing else.
  * Since 0.1.
  */
 enum rex_option {

@@ -364,9 +364,9 @@ static void decoded(void **state)
              "for a in [e[0][\"args\"], e[3][\"args\"]]:\n"
              "    assert a[\"teams\"] == [4, 1, 1] and a[\"threads\"] == [64, 1, 1], a\n"
              "    assert a[\"arguments\"] == 3 and a[\"result\"] == 0 and len(a[\"rows\"]) == 3, a\n"
-             "    assert a[\"rows\"][0] == \"value 0x3e8, 8 bytes, parameter\", a\n"
-             "    assert a[\"rows\"][1].startswith(\"to 8000 bytes at 0x\") and a[\"rows\"][1].endswith(\", parameter\"), a\n"
-             "    assert a[\"rows\"][2].startswith(\"from 8000 bytes at 0x\"), a\n"
+             "    assert a[\"rows\"][0] == \"target_param|literal 0x3e8, 8 bytes\", a\n"
+             "    assert a[\"rows\"][1].startswith(\"to|target_param 8000 bytes at 0x\"), a\n"
+             "    assert a[\"rows\"][2].startswith(\"from|target_param 8000 bytes at 0x\"), a\n"
              "assert e[3][\"args\"][\"function\"] == \"__tgt_target_teams\", e[3]\n"
              "' '%s'",
              trace.text);
