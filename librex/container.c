@@ -61,3 +61,9 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index, s
     *span = (struct rex_span){(size_t)entry.image_offset, (size_t)entry.image_size};
     return 0;
 }
+
+size_t rex_container_size(const unsigned char *bytes, size_t size)
+{
+    struct header header;
+    return read_header(bytes, size, &header) == 0 && header.size >= sizeof header && header.size <= size ? (size_t)header.size : 0;
+}

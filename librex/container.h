@@ -19,4 +19,7 @@ int rex_container_image(const unsigned char *bytes, size_t size, size_t index, s
 /* The version of the format; 0 if it is no container. LLVM 15 to 20 know version 1. */
 uint32_t rex_container_version(const unsigned char *bytes, size_t size);
 
+/* Bytes of the whole container, as its header says; 0 if it is none, or ends before that. */
+size_t rex_container_size(const unsigned char *bytes, size_t size);
+
 #endif

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container.h"
 #include "error.h"
+#include "fatbin.h"
 #include "hash.h"
+#include "ptx.h"
 
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
 {
@@ -135,17 +138,22 @@ const char *rex_view_nearest(const struct rex_image_view *view, const char *name
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------- */
 
-#define FATBIN_MAGIC 0xba55ed50u
-
 static const char *refused_kind(const unsigned char *bytes, size_t size)
 {
-    uint32_t magic = 0;
-    memcpy(&magic, bytes, size < sizeof magic ? size : sizeof magic);
-    if (magic == FATBIN_MAGIC)
-        return "it is a fatbin; compile with nvcc -cubin";
-    if (size > 2 && (memcmp(bytes, "//", 2) == 0 || memmem(bytes, size < 4096 ? size : 4096, ".version", 8) != NULL))
-        return "it is PTX; compile with nvcc -cubin";
+    if (rex_fatbin_is(bytes, size))
+        return "it is a fatbin, and what is asked for is one of the images in it";
+    if (rex_container_version(bytes, size) != 0)
+        return "it is an OffloadBinary, and what is asked for is one of the images in it";
     return NULL;
+}
+
+static int read_ptx(struct rex_image_view *view, const void *bytes, size_t size)
+{
+    view->kind = REX_IMAGE_PTX;
+    if (rex_ptx_read(view, bytes, size) == 0 && rex_view_index(view) == 0)
+        return REX_OK;
+    rex_view_close(view);
+    return rex_fail_memory(size, "the symbols of PTX");
 }
 
 static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
@@ -169,9 +177,12 @@ int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, c
 {
     struct rex_elf elf;
     const char *why = NULL;
+    char suffix;
     memset(view, 0, sizeof *view);
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
+    if (rex_ptx_is(bytes, size, &view->architecture, &suffix))
+        return read_ptx(view, bytes, size);
     if (rex_elf_open(&elf, bytes, size) != 0) {
         why = refused_kind(elf.bytes, size);
         return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why != NULL ? why : elf.why);
@@ -189,5 +200,7 @@ void rex_view_close(struct rex_image_view *view)
     free(view->parameters);
     free(view->names);
     free(view->positions);
+    free(view->text);
+    free(view->own);
     memset(view, 0, sizeof *view);
 }

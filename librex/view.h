@@ -26,6 +26,8 @@ struct rex_image_view {
     size_t name_count;
     const char **positions; /* names of a host image's own entry table, in its order */
     size_t position_count;
+    char *text;          /* a copy of PTX, in which its names end with a NUL */
+    unsigned char *own;  /* the image's bytes, where they belong to the view */
 };
 
 /*

@@ -34,9 +34,10 @@ extern "C" {
 
 /**
  * enum rex_image_kind: REX_IMAGE_CUBIN is code for one NVIDIA architecture; REX_IMAGE_HOST is a shared object for libomptarget's host
- * device. Since 0.1.
+ * device; REX_IMAGE_PTX is NVIDIA's portable assembly, which the driver compiles for its GPU; REX_IMAGE_OTHER is in a file with several images
+ * and of no use to librex: code for another maker's GPU, or a compiler's intermediate code. Since 0.1.
  */
-enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST };
+enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
 /** struct rex_image_view: an opened image. Its content is librex's. Since 0.1. */
 struct rex_image_view;
@@ -48,7 +49,8 @@ struct rex_image_parameter {
 };
 
 /**
- * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into the image's bytes. Since 0.1.
+ * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into the image's bytes, or into the view. Of a kernel in
+ * PTX @size, @registers and @shared_memory are 0: only the compiled one has them. Since 0.1.
  */
 struct rex_image_symbol {
     const char *name;        /**< as an offload entry names it. */
@@ -66,7 +68,8 @@ struct rex_image_symbol {
 };
 
 /**
- * rex_image_view_open(): looks into the image in @bytes.
+ * rex_image_view_open(): looks into the image in @bytes: a CUBIN, a host shared object or PTX. A file with several images is for
+ * rex_image_list_open().
  *
  * @view   where the new view is stored; close it with rex_image_view_close().
  * @bytes  the image, @size bytes; must outlive the view, which points into it.
@@ -81,7 +84,10 @@ REX_API void rex_image_view_close(struct rex_image_view *view);
 /** rex_image_view_kind(): what sort of image it is. Since 0.1. */
 REX_API enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view);
 
-/** rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; 0 for a host image. Since 0.1. */
+/**
+ * rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; of PTX, the least that it can be compiled for; 0 for a host
+ * image. Since 0.1.
+ */
 REX_API unsigned rex_image_view_architecture(const struct rex_image_view *view);
 
 /** rex_image_view_symbol(): kernel or global number @index, from 0 on in the image's order; NULL past the last. Since 0.1. */
@@ -108,6 +114,57 @@ REX_API const struct rex_image_parameter *rex_image_view_parameter(const struct 
  * entries; NULL past the last, and for a CUBIN. Since 0.1.
  */
 REX_API const char *rex_image_view_entry(const struct rex_image_view *view, size_t index);
+
+/*
+ * ---- Files with several images -------------------------------------------------------------------------------------------------
+ *
+ *     struct rex_image_list *list;
+ *     if (rex_image_list_open(&list, bytes, size, "axpy.fatbin") == REX_OK) {
+ *         const struct rex_image_item *item;
+ *         for (size_t i = 0; (item = rex_image_list_item(list, i)) != NULL; i++)
+ *             if (item->kind == REX_IMAGE_CUBIN)
+ *                 printf("sm_%u%.1s\n", item->architecture, &item->suffix);
+ *         rex_image_list_close(list);
+ *     }
+ */
+
+/** struct rex_image_list: the images inside a file. Its content is librex's. Since 0.1. */
+struct rex_image_list;
+
+/** struct rex_image_item: one image of a list. It belongs to the list. Since 0.1. */
+struct rex_image_item {
+    enum rex_image_kind kind;
+    unsigned architecture; /**< 90 for sm_90; of PTX, for compute_90; 0 for a host image. */
+    char suffix;           /**< 'a': for that GPU and no other; 'f': for its family, those of one major number; else '\0'. What a fatbin or PTX says. */
+    bool compressed;       /**< its bytes have to be unpacked. */
+    size_t offset;         /**< of its bytes in the file. */
+    size_t stored;         /**< how many bytes lie there. */
+    size_t size;           /**< and how many they unpack to. */
+};
+
+/**
+ * rex_image_list_open(): lists the images in @bytes: nvcc's fatbin and LLVM's OffloadBinary hold any number, every other file is one. Nothing is
+ * unpacked yet.
+ *
+ * @list   where the new list is stored; close it with rex_image_list_close().
+ * @bytes  the file, @size bytes; must outlive the list.
+ * @name   what messages call the file; copied nowhere, not NULL.
+ * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE (empty, or a fatbin or an OffloadBinary that is damaged). Since 0.1.
+ */
+REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size, const char *name);
+
+/** rex_image_list_close(): frees @list; NULL is left alone. Views that were opened from it stay. Since 0.1. */
+REX_API void rex_image_list_close(struct rex_image_list *list);
+
+/** rex_image_list_item(): image number @index, from 0 on in the file's order; NULL past the last. Since 0.1. */
+REX_API const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list, size_t index);
+
+/**
+ * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed: with libzstd or liblz4, which are opened then.
+ * The file's bytes must outlive the view. @name is what messages call the image. Close the view with rex_image_view_close().
+ * Returns 0, REX_EINVAL, REX_ENOMEM, REX_EIMAGE, or REX_EUNSUPPORTED: that library is missing. Since 0.1.
+ */
+REX_API int rex_image_list_view(const struct rex_image_list *list, size_t index, const char *name, struct rex_image_view **view);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /*
  * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90) and gives host memory; what queues
- * use is in stream.c.
+ * use is in stream.c, what compiles PTX in link.c.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
  * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
@@ -85,7 +85,8 @@ int cuGetErrorName(int result, const char **name)
         int result;
         const char *name;
     } names[] = {
-        {3, "NOT_INITIALIZED"}, {34, "STUB_LIBRARY"}, {100, "NO_DEVICE"}, {101, "INVALID_DEVICE"}, {719, "LAUNCH_FAILED"}, {800, "NOT_PERMITTED"},
+        {3, "NOT_INITIALIZED"}, {34, "STUB_LIBRARY"}, {100, "NO_DEVICE"}, {101, "INVALID_DEVICE"}, {200, "INVALID_IMAGE"}, {218, "INVALID_PTX"}, {222, "UNSUPPORTED_PTX_VERSION"},
+        {719, "LAUNCH_FAILED"}, {800, "NOT_PERMITTED"},
         {802, "SYSTEM_NOT_READY"}, {803, "SYSTEM_DRIVER_MISMATCH"}, {804, "COMPAT_NOT_SUPPORTED_ON_DEVICE"}, {805, "MPS_CONNECTION_FAILED"},
     };
     static __thread char whole[64];
@@ -153,20 +154,19 @@ int cuDevicePrimaryCtxRelease_v2(int device)
     return 0;
 }
 
-/* Of each thread, the last one current. */
-static __thread int pushed;
+__thread int fake_cuda_current; /* how many contexts the thread has pushed; also for link.c */
 
 int cuCtxPushCurrent_v2(void *context)
 {
-    pushed += context == &context_users;
+    fake_cuda_current += context == &context_users;
     return context == &context_users ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
 }
 
 int cuCtxPopCurrent_v2(void **context)
 {
-    if (pushed == 0)
+    if (fake_cuda_current == 0)
         return 201;
-    pushed--;
+    fake_cuda_current--;
     *context = &context_users;
     return 0;
 }
@@ -174,7 +174,7 @@ int cuCtxPopCurrent_v2(void **context)
 int cuCtxGetCurrent(void **context);
 int cuCtxGetCurrent(void **context)
 {
-    *context = pushed > 0 ? &context_users : NULL;
+    *context = fake_cuda_current > 0 ? &context_users : NULL;
     return 0;
 }
 

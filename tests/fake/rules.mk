@@ -23,15 +23,22 @@ $(eval $(call fake-omptarget,lacks-devices,19,-DFAKE_LACKS_DEVICES))
 
 FAKES += $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1 $(O)/tests/fake/iomp/libiomp5.so $(O)/tests/fake/module.so
 $(O)/tests/fake/cuda-old/libcuda.so.1: fake_cuda := -DFAKE_OLD
+fake_driver := tests/fake/cuda.c tests/fake/stream.c tests/fake/link.c
 $(O)/tests/fake/cuda-ancient/libcuda.so.1: fake_cuda := -DFAKE_OLD -DFAKE_ANCIENT
-$(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1: tests/fake/cuda.c tests/fake/stream.c $(O)/flags
+$(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1: $(fake_driver) $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
-	$(Q)$(CC) $(fake_cflags) $(fake_cuda) -MF $@.d -MT $@ -shared -Wl,-soname,libcuda.so.1 -o $@ tests/fake/cuda.c tests/fake/stream.c
+	$(Q)$(CC) $(fake_cflags) $(fake_cuda) -MF $@.d -MT $@ -shared -Wl,-soname,libcuda.so.1 -o $@ $(fake_driver)
 $(O)/tests/fake/module.so: tests/fake/module.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
 	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -o $@ $<
+# In the place of what unpacks fatbins, without its functions.
+FAKES += $(O)/tests/fake/empty/libzstd.so.1 $(O)/tests/fake/empty/liblz4.so.1
+$(O)/tests/fake/empty/%: tests/fake/module.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,FAKE,$@)
+	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -Wl,-soname,$(@F) -o $@ $<
 # Intel's name, and a soname that satisfies nobody's need of libomp.so.5
 $(O)/tests/fake/iomp/libiomp5.so: tests/fake/libomp.c $(O)/flags
 	@mkdir -p $(@D)

@@ -181,6 +181,91 @@ static void test_older_header(void **state)
     free(bytes);
 }
 
+/* ---- PTX --------------------------------------------------------------------------------------------------------- */
+
+static void test_ptx(void **state)
+{
+    struct rex_image_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
+    (void)state;
+    assert_int_equal(rex_view_open(&view, bytes, size, "sm_90.ptx"), 0);
+    assert_int_equal(view.kind, REX_IMAGE_PTX);
+    assert_int_equal(view.architecture, 90);
+    assert_int_equal(view.count, 7);
+    check_kernel(&view, "plain__kernel__", 2, 0, 0);
+    check_kernel(&view, "env__kernel__", 3, 0, 0);
+    check_kernel(&view, "none__kernel__", 0, 0, 0);
+    check_kernel(&view, "narrow__kernel__", 4, 1, 4);
+    check_kernel(&view, "narrow_first__kernel__", 3, 0, 4);
+    check_kernel(&view, "wide__kernel__", 2, 0, 16);
+    check_parameter(&view, "narrow__kernel__", 2, 12, 4);
+    check_parameter(&view, "narrow__kernel__", 3, 16, 8);
+    check_parameter(&view, "wide__kernel__", 0, 0, 16);
+    check_parameter(&view, "wide__kernel__", 1, 16, 8);
+    assert_int_equal(rex_view_find(&view, "table")->size, 32);
+    assert_false(rex_view_find(&view, "table")->kernel);
+    rex_view_close(&view);
+    free(bytes);
+}
+
+/* What else the language has: comments, bounds, aligned pointers, arrays of arrays, what other files define. */
+static void test_ptx_language(void **state)
+{
+    static const char text[] = "/* .version */ // no\n.version 8.7\n.target sm_100f, debug\n.address_size 64\n"
+                               ".extern .global .align 4 .b8 elsewhere[4];\n"
+                               ".const .align 4 .b8 coefficients[2][3] = {1, 2, 3, 4, 5, 6};\n"
+                               ".visible .global .attribute(.managed) .f64 one = 0d3FF0000000000000;\n"
+                               ".func (.param .b32 r) helper(.param .b64 x)\n{ .reg .b32 %r<2>; ret; }\n"
+                               ".visible .entry bounded(.param .u64 .ptr .global .align 16 p, .param .f16x2 h)\n"
+                               ".maxntid 16, 8, 2\n.minnctapersm 2\n{ { } bra $L; /* } */ }\n"
+                               ".entry/**/bare\n.reqntid 64\n{ ret; }\n.weak .entry declared(.param.b32 a);\n"
+                               ".file 1 \"a { b.cu\"\n.visible .entry last(){ret;}";
+    struct rex_image_view view;
+    (void)state;
+    assert_int_equal(rex_view_open(&view, text, sizeof text - 1, "text"), 0);
+    assert_int_equal(view.architecture, 100);
+    assert_int_equal(view.count, 6);
+    check_kernel(&view, "bounded", 2, 1, 4);
+    check_parameter(&view, "bounded", 1, 8, 4);
+    check_kernel(&view, "bare", 0, 0, 0);
+    check_kernel(&view, "declared", 1, 0, 4);
+    check_kernel(&view, "last", 0, 0, 0);
+    assert_int_equal(rex_view_find(&view, "bounded")->max_threads, 256);
+    assert_int_equal(rex_view_find(&view, "bare")->max_threads, 64);
+    assert_int_equal(rex_view_find(&view, "coefficients")->size, 6);
+    assert_int_equal(rex_view_find(&view, "one")->size, 8);
+    assert_null(rex_view_find(&view, "elsewhere"));
+    rex_view_close(&view);
+    assert_int_equal(error_of(".version 9.0\n.target foo", 24), REX_EIMAGE);
+    assert_int_equal(error_of(".version 9.0\n", 13), REX_EIMAGE);
+}
+
+static void test_ptx_damaged(void **state)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
+    uint64_t random = 1;
+    struct rex_image_view view;
+    (void)state;
+    rex_configure(REX_OPTION_LOG, "off");
+    for (size_t i = 0; i < size + 4000; i++) {
+        size_t length = i < size ? i : size, at = (size_t)(random >> 33) % size;
+        unsigned char *exact = malloc(length + 1), saved = bytes[at];
+        assert_non_null(exact);
+        if (i >= size)
+            bytes[at] = (unsigned char)"(){}[],;\"/*. \n0x"[random >> 20 & 15];
+        memcpy(exact + 1, bytes, length);
+        if (rex_view_open(&view, exact + 1, length, "damaged") == 0)
+            rex_view_close(&view);
+        bytes[at] = saved;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        free(exact);
+    }
+    rex_configure(REX_OPTION_LOG, NULL);
+    free(bytes);
+}
+
 /* ---- host images ------------------------------------------------------------------------------------------------- */
 
 /* Offset in memory of the section NAME of FILE. */
@@ -314,8 +399,8 @@ static void test_refused_kinds(void **state)
     refused("x", 1, "not an ELF file");
     refused("\x7f" "EL", 3, "not an ELF file");
     refused("\x7f" "ELF", 4, "truncated inside the ELF header");
-    refused_file("tests/data/sm_90.fatbin", "it is a fatbin; compile with nvcc -cubin");
-    refused_file("tests/data/sm_90.ptx", "it is PTX; compile with nvcc -cubin");
+    refused_file("tests/data/sm_90.fatbin", "it is a fatbin, and what is asked for is one of the images in it");
+    refused_file("tests/data/two.offload", "it is an OffloadBinary, and what is asked for is one of the images in it");
     refused_file("tests/data/kernels.cu", "not an ELF file");
 
     memcpy(bytes + offsetof(Elf64_Ehdr, e_machine), &another_machine, 2);
@@ -521,6 +606,9 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_misnumbered_parameters),
         cmocka_unit_test(test_view_arguments),
+        cmocka_unit_test(test_ptx),
+        cmocka_unit_test(test_ptx_language),
+        cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_host_image),
         cmocka_unit_test(test_positions_from_relocations),
