@@ -22,6 +22,7 @@ static const struct {
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error"},
     [REX_OPTION_TRACE] = {"REX_TRACE", ""},
+    [REX_OPTION_CHECK] = {"REX_CHECK", "on"},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)
@@ -77,7 +78,7 @@ int rex_configure(enum rex_option option, const char *value)
         return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug, and :FILE may follow", value);
     if (option == REX_OPTION_WAIT && value != NULL && rex_wait_policy(value) < 0)
         return rex_fail(REX_EINVAL, "rex_configure: no wait policy \"%s\"; there are auto, spin, yield, block and runtime", value);
-    if (option == REX_OPTION_ADOPT && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 && strcasecmp(value, "off") != 0)
+    if ((option == REX_OPTION_ADOPT || option == REX_OPTION_CHECK) && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 && strcasecmp(value, "off") != 0)
         return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither on nor off", value);
     if (option == REX_OPTION_UNFINISHED && value != NULL && *value != '\0' && strcasecmp(value, "error") != 0 && strcasecmp(value, "wait") != 0)
         return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither error nor wait", value);

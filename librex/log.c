@@ -27,7 +27,7 @@ static const struct {
     {"off", REX_LOG_OFF}, {"error", REX_LOG_ERROR}, {"warn", REX_LOG_WARN}, {"warning", REX_LOG_WARN}, {"info", REX_LOG_INFO}, {"debug", REX_LOG_DEBUG},
 };
 
-int rex_log_level_now = -1;
+int rex_log_level_now = REX_LOG_UNKNOWN;
 static void (*when_debug)(void);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the level as it changes, and of the file; nothing is locked under it but a setting */
 
@@ -53,7 +53,7 @@ static int decide(bool again)
     rex_lock(&lock);
     int before = rex_log_level_now;
     bool misspelled = false;
-    if (before < 0 || again) {
+    if (before == REX_LOG_UNKNOWN || again) {
         if (rex_config(REX_OPTION_LOG, value) && rex_log_parse(value, &level, &file) != 0) {
             misspelled = true;
             level = REX_LOG_WARN;

@@ -14,12 +14,13 @@ void rex_log(enum rex_log_level level, const char *format, ...) __attribute__((f
 void rex_log_once(enum rex_log_level level, const char *message);
 
 /* Whether REX_LOG lets LEVEL through: for those who would have to prepare what they say. */
-extern int rex_log_level_now; /* -1: not known yet */
+#define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* nobody has asked yet */
+extern int rex_log_level_now;
 int rex_log_decide(void);
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
     int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
-    return (int)level <= (now >= 0 ? now : rex_log_decide());
+    return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }
 
 /* REX_LOG has another value. */

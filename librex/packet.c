@@ -183,11 +183,6 @@ static __attribute__((noinline)) int launch_long_way(uintptr_t packet_rules, int
                                              &packet);
 }
 
-static inline int columns_there(const struct __tgt_kernel_arguments *args)
-{
-    return args->ArgsBase != NULL && args->Args != NULL && args->ArgSizes != NULL && args->ArgTypes != NULL;
-}
-
 /* Two neighbouring fields of 32 bits, the one at OFFSET being the lower half (little-endian machines, as in rex_kmp.h). */
 static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, size_t offset)
 {
@@ -215,7 +210,7 @@ int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t
     struct __tgt_kernel_arguments packet;
     struct rex_registration *registration = (struct rex_registration *)packet_rules;
     const struct rex_launched *last = __atomic_load_n(&registration->recent[rex_recent_place(host_key)], __ATOMIC_ACQUIRE);
-    if (unlikely(last->key != host_key || last->rows != args->NumArgs || !columns_there(args) ||
+    if (unlikely(last->key != host_key || last->rows != args->NumArgs || !rex_packet_columns(args) ||
                  (uint64_t)device + 1 >= registration->devices || !grid_usual(args, registration->most_teams, last->most_threads)))
         return launch_long_way(packet_rules, device, num_teams, thread_limit, host_key, args);
     /* Version and NumArgs from what is known, all else from the caller. */

@@ -34,7 +34,7 @@ static int check_default_device(void)
 
 static int check_device(int64_t device)
 {
-    if ((uint64_t)device + 1 <= (uint64_t)rex_devices_known() + 1)
+    if (rex_device_known(device))
         return REX_OK;
     int count = rex_devices_ask();
     if (device >= -1 && device <= count)
@@ -79,6 +79,12 @@ static int check_rows(struct rex_registration *registration, int64_t position, i
 {
     const struct __tgt_offload_entry *entry = &registration->table.entries[position];
     struct rex_kernel_rule rule = rex_table_rule(&registration->table, position);
+    if (!(rule.flags & REX_RULE_MATCHED)) {
+        int result = rex_registration_match(registration, position);
+        if (result != REX_OK)
+            return result;
+        rule = rex_table_rule(&registration->table, position);
+    }
     if (rule.flags & REX_RULE_GLOBAL)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", entry->addr, entry->name);
     struct rex_misfit misfit = registration->table.misfit[position];
@@ -116,7 +122,7 @@ static int check_columns(const struct rex_registration *registration, int64_t po
                               : null_column(name, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->NumArgs);
 }
 
-int rex_packet_check(struct rex_registration *registration, int64_t position, int64_t device, const struct __tgt_kernel_arguments *args)
+int rex_packet_check_all(struct rex_registration *registration, int64_t position, int64_t device, const struct __tgt_kernel_arguments *args)
 {
     int result = check_columns(registration, position, args);
     if (result == REX_OK)

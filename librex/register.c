@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "config.h"
 #include "context.h"
 #include "device.h"
 #include "error.h"
@@ -75,12 +77,62 @@ static int keep_path(struct rex_registration *registration, const char *path)
     return REX_OK;
 }
 
+/* ---- entries against the image ----------------------------------------------------------------------------------------------- */
+
+static bool checks_now(void)
+{
+    char value[REX_CONFIG_MAX];
+    if (!rex_config(REX_OPTION_CHECK, value) || strcasecmp(value, "on") == 0)
+        return true;
+    if (strcasecmp(value, "off") != 0)
+        rex_log(REX_LOG_WARN, "%s=%s is neither on nor off; on is used", rex_config_variable(REX_OPTION_CHECK), value);
+    return strcasecmp(value, "off") != 0;
+}
+
+/* The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before is closed. */
+static int keep_view(struct rex_registration *registration, struct rex_image *image)
+{
+    if (registration->view == NULL && (registration->view = calloc(1, sizeof *registration->view)) == NULL)
+        return rex_fail_memory(sizeof *registration->view, "the view of a device image");
+    rex_view_close(registration->view);
+    *registration->view = image->view;
+    memset(&image->view, 0, sizeof image->view);
+    image->view.kind = registration->view->kind;
+    image->view.architecture = registration->view->architecture;
+    return REX_OK;
+}
+
+static int match_all(struct rex_registration *registration, const struct rex_image *image)
+{
+    if (registration->view != NULL) {
+        rex_view_close(registration->view);
+        free(registration->view);
+        registration->view = NULL;
+    }
+    return rex_table_match(&registration->table, 0, registration->table.count, &image->view, image->path, registration->release);
+}
+
+int rex_registration_match(struct rex_registration *registration, int64_t position)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int result = REX_OK;
+    rex_lock(&lock);
+    if (!(rex_table_rule(&registration->table, position).flags & REX_RULE_MATCHED))
+        result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view, registration->image_path,
+                                 registration->release);
+    rex_unlock(&lock);
+    return result;
+}
+
+/* ---- one attempt ------------------------------------------------------------------------------------------------------------- */
+
 static int register_image(struct rex_registration *registration, struct rex_image *image)
 {
     struct rex_record *record = NULL;
+    bool now = checks_now();
     int result = keep_path(registration, image->path);
     if (result == REX_OK)
-        result = rex_table_match(&registration->table, image, registration->release);
+        result = now ? match_all(registration, image) : REX_OK;
     if (result == REX_OK)
         result = rex_modules_claim_keys(registration);
     if (result != REX_OK)
@@ -88,6 +140,8 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     result = rex_record_new(registration, image, registration->record != NULL, &record);
     if (result == REX_OK)
         result = rex_image_keep(image);
+    if (result == REX_OK && !now)
+        result = keep_view(registration, image);
     if (result == REX_OK) {
         /* From here on the runtime may have seen the record, so it stays. */
         record->previous = registration->record;

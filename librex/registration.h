@@ -29,6 +29,7 @@ struct rex_registration {
     uint64_t devices;    /* that there were when it was registered, and two more: the host, and -1 */
     uint32_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
+    struct rex_image_view *view; /* of the image, where a kernel is compared with it at its first launch; else NULL */
     struct rex_record *record; /* the last; the ones before hang from it */
     bool claims_keys;          /* its keys may not be another module's; under the list's lock */
     bool on_host;
@@ -52,6 +53,9 @@ static inline unsigned char rex_recent_place(const void *key)
 {
     return (unsigned char)(uintptr_t)key;
 }
+
+/* Compare the kernel at POSITION with the image, as is put off with REX_CHECK=off. 0 or an error. */
+int rex_registration_match(struct rex_registration *registration, int64_t position);
 
 /* A new record for a registration with IMAGE: 0 or an error. FRESH: the linker's own section was used before. */
 int rex_record_new(struct rex_registration *registration, const struct rex_image *image, bool fresh, struct rex_record **record);

@@ -105,76 +105,77 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
 
 /* ---- against the image ------------------------------------------------------------------------------------------------------ */
 
-static int no_counterpart(const struct __tgt_offload_entry *entry, const struct rex_image *image)
+static int no_counterpart(const struct __tgt_offload_entry *entry, const struct rex_image_view *view, const char *path)
 {
     bool kernel = entry->size == 0;
     const char *what = kernel ? "kernel" : "global";
-    const char *near = rex_view_nearest(&image->view, entry->name, kernel);
+    const char *near = rex_view_nearest(view, entry->name, kernel);
     if (near != NULL)
-        return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", image->path, what,
+        return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path, what,
                         entry->name, near);
-    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", image->path, what, entry->name);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", path, what, entry->name);
 }
 
 /* Parameters of other widths than 8 bytes are right in queues alone; a launch through libomptarget is refused. */
-static void note_widths(struct rex_table *table, uint32_t position, const struct rex_image_symbol *kernel, const struct rex_image *image,
+static void note_widths(struct rex_table *table, uint32_t position, const struct rex_image_symbol *kernel, const char *path,
                         const struct rex_release *release)
 {
     if (kernel->odd_size <= 8 && (kernel->odd_size == 0 || !release->packed_slots))
         return;
     uint32_t size = kernel->odd_size < UINT16_MAX ? kernel->odd_size : UINT16_MAX;
     table->misfit[position] = (struct rex_misfit){kernel->odd_index, (uint16_t)size};
-    rex_log(REX_LOG_INFO, "kernel \"%s\" in %s: parameter %u is %u bytes wide: only queues can launch it on LLVM %d", kernel->name, image->path,
+    rex_log(REX_LOG_INFO, "kernel \"%s\" in %s: parameter %u is %u bytes wide: only queues can launch it on LLVM %d", kernel->name, path,
             kernel->odd_index, kernel->odd_size, release->number);
 }
 
 /* __launch_bounds__ may say less than the hardware. A host image runs a kernel once, whatever the grid. */
-static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct rex_image *image)
+static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct rex_image_view *view)
 {
-    if (image->view.kind == REX_IMAGE_HOST)
+    if (view->kind == REX_IMAGE_HOST)
         return INT32_MAX;
     return kernel->max_threads > 0 && kernel->max_threads < REX_MOST_THREADS ? kernel->max_threads : REX_MOST_THREADS;
 }
 
-static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image *image,
+static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image_view *view, const char *path,
                         const struct rex_release *release)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
-    const struct rex_image_symbol *kernel = rex_view_find(&image->view, entry->name);
-    struct rex_kernel_rule rule = {0};
+    const struct rex_image_symbol *kernel = rex_view_find(view, entry->name);
+    struct rex_kernel_rule rule = {.flags = REX_RULE_MATCHED};
     if (kernel == NULL || !kernel->kernel)
-        return no_counterpart(entry, image);
+        return no_counterpart(entry, view, path);
     rule.parameters = kernel->parameters;
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
         rule.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
-        rule.flags = REX_RULE_NARROW_FIRST;
+        rule.flags |= REX_RULE_NARROW_FIRST;
+    table->launched[position].most_threads = most_threads(kernel, view);
+    note_widths(table, position, kernel, path, release);
     rex_table_set_rule(table, position, rule);
-    table->launched[position].most_threads = most_threads(kernel, image);
-    note_widths(table, position, kernel, image, release);
     return REX_OK;
 }
 
-static int match_global(struct rex_table *table, uint32_t position, const struct rex_image *image)
+static int match_global(struct rex_table *table, uint32_t position, const struct rex_image_view *view, const char *path)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
-    const struct rex_image_symbol *global = rex_view_find(&image->view, entry->name);
-    rex_table_set_rule(table, position, (struct rex_kernel_rule){.flags = REX_RULE_GLOBAL});
+    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
+    rex_table_set_rule(table, position, (struct rex_kernel_rule){.flags = REX_RULE_GLOBAL | REX_RULE_MATCHED});
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)
-        return no_counterpart(entry, image);
+        return no_counterpart(entry, view, path);
     if (global->size != entry->size)
         return rex_fail(REX_ENOKERNEL, "global \"%s\" has %zu bytes in the program and %llu in device image %s", entry->name,
-                        entry->size, (unsigned long long)global->size, image->path);
+                        entry->size, (unsigned long long)global->size, path);
     return REX_OK;
 }
 
-int rex_table_match(struct rex_table *table, const struct rex_image *image, const struct rex_release *release)
+int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count, const struct rex_image_view *view, const char *path,
+                    const struct rex_release *release)
 {
     int result = REX_OK;
-    for (uint32_t i = 0; result == REX_OK && i < table->count; i++)
-        result = table->entries[i].size == 0 ? match_kernel(table, i, image, release) : match_global(table, i, image);
+    for (uint32_t i = first; result == REX_OK && i < first + count; i++)
+        result = table->entries[i].size == 0 ? match_kernel(table, i, view, path, release) : match_global(table, i, view, path);
     return result;
 }
 

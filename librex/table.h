@@ -22,6 +22,7 @@ struct rex_kernel_rule {
 #define REX_MOST_THREADS 1024 /* of a block on any NVIDIA GPU */
 #define REX_RULE_GLOBAL 1      /* a global, not a kernel */
 #define REX_RULE_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
+#define REX_RULE_MATCHED 4      /* compared with the image; all else is 0 until then */
 
 /* A kernel that was launched: all that another launch like the first one has to know. Written once, before a thread can find it. */
 struct rex_launched {
@@ -50,8 +51,12 @@ struct rex_table {
 /* Check the module's entries and make the index, in the memory that the table has where it fits. 0 or an error. */
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
-/* Check each entry against the image, and take the kernels' parameters from it. 0 or an error. */
-int rex_table_match(struct rex_table *table, const struct rex_image *image, const struct rex_release *release);
+/*
+ * Check COUNT entries from FIRST on against the image that VIEW shows and messages call PATH, and take the kernels' parameters from it. By one
+ * thread at a time. 0 or an error.
+ */
+int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count, const struct rex_image_view *view, const char *path,
+                    const struct rex_release *release);
 
 /* Position of the entry whose key is KEY, or -1. */
 static inline int64_t rex_table_find(const struct rex_table *table, const void *key)
@@ -68,7 +73,7 @@ static inline struct rex_kernel_rule rex_table_rule(const struct rex_table *tabl
     union {
         uint64_t word;
         struct rex_kernel_rule rule;
-    } read = {.word = __atomic_load_n(&table->rules[position], __ATOMIC_RELAXED)};
+    } read = {.word = __atomic_load_n(&table->rules[position], __ATOMIC_ACQUIRE)};
     return read.rule;
 }
 
@@ -78,7 +83,7 @@ static inline void rex_table_set_rule(struct rex_table *table, int64_t position,
         struct rex_kernel_rule rule;
         uint64_t word;
     } written = {.rule = rule};
-    __atomic_store_n(&table->rules[position], written.word, __ATOMIC_RELAXED);
+    __atomic_store_n(&table->rules[position], written.word, __ATOMIC_RELEASE);
 }
 
 /* What to remember of the kernel at POSITION, which was launched with a packet of this VERSION and ROWS rows. */

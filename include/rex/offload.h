@@ -148,6 +148,9 @@ REX_API const char *rex_version(void);
  *                        opens; %p in its name is the number of the process, %% a percent sign. `-`: a summary on standard error at the end of
  *                        the process instead. Takes effect if no libomptarget is bound yet and no module was registered. A file that cannot be
  *                        written is a warning, and nothing else.
+ * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with the image when a module is registered, but each
+ *                        kernel at its first launch; an entry without a kernel is then found there, and a global that is missing or has
+ *                        another size is not found by librex at all. Takes effect at the next registration.
  * Since 0.1.
  */
 enum rex_option {
@@ -158,7 +161,8 @@ enum rex_option {
     REX_OPTION_WAIT,
     REX_OPTION_ADOPT,
     REX_OPTION_UNFINISHED,
-    REX_OPTION_TRACE
+    REX_OPTION_TRACE,
+    REX_OPTION_CHECK
 };
 
 /**

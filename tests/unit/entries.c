@@ -173,11 +173,52 @@ static void image_in_memory(const void *context)
     CHECK(memcmp(call->image, kept, size) == 0);
 }
 
+/* REX_CHECK=off: the registration looks at no entry; the first launch of a kernel does, and says what the registration would have said. */
+static void checked_late(const void *context)
+{
+    static struct rex_module module;
+    static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
+                                                   {&keys[1], NAME("evn__kernel__"), 0, 0, 0},
+                                                   {table, NAME("table"), sizeof table, 0, 0},
+                                                   {&keys[2], NAME("narrow__kernel__"), 0, 0, 0},
+                                                   {&keys[3], NAME("env__kernel__"), 0, 0, 0}};
+    void *base[3] = {0};
+    int64_t sizes[3] = {8, 8, 8}, types[3] = {0x120, 0x120, 0x120};
+    struct __tgt_kernel_arguments packet = {.NumArgs = 2, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
+    (void)context;
+    bind();
+    CHECK_EQUAL(registered(&module, entries, 5), REX_ENOKERNEL);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "sometimes"), REX_EINVAL);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "OFF"), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[1], &packet, &out), REX_ENOKERNEL);
+        CHECK_MENTIONS(rex_last_error(), "device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, table, &packet, &out), REX_EKEY);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[0], &packet, &out), 0);
+        CHECK_EQUAL(out.Version, 2);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &packet, &out), 0);
+        CHECK_EQUAL(out.Version, 3);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}, &out), REX_EPARAMS);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &packet, &out), 0);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 2048, &keys[0], &packet, &out), REX_EINVAL);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[2], &packet, &out), REX_EPARAMS);
+        CHECK_MENTIONS(rex_last_error(), "bytes wide");
+        /* Registered again. */
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module), 0);
+    }
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
+    CHECK_EQUAL(rex_module_register(&module), REX_ENOKERNEL);
+}
+
 static void test_tables(void **state)
 {
     (void)state;
     in_child(bad_tables, NULL);
     in_child(bad_bounds, NULL);
+    in_child(checked_late, NULL);
 }
 
 static void test_modules(void **state)
