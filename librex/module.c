@@ -223,7 +223,7 @@ int rex_module_fini(struct rex_module *module)
     rex_mapping_ended();
     if (!registration->on_host)
         rex_context_release();
-    rex_modules_release_keys(registration);
+    rex_modules_release(registration);
     __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);
     return REX_OK;
 }

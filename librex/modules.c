@@ -131,9 +131,9 @@ int rex_module_add(struct rex_module *module)
     return result;
 }
 
-/* ---- host keys belong to one module ---------------------------------------------------------------------------------------- */
+/* ---- what modules may not have in common, and must ------------------------------------------------------------------------- */
 
-/* The smaller table is looked up in the larger one. */
+/* A host key belongs to one module. The smaller table is looked up in the larger one. */
 static int conflict(const struct rex_table *ours, const struct rex_table *theirs)
 {
     bool turned = theirs->count < ours->count;
@@ -151,7 +151,22 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
     return REX_OK;
 }
 
-int rex_modules_claim_keys(struct rex_registration *registration)
+/*
+ * At the first use of a device libomptarget loads, on it, an image of every registered descriptor (LLVM 14 to 23: "No image loaded for device id"), and
+ * ends the process where one has none for it. From 15 to 20 it may also take another descriptor's image for it.
+ */
+static int conflict_of_kinds(const struct rex_registration *ours, bool on_host, const struct rex_registration *theirs)
+{
+    if (on_host == theirs->on_host || rex_runtime_disabled())
+        return REX_OK;
+    return rex_fail(REX_EUNSUPPORTED,
+                    "device image %s is for %s, and %s, of a module that is registered already, for %s: libomptarget would end the process at the first "
+                    "use of a device for which one module has no image; give each module a CUBIN, or run all on the CPU (host images, and "
+                    "CUDA_VISIBLE_DEVICES= in the environment)",
+                    ours->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path, on_host ? "a GPU" : "the CPU");
+}
+
+int rex_modules_claim(struct rex_registration *registration, bool on_host)
 {
     int result = REX_OK;
     rex_lock(&lock);
@@ -159,13 +174,16 @@ int rex_modules_claim_keys(struct rex_registration *registration)
         const struct rex_registration *theirs = other->registration;
         if (theirs != registration && theirs->claims_keys)
             result = conflict(&registration->table, &theirs->table);
+        if (result == REX_OK && theirs != registration && theirs->claims_keys)
+            result = conflict_of_kinds(registration, on_host, theirs);
     }
     registration->claims_keys = result == REX_OK;
+    registration->on_host = on_host;
     rex_unlock(&lock);
     return result;
 }
 
-void rex_modules_release_keys(struct rex_registration *registration)
+void rex_modules_release(struct rex_registration *registration)
 {
     rex_lock(&lock);
     registration->claims_keys = false;

@@ -134,7 +134,7 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     if (result == REX_OK)
         result = now ? match_all(registration, image) : REX_OK;
     if (result == REX_OK)
-        result = rex_modules_claim_keys(registration);
+        result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
     if (result != REX_OK)
         return result;
     result = rex_record_new(registration, image, registration->record != NULL, &record);
@@ -150,11 +150,10 @@ static int register_image(struct rex_registration *registration, struct rex_imag
     } else
         free(record);
     if (result != REX_OK) {
-        rex_modules_release_keys(registration);
+        rex_modules_release(registration);
         return result;
     }
     prepare_launches(registration);
-    registration->on_host = image->view.kind == REX_IMAGE_HOST;
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path, registration->table.count);
     return REX_OK;
 }

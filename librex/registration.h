@@ -31,8 +31,8 @@ struct rex_registration {
     struct rex_table table;
     struct rex_image_view *view; /* of the image, where a kernel is compared with it at its first launch; else NULL */
     struct rex_record *record; /* the last; the ones before hang from it */
-    bool claims_keys;          /* its keys may not be another module's; under the list's lock */
-    bool on_host;
+    bool claims_keys;          /* its keys may not be another module's, nor may that have an image of another kind; under the list's lock */
+    bool on_host;              /* the image is for the CPU */
     bool forked; /* registered for a GPU in a parent process */
     struct rex_queue_image *queue_images; /* librex's own loads of the image, for queues; see queueimage.c */
     void (*unload)(struct rex_registration *registration); /* ends those; NULL while there are none */
@@ -66,9 +66,12 @@ int rex_module_check(const struct rex_module *module, const char *caller);
 /* The module's registration, made and put on the list of modules the first time; NULL where memory ran out. */
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
-/* From now on no other module may have one of the keys: 0, or REX_EKEY where one has; and the end of that. */
-int rex_modules_claim_keys(struct rex_registration *registration);
-void rex_modules_release_keys(struct rex_registration *registration);
+/*
+ * From now on no other module may have one of the keys, or an image of another kind: 0, REX_EKEY where one has, REX_EUNSUPPORTED; and the end of
+ * that. ON_HOST: the image is for the CPU.
+ */
+int rex_modules_claim(struct rex_registration *registration, bool on_host);
+void rex_modules_release(struct rex_registration *registration);
 
 /* The list of modules: the one that has KEY, registered or only known; NULL if none has. */
 struct rex_module *rex_modules_find(const void *key);

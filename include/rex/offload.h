@@ -242,6 +242,9 @@ struct rex_module {
  * is a CUBIN and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of $REX_CUBIN. A shared
  * object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
  *
+ * All modules that are registered at a time have images for GPUs, or all have host images: every release of libomptarget ends the process at the
+ * first use of a device for which one of them has none. The second kind is REX_EUNSUPPORTED, and the message names both images.
+ *
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
  * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EKEY. Since 0.1.

@@ -62,6 +62,27 @@ static void need_runtime_object(void)
     }
 }
 
+/* ---- images of each kind ------------------------------------------------------------------------------------------------------- */
+
+/* Registered descriptors with an image for the CPU, and for a GPU. */
+static int images_of[2];
+
+static void count_image(const struct fake_descriptor *descriptor, int by)
+{
+    const unsigned char *start = descriptor != NULL ? descriptor->image->start : NULL;
+    if (start != NULL && descriptor->image->end - start >= 20 && memcmp(start, "\177ELF", 4) == 0)
+        images_of[(start[18] | start[19] << 8) == 190] += by; /* e_machine: EM_CUDA */
+}
+
+/* Each release loads, at a device's first use, an image of every descriptor, and gives up where one has none for the device. */
+static void load_images(void)
+{
+    if (images_of[0] > 0 && images_of[1] > 0) {
+        fprintf(stderr, "fake libomptarget %d: no image loaded for device id 0\n", FAKE_RELEASE);
+        abort();
+    }
+}
+
 /* ---- registration ------------------------------------------------------------------------------------------------ */
 
 #ifndef FAKE_LACKS_REGISTER
@@ -95,6 +116,7 @@ void __tgt_register_lib(struct fake_descriptor *descriptor)
     if (call->image_size >= sizeof call->header)
         memcpy(call->header, call->image, sizeof call->header);
     record.registered++;
+    count_image(descriptor, 1);
 }
 #endif
 
@@ -104,6 +126,7 @@ void __tgt_unregister_lib(struct fake_descriptor *descriptor)
     struct fake_call *call = next(FAKE_UNREGISTER);
     call->descriptor = descriptor;
     record.registered--;
+    count_image(descriptor, -1);
 }
 
 /* ---- device memory: the host's; mapped is what the test says ------------------------------------------------------------ */
@@ -231,6 +254,7 @@ static struct fake_call *launched(enum fake_function function, const struct plac
 {
     struct fake_call *call = next(function);
     need_runtime_object();
+    load_images();
     call->device = device;
     call->key = key;
     call->teams = teams;
@@ -328,6 +352,7 @@ static void data(enum fake_function function, int64_t device, int32_t rows, ROWS
     struct fake_packet packet = {.rows = (uint32_t)rows, .base = base, .begin = begin, .sizes = sizes, .types = types};
     struct fake_call *call = next(function);
     need_runtime_object();
+    load_images();
     call->device = device;
     copy_rows(call, &packet);
 }

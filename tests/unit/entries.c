@@ -213,6 +213,64 @@ static void checked_late(const void *context)
     CHECK_EQUAL(rex_module_register(&module), REX_ENOKERNEL);
 }
 
+/* ---- images of two kinds ------------------------------------------------------------------------------------------------------------- */
+
+#define HOST TEST_BUILD "/tests/fake/host.so"
+
+static struct __tgt_offload_entry gpu_entry[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
+static struct __tgt_offload_entry host_entry[] = {{&keys[1], NAME("plain__kernel__"), 0, 0, 0}};
+static struct rex_module on_gpu = {.struct_size = sizeof on_gpu, .entries_begin = gpu_entry, .entries_end = gpu_entry + 1, .image_name = SM_90};
+static struct rex_module on_cpu = {.struct_size = sizeof on_cpu, .entries_begin = host_entry, .entries_end = host_entry + 1, .image_name = HOST};
+
+/* Either the one or the other, in either order, and each when the other is gone. */
+static void one_kind(const void *context)
+{
+    struct rex_module *modules[2] = {&on_gpu, &on_cpu};
+    use_gpu(90);
+    use_release(*(const int *)context);
+    for (int i = 0; i < 4; i++) {
+        struct rex_module *first = modules[i % 2], *second = modules[1 - i % 2];
+        CHECK_EQUAL(rex_module_register(first), 0);
+        uint32_t before = the_record()->counts[FAKE_REGISTER];
+        CHECK_EQUAL(rex_module_register(second), REX_EUNSUPPORTED);
+        CHECK_MENTIONS(rex_last_error(), i % 2 == 0 ? HOST " is for the CPU, and " SM_90 : SM_90 " is for a GPU, and " HOST);
+        CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], before);
+        CHECK(strcmp(rex_module_image_path(second), "") == 0);
+        CHECK_EQUAL(rex_module_init(first), 0); /* and a device is used */
+        CHECK_EQUAL(rex_module_fini(first), 0);
+    }
+    /* Where no device is used there is nothing to agree on. */
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    CHECK_EQUAL(rex_module_register(&on_gpu), 0);
+    CHECK_EQUAL(rex_module_register(&on_cpu), 0);
+}
+
+/* What it is refused for: so does every release. */
+static void both_kinds(const void *context)
+{
+    size_t size;
+    char *bytes = (char *)read_bytes(HOST, &size);
+    struct __tgt_device_image image = {bytes, bytes + size, host_entry, host_entry + 1};
+    struct __tgt_bin_desc descriptor = {1, &image, host_entry, host_entry + 1};
+    use_gpu(90);
+    use_release(*(const int *)context);
+    CHECK_EQUAL(rex_module_register(&on_gpu), 0);
+    __rex_real___tgt_register_lib(&descriptor);
+    rex_module_init(&on_gpu);
+}
+
+static void test_kinds(void **state)
+{
+    static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++) {
+        in_child(one_kind, &releases[i]);
+        struct child child = run_child(both_kinds, &releases[i]);
+        assert_int_equal(child.status, 128 + SIGABRT);
+        assert_non_null(strstr(child.output, "no image loaded for device id"));
+    }
+}
+
 static void test_tables(void **state)
 {
     (void)state;
@@ -234,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
 /*
- * Which of libomptarget's devices is which GPU, with images of two kinds registered: this program's own, for the GPU where there is one, and
- * one for the CPU, in either order.
- *
- * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * Which of libomptarget's devices is which GPU, with two modules registered, in either order: this program's own, for the GPU where there is
+ * one, and one for the CPU. Both at a time where both are for the CPU; where there is a GPU the second is refused, since libomptarget would
+ * end the process.
  */
 #include "runtime/runtime.h"
 
@@ -26,29 +25,45 @@ static int64_t launch(struct rex_module *module, int device, void *key)
     return result;
 }
 
-/* Each GPU is one device at most; a kernel runs on every device of its image's kind. */
-static void check_devices(void)
+static bool gpu_is_here(void)
 {
-    int count = rex_device_count(), on_gpu = !rex_module_on_host(&rex_this_module), gpus = 0;
+    return rex_gpu_count() > 0;
+}
+
+/* Each GPU is one device at most; a kernel of MODULE runs on every device of its image's kind. */
+static void check_devices(struct rex_module *module, void *key)
+{
+    int count = rex_device_count(), gpus = 0;
     bool seen[64] = {false};
     for (int device = 0; device < count; device++) {
         int gpu = rex_device_gpu(device);
-        if (gpu < 0) {
+        if (gpu >= 0) {
+            assert_in_range(gpu, 0, rex_gpu_count() - 1);
+            assert_false(seen[gpu]);
+            seen[gpu] = true;
+            gpus++;
+        } else
             assert_int_equal(gpu, REX_ENODEVICE);
-            assert_int_equal(launch(&other, device, &other_key), 144);
-            continue;
-        }
-        assert_in_range(gpu, 0, rex_gpu_count() - 1);
-        assert_false(seen[gpu]);
-        seen[gpu] = true;
-        gpus++;
-        assert_int_equal(launch(&rex_this_module, device, REX_KERNEL_ID(square)), 144);
+        if ((gpu < 0) == rex_module_on_host(module))
+            assert_int_equal(launch(module, device, key), 144);
     }
-    assert_true(on_gpu ? gpus > 0 : gpus == 0);
-    assert_true(gpus < count);
+    assert_true(rex_module_on_host(module) ? gpus < count : gpus > 0);
     assert_int_equal(rex_device_gpu(count), REX_ENODEVICE);
     assert_int_equal(rex_device_gpu(count + 1), REX_EDEVICE);
     printf("%d devices, %d of them GPUs\n", count, gpus);
+}
+
+/* MODULE is registered: the other one can be beside it if its image is for the same kind of device. */
+static void check_second(struct rex_module *module, struct rex_module *second, void *key)
+{
+    if (!gpu_is_here()) {
+        assert_int_equal(rex_module_register(second), 0);
+        check_devices(second, key);
+        return;
+    }
+    assert_int_equal(rex_module_register(second), REX_EUNSUPPORTED);
+    assert_non_null(strstr(rex_last_error(), rex_module_image_path(module)));
+    assert_non_null(strstr(rex_last_error(), second == &other ? REX_HOST_IMAGE_NAME : REX_CUBIN_NAME));
 }
 
 static void own_image_first(void **state)
@@ -56,17 +71,18 @@ static void own_image_first(void **state)
     (void)state;
     assert_int_equal(rex_device_gpu(0), REX_EDEVICE);
     assert_int_equal(rex_module_register(&rex_this_module), 0);
-    assert_int_equal(rex_module_register(&other), 0);
-    assert_true(rex_module_on_host(&other));
-    check_devices();
+    assert_int_equal(rex_module_on_host(&rex_this_module), !gpu_is_here());
+    check_second(&rex_this_module, &other, &other_key);
+    check_devices(&rex_this_module, REX_KERNEL_ID(square));
 }
 
 static void host_image_first(void **state)
 {
     (void)state;
     assert_int_equal(rex_module_register(&other), 0);
-    assert_int_equal(rex_module_register(&rex_this_module), 0);
-    check_devices();
+    assert_true(rex_module_on_host(&other));
+    check_second(&other, &rex_this_module, REX_KERNEL_ID(square));
+    check_devices(&other, &other_key);
 }
 
 /* What the driver says of a GPU makes sense. */
