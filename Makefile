@@ -93,7 +93,7 @@ LIB_A    := $(O)/librex.a
 LIB      := $(LIB_SO) $(O)/$(SONAME) $(O)/librex.so $(LIB_A)
 MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
 # A page is installed under every name of its NAME section: in a shell, the names of $$m.
-man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' $$m
+man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/,/ /g;p;}' $$m
 
 # examples/common is what several of them share.
 example_dirs := $(filter-out examples/common,$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))

@@ -18,7 +18,7 @@ identifier='[A-Za-z_][A-Za-z_0-9]*'
 
 # Names under NAME, up to the dash, are those that `make install` installs a page under.
 for page in librex/man/*.[37]; do
-    names=$(sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/\\-.*//;s/,/ /g;p;}' "$page" | tr '\n' ' ')
+    names=$(sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/,/ /g;p;}' "$page" | tr '\n' ' ')
     echo "$names" | tr -s ' ' '\n' | sed '/^$/d' >>"$work/pages"
     case " $names" in " $(basename "$page" ".${page##*.}") "*) ;; *) fail "$page does not begin with its own name" ;; esac
     case $page in librex/man/REX_E*) continue ;; esac # errors.sh looks at these

@@ -113,6 +113,10 @@ for kind in shared static; do
     esac
 done
 
+[ -f "$work/moved/share/man/man7/rex-troubleshooting.7" ] || fail 'rex-troubleshooting(7) is not installed'
+# A name's hyphen is not the dash behind it.
+[ ! -e "$work/moved/share/man/man1/rex.1" ] || fail 'there is a page rex.1'
+
 # ---- the tools find the library of the moved tree
 
 for tool in "$work"/moved/bin/*; do
