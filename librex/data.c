@@ -19,8 +19,9 @@
 
 typedef void mapper_call(MAPPER_P);
 
-/* Everything before the call itself: 0, an error, or REX_EHOST where there is nothing to do. */
-static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what)
+/* Everything before the call itself: 0 and the number of the device, an error, or REX_EHOST where there is nothing to do. */
+static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what,
+                   int *on_device)
 {
     int number = 0, result = map != NULL ? rex_module_register(module) : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
     if (result == REX_OK)
@@ -40,23 +41,49 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
         return result;
     if (purpose == REX_FOR_BEGIN)
         rex_mapping_note(map, number);
-    if (purpose == REX_FOR_END)
-        rex_mapping_forget(map, number);
+    *on_device = number;
     rex_device_used(rex_runtime());
     return REX_OK;
+}
+
+static int has_members(const struct rex_map *map)
+{
+    int64_t bits = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        bits |= map->types[i];
+    return (bits & REX_TYPE_MEMBER_MASK) != 0;
+}
+
+/* libomptarget ends rows from the last to the first. */
+static void end_one_by_one(int64_t device, const struct rex_map *map)
+{
+    for (int32_t i = map->count - 1; i >= 0; i--)
+        REX_REAL(target_data_end_mapper)(NULL, device, 1, &map->base[i], &map->begin[i], &map->sizes[i], &map->types[i], NULL,
+                                         map->mappers != NULL ? &map->mappers[i] : NULL);
+}
+
+static void end(int64_t device, const struct rex_map *map, int number)
+{
+    /* Rows may lie in one mapping, whatever they are; members can only be ended with their parents. */
+    if (map->count > 1 && rex_runtime()->one_end_a_call && !has_members(map))
+        end_one_by_one(device, map);
+    else
+        REX_REAL(target_data_end_mapper)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    rex_mapping_ended_here();
+    rex_mapping_forget(map, number);
 }
 
 static int call(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what,
                 mapper_call *function)
 {
-    int result = prepare(module, device, map, purpose, what);
+    int number = 0, result = prepare(module, device, map, purpose, what, &number);
     if (result == REX_OK && rex_rows_wanted())
         rex_rows_log(what, device, &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count, .ArgsBase = map->base, .Args = map->begin,
                                                                    .ArgSizes = map->sizes, .ArgTypes = map->types, .ArgMappers = map->mappers});
-    if (result == REX_OK)
-        function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
     if (result == REX_OK && purpose == REX_FOR_END)
-        rex_mapping_ended();
+        end(device, map, number);
+    else if (result == REX_OK)
+        function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
     return result == REX_EHOST ? REX_OK : result;
 }
 
@@ -84,7 +111,7 @@ static int end_without_presence(struct rex_module *module, int64_t device, const
         return rex_fail_memory(count * sizeof *ended.types, "the end of a region");
     for (size_t i = 0; i < count; i++)
         ended.types[i] = map->types[i] & ~REX_TYPE_PRESENT;
-    result = call(module, device, &ended, REX_FOR_END, "data end", REX_REAL(target_data_end_mapper));
+    result = call(module, device, &ended, REX_FOR_END, "data end", NULL);
     free(ended.types);
     return result;
 }
@@ -93,13 +120,13 @@ int rex_module_data_end(struct rex_module *module, int64_t device, const struct 
 {
     if (asks_for_presence(map))
         return end_without_presence(module, device, map);
-    return call(module, device, map, REX_FOR_END, "data end", REX_REAL(target_data_end_mapper));
+    return call(module, device, map, REX_FOR_END, "data end", NULL);
 }
 
 int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
     rex_trace_called = "data exit"; /* by its function it would be a data end */
-    int result = call(module, device, map, REX_FOR_END, rex_trace_called, REX_REAL(target_data_end_mapper));
+    int result = call(module, device, map, REX_FOR_END, rex_trace_called, NULL);
     rex_trace_called = NULL;
     return result;
 }

@@ -25,11 +25,16 @@ static inline uint64_t rex_mapping_now(void)
     return __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE);
 }
 
-/* After a call that may have ended a mapping. */
+/* After a call that may have ended a mapping: one of librex's own, and any other. */
+#define REX_END_ELSEWHERE (UINT64_C(1) << 32)
+static inline void rex_mapping_ended_here(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+}
 static inline void rex_mapping_ended(void)
 {
     if (!rex_looking_up)
-        __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&rex_mapping_generation, REX_END_ELSEWHERE, __ATOMIC_RELEASE);
 }
 
 /*
@@ -45,10 +50,21 @@ static inline void rex_mapping_ending(int64_t device, int32_t count, void **begi
 
 /*
  * The rows that data calls have mapped, as far as librex remembers them: where to look when a part of one is asked for. Hints, no more:
- * what they say is verified. rex_mapping_hint() gives the row that contains SIZE bytes at BEGIN, or false.
+ * what they say is verified. rex_mapping_forget() is for after the end of rows. rex_mapping_hint() gives the row that contains SIZE bytes at BEGIN,
+ * or false.
  */
 void rex_mapping_note(const struct rex_map *map, int number);
 void rex_mapping_forget(const struct rex_map *map, int number);
 bool rex_mapping_hint(const void *begin, size_t size, int number, const void **row, size_t *row_size);
+
+/* A remembered row that begins in SIZE bytes at BEGIN, behind the first of them: where to look whether something is mapped there. */
+bool rex_mapping_within(const void *begin, size_t size, int number, const void **row);
+
+/*
+ * A mapping is made of these bytes, no more and no less. rex_mapping_divides(): such a mapping ends or begins in SIZE bytes at BEGIN, which are more
+ * than one mapping then, whatever it looks like. Good until a mapping ends elsewhere.
+ */
+void rex_mapping_note_whole(uintptr_t begin, size_t size, int number);
+bool rex_mapping_divides(const void *begin, size_t size, int number);
 
 #endif

@@ -64,9 +64,9 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
         return REX_ABSENT;
     if (!has_first || !has_last)
         return REX_PRESENT_IN_PART;
-    /* Two mappings that are neighbours on the host are hardly ever so on the device; where they are, they pass for one. */
+    /* Two mappings that are neighbours on the host and on the device pass for one, unless librex knows where one of them ends. */
     char *on_device = address_of_present(first, number);
-    if (first != last && (char *)address_of_present(last, number) - on_device != last - first)
+    if (first != last && ((char *)address_of_present(last, number) - on_device != last - first || rex_mapping_divides(first, size, number)))
         return REX_PRESENT_IN_PART;
     *device = on_device;
     return REX_PRESENT_WHOLE;

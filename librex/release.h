@@ -25,6 +25,8 @@ struct rex_release {
     uint32_t newest_packet;       /* version of its own clang's packets; the kernels behind newer ones have other parameters */
     bool no_packet;               /* there is no __tgt_target_kernel */
     bool entries_by_position;     /* the host device matches entries of program and image by their position */
+    bool parents_rounded;         /* a row with members is mapped from the multiple of 8 below its beginning */
+    bool one_end_a_call;          /* aborts where a call ends the last mapping of some memory, and then ends it once more */
     bool late_image_ignored;      /* an image registered after a device's first use is never loaded */
     bool plugins_apart;           /* plugins are files of their own, with unversioned names */
     bool openmp_first;            /* libomp must be in the process before libomptarget is opened */

@@ -12,6 +12,7 @@
 #include "forward.h"
 #include "mapping.h"
 #include "memory.h"
+#include "overlap.h"
 #include "registration.h"
 #include "runtime.h"
 
@@ -26,10 +27,15 @@ static int has(int64_t type, int64_t bits)
     return (type & bits) != 0;
 }
 
+static int64_t parent_of(int64_t type)
+{
+    return (int64_t)((uint64_t)type >> 48) - 1;
+}
+
 /* Row I copies nothing itself: it spans the members that follow. */
 static int is_parent(const struct rex_map *map, int32_t i)
 {
-    return i + 1 < map->count && (int64_t)((uint64_t)map->types[i + 1] >> 48) - 1 == i;
+    return i + 1 < map->count && parent_of(map->types[i + 1]) == i;
 }
 
 /* Why no release does what TYPE says, NULL if there is nothing wrong. */
@@ -54,13 +60,32 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
     return NULL;
 }
 
+static int lies_in_row(const struct rex_map *map, int32_t row, const void *address, int64_t size)
+{
+    uint64_t into = (uintptr_t)address - (uintptr_t)map->begin[row], all = (uint64_t)map->sizes[row];
+    return !has(map->types[row], NOT_MAPPED) && into <= all && (uint64_t)size <= all - into;
+}
+
+/*
+ * A member outside of its parent is mapped with no count of its own, and stays mapped for good (LLVM 14 to 23). Rows that come after those that can be
+ * named may be members of one further out; see mapper.c.
+ */
+static int leaves_parent(const struct rex_map *map, int32_t i)
+{
+    int64_t type = map->types[i], parent = parent_of(type);
+    return parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 && !has(type, NOT_MAPPED | REX_TYPE_POINTER) &&
+           !lies_in_row(map, (int32_t)parent, map->begin[i], map->sizes[i]);
+}
+
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
-    int64_t type = map->types[i], parent = (int64_t)((uint64_t)type >> 48) - 1;
+    int64_t type = map->types[i];
     if (map->sizes[i] < 0)
         return "has a negative size";
-    if (parent >= i)
+    if (parent_of(type) >= i)
         return "is a member of a row that does not come before it";
+    if (purpose != REX_FOR_UPDATE && leaves_parent(map, i))
+        return "does not lie in the row that it is a member of: memory elsewhere is a pointee";
     if (!has(type, NOT_MAPPED) && map->begin[i] == NULL && map->sizes[i] > 0)
         return "begins at NULL";
     if (has(type, REX_TYPE_POINTER) && !has(type, REX_TYPE_LITERAL) && map->base[i] == NULL)
@@ -91,18 +116,33 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
 
 /* ---- against what is mapped ------------------------------------------------------------------------------------------------------ */
 
+static int begins(enum rex_purpose purpose)
+{
+    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
+}
+
+/* Implicit rows may be larger than their mapping, but where they are copied: libomptarget copies them whole. */
+static int may_exceed(int64_t type, enum rex_purpose purpose)
+{
+    int copied = purpose == REX_FOR_END ? has(type, REX_TYPE_FROM) : has(type, REX_TYPE_ALWAYS) && has(type, REX_TYPE_TOFROM);
+    return has(type, REX_TYPE_IMPLICIT) && !copied;
+}
+
 static int is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i];
-    if (has(type, NOT_MAPPED) || map->sizes[i] == 0)
+    if (has(type, NOT_MAPPED))
         return 0;
+    /* A section of no length maps nothing, but it can ask for what is there. */
+    if (map->sizes[i] == 0)
+        return has(type, REX_TYPE_PRESENT);
     /* An update copies what lies in a parent, never the parent, which need not be mapped as a whole. */
     if (purpose == REX_FOR_UPDATE)
         return has(type, REX_TYPE_TOFROM | REX_TYPE_PRESENT);
     /* A member lies in its parent, which has been looked at; a pointee does not. */
-    if (has(type, REX_TYPE_MEMBER_MASK) && !has(type, REX_TYPE_POINTER))
+    if (begins(purpose) && has(type, REX_TYPE_MEMBER_MASK) && !has(type, REX_TYPE_POINTER))
         return 0;
-    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN || has(type, REX_TYPE_PRESENT);
+    return begins(purpose) || has(type, REX_TYPE_PRESENT) || may_exceed(type, purpose) != has(type, REX_TYPE_IMPLICIT);
 }
 
 /* Globals are mapped when the image is loaded, which an empty region does where nothing else has. */
@@ -133,41 +173,160 @@ static struct known *place_of(const void *begin)
     return &known[((at >> 4) ^ (at >> 10) ^ (at >> 16)) % KNOWN];
 }
 
-static bool is_known(const struct rex_map *map, int32_t i, int number, uint64_t generation)
+/* A look at what is mapped on a device, for one call. */
+struct look {
+    const struct rex_map *map;
+    enum rex_purpose purpose;
+    int number;
+    uint64_t generation;
+    const char *what;
+    const struct rex_release *release;
+    struct rex_new_rows new_rows;
+};
+
+/* Memory to look for: what row ROW maps, or the pointer that it maps before. */
+struct wanted {
+    const void *begin;
+    int64_t size, type;
+    int32_t row;
+    bool pointer;
+};
+
+static bool is_known(const struct look *look, const struct wanted *wanted)
 {
-    const struct known *place = place_of(map->begin[i]);
-    return place->begin == map->begin[i] && place->size >= map->sizes[i] && place->number == number && place->generation == generation;
+    const struct known *place = place_of(wanted->begin);
+    return place->begin == wanted->begin && place->size >= wanted->size && place->number == look->number && place->generation == look->generation;
 }
 
-static int check_one(const struct rex_map *map, int32_t i, enum rex_purpose purpose, int number, uint64_t generation, const char *what)
+static void make_known(const struct look *look, const struct wanted *wanted)
 {
-    int64_t type = map->types[i];
-    enum rex_presence presence = rex_memory_presence(map->begin[i], (size_t)map->sizes[i], number);
-    int needed = purpose == REX_FOR_UPDATE || has(type, REX_TYPE_PRESENT);
+    if (rex_mapping_all_seen())
+        *place_of(wanted->begin) = (struct known){wanted->begin, wanted->size, look->generation, look->number};
+}
+
+static int not_whole(const struct look *look, const struct wanted *wanted, int code, const char *where)
+{
+    return rex_fail(code, "%s: map row %d, %lld bytes at %p, is %s on device %d%s", look->what, wanted->row, (long long)wanted->size,
+                    wanted->begin, where, look->number, code == REX_EOVERLAP ? ": libomptarget aborts on that" : "");
+}
+
+/* The call will map this: nothing that is mapped already may lie in it. */
+static int check_new(struct look *look, const struct wanted *wanted)
+{
+    uintptr_t begin = (uintptr_t)wanted->begin;
+    struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer, may_exceed(wanted->type, look->purpose)};
+    const void *within;
+    if (!row.may_exceed && rex_mapping_within(wanted->begin, (size_t)wanted->size, look->number, &within) &&
+        rex_memory_presence(within, 1, look->number) != REX_ABSENT)
+        return not_whole(look, wanted, REX_EOVERLAP, "mapped in its middle");
+    return rex_new_rows_add(&look->new_rows, row);
+}
+
+static int check_wanted(struct look *look, const struct wanted *wanted)
+{
+    enum rex_presence presence = rex_memory_presence(wanted->begin, (size_t)wanted->size, look->number);
+    int needed = look->purpose == REX_FOR_UPDATE || has(wanted->type, REX_TYPE_PRESENT);
     if (needed && presence == REX_ABSENT)
-        presence = rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number);
-    const char *where = presence == REX_ABSENT ? "not mapped" : "mapped in part";
-    if (presence == REX_PRESENT_WHOLE) {
-        if (rex_mapping_all_seen())
-            *place_of(map->begin[i]) = (struct known){map->begin[i], map->sizes[i], generation, number};
-        return REX_OK;
+        presence = rex_presence_after_load(wanted->begin, (size_t)wanted->size, look->number);
+    if (presence == REX_PRESENT_WHOLE)
+        make_known(look, wanted);
+    else if (needed)
+        return not_whole(look, wanted, REX_EABSENT, presence == REX_ABSENT ? "not mapped" : "mapped in part");
+    else if (presence == REX_ABSENT)
+        return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
+    else if (!may_exceed(wanted->type, look->purpose))
+        return not_whole(look, wanted, REX_EOVERLAP, "mapped in part");
+    return REX_OK;
+}
+
+/* A pointee whose pointer its parent does not map: libomptarget maps the pointer, too, and first. */
+static int maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
+{
+    int64_t type = map->types[i], parent = parent_of(type);
+    return begins(purpose) && has(type, REX_TYPE_POINTER) && !has(type, NOT_MAPPED) &&
+           (parent < 0 || !lies_in_row(map, (int32_t)parent, map->base[i], sizeof(void *)));
+}
+
+/* What row I of the map maps, which with LLVM 14 to 16 is more than it says. */
+static struct wanted wanted_of(const struct look *look, int32_t i)
+{
+    const struct rex_map *map = look->map;
+    struct wanted wanted = {map->begin[i], map->sizes[i], map->types[i], i, false};
+    uintptr_t more = (uintptr_t)wanted.begin % 8;
+    if (more > 0 && look->release->parents_rounded && is_parent(map, i) && parent_of(wanted.type) < 0) {
+        wanted.begin = (const char *)wanted.begin - more;
+        wanted.size += (int64_t)more;
     }
-    if (needed)
-        return rex_fail(REX_EABSENT, "%s: map row %d, %lld bytes at %p, is %s on device %d", what, i, (long long)map->sizes[i], map->begin[i],
-                        where, number);
-    if (presence == REX_ABSENT || has(type, REX_TYPE_IMPLICIT)) /* implicit rows may be larger than their mapping */
-        return REX_OK;
-    return rex_fail(REX_EOVERLAP, "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that", what, i,
-                    (long long)map->sizes[i], map->begin[i], where, number);
+    return wanted;
+}
+
+static int check_row(struct look *look, int32_t i)
+{
+    const struct rex_map *map = look->map;
+    int result = REX_OK;
+    if (maps_pointer(map, i, look->purpose)) {
+        struct wanted pointer = {map->base[i], sizeof(void *), map->types[i], i, true};
+        result = is_known(look, &pointer) ? REX_OK : check_wanted(look, &pointer);
+    }
+    if (result == REX_OK && is_looked_up(map, i, look->purpose)) {
+        struct wanted wanted = wanted_of(look, i);
+        result = is_known(look, &wanted) ? REX_OK : check_wanted(look, &wanted);
+    }
+    return result;
+}
+
+/*
+ * A row of no length counts no mapping where there is none yet, and ends what a later row of the launch has mapped by then. After that the end of the
+ * launch has nothing more to end.
+ */
+static int check_end(const struct look *look, int32_t i)
+{
+    const struct rex_new_row *rows = rex_new_rows_all((struct rex_new_rows *)(uintptr_t)&look->new_rows);
+    uintptr_t begin = (uintptr_t)look->map->begin[i];
+    for (size_t j = 0; j < look->new_rows.count; j++)
+        if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
+            return rex_fail(REX_EOVERLAP, "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on that, unless it comes after it",
+                            look->what, i, (void *)begin, rows[j].row, look->release->number);
+    return REX_OK;
+}
+
+static int check_ends(const struct look *look)
+{
+    int result = REX_OK;
+    for (int32_t i = 0; look->map != NULL && i < look->map->count && result == REX_OK; i++)
+        if (look->map->sizes[i] == 0 && look->map->begin[i] != NULL && !has(look->map->types[i], NOT_MAPPED))
+            result = check_end(look, i);
+    return result;
+}
+
+/* What begins now is known from its first byte to its last. Of what a launch maps, only pointers of pointees stay. */
+static void note_new_rows(struct look *look)
+{
+    const struct rex_new_row *row = rex_new_rows_all(&look->new_rows);
+    for (size_t i = 0; i < look->new_rows.count; i++)
+        if ((look->purpose == REX_FOR_BEGIN || row[i].pointer) && (look->map->mappers == NULL || look->map->mappers[row[i].row] == NULL))
+            rex_mapping_note_whole(row[i].begin, row[i].end - row[i].begin, look->number);
 }
 
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what)
 {
-    /* Taken before anything is asked: what ends meanwhile is not known then. */
-    uint64_t generation = rex_mapping_now();
+    struct look look;
+    look.map = map;
+    look.purpose = purpose;
+    look.number = number;
+    look.generation = rex_mapping_now(); /* before anything is asked: what ends meanwhile is not known then */
+    look.what = what;
+    look.release = rex_runtime();
+    rex_new_rows_open(&look.new_rows);
     int result = REX_OK;
     for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++)
-        if (is_looked_up(map, i, purpose) && !is_known(map, i, number, generation))
-            result = check_one(map, i, purpose, number, generation, what);
+        result = check_row(&look, i);
+    if (result == REX_OK)
+        result = rex_new_rows_check(&look.new_rows, what);
+    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
+        result = check_ends(&look);
+    if (result == REX_OK && begins(purpose))
+        note_new_rows(&look);
+    rex_new_rows_free(&look.new_rows);
     return result;
 }

@@ -128,6 +128,8 @@ static void test_rows(void **state)
         assert_int_equal(row->newest_container, fact->container);
         assert_int_equal(row->newest_packet, fact->packet_version);
         assert_int_equal(row->exec_mode_obeyed, fact->release <= 17);
+        assert_int_equal(row->parents_rounded, fact->release <= 16);
+        assert_int_equal(row->one_end_a_call, fact->release == 14);
     }
     assert_null(rex_release_row(13));
     assert_null(rex_release_row(24));

@@ -128,6 +128,26 @@ static void take_hints(const void *context)
     CHECK(ASKED(memory[0] + 500, 10, 0));
 }
 
+/* Two mappings whose device memory is side by side are not one, as long as librex knows where the first of them ends. */
+static void divide(const void *context)
+{
+    (void)context;
+    start();
+    REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    map(0, BYTES, 0);
+    map(1, BYTES, BYTES);
+    CHECK(ASKED(memory[0], BYTES, DEVICE));
+    CHECK(ASKED(memory[1], BYTES, DEVICE + BYTES));
+    CHECK(ASKED(memory[0], 2 * BYTES, 0));
+    CHECK(ASKED(memory[0] + 10, BYTES, 0));
+    CHECK(!rex_is_present(memory[0], 2 * BYTES, 0));
+    /* An end that librex has not made, after which it might be one. */
+    end_something();
+    CHECK(rex_is_present(memory[0], 2 * BYTES, 0));
+    CHECK(ASKED(memory[0], 2 * BYTES, DEVICE));
+}
+
 static void never_remember(const void *context)
 {
     (void)context;
@@ -205,6 +225,7 @@ static void renew(const void *context)
 TEST(remember)
 TEST(forget)
 TEST(take_hints)
+TEST(divide)
 TEST(never_remember)
 TEST(know_use)
 TEST(overflow)
@@ -213,9 +234,9 @@ TEST(renew)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_remember),       cmocka_unit_test(test_forget),   cmocka_unit_test(test_take_hints),
-        cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use), cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_renew),
+        cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_hints),
+        cmocka_unit_test(test_divide),   cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
+        cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
