@@ -9,6 +9,7 @@
 #include "forward.h"
 #include "mapping.h"
 #include "memory.h"
+#include "overlap.h"
 #include "pending.h"
 #include "registration.h"
 #include "rex/launch.h"
@@ -46,12 +47,33 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     return REX_OK;
 }
 
-static int has_members(const struct rex_map *map)
+static int collect(const struct rex_map *map, struct rex_new_rows *rows)
 {
-    int64_t bits = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        bits |= map->types[i];
-    return (bits & REX_TYPE_MEMBER_MASK) != 0;
+    int result = REX_OK;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        struct rex_new_row row = {begin, begin + (uintptr_t)(map->sizes[i] > 0 ? map->sizes[i] : 1), i, false, false};
+        if (map->types[i] & REX_TYPE_MEMBER_MASK)
+            return REX_EINVAL; /* can only be ended with its parent */
+        result = rex_new_rows_add(rows, row);
+    }
+    return result;
+}
+
+/* 1: rows lie in one mapping, side by side or not. */
+static int share_a_mapping(const struct rex_map *map, int number)
+{
+    struct rex_new_rows rows;
+    int share = 0;
+    rex_new_rows_open(&rows);
+    if (collect(map, &rows) == REX_OK) {
+        const struct rex_new_row *row = rex_new_rows_all(&rows);
+        rex_new_rows_sort(&rows);
+        for (size_t i = 1; i < rows.count && !share; i++)
+            share = rex_memory_presence((const void *)row[i - 1].begin, row[i].begin + 1 - row[i - 1].begin, number) == REX_PRESENT_WHOLE;
+    }
+    rex_new_rows_free(&rows);
+    return share;
 }
 
 /* libomptarget ends rows from the last to the first. */
@@ -64,8 +86,7 @@ static void end_one_by_one(int64_t device, const struct rex_map *map)
 
 static void end(int64_t device, const struct rex_map *map, int number)
 {
-    /* Rows may lie in one mapping, whatever they are; members can only be ended with their parents. */
-    if (map->count > 1 && rex_runtime()->one_end_a_call && !has_members(map))
+    if (map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number))
         end_one_by_one(device, map);
     else
         REX_REAL(target_data_end_mapper)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);

@@ -56,6 +56,11 @@ static int by_address(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
+void rex_new_rows_sort(struct rex_new_rows *all)
+{
+    qsort(rex_new_rows_all(all), all->count, sizeof(struct rex_new_row), by_address);
+}
+
 static bool contains(const struct rex_new_row *outer, const struct rex_new_row *inner)
 {
     return outer->begin <= inner->begin && inner->end <= outer->end;
@@ -121,7 +126,7 @@ int rex_new_rows_check(struct rex_new_rows *all, const char *what)
     int result = REX_OK;
     if (all->count < 2)
         return REX_OK;
-    qsort(rows, all->count, sizeof *rows, by_address);
+    rex_new_rows_sort(all);
     for (size_t i = 0, count, mapped = 0; i < all->count && result == REX_OK; i += count) {
         count = count_together(&rows[i], all->count - i);
         result = check_together(&rows[i], count, &mapped, what);

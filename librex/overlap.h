@@ -43,6 +43,9 @@ int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row);
  */
 int rex_new_rows_check(struct rex_new_rows *all, const char *what);
 
+/* In the order of their addresses. */
+void rex_new_rows_sort(struct rex_new_rows *all);
+
 void rex_new_rows_free(struct rex_new_rows *all);
 
 #endif
