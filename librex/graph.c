@@ -113,6 +113,8 @@ int rex_graph_run(struct rex_queue *queue, const struct rex_graph *graph)
 
 static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
 {
+    if (rex_queue_refuse_lost(queue) != REX_OK)
+        return REX_ECUDA;
     int entered = rex_stream_enter(graph->gpu.context), result = REX_OK;
     if (entered < 0)
         return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
@@ -120,6 +122,8 @@ static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
         result = rex_graph_refresh(graph);
     if (result == REX_OK && queue->run(queue, graph) != 0)
         result = rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
+    if (result == REX_ECUDA)
+        result = rex_queue_blame(queue, result);
     rex_stream_leave(entered);
     if (result != REX_OK)
         return result;

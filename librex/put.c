@@ -17,8 +17,14 @@
 
 /* ---- in the stream ------------------------------------------------------------------------------------------------------------------- */
 
-/* The call may have failed for something that went before. */
-static int blame(struct rex_queue *queue, int result)
+int rex_queue_refuse_lost(const struct rex_queue *queue)
+{
+    return unlikely(queue->lost[0] != '\0')
+               ? rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name, queue->gpu.number, queue->lost)
+               : REX_OK;
+}
+
+int rex_queue_blame(struct rex_queue *queue, int result)
 {
     int found = result == REX_ECUDA && queue->busy ? rex_stream_driver.cuStreamQuery(queue->stream) : 0;
     if (found == 0 || found == REX_CUDA_NOT_READY)
@@ -46,14 +52,14 @@ void rex_queue_note_graph(struct rex_queue *queue, const struct rex_graph *graph
 static int put_in_stream(struct rex_queue *queue, struct rex_work *work)
 {
     struct rex_queue_kernel *kernel = NULL;
-    if (unlikely(queue->lost[0] != '\0'))
-        return rex_fail(REX_ECUDA, "queue \"%s\": device %d is lost: %s", queue->name, queue->gpu.number, queue->lost);
+    if (unlikely(rex_queue_refuse_lost(queue) != REX_OK))
+        return REX_ECUDA;
     int entered = rex_stream_enter(queue->gpu.context);
     if (unlikely(entered < 0))
         return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
     int result = queue->issue(&queue->gpu, queue->stream, work, &kernel);
     if (unlikely(result == REX_ECUDA))
-        result = blame(queue, result);
+        result = rex_queue_blame(queue, result);
     rex_stream_leave(entered);
     if (unlikely(result != REX_OK))
         return result;

@@ -22,6 +22,8 @@ int fake_cuda_objects;
 int fake_cuda_launches;
 /* Set by a test: the device is at work until somebody waits for it. */
 int fake_cuda_busy;
+/* Set by a test: a kernel has failed, and with it all that comes after. */
+int fake_cuda_lost;
 /* Kernels that had to be loaded while it was: a real driver may wait for ever there. */
 int fake_cuda_late_loads;
 /* Set by a test: sees each launch, and each change of one in a graph. */
@@ -66,6 +68,8 @@ static int breaks(const char *name)
     int result = 0, number = 0;
     const char *setting = getenv("FAKE_CUDA_BREAKS");
     count(name);
+    if (fake_cuda_lost != 0)
+        return fake_cuda_lost;
     if (setting == NULL || sscanf(setting, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
         return 0;
     return number == 0 || ++since == number ? result : 0;

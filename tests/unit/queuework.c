@@ -289,6 +289,8 @@ static void refuse_ends(const void *context)
     uint32_t before = ends();
     CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
+    CHECK_EQUAL(rex_module_data_exit(&module, 0, &used), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
     CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
     CHECK_EQUAL(ends(), before);
@@ -305,7 +307,27 @@ static void refuse_ends(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-/* By configuration, and in raw calls, which cannot say no, the end waits: once, and before libomptarget is called. */
+/* A raw call and the end of device memory cannot say no, so they wait, and say whose fault that is. */
+static void wait_and_warn(const void *context)
+{
+    void *base[] = {cells};
+    int64_t sizes[] = {sizeof cells}, types[] = {REX_TYPE_TOFROM};
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "late one", 0);
+    void *memory = rex_device_alloc(100, 0);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *busy() = 1;
+    __rex_real___tgt_target_data_end(0, 1, base, base, sizes, types);
+    CHECK_EQUAL(*busy(), 0);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *busy() = 1;
+    rex_device_free(memory, 0);
+    CHECK_EQUAL(*busy(), 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+/* By configuration the end waits: once, and before libomptarget is called. */
 static void wait_at_ends(const void *context)
 {
     void *base[] = {cells};
@@ -337,6 +359,10 @@ static void test_unfinished(void **state)
     (void)state;
     in_child(refuse_ends, NULL);
     in_child(wait_at_ends, NULL);
+    struct child child = run_child(wait_and_warn, NULL);
+    assert_int_equal(child.status, 0);
+    assert_non_null(strstr(child.output, "__tgt_target_data_end waits for queue \"late one\""));
+    assert_non_null(strstr(child.output, "rex_device_free waits for queue \"late one\""));
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------------------------------ */
@@ -405,10 +431,51 @@ static void use_graph(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* What a graph works with is in use while a queue has it, and an error in it has the name of its kernel. */
+static void graph_at_work(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "held", 0);
+    struct rex_graph *graph = record(queue);
+    REX_DATA_MAP(used, REX_TOFROM(more_cells, CELLS));
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    *busy() = 1;
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "queue \"held\"");
+    CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "queue \"held\": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "is lost");
+    rex_graph_destroy(graph);
+}
+
+/* The launch of a graph fails for what a kernel before it did: the message has that kernel, and the device is lost. */
+static void graph_after_fault(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "broken", 0);
+    struct rex_graph *graph = record(queue);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *(int *)in_driver("fake_cuda_lost") = 719;
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "queue \"broken\": cuStreamQuery: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "is lost");
+    rex_graph_destroy(graph);
+}
+
 static void test_graphs(void **state)
 {
     (void)state;
     in_child(use_graph, NULL);
+    in_child(graph_at_work, NULL);
+    in_child(graph_after_fault, NULL);
 }
 
 /* ---- the image ---------------------------------------------------------------------------------------------------------------------------- */
