@@ -1,5 +1,5 @@
 /*
- * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90) and gives host memory; what queues
+ * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90; 90,80: one of each) and gives host memory; what queues
  * use is in stream.c, what compiles PTX in link.c.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int setting(const char *name, int otherwise)
 {
@@ -42,7 +43,9 @@ int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     int sm = setting("FAKE_CUDA_SM", 90);
-    (void)device;
+    const char *others = getenv("FAKE_CUDA_SM");
+    for (int i = 0; i < device && others != NULL && (others = strchr(others, ',')) != NULL; i++)
+        sm = atoi(++others);
     *value = attribute == 75 ? sm / 10 : attribute == 76 ? sm % 10 : attribute == 16 ? 132 : attribute == 1 ? 1024 : attribute == 97 ? 232448 : 0;
     return 0;
 }
@@ -99,7 +102,7 @@ int cuGetErrorName(int result, const char **name)
     return 0;
 }
 
-/* ---- primary contexts and pinned memory: one of each, and always to be had ------------------------------------------------------ */
+/* ---- primary contexts and pinned memory: one for each device, and always to be had ------------------------------------------------------ */
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
@@ -112,69 +115,77 @@ int cuMemFreeHost(void *memory);
 int cuMemHostRegister_v2(void *address, size_t size, unsigned flags);
 int cuMemHostUnregister(void *address);
 
-static unsigned context_flags;
-static int context_users;
+enum { FAKE_GPUS = 4, FAKE_STACK = 16 };
+static unsigned context_flags[FAKE_GPUS];
+static int context_users[FAKE_GPUS]; /* where they are is the context */
 
-/* How many have retained the context. */
+static int is_context(const void *context)
+{
+    const int *users = context;
+    return users >= context_users && users < context_users + FAKE_GPUS;
+}
+
+/* How many have retained the contexts. */
 int fake_cuda_context_users(void);
 int fake_cuda_context_users(void)
 {
-    return context_users;
+    int users = 0;
+    for (int i = 0; i < FAKE_GPUS; i++)
+        users += context_users[i];
+    return users;
 }
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
-    (void)device;
-    *flags = context_flags;
-    *active = __atomic_load_n(&context_users, __ATOMIC_RELAXED) > 0;
+    *flags = context_flags[device];
+    *active = __atomic_load_n(&context_users[device], __ATOMIC_RELAXED) > 0;
     return 0;
 }
 
 #ifndef FAKE_ANCIENT
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
-    (void)device;
-    context_flags = flags;
+    context_flags[device] = flags;
     return 0;
 }
 #endif
 
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
-    (void)device;
-    __atomic_fetch_add(&context_users, 1, __ATOMIC_RELAXED);
-    *context = &context_users;
+    __atomic_fetch_add(&context_users[device], 1, __ATOMIC_RELAXED);
+    *context = &context_users[device];
     return 0;
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device)
 {
-    (void)device;
-    __atomic_fetch_sub(&context_users, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&context_users[device], 1, __ATOMIC_RELAXED);
     return 0;
 }
 
 __thread int fake_cuda_current; /* how many contexts the thread has pushed; also for link.c */
+static __thread void *pushed[FAKE_STACK];
 
 int cuCtxPushCurrent_v2(void *context)
 {
-    fake_cuda_current += context == &context_users;
-    return context == &context_users ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
+    if (!is_context(context) || fake_cuda_current == FAKE_STACK)
+        return 201; /* CUDA_ERROR_INVALID_CONTEXT */
+    pushed[fake_cuda_current++] = context;
+    return 0;
 }
 
 int cuCtxPopCurrent_v2(void **context)
 {
     if (fake_cuda_current == 0)
         return 201;
-    fake_cuda_current--;
-    *context = &context_users;
+    *context = pushed[--fake_cuda_current];
     return 0;
 }
 
 int cuCtxGetCurrent(void **context);
 int cuCtxGetCurrent(void **context)
 {
-    *context = fake_cuda_current > 0 ? &context_users : NULL;
+    *context = fake_cuda_current > 0 ? pushed[fake_cuda_current - 1] : NULL;
     return 0;
 }
 

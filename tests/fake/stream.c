@@ -2,7 +2,7 @@
  * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, computes nothing, and fails where it is told
  * to.
  *
- * FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME return RESULT, each call where N is 0. FAKE_OLD: a build without
+ * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0). FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME return RESULT, each call where N is 0. FAKE_OLD: a build without
  * graphs, and without what came later.
  *
  * As the real driver by default since CUDA 12.2, it loads a kernel when it is first needed, and cannot while the device is at work.
@@ -87,10 +87,24 @@ static int breaks(const char *name)
 
 /* ---- what exists --------------------------------------------------------------------------------------------------------------------- */
 
+int cuCtxGetCurrent(void **context);
+
+static void *current(void)
+{
+    void *context = NULL;
+    cuCtxGetCurrent(&context);
+    return context;
+}
+
+/* An object is where its context stands. */
 static int make(const char *name, void **object)
 {
     BREAK(name);
-    *object = malloc(1);
+    if (current() == NULL)
+        return 201; /* CUDA_ERROR_INVALID_CONTEXT */
+    *object = malloc(sizeof(void *));
+    if (*object != NULL)
+        *(void **)*object = current();
     __atomic_fetch_add(&fake_cuda_objects, *object != NULL, __ATOMIC_RELAXED);
     return 0;
 }
@@ -115,8 +129,9 @@ FUNCTION(cuCtxSynchronize, void)
 }
 FUNCTION(cuPointerGetAttribute, void *value, int attribute, uint64_t address)
 {
+    const char *ordinal = getenv("FAKE_CUDA_ORDINAL");
     (void)attribute, (void)address;
-    *(int *)value = 0;
+    *(int *)value = ordinal != NULL ? atoi(ordinal) : 0;
     return same("cuPointerGetAttribute");
 }
 FUNCTION(cuModuleLoadData, void **module, const void *image)
@@ -236,21 +251,23 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
          unsigned block_z, unsigned dynamic_memory, void *stream, void **parameters, void **extra)
 {
     const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
-    (void)dynamic_memory, (void)stream, (void)extra;
+    (void)dynamic_memory, (void)extra;
     BREAK("cuLaunchKernel");
+    if (*(void **)((struct kernel *)function)->module != *(void **)stream)
+        return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
     see(function, grid, block, parameters);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return 0;
 }
 FUNCTION(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
 {
-    (void)to, (void)from, (void)size, (void)stream;
-    return same("cuMemcpyHtoDAsync");
+    (void)to, (void)from, (void)size;
+    return current() == *(void **)stream ? same("cuMemcpyHtoDAsync") : 400;
 }
 FUNCTION(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream)
 {
-    (void)to, (void)from, (void)size, (void)stream;
-    return same("cuMemcpyDtoHAsync");
+    (void)to, (void)from, (void)size;
+    return current() == *(void **)stream ? same("cuMemcpyDtoHAsync") : 400;
 }
 FUNCTION(cuMemsetD8Async, uint64_t to, unsigned char value, size_t count, void *stream)
 {
@@ -350,8 +367,7 @@ FUNCTION(cuGraphUpload, void *executable, void *stream)
 }
 FUNCTION(cuGraphLaunch, void *executable, void *stream)
 {
-    (void)executable, (void)stream;
-    return same("cuGraphLaunch");
+    return *(void **)executable == *(void **)stream ? same("cuGraphLaunch") : 400;
 }
 FUNCTION(cuGraphExecDestroy, void *executable)
 {

@@ -530,11 +530,52 @@ static void have_globals(const void *context)
     CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
 }
 
+/*
+ * Two modules, each for one of two GPUs. A queue loads its module's image where that can run and nowhere else, all in the right context: the
+ * fake refuses what is in another.
+ */
+static void two_gpus(const void *context)
+{
+    static struct rex_module older = MODULE(other_entries, 1);
+    int one = 1;
+    uint64_t value = 2, *out = cells;
+    (void)context;
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    setenv("FAKE_CUDA_SM", "90,80", 1);
+    use_release(22);
+    older.image_name = "tests/data/sm_80.cubin";
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&older), REX_OK);
+    the_record()->devices = 2;
+    map_cells(cells, 0);
+    struct rex_queue *first = new_queue(&module, "first GPU", 0), *second = NULL, *stranger = NULL;
+    setenv("FAKE_CUDA_ORDINAL", "1", 1);
+    CHECK_EQUAL(rex_module_queue_create(&older, &second, 1, "second GPU", 0), REX_OK);
+    CHECK_EQUAL(calls("cuModuleLoadData"), 2);
+    CHECK_EQUAL(rex_module_queue_create(&module, &stranger, 1, "stranger", 0), REX_OK);
+    CHECK_EQUAL(calls("cuModuleLoadData"), 2);
+    struct rex_kernel_launch launch = {.key = &narrow_first_id, .device = 1, .teams = {1}, .threads = {32}};
+    REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
+    CHECK_EQUAL(put_plain(first, 1, cells), REX_OK);
+    CHECK_EQUAL(rex_module_queue_launch(&older, second, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_module_queue_launch(&older, stranger, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(second, out, &one, sizeof one), REX_OK);
+    CHECK_EQUAL(put_plain(first, 1, cells), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(first), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(second), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(stranger), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&older), REX_OK);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_objects"), 0);
+}
+
 static void test_image(void **state)
 {
     (void)state;
     in_child(load_in_time, NULL);
     in_child(have_globals, NULL);
+    in_child(two_gpus, NULL);
 }
 
 int main(void)
