@@ -1,0 +1,348 @@
+/*
+ * trace.c - traces where no machine of the tests can go: queues on a GPU, whose times come from the driver's events; a driver that fails; more
+ * work than is kept; names that are no text; more kernels than fit.
+ *
+ * The driver and libomptarget are fakes; every time between two events is 1.5 ms. What the trace has of real calls is tested in tests/runtime.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex/entry.h"
+#include "rex/queue.h"
+#include "traceline.h"
+#include "tracesum.h"
+
+/* Of tests/data/kernels.cu: its parameters are one value and one address. */
+REX_KERNEL(plain);
+
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+
+/* ---- the driver ------------------------------------------------------------------------------------------------------------------- */
+
+static void *in_driver(const char *name)
+{
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
+    CHECK(address != NULL);
+    return address;
+}
+
+static int calls(const char *name)
+{
+    int (*count)(const char *);
+    void *address = in_driver("fake_cuda_calls");
+    memcpy(&count, &address, sizeof count);
+    return count(name);
+}
+
+static int objects(void)
+{
+    return *(int *)in_driver("fake_cuda_objects");
+}
+
+/* ---- what is done with a queue ------------------------------------------------------------------------------------------------------ */
+
+static struct rex_queue *start(const char *trace)
+{
+    struct rex_queue *queue = NULL;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "left", 0), REX_OK);
+    return queue;
+}
+
+static void launch(struct rex_queue *queue)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), REX_OK);
+}
+
+static void called(void *argument)
+{
+    (void)argument;
+}
+
+static void use(struct rex_queue *queue)
+{
+    static unsigned char bytes[64];
+    void *device = (void *)(uintptr_t)4096;
+    struct rex_event *event;
+    struct rex_graph *graph = NULL;
+    for (int i = 0; i < 3; i++)
+        launch(queue);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, bytes, sizeof bytes), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_from(queue, bytes, device, sizeof bytes), REX_OK);
+    CHECK_EQUAL(rex_queue_fill(queue, device, bytes, 4, sizeof bytes), REX_OK);
+    CHECK_EQUAL(rex_queue_call(queue, called, NULL), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    launch(queue);
+    launch(queue);
+    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    if (getenv("FAKE_CUDA_BREAKS") == NULL) {
+        CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+        CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+    }
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_event_destroy(event);
+    rex_graph_destroy(graph);
+}
+
+/* At the end of the process, which run_child() would leave out, the trace is finished. */
+static void finish(struct rex_queue *queue)
+{
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(objects(), 0);
+    exit(0);
+}
+
+static void use_and_finish(const void *trace)
+{
+    struct rex_queue *queue = start(trace);
+    use(queue);
+    finish(queue);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------------------------- */
+
+struct file {
+    char folder[PATH_MAX - 32], path[PATH_MAX];
+};
+
+static struct file *new_file(void)
+{
+    static struct file file;
+    char folder[PATH_MAX];
+    make_folder(folder);
+    snprintf(file.folder, sizeof file.folder, "%.*s", (int)sizeof file.folder - 1, folder);
+    snprintf(file.path, sizeof file.path, "%s/trace.json", file.folder);
+    return &file;
+}
+
+static void check(const char *path, const char *expected)
+{
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "python3 tests/trace/check.py '%s' %s", path, expected);
+    if (system(command) != 0)
+        fail_msg("%s", command);
+}
+
+static int in_file(const char *path, const char *words)
+{
+    size_t size;
+    char *text = (char *)read_bytes(path, &size);
+    text[size - 1] = '\0';
+    int count = occurrences(text, words);
+    free(text);
+    return count;
+}
+
+/* ---- queues on a GPU -------------------------------------------------------------------------------------------------------------------- */
+
+static void test_queue(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    in_child(use_and_finish, file->path);
+    check(file->path, "--tracks 1 launch/plain__kernel__=3:0,0 'launch/graph of 2 launches=1:0,0' 'data/queue copy to device=1:64,0' "
+                      "'data/queue copy from device=1:0,64' 'data/queue fill=1:0,0' 'queue/queue launch=3' 'queue/queue call=2' 'queue/graph launch=1' "
+                      "'queue/event record=1' 'queue/event wait=2' 'queue/queue copy to device=1' 'queue/queue copy from device=1' "
+                      "'queue/queue fill=1'");
+    /* On the queue's track, by the driver's clock. */
+    assert_int_equal(in_file(file->path, "\"dur\":1500.000"), 3 + 3 + 1 + 1 + 1);
+    assert_int_equal(in_file(file->path, "\"queue left (device 0)\""), 1);
+    remove_folder(file->folder);
+}
+
+static void without_trace(const void *context)
+{
+    (void)context;
+    struct rex_queue *queue = start("");
+    for (int i = 0; i < 3; i++)
+        launch(queue);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(calls("cuEventCreate") + calls("cuEventRecord") + calls("cuEventElapsedTime"), 0);
+    finish(queue);
+}
+
+static void test_no_calls_without_trace(void **state)
+{
+    (void)state;
+    in_child(without_trace, NULL);
+}
+
+enum { MANY = 5000 };
+
+static void without_waiting(const void *trace)
+{
+    struct rex_queue *queue = start(trace);
+    for (int i = 0; i < MANY; i++)
+        launch(queue);
+    CHECK(calls("cuEventCreate") <= 2 * 1024 + 1);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    finish(queue);
+}
+
+static void test_more_than_is_kept(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    in_child(without_waiting, file->path);
+    check(file->path, "launch/plain__kernel__=5000");
+    remove_folder(file->folder);
+}
+
+/* Only times are lost: no call fails, and nothing is said. */
+static void test_driver_without_events(void **state)
+{
+    static const char *const functions[] = {"cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime", "cuEventQuery"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(functions); i++) {
+        struct file *file = new_file();
+        char setting[64];
+        snprintf(setting, sizeof setting, "%s:719:0", functions[i]);
+        setenv("FAKE_CUDA_BREAKS", setting, 1);
+        assert_string_equal(in_child(use_and_finish, file->path), "");
+        unsetenv("FAKE_CUDA_BREAKS");
+        check(file->path, i < 3 ? "launch/any=0 data/any=0 'queue/queue launch=3' 'queue/queue call=1' 'queue/graph launch=1' "
+                                  "'queue/queue copy to device=1' 'queue/queue copy from device=1' 'queue/queue fill=1'"
+                                : "launch/plain__kernel__=3 'launch/graph of 2 launches=1'");
+        remove_folder(file->folder);
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------------------------ */
+
+static char text[REX_LINE_MAX];
+
+static struct rex_line new_line(void)
+{
+    return (struct rex_line){.text = text};
+}
+
+static void test_strings(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } strings[] = {
+        {"axpy", "\"axpy\""},
+        {"", "\"\""},
+        {"a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\""},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\xff\xc3", "\"\\ufffd\\ufffd\""},                                     /* no UTF-8, and the half of it */
+        {"\xc0\xaf", "\"\\ufffd\\ufffd\""},                                     /* longer than need be */
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},                          /* a surrogate */
+        {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},               /* beyond the last character */
+    };
+    char name[3000];
+    (void)state;
+    for (size_t i = 0; i < COUNT(strings); i++) {
+        struct rex_line line = new_line();
+        rex_line_string(&line, strings[i].text);
+        assert_string_equal(line.text, strings[i].expected);
+        assert_false(line.full);
+    }
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    struct rex_line line = new_line();
+    rex_line_string(&line, name);
+    assert_int_equal(line.length, 1024 + strlen("\"...\""));
+    /* The longest that a name can become, and all rows, still fit. */
+    memset(name, '\x01', sizeof name - 1);
+    rex_line_string(&line, name);
+    assert_false(line.full);
+}
+
+static void test_rows(void **state)
+{
+    enum { ROWS = 40 };
+    static int64_t memory[ROWS];
+    struct {
+        uint64_t offset, count, stride;
+    } dimensions[] = {{0, 3, 64}, {0, 1, 24}}, huge[] = {{0, UINT64_MAX, 64}, {0, 2, 24}};
+    void *begin[ROWS];
+    int64_t sizes[ROWS], types[ROWS];
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        begin[i] = &memory[i];
+        sizes[i] = 8;
+        types[i] = i % 4 | 0x20;
+    }
+    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 1), 20 * 8);
+    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 2), 20 * 8);
+    types[1] |= 0x100;  /* a value is not copied by itself, */
+    types[3] |= 0x80;   /* nor is what is private */
+    assert_int_equal(rex_rows_bytes(ROWS, begin, sizes, types, 1), 18 * 8);
+    assert_int_equal(rex_rows_bytes(ROWS, NULL, NULL, NULL, 1), 0);
+    begin[0] = dimensions;
+    sizes[0] = 2;
+    types[0] = 0x100000000001;
+    assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 3 * 24);
+    begin[0] = huge;
+    assert_true(rex_rows_bytes(ROWS, begin, sizes, types, 1) == UINT64_MAX);
+    struct rex_line line = new_line();
+    rex_line_rows(&line, ROWS, begin, sizes, types);
+    assert_int_equal(occurrences(line.text, " bytes"), 32);
+    assert_non_null(strstr(line.text, ",\"and 8 more\"]"));
+}
+
+/* ---- the summary -------------------------------------------------------------------------------------------------------------------------- */
+
+static void many_kernels(const void *context)
+{
+    char name[32];
+    struct rex_slice slice = {.name = name, .counted = REX_COUNTED_KERNEL, .begin = 1000, .end = 3000, .to = 10};
+    (void)context;
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "kernel_%d", i % 1500);
+        rex_summary_add(&slice);
+    }
+    rex_summary_print();
+}
+
+/* 1024 of the 1500 have a row of their own, with two calls each. */
+static void test_more_kernels_than_rows(void **state)
+{
+    static char output[300000];
+    (void)state;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int errors = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    many_kernels(NULL);
+    dup2(errors, STDERR_FILENO);
+    close(errors);
+    rewind(file);
+    output[fread(output, 1, sizeof output - 1, file)] = '\0';
+    fclose(file);
+    assert_int_equal(occurrences(output, "\n  kernel_"), 1024);
+    const char *others = strstr(output, "\n  others ");
+    assert_non_null(others);
+    assert_int_equal(strtol(others + strlen("\n  others "), NULL, 10), 2 * (1500 - 1024));
+    rex_summary_forget();
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_no_calls_without_trace),
+        cmocka_unit_test(test_more_than_is_kept),
+        cmocka_unit_test(test_driver_without_events),
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_more_kernels_than_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
