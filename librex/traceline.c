@@ -45,21 +45,41 @@ static size_t character(const unsigned char *text)
     return 0;
 }
 
+/* Characters at AT that need no thought: most names are made of nothing else. */
+static size_t plain(const unsigned char *at, const unsigned char *end)
+{
+    const unsigned char *from = at;
+    while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
+        at++;
+    return (size_t)(at - from);
+}
+
+static void add_bytes(struct rex_line *line, const void *bytes, size_t size)
+{
+    if (size >= REX_LINE_MAX - line->length) {
+        line->full = true;
+        return;
+    }
+    memcpy(line->text + line->length, bytes, size);
+    line->length += size;
+    line->text[line->length] = '\0';
+}
+
 void rex_line_string(struct rex_line *line, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, STRING_MAX);
-    rex_line_add(line, "\"");
-    while (at < end && *at != '\0') {
-        size_t length = character(at);
-        if (length == 0)
-            rex_line_add(line, "\\ufffd");
-        else if (*at == '"' || *at == '\\')
-            rex_line_add(line, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            rex_line_add(line, "\\u%04x", *at);
-        else
-            rex_line_add(line, "%.*s", (int)length, (const char *)at);
-        at += length > 0 ? length : 1;
+    add_bytes(line, "\"", 1);
+    while (at < end) {
+        size_t length = plain(at, end);
+        if (length == 0 && *at < 0x80) {
+            rex_line_add(line, *at == '"' || *at == '\\' ? "\\%c" : "\\u%04x", *at);
+            length = 1;
+        } else if (length == 0 && (length = character(at)) == 0) {
+            add_bytes(line, "\\ufffd", 6);
+            length = 1;
+        } else
+            add_bytes(line, at, length);
+        at += length;
     }
-    rex_line_add(line, *at != '\0' ? "...\"" : "\"");
+    add_bytes(line, "...\"" + (*at != '\0' ? 0 : 3), *at != '\0' ? 4 : 1);
 }

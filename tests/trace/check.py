@@ -8,7 +8,7 @@ usage: check.py FILE [--cut] [--tracks N] [CATEGORY/NAME=COUNT[:TO,FROM]]...
   --tracks N  threads that have slices
   CATEGORY/NAME=COUNT[:TO,FROM]
               there are COUNT slices of this name, with so many bytes to and from the device in all. Of a category that is named, all
-              slices have to be named; COUNT of + means one or more.
+              slices have to be named. NAME of * means all that have no name here; COUNT of + means one or more.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -122,6 +122,9 @@ def check_expected(slices, expected):
         name, _, numbers = text.rpartition("=")
         count, _, size = numbers.partition(":")
         there = found.pop(name, (0, 0, 0))
+        if name.endswith("/*"):
+            rest = [found.pop(other) for other in list(found) if other.startswith(name[:-1])]
+            there = tuple(map(sum, zip((0, 0, 0), *rest)))
         if (there[0] == 0) if count == "+" else (there[0] != int(count)):
             fail("%s: there are %d" % (text, there[0]))
         if size and tuple(map(int, size.split(","))) != there[1:]:
