@@ -1,157 +1,15 @@
 /*
- * queuetrace.c - the trace of a queue: what was put in, on the thread's track, and when it was done, on the queue's own.
- *
- * In a stream an event of the driver is recorded before and after each piece of work. Their times are counted from another event, recorded
- * where nothing was left to do, so that the host's clock at that moment is known. They are read when the queue is seen idle, or when it has
- * no room for more.
+ * queuetrace.c - the trace of a queue: what was put in, on the thread's track, and the work itself, on the queue's own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "queuetrace.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "graph.h"
-#include "queues.h"
-#include "trace.h"
 #include "traceline.h"
-
-#define MOST_UNFINISHED 1024
-#define ANCHOR_AGE UINT64_C(1000000000) /* nanoseconds: the GPU's clock and the host's drift apart */
-
-/* Work between two events. */
-struct timed {
-    void *begin, *end;
-    const char *name; /* NULL: a graph of so many launches */
-    const char *category;
-    enum rex_counted counted;
-    uint64_t to, from;
-    size_t launches;
-};
-
-struct rex_queue_trace {
-    struct rex_track track;
-    char label[96];
-    /* Of a stream: */
-    bool blind;      /* the driver cannot, or will not any more */
-    void *base;      /* an event that is over, */
-    uint64_t base_at; /* when that was, by the host's clock, in nanoseconds */
-    uint64_t anchored; /* when that was last made sure of */
-    uint32_t first, count; /* of the ring */
-    struct timed ring[];
-};
-
-/* ---- the driver's clock ------------------------------------------------------------------------------------------------------------ */
-
-/* What fails here fails the trace and nothing else: no message of its own, no result. */
-static bool event(void **made)
-{
-    if (*made == NULL && rex_stream_driver.cuEventCreate(made, 0) != 0)
-        *made = NULL;
-    return *made != NULL;
-}
-
-/* Nothing is in the stream. */
-static void anchor(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    trace->blind = trace->blind || !event(&trace->base) || rex_stream_driver.cuEventRecord(trace->base, queue->stream) != 0 ||
-                   rex_stream_driver.cuEventSynchronize(trace->base) != 0;
-    trace->base_at = trace->anchored = rex_trace_clock();
-}
-
-/* From one event to another in nanoseconds, which begin at 0; false where they cannot be compared. */
-static bool between(void *begin, void *end, uint64_t *nanoseconds)
-{
-    float milliseconds = 0;
-    if (rex_stream_driver.cuEventElapsedTime(&milliseconds, begin, end) != 0)
-        return false;
-    *nanoseconds = milliseconds > 0 ? (uint64_t)((double)milliseconds * 1e6) : 0;
-    return true;
-}
-
-/* Write down the oldest piece of work, which is done. Its end is the event that the next one counts from. */
-static void write_oldest(struct rex_queue_trace *trace)
-{
-    struct timed *timed = &trace->ring[trace->first];
-    uint64_t waited = 0, took = 0;
-    char graph[48];
-    snprintf(graph, sizeof graph, "graph of %zu launches", timed->launches);
-    if (between(trace->base, timed->begin, &waited) && between(timed->begin, timed->end, &took)) {
-        struct rex_slice slice = {.track = &trace->track, .name = timed->name != NULL ? timed->name : graph, .category = timed->category,
-                                  .counted = timed->counted, .begin = trace->base_at + waited, .end = trace->base_at + waited + took,
-                                  .to = timed->to, .from = timed->from};
-        rex_trace_slice(&slice);
-        void *base = trace->base;
-        trace->base = timed->end;
-        trace->base_at = slice.end;
-        timed->end = base;
-    }
-    trace->first = (trace->first + 1) % MOST_UNFINISHED;
-    trace->count--;
-}
-
-/* Where the ring is full, the oldest piece of work is waited for. */
-static void make_room(struct rex_queue_trace *trace)
-{
-    if (trace->count < MOST_UNFINISHED)
-        return;
-    rex_stream_driver.cuEventSynchronize(trace->ring[trace->first].end);
-    do
-        write_oldest(trace);
-    while (trace->count > 0 && rex_stream_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
-}
-
-void rex_queue_trace_idle(struct rex_queue *queue)
-{
-    int entered = queue->waits || queue->trace->count == 0 ? -1 : rex_stream_enter(queue->gpu.context);
-    if (entered < 0)
-        return;
-    while (queue->trace->count > 0)
-        write_oldest(queue->trace);
-    rex_stream_leave(entered);
-}
-
-static void destroy(void *made)
-{
-    if (made != NULL)
-        rex_stream_driver.cuEventDestroy(made);
-}
-
-void rex_queue_trace_end(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    if (trace == NULL)
-        return;
-    destroy(trace->base);
-    for (size_t i = 0; i < MOST_UNFINISHED; i++) {
-        destroy(trace->ring[i].begin);
-        destroy(trace->ring[i].end);
-    }
-}
-
-/* ---- a piece of work ---------------------------------------------------------------------------------------------------------------- */
-
-/* The place for it, with its beginning recorded; NULL where it cannot be timed. */
-static struct timed *begin(struct rex_queue *queue)
-{
-    struct rex_queue_trace *trace = queue->trace;
-    if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE)
-        anchor(queue);
-    make_room(trace);
-    struct timed *timed = &trace->ring[(trace->first + trace->count) % MOST_UNFINISHED];
-    if (trace->blind || !event(&timed->begin) || !event(&timed->end) ||
-        rex_stream_driver.cuEventRecord(timed->begin, queue->stream) != 0)
-        return NULL;
-    timed->name = NULL;
-    timed->to = timed->from = 0;
-    return timed;
-}
-
-static void end(struct rex_queue *queue, struct timed *timed)
-{
-    if (rex_stream_driver.cuEventRecord(timed->end, queue->stream) == 0)
-        queue->trace->count++;
-}
 
 /* What WORK is called, and where it counts. */
 static void describe(struct rex_slice *slice, const struct rex_work *work, const char *kernel)
@@ -186,15 +44,16 @@ static void put_work(struct rex_line *line, const void *context)
 {
     const struct put *put = context;
     const struct rex_kernel_launch *launch = &put->work->launch.description;
-    rex_line_add(line, "\"device\":%d,\"queue\":", put->queue->gpu.number);
+    rex_line_text(line, "\"device\":");
+    rex_line_number(line, put->queue->gpu.number);
+    rex_line_text(line, ",\"queue\":");
     rex_line_string(line, put->queue->name);
     if (put->work->kind != REX_WORK_LAUNCH)
         return;
     const struct rex_map *map = &put->work->launch.map;
-    rex_line_add(line, ",\"kernel\":");
+    rex_line_text(line, ",\"kernel\":");
     rex_line_string(line, put->kernel);
-    rex_line_add(line, ",\"key\":\"%p\",\"teams\":[%u,%u,%u],\"threads\":[%u,%u,%u],\"arguments\":%d", launch->key, launch->teams[0],
-                 launch->teams[1], launch->teams[2], launch->threads[0], launch->threads[1], launch->threads[2], map->count);
+    rex_line_launch(line, launch->key, launch->teams, launch->threads, map->count);
     rex_line_rows(line, map->count, map->begin, map->sizes, map->types);
 }
 
@@ -217,14 +76,14 @@ static int issue(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
     struct rex_queue *queue = queue_of(gpu);
     struct rex_slice slice = {.track = NULL};
     uint64_t began = rex_trace_clock();
-    struct timed *timed = begin(queue);
+    struct rex_timed *timed = rex_timed_begin(queue);
     int result = rex_work_issue(gpu, stream, work, kernel);
     if (result != REX_OK)
         return result;
     describe(&slice, work, *kernel != NULL ? (*kernel)->name : NULL);
     if (timed != NULL && work->kind != REX_WORK_RECORD) {
-        *timed = (struct timed){timed->begin, timed->end, slice.name, slice.category, slice.counted, slice.to, slice.from, 0};
-        end(queue, timed);
+        *timed = (struct rex_timed){timed->begin, timed->end, slice.name, slice.category, slice.counted, slice.to, slice.from, 0};
+        rex_timed_end(queue, timed);
     }
     note_put(queue, work, &slice, began);
     return REX_OK;
@@ -233,11 +92,11 @@ static int issue(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
 static int run(struct rex_queue *queue, const struct rex_graph *graph)
 {
     struct rex_slice slice = {.name = "graph launch", .category = "queue", .begin = rex_trace_clock()};
-    struct timed *timed = begin(queue);
+    struct rex_timed *timed = rex_timed_begin(queue);
     int result = rex_graph_run(queue, graph);
     if (result == 0 && timed != NULL) {
-        *timed = (struct timed){timed->begin, timed->end, NULL, "launch", REX_COUNTED_KERNEL, 0, 0, graph->launches};
-        end(queue, timed);
+        *timed = (struct rex_timed){timed->begin, timed->end, NULL, "launch", REX_COUNTED_KERNEL, 0, 0, graph->launches};
+        rex_timed_end(queue, timed);
     }
     slice.end = rex_trace_clock();
     rex_trace_slice(&slice);
@@ -263,7 +122,7 @@ static int perform(struct rex_queue *queue, const struct rex_work *work)
 
 void rex_queue_trace(struct rex_queue *queue)
 {
-    size_t ring = queue->waits ? 0 : MOST_UNFINISHED * sizeof(struct timed);
+    size_t ring = queue->waits ? 0 : REX_TIMED_MOST * sizeof(struct rex_timed);
     struct rex_queue_trace *trace = calloc(1, sizeof *trace + ring);
     if (trace == NULL)
         return;
@@ -275,6 +134,6 @@ void rex_queue_trace(struct rex_queue *queue)
     queue->run = run;
     int entered = queue->waits ? -1 : rex_stream_enter(queue->gpu.context);
     if (entered >= 0)
-        anchor(queue);
+        rex_timed_anchor(queue);
     rex_stream_leave(entered);
 }

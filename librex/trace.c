@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -31,9 +30,8 @@ __thread unsigned rex_trace_depth;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below, and of file and summary */
 static char setting[REX_CONFIG_MAX];
-static bool forked;           /* the file is the parent's; this process has none yet */
-static unsigned process = 1;  /* changes in a child, where every track is announced anew */
-static uint32_t queues;
+static bool forked;          /* the file is the parent's; this process has none yet */
+static unsigned process = 1; /* changes in a child, where every track is announced anew */
 
 static __thread struct rex_track own; /* the calling thread's */
 
@@ -61,54 +59,6 @@ const char *rex_trace_name(const void *key)
 
 /* ---- tracks ----------------------------------------------------------------------------------------------------------------------------- */
 
-/* Linux gives threads numbers up to 2^22 (PID_MAX_LIMIT): a track above that is no thread's. */
-#define DEVICE_TRACKS (UINT32_C(1) << 23)
-#define QUEUE_TRACKS (UINT32_C(1) << 24)
-#define DEVICES 64
-#define LANES 32 /* of a device, on which as many threads may call at once */
-
-static struct rex_track lanes[DEVICES][LANES];
-static uint32_t busy[DEVICES]; /* a bit for each lane */
-
-uint32_t rex_track_queue(void)
-{
-    return QUEUE_TRACKS + __atomic_fetch_add(&queues, 1, __ATOMIC_RELAXED);
-}
-
-struct rex_track *rex_track_take(int64_t number)
-{
-    if (number < 0 || number >= DEVICES)
-        return NULL;
-    uint32_t taken = __atomic_load_n(&busy[number], __ATOMIC_RELAXED);
-    while (taken != UINT32_MAX) {
-        uint32_t lane = (uint32_t)__builtin_ctz(~taken);
-        if (__atomic_compare_exchange_n(&busy[number], &taken, taken | UINT32_C(1) << lane, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            lanes[number][lane].id = DEVICE_TRACKS + (uint32_t)number * LANES + lane;
-            return &lanes[number][lane];
-        }
-    }
-    return NULL;
-}
-
-void rex_track_give(struct rex_track *track)
-{
-    if (track == NULL)
-        return;
-    uint32_t at = track->id - DEVICE_TRACKS;
-    __atomic_fetch_and(&busy[at / LANES], ~(UINT32_C(1) << at % LANES), __ATOMIC_RELEASE);
-}
-
-static void name_track(const struct rex_track *track, char *name, size_t size)
-{
-    uint32_t at = track->id - DEVICE_TRACKS;
-    if (track->name != NULL)
-        snprintf(name, size, "%s", track->name);
-    else if (track->id < DEVICE_TRACKS && (track->id == (uint32_t)getpid() || pthread_getname_np(pthread_self(), name, size) != 0))
-        snprintf(name, size, "main thread");
-    else if (track->id >= DEVICE_TRACKS)
-        snprintf(name, size, at % LANES == 0 ? "device %u" : "device %u (%u)", (unsigned)(at / LANES), (unsigned)(at % LANES + 1));
-}
-
 static void put_name(const char *what, uint32_t id, const char *name, bool first)
 {
     struct rex_line line = {.text = rex_trace_file_room()};
@@ -127,7 +77,7 @@ static void announce(struct rex_track *track)
     if (track->announced == process)
         return;
     track->announced = process;
-    name_track(track, name, sizeof name);
+    rex_track_label(track, name, sizeof name);
     put_name("thread_name", track->id, name, false);
 }
 
@@ -142,25 +92,47 @@ static int open_file(void)
     return 0;
 }
 
-/* Times are microseconds with three digits behind the point: nanoseconds. */
+/* CATEGORY is the slice's own, or its device's. */
+static void put_head(struct rex_line *line, const struct rex_slice *slice, uint32_t track, const char *category)
+{
+    rex_line_text(line, ",{\"ph\":\"X\",\"cat\":\"");
+    rex_line_text(line, category);
+    rex_line_text(line, "\",\"pid\":");
+    rex_line_number(line, getpid());
+    rex_line_text(line, ",\"tid\":");
+    rex_line_number(line, track);
+    rex_line_text(line, ",\"ts\":");
+    rex_line_time(line, slice->begin);
+    rex_line_text(line, ",\"dur\":");
+    rex_line_time(line, slice->end - slice->begin);
+    rex_line_text(line, ",\"name\":");
+    rex_line_string(line, slice->name);
+}
+
+static void put_bytes(struct rex_line *line, const struct rex_slice *slice, bool first)
+{
+    if (slice->counted != REX_COUNTED_KERNEL && slice->counted != REX_COUNTED_TRANSFER)
+        return;
+    rex_line_text(line, first ? "\"bytes_to\":" : ",\"bytes_to\":");
+    rex_line_number(line, (int64_t)slice->to);
+    rex_line_text(line, ",\"bytes_from\":");
+    rex_line_number(line, (int64_t)slice->from);
+}
+
+/* WHOLE: with its details; a device's track has none. */
 static void put_slice(const struct rex_slice *slice, struct rex_track *track, bool whole)
 {
+    bool detailed = whole && slice->details != NULL;
     announce(track);
     struct rex_line line = {.text = rex_trace_file_room()};
-    uint64_t took = slice->end - slice->begin;
     if (line.text == NULL)
         return;
-    rex_line_add(&line, ",{\"ph\":\"X\",\"cat\":\"%s\",\"pid\":%ld,\"tid\":%lu,\"ts\":%llu.%03u,\"dur\":%llu.%03u,\"name\":",
-                 whole ? slice->category : "device", (long)getpid(), (unsigned long)track->id, (unsigned long long)(slice->begin / 1000),
-                 (unsigned)(slice->begin % 1000), (unsigned long long)(took / 1000), (unsigned)(took % 1000));
-    rex_line_string(&line, slice->name);
-    rex_line_add(&line, ",\"args\":{");
-    if (whole && slice->details != NULL)
+    put_head(&line, slice, track->id, whole ? slice->category : "device");
+    rex_line_text(&line, ",\"args\":{");
+    if (detailed)
         slice->details(&line, slice->context);
-    if (slice->counted == REX_COUNTED_KERNEL || slice->counted == REX_COUNTED_TRANSFER)
-        rex_line_add(&line, "%s\"bytes_to\":%llu,\"bytes_from\":%llu", whole && slice->details != NULL ? "," : "", (unsigned long long)slice->to,
-                     (unsigned long long)slice->from);
-    rex_line_add(&line, "}}\n");
+    put_bytes(&line, slice, !detailed);
+    rex_line_text(&line, "}}\n");
     if (!line.full)
         rex_trace_file_wrote(line.length, slice->end);
 }
@@ -212,7 +184,7 @@ static void in_child(void)
     rex_summary_forget();
     process++;
     own = (struct rex_track){0};
-    memset(busy, 0, sizeof busy);
+    rex_track_forget();
     pthread_mutex_unlock(&lock);
 }
 

@@ -3,6 +3,7 @@
 #define REX_INTERNAL_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rex_line;
@@ -32,6 +33,12 @@ uint32_t rex_track_queue(void);
 /* A free line of device NUMBER, the first one where nobody else uses the device; to be given back. NULL: there is none. */
 struct rex_track *rex_track_take(int64_t number);
 void rex_track_give(struct rex_track *track);
+
+/* In a child of fork: nobody uses a device. */
+void rex_track_forget(void);
+
+/* The name of TRACK, of the calling thread if it is a thread's, in NAME of SIZE bytes. */
+void rex_track_label(const struct rex_track *track, char *name, size_t size);
 
 /* Where the summary counts a slice. */
 enum rex_counted { REX_COUNTED_NOWHERE, REX_COUNTED_KERNEL, REX_COUNTED_TRANSFER, REX_COUNTED_PHASE };

@@ -35,24 +35,32 @@ struct call {
 
 /* ---- what is written ----------------------------------------------------------------------------------------------------------------- */
 
+static void put_call(struct rex_line *line, const struct call *call)
+{
+    rex_line_text(line, "\"function\":\"");
+    rex_line_text(line, call->function);
+    rex_line_text(line, "\",\"device\":");
+    rex_line_number(line, call->device);
+}
+
 static void put_data(struct rex_line *line, const void *context)
 {
     const struct call *call = context;
-    rex_line_add(line, "\"function\":\"%s\",\"device\":%lld", call->function, (long long)call->device);
+    put_call(line, call);
     rex_line_rows(line, call->count, call->addresses, call->sizes, call->types);
 }
 
 static void put_launch(struct rex_line *line, const void *context)
 {
     const struct call *call = context;
-    rex_line_add(line, "\"function\":\"%s\",\"device\":%lld,\"key\":\"%p\",\"teams\":[%u,%u,%u],\"threads\":[%u,%u,%u],\"arguments\":%lld",
-                 call->function, (long long)call->device, call->key, call->teams[0], call->teams[1], call->teams[2], call->threads[0],
-                 call->threads[1], call->threads[2], (long long)call->count);
+    put_call(line, call);
+    rex_line_launch(line, call->key, call->teams, call->threads, call->count);
     if (call->dynamic_memory > 0)
         rex_line_add(line, ",\"dynamic_memory\":%u", call->dynamic_memory);
     if (call->trip_count > 0)
         rex_line_add(line, ",\"trip_count\":%llu", (unsigned long long)call->trip_count);
-    rex_line_add(line, ",\"result\":%d", call->result);
+    rex_line_text(line, ",\"result\":");
+    rex_line_number(line, call->result);
     rex_line_rows(line, call->count, call->addresses, call->sizes, call->types);
 }
 

@@ -23,6 +23,62 @@ void rex_line_add(struct rex_line *line, const char *format, ...)
         line->length += (size_t)length;
 }
 
+static void add_bytes(struct rex_line *line, const void *bytes, size_t size)
+{
+    if (size >= REX_LINE_MAX - line->length) {
+        line->full = true;
+        return;
+    }
+    memcpy(line->text + line->length, bytes, size);
+    line->length += size;
+    line->text[line->length] = '\0';
+}
+
+void rex_line_text(struct rex_line *line, const char *text)
+{
+    add_bytes(line, text, strlen(text));
+}
+
+/* At least LEAST digits. */
+static void add_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
+{
+    char digits[20], *end = digits + sizeof digits, *at = end;
+    do {
+        *--at = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number > 0 || (size_t)(end - at) < least);
+    add_bytes(line, at, (size_t)(end - at));
+}
+
+void rex_line_number(struct rex_line *line, int64_t number)
+{
+    if (number < 0)
+        add_bytes(line, "-", 1);
+    add_number(line, number < 0 ? -(uint64_t)number : (uint64_t)number, 10, 1);
+}
+
+void rex_line_hexadecimal(struct rex_line *line, uint64_t number)
+{
+    add_bytes(line, "0x", 2);
+    add_number(line, number, 16, 1);
+}
+
+void rex_line_three(struct rex_line *line, const uint32_t numbers[3])
+{
+    for (int i = 0; i < 3; i++) {
+        add_bytes(line, i == 0 ? "[" : ",", 1);
+        add_number(line, numbers[i], 10, 1);
+    }
+    add_bytes(line, "]", 1);
+}
+
+void rex_line_time(struct rex_line *line, uint64_t nanoseconds)
+{
+    add_number(line, nanoseconds / 1000, 10, 1);
+    add_bytes(line, ".", 1);
+    add_number(line, nanoseconds % 1000, 10, 3);
+}
+
 /* Bytes of the UTF-8 character at TEXT, 0 if there is none: RFC 3629, which has no surrogates and nothing above 0x10ffff. */
 static size_t character(const unsigned char *text)
 {
@@ -52,17 +108,6 @@ static size_t plain(const unsigned char *at, const unsigned char *end)
     while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
         at++;
     return (size_t)(at - from);
-}
-
-static void add_bytes(struct rex_line *line, const void *bytes, size_t size)
-{
-    if (size >= REX_LINE_MAX - line->length) {
-        line->full = true;
-        return;
-    }
-    memcpy(line->text + line->length, bytes, size);
-    line->length += size;
-    line->text[line->length] = '\0';
 }
 
 void rex_line_string(struct rex_line *line, const char *text)
