@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "forward.h"
+#include "given.h"
 #include "mapping.h"
 #include "memory.h"
 #include "overlap.h"
@@ -17,8 +18,6 @@
 #include "rowlog.h"
 #include "runtime.h"
 #include "trace.h"
-
-typedef void mapper_call(MAPPER_P);
 
 /* Everything before the call itself: 0 and the number of the device, an error, or REX_EHOST where there is nothing to do. */
 static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what,
@@ -90,27 +89,41 @@ static void end(int64_t device, const struct rex_map *map, int number)
         end_one_by_one(device, map);
     else
         REX_REAL(target_data_end_mapper)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    rex_given_take_back(map);
     rex_mapping_ended_here();
     rex_mapping_forget(map, number);
 }
 
-static int call(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what,
-                mapper_call *function)
+static int begin(int64_t device, const struct rex_map *map)
+{
+    struct rex_given *given;
+    rex_given_take_back(map);
+    int result = rex_given_keep(map, &given);
+    if (result == REX_OK)
+        REX_REAL(target_data_begin_mapper)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    if (result == REX_OK)
+        rex_given_note(given);
+    return result;
+}
+
+static int call(struct rex_module *module, int64_t device, const struct rex_map *map, enum rex_purpose purpose, const char *what)
 {
     int number = 0, result = prepare(module, device, map, purpose, what, &number);
     if (result == REX_OK && rex_rows_wanted())
         rex_rows_log(what, device, &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count, .ArgsBase = map->base, .Args = map->begin,
                                                                    .ArgSizes = map->sizes, .ArgTypes = map->types, .ArgMappers = map->mappers});
-    if (result == REX_OK && purpose == REX_FOR_END)
+    if (result == REX_OK && purpose == REX_FOR_BEGIN)
+        result = begin(device, map);
+    else if (result == REX_OK && purpose == REX_FOR_END)
         end(device, map, number);
     else if (result == REX_OK)
-        function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+        REX_REAL(target_data_update_mapper)(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
     return result == REX_EHOST ? REX_OK : result;
 }
 
 int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_BEGIN, "data begin", REX_REAL(target_data_begin_mapper));
+    return call(module, device, map, REX_FOR_BEGIN, "data begin");
 }
 
 static int asks_for_presence(const struct rex_map *map)
@@ -132,7 +145,7 @@ static int end_without_presence(struct rex_module *module, int64_t device, const
         return rex_fail_memory(count * sizeof *ended.types, "the end of a region");
     for (size_t i = 0; i < count; i++)
         ended.types[i] = map->types[i] & ~REX_TYPE_PRESENT;
-    result = call(module, device, &ended, REX_FOR_END, "data end", NULL);
+    result = call(module, device, &ended, REX_FOR_END, "data end");
     free(ended.types);
     return result;
 }
@@ -141,18 +154,18 @@ int rex_module_data_end(struct rex_module *module, int64_t device, const struct 
 {
     if (asks_for_presence(map))
         return end_without_presence(module, device, map);
-    return call(module, device, map, REX_FOR_END, "data end", NULL);
+    return call(module, device, map, REX_FOR_END, "data end");
 }
 
 int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
     rex_trace_called = "data exit"; /* by its function it would be a data end */
-    int result = call(module, device, map, REX_FOR_END, rex_trace_called, NULL);
+    int result = call(module, device, map, REX_FOR_END, rex_trace_called);
     rex_trace_called = NULL;
     return result;
 }
 
 int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    return call(module, device, map, REX_FOR_UPDATE, "data update", REX_REAL(target_data_update_mapper));
+    return call(module, device, map, REX_FOR_UPDATE, "data update");
 }

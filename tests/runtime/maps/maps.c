@@ -459,6 +459,40 @@ static void device_addresses_come_back(void **state)
     assert_false(rex_is_present(y, 1, -1));
 }
 
+/* A map whose rows were written over is begun again, ended or not, and another may take its place. */
+static void device_addresses_come_back_again(void **state)
+{
+    (void)state;
+    int64_t x[COUNT], y[COUNT];
+    start();
+    REX_DATA_MAP(region, REX_RETURN(REX_TOFROM(x, COUNT)), REX_RETURN(REX_SECTION(REX_TYPE_ALLOC, y, 4, 2)), REX_USE_DEVICE_POINTER(x));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rex_data_begin(-1, &region), 0);
+        if (i == 1) /* a second time within */
+            assert_int_equal(rex_data_begin(-1, &region), 0);
+        assert_ptr_equal(rex_map_address(&region, 0), rex_device_address(x, -1));
+        assert_ptr_equal(rex_map_address(&region, 1), (char *)rex_device_address(&y[4], -1) - 4 * sizeof *y);
+        assert_ptr_equal(rex_map_address(&region, 2), rex_device_address(x, -1));
+        assert_int_equal(rex_data_end(-1, &region), 0);
+        if (i == 1)
+            assert_int_equal(rex_data_end(-1, &region), 0);
+        ROW(region, 0, x, x, sizeof x, 0x43);
+        ROW(region, 1, y, &y[4], 2 * sizeof *y, 0x40);
+        ROW(region, 2, x, x, 0, 0x40);
+    }
+    assert_false(rex_is_present(x, 1, -1));
+    /* The column's place is used again, for bases that nobody has written. */
+    assert_int_equal(rex_data_begin(-1, &region), 0);
+    region.base[0] = region.begin[0] = y;
+    region.sizes[0] = 8;
+    region.base[1] = y;
+    region.base[2] = region.begin[2] = y;
+    assert_int_equal(rex_data_begin(-1, &region), 0);
+    assert_ptr_equal(rex_map_address(&region, 0), rex_device_address(y, -1));
+    assert_int_equal(rex_data_end(-1, &region), 0);
+    ROW(region, 0, y, y, 8, 0x43);
+}
+
 /* ---- structs ---------------------------------------------------------------------------------------------------------------- */
 
 static void struct_members(void **state)
@@ -584,6 +618,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(private_memory),
         cmocka_unit_test(device_pointers),
         cmocka_unit_test(device_addresses_come_back),
+        cmocka_unit_test(device_addresses_come_back_again),
         cmocka_unit_test(struct_members),
         cmocka_unit_test(pointers_behind_pointers),
         cmocka_unit_test(pointees_with_a_lower_bound),
