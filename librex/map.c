@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,8 @@ int rex_push_row(struct rex_cursor *cursor, struct rex_row row)
         return rex_fail(REX_EINVAL, "the row function pushes more rows when it fills the map than the %lld that it counted",
                         (long long)cursor->capacity);
     row = rex_row_inside(cursor, row);
+    if (cursor->depth > 0 && row.begin == NULL && row.size > 0 && !(row.type & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)))
+        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL", (long long)cursor->row, (long long)row.size);
     if (cursor->handle != NULL)
         rex_push_to_runtime(cursor, &row);
     if (cursor->columns != NULL) {
@@ -104,12 +107,40 @@ static int pass(struct rex_cursor *cursor, const struct build *build)
     return result;
 }
 
-static int allocate(struct rex_cursor *cursor)
+static bool has_mappers(const struct rex_map *map)
 {
-    size_t count = (size_t)cursor->row;
-    cursor->columns = calloc(count + 1, 4 * sizeof *cursor->columns); /* one row more, so that an empty map has columns too */
+    return map != NULL && map->count > 0 && map->mappers != NULL;
+}
+
+/* The column of mappers is there where one of the fixed parts has it. */
+static int allocate(struct rex_cursor *cursor, const struct build *build)
+{
+    size_t count = (size_t)cursor->row, columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4;
+    cursor->columns = calloc(count + 1, columns * sizeof *cursor->columns); /* one row more, so that an empty map has columns too */
     cursor->capacity = cursor->row;
-    return cursor->columns != NULL ? REX_OK : rex_fail_memory((count + 1) * 4 * sizeof *cursor->columns, "the rows of a map");
+    return cursor->columns != NULL ? REX_OK : rex_fail_memory((count + 1) * columns * sizeof *cursor->columns, "the rows of a map");
+}
+
+static void copy_mappers(struct rex_map *map, const struct build *build)
+{
+    if (!has_mappers(build->prefix) && !has_mappers(build->suffix))
+        return;
+    map->mappers = (void **)map->storage + 4 * (size_t)map->count;
+    if (has_mappers(build->prefix))
+        memcpy(map->mappers, build->prefix->mappers, (size_t)build->prefix->count * sizeof *map->mappers);
+    if (has_mappers(build->suffix))
+        memcpy(map->mappers + (map->count - build->suffix->count), build->suffix->mappers, (size_t)build->suffix->count * sizeof *map->mappers);
+}
+
+static int check_fixed(const struct rex_map *map, const char *which)
+{
+    if (map == NULL || map->count == 0)
+        return REX_OK;
+    if (map->count < 0)
+        return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d", which, map->count);
+    if (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL)
+        return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL", which, map->count);
+    return REX_OK;
 }
 
 static int fill(struct rex_cursor *cursor, const struct build *build)
@@ -129,16 +160,22 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
     struct rex_cursor cursor = {.plain = INT32_MAX};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
-    int result = pass(&cursor, &build);
+    int result = check_fixed(prefix, "prefix");
     if (result == REX_OK)
-        result = allocate(&cursor);
+        result = check_fixed(suffix, "suffix");
+    if (result == REX_OK)
+        result = pass(&cursor, &build);
+    if (result == REX_OK)
+        result = allocate(&cursor, &build);
     if (result == REX_OK)
         result = fill(&cursor, &build);
     if (result != REX_OK) {
         free(cursor.columns);
         return result;
     }
-    *map = map_of(&cursor);
+    struct rex_map built = map_of(&cursor);
+    copy_mappers(&built, &build);
+    *map = built;
     return REX_OK;
 }
 

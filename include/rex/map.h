@@ -371,10 +371,10 @@ REX_API int32_t rex_cursor_row(const struct rex_cursor *cursor);
 /**
  * rex_map_build(): builds a map of @prefix, the rows that @rows pushes, and @suffix: one pass counts, one allocation, one pass fills.
  * @map      receives the map; unchanged on failure. Free it with rex_map_free().
- * @prefix, @suffix   rows before and after; NULL for none. Copied; MEMBER_OF numbers in @suffix are moved along.
+ * @prefix, @suffix   rows before and after; NULL for none. Copied, mappers of the runtime included; MEMBER_OF numbers in @suffix are moved along.
  * @rows, @context    the row function and its argument; NULL for none.
- * Returns 0; REX_ENOMEM; REX_EINVAL where the two passes disagree, or there are more rows than an int32_t counts, or a parent's
- * number exceeds REX_PARENT_MAX; or what @rows returned. Since 0.1.
+ * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL, the two passes disagree, there are more rows than an
+ * int32_t counts, or a parent's number exceeds REX_PARENT_MAX; or what @rows returned. Since 0.1.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                           const struct rex_map *suffix);

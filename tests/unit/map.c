@@ -106,6 +106,44 @@ static void empty_maps(void **state)
     assert_int_equal(rex_map_build(NULL, &columns, NULL, NULL, NULL), REX_EINVAL);
 }
 
+/* Mappers of the runtime's kind go along with their rows. */
+static void fixed_parts_with_mappers(void **state)
+{
+    (void)state;
+    struct rex_map map;
+    int calls = 0;
+    void *of_prefix[] = {NULL, AT(1)}, *of_suffix[] = {AT(2)};
+    REX_MAP(prefix, REX_VALUE(1), rex_row_of(AT(8), AT(8), 16, REX_TYPE_TO));
+    REX_MAP(suffix, rex_row_of(AT(8), AT(8), 16, REX_TYPE_TO));
+    for (int i = 0; i < 4; i++) {
+        prefix.mappers = i & 1 ? of_prefix : NULL;
+        suffix.mappers = i & 2 ? of_suffix : NULL;
+        assert_int_equal(rex_map_build(&map, &prefix, push_object, &calls, &suffix), 0);
+        assert_int_equal(map.count, 6);
+        assert_true((map.mappers != NULL) == (i > 0));
+        for (int row = 0; i > 0 && row < 6; row++)
+            assert_ptr_equal(map.mappers[row], row == 1 && (i & 1) ? AT(1) : row == 5 && (i & 2) ? AT(2) : NULL);
+        check_row(&map, 5, 8, 8, 16, REX_TYPE_TO);
+        rex_map_free(&map);
+        assert_null(map.mappers);
+    }
+}
+
+static void fixed_parts_that_are_none(void **state)
+{
+    (void)state;
+    REX_MAP(good, REX_VALUE(1));
+    for (int i = 0; i < 5; i++) {
+        struct rex_map bad = good;
+        *(i == 0 ? &bad.base : i == 1 ? &bad.begin : &bad.mappers) = NULL;
+        bad.sizes = i == 2 ? NULL : bad.sizes;
+        bad.types = i == 3 ? NULL : bad.types;
+        bad.count = i == 4 ? -1 : 1;
+        check_refused(&bad, NULL, NULL, &good, REX_EINVAL, i == 4 ? "prefix with a negative number" : "a prefix of 1 rows with a column that is NULL");
+        check_refused(&good, NULL, NULL, &bad, REX_EINVAL, i == 4 ? "suffix with a negative number" : "a suffix of 1 rows with a column that is NULL");
+    }
+}
+
 /* ---- rows that are refused ------------------------------------------------------------------------------------------------ */
 
 static int push_one(struct rex_cursor *cursor, void *context)
@@ -435,6 +473,9 @@ static void refused_sections(void **state)
     struct section failing = {map_failing, REX_TOFROM(lists, 2), size};
     check_refused(NULL, push_section, &failing, NULL, -77, NULL);
 
+    struct list without = {3, NULL};
+    check_section_refused(map_list, REX_TOFROM(&without, 1), size, "a mapper maps 24 bytes at NULL");
+
     struct section empty = {map_list, REX_TOFROM(none, 0), size};
     assert_int_equal(rex_map_build(&map, NULL, push_section, &empty, NULL), 0);
     assert_int_equal(map.count, 1);
@@ -604,6 +645,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prefix_rows_suffix),
         cmocka_unit_test(empty_maps),
+        cmocka_unit_test(fixed_parts_with_mappers),
+        cmocka_unit_test(fixed_parts_that_are_none),
         cmocka_unit_test(refused_rows),
         cmocka_unit_test(passes_that_disagree),
         cmocka_unit_test(an_ignored_error_adds_no_row),

@@ -482,6 +482,22 @@ static void runtime_kind_with_errors(void **state)
     fell_leaves(leaf, 5);
 }
 
+/* Memory at NULL would be copied from there. */
+static void runtime_kind_with_null(void **state)
+{
+    (void)state;
+    struct leaf leaf[2] = {{.count = 4}, {.count = 4}};
+    void *mapper = address_of(runtime_leaf);
+    start();
+    REX_DATA_MAP(region, REX_TOFROM(leaf, 2));
+    region.mappers = &mapper;
+    REX_DATA_REGION(-1, region)
+        assert_true(rex_is_present(leaf, sizeof *leaf, -1));
+    assert_int_equal(rex_last_error_code(), REX_EINVAL);
+    assert_non_null(strstr(rex_last_error(), "bytes at NULL"));
+    check_leaves_absent(leaf, 2);
+}
+
 /* ---- what is wrong ----------------------------------------------------------------------------------------------------------- */
 
 static int map_without_end(struct rex_cursor *cursor, void *element)
@@ -589,6 +605,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runtime_kind_in_launches),
         cmocka_unit_test(runtime_kind_nested),
         cmocka_unit_test(runtime_kind_with_errors),
+        cmocka_unit_test(runtime_kind_with_null),
         cmocka_unit_test(wrong_mappers),
         cmocka_unit_test(passes_that_disagree),
     };
