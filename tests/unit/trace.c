@@ -189,7 +189,9 @@ static void without_waiting(const void *trace)
     struct rex_queue *queue = start(trace);
     for (int i = 0; i < MANY; i++)
         launch(queue);
+    /* What there was no room for has been read. */
     CHECK(calls("cuEventCreate") <= 2 * 1024 + 1);
+    CHECK(calls("cuEventElapsedTime") >= 2 * (MANY - 1024));
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     finish(queue);
 }
@@ -220,6 +222,34 @@ static void test_driver_without_events(void **state)
                                 : "launch/plain__kernel__=3 'launch/graph of 2 launches=1'");
         remove_folder(file->folder);
     }
+}
+
+/* ---- tracks -------------------------------------------------------------------------------------------------------------------------- */
+
+static void test_tracks_of_devices(void **state)
+{
+    struct rex_track *tracks[32];
+    char name[64];
+    (void)state;
+    for (size_t i = 0; i < COUNT(tracks); i++) {
+        tracks[i] = rex_track_take(3);
+        assert_non_null(tracks[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_true(tracks[i]->id != tracks[j]->id);
+    }
+    assert_null(rex_track_take(3));
+    assert_null(rex_track_take(-1));
+    assert_null(rex_track_take(64));
+    rex_track_label(tracks[0], name, sizeof name);
+    assert_string_equal(name, "device 3");
+    rex_track_label(tracks[1], name, sizeof name);
+    assert_string_equal(name, "device 3 (2)");
+    rex_track_give(NULL);
+    rex_track_give(tracks[7]);
+    rex_track_give(tracks[5]);
+    assert_ptr_equal(rex_track_take(3), tracks[5]);
+    rex_track_forget();
+    assert_ptr_equal(rex_track_take(3), tracks[0]);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------------------ */
@@ -340,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_no_calls_without_trace),
         cmocka_unit_test(test_more_than_is_kept),
         cmocka_unit_test(test_driver_without_events),
+        cmocka_unit_test(test_tracks_of_devices),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_more_kernels_than_rows),
