@@ -23,6 +23,7 @@ static const struct {
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error"},
     [REX_OPTION_TRACE] = {"REX_TRACE", ""},
     [REX_OPTION_CHECK] = {"REX_CHECK", "on"},
+    [REX_OPTION_CACHE] = {"REX_CACHE", ""},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <strings.h>
 
+#include "choose.h"
 #include "config.h"
 #include "cuda.h"
-#include "image.h"
 #include "log.h"
 
 static const struct {

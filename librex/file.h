@@ -14,4 +14,7 @@ struct rex_bytes {
 /* Read the regular file PATH whole. 0, or -1 with the reason in WHY and errno set (0 where no call failed). */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
+/* The same of a file that is open as FD, and stays so. */
+int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size);
+
 #endif

@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose.h"
 #include "config.h"
+#include "context.h"
 #include "cuda.h"
 #include "error.h"
+#include "jit.h"
 #include "keep.h"
 #include "log.h"
 #include "place.h"
@@ -31,6 +34,9 @@ void rex_image_close(struct rex_image *image)
     if (!image->kept)
         free(image->bytes);
     image->bytes = NULL;
+    if (image->holds_context)
+        rex_context_release();
+    image->holds_context = false;
 }
 
 /* ---- CUDA 13's header ------------------------------------------------------------------------------------------------------ */
@@ -104,42 +110,44 @@ static int look_inside(struct rex_image *image, const struct rex_release *releas
     return rex_view_open(&image->view, image->bytes, image->size, image->path);
 }
 
-static int open_memory(struct rex_image *image, const void *bytes, size_t size, const struct rex_release *release)
+/* From here on the image has bytes of its own: those of the file, or those that were in it. PTX gets a NUL behind it. */
+static int take_bytes(struct rex_image *image, const struct rex_choice *choice)
 {
-    snprintf(image->path, sizeof image->path, "memory");
-    if (size == 0)
-        return rex_fail(REX_EIMAGE, "device image in memory is empty");
-    image->bytes = malloc(size);
-    if (image->bytes == NULL)
-        return rex_fail_memory(size, "a copy of the device image");
-    memcpy(image->bytes, bytes, size);
-    image->size = size;
-    return look_inside(image, release);
+    struct rex_source *source = choice->source;
+    snprintf(image->path, sizeof image->path, "%s", source->path);
+    if (!source->list.plain || source->list.entries[choice->index].item.kind == REX_IMAGE_PTX)
+        return rex_list_bytes(&source->list, choice->index, source->path, &image->bytes, &image->size);
+    image->bytes = source->file.bytes;
+    image->size = source->file.size;
+    source->file.bytes = NULL;
+    return REX_OK;
 }
 
-static size_t bytes_between(const void *begin, const void *end)
+/* PTX becomes a CUBIN. */
+static int compile(struct rex_image *image, int gpu)
 {
-    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
-}
-
-static int open_file(struct rex_image *image, const struct rex_module *module, const char *name,
-                     const struct rex_release *release, struct rex_report *tried)
-{
-    struct rex_bytes file;
-    bool searched;
-    int result = rex_place_read(module, name, &file, image->path, &searched, tried);
+    unsigned char *cubin;
+    size_t size;
+    int result = rex_jit(image->bytes, image->size, gpu, image->path, &cubin, &size, &image->holds_context);
     if (result != REX_OK)
         return result;
-    image->bytes = file.bytes;
-    image->size = file.size;
-    result = look_inside(image, release);
-    return result == REX_OK && searched && image->view.kind == REX_IMAGE_HOST ? rex_place_check_owner(image->path, &file)
-                                                                              : result;
+    free(image->bytes);
+    image->bytes = cubin;
+    image->size = size;
+    return REX_OK;
 }
 
-bool rex_image_suits(unsigned image, unsigned device)
+static int open_choice(struct rex_image *image, const struct rex_choice *choice, const struct rex_release *release)
 {
-    return image / 10 == device / 10 && image % 10 <= device % 10;
+    const struct rex_source *source = choice->source;
+    bool ptx = source->list.entries[choice->index].item.kind == REX_IMAGE_PTX;
+    int result = take_bytes(image, choice);
+    if (result == REX_OK && ptx)
+        result = compile(image, choice->gpu);
+    if (result == REX_OK)
+        result = look_inside(image, release);
+    return result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST ? rex_place_check_owner(image->path, &source->file)
+                                                                                      : result;
 }
 
 static int check_device(const struct rex_image *image, const struct rex_release *release)
@@ -161,7 +169,12 @@ static int check_device(const struct rex_image *image, const struct rex_release 
                     sm, rex_cuda_architecture(0), rex_cuda_architecture(0));
 }
 
-/* ---- the choice ------------------------------------------------------------------------------------------------------------- */
+/* ---- the files and the bytes in memory ---------------------------------------------------------------------------------------- */
+
+static size_t bytes_between(const void *begin, const void *end)
+{
+    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
+}
 
 /* gold gives missing weak symbols the program's own address where it collects sections: begin and end are the same then. */
 static bool is_there(const void *begin, const void *end)
@@ -169,85 +182,87 @@ static bool is_there(const void *begin, const void *end)
     return begin != NULL && begin != end;
 }
 
-/* A program that runs on the CPU because its GPU is out of order should hear of it. */
-static enum rex_log_level host_level(bool gpu_image)
-{
-    return gpu_image && rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO;
-}
-
-static int open_embedded_host(struct rex_image *image, const struct rex_module *module, const struct rex_release *release)
-{
-    struct rex_image host = {0};
-    int found = open_memory(&host, module->host_image, bytes_between(module->host_image, module->host_image_end), release);
-    rex_log(host_level(image->bytes != NULL), "the host image in memory is used: %s", image->bytes != NULL ? rex_cuda_why() : "there is no other");
-    rex_image_close(image);
-    *image = host;
-    return found;
-}
-
-/* Whether the host's image takes the place of what was found: nothing, or a CUBIN without a GPU. */
-static bool wants_host(const struct rex_image *image, int result)
-{
-    return result == REX_ENOIMAGE || (result == REX_OK && image->view.kind == REX_IMAGE_CUBIN && rex_cuda_devices() == 0);
-}
-
-static int open_host(struct rex_image *image, const struct rex_module *module, const struct rex_release *release, int result,
-                     struct rex_report *tried)
-{
-    struct rex_image host = {0};
-    int found = open_file(&host, module, module->host_image_name, release, tried);
-    if (found == REX_ENOIMAGE && result == REX_OK)
-        return REX_OK; /* check_device() will say that there is no GPU */
-    if (found == REX_OK)
-        rex_log(host_level(result == REX_OK), "host image %s instead of %s: %s", host.path, module->image_name != NULL ? module->image_name : "a CUBIN",
-                result == REX_OK ? rex_cuda_why() : "which does not exist");
-    rex_image_close(image);
-    *image = host;
-    return found;
-}
-
-static int open_named(struct rex_image *image, const struct rex_module *module, const char *name,
-                      const struct rex_release *release)
+static int find_named(struct rex_sources *sources, const struct rex_module *module, const char *name)
 {
     char configured[REX_CONFIG_MAX], binary[PATH_MAX];
-    struct rex_report tried = {0};
-    const char *first = name;
-    if (first == NULL && rex_place_is_main(module, binary) && rex_config(REX_OPTION_CUBIN, configured))
-        first = configured;
-    bool asked_for = first != NULL;
-    if (first == NULL)
-        first = module->image_name != NULL ? module->image_name : module->host_image_name;
-    if (first == NULL || *first == '\0')
-        return rex_fail(REX_ENOIMAGE, "the module names no device image");
-    int result = open_file(image, module, first, release, &tried);
-    bool host_wanted = !asked_for && wants_host(image, result);
-    if (host_wanted && is_there(module->host_image, module->host_image_end))
-        result = open_embedded_host(image, module, release);
-    else if (host_wanted && module->host_image_name != NULL)
-        result = open_host(image, module, release, result, &tried);
-    return result == REX_ENOIMAGE ? rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", first, tried.text) : result;
+    const char *names = name;
+    if (names == NULL && rex_place_is_main(module, binary) && rex_config(REX_OPTION_CUBIN, configured))
+        names = configured;
+    sources->asked_for = names != NULL;
+    if (names == NULL)
+        names = module->image_name != NULL ? module->image_name : module->host_image_name;
+    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
 }
 
-static int open_embedded(struct rex_image *image, const struct rex_module *module, const struct rex_release *release)
+static int find_main(struct rex_sources *sources, const struct rex_module *module, const char *name)
 {
+    if (name != NULL || !is_there(module->image, module->image_end))
+        return find_named(sources, module, name);
     size_t size = module->image_end != NULL ? bytes_between(module->image, module->image_end) : module->image_size;
-    int result = open_memory(image, module->image, size, release);
-    struct rex_report tried = {0};
-    if (!wants_host(image, result))
-        return result;
+    return rex_sources_add_memory(sources, module->image, size);
+}
+
+/* The host's image: 0, REX_ENOIMAGE where there is none, or an error. */
+static int find_host(struct rex_sources *host, const struct rex_module *module)
+{
     if (is_there(module->host_image, module->host_image_end))
-        return open_embedded_host(image, module, release);
-    return module->host_image_name != NULL ? open_host(image, module, release, result, &tried) : result;
+        return rex_sources_add_memory(host, module->host_image, bytes_between(module->host_image, module->host_image_end));
+    return module->host_image_name != NULL ? rex_sources_add_files(host, module, module->host_image_name) : REX_ENOIMAGE;
+}
+
+/* A program that runs on the CPU because its GPU is out of order should hear of it. */
+static void log_host(const struct rex_sources *host, const struct rex_module *module, bool gpu_image)
+{
+    enum rex_log_level level = gpu_image && rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO;
+    if (host->names == NULL)
+        rex_log(level, "the host image in memory is used: %s", gpu_image ? rex_cuda_why() : "there is no other");
+    else
+        rex_log(level, "host image %s instead of %s: %s", host->list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
+                gpu_image ? rex_cuda_why() : "which does not exist");
+}
+
+/* The host's image takes the place of images that are not there, or for which there is no GPU: RESULT says which. */
+static int turn_to_host(struct rex_sources *sources, const struct rex_module *module, int result)
+{
+    struct rex_sources host = {0};
+    int found = find_host(&host, module);
+    if (found == REX_OK) {
+        log_host(&host, module, result == REX_OK);
+        rex_sources_close(sources);
+        *sources = host;
+        return REX_OK;
+    }
+    if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0)
+        rex_report_add(&sources->missing, "%s%s", sources->missing.length > 0 ? ", " : "", host.missing.text);
+    rex_sources_close(&host);
+    return found == REX_ENOIMAGE ? result : found;
+}
+
+static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)
+{
+    int result = find_main(sources, module, name);
+    if (!sources->asked_for && (result == REX_ENOIMAGE || (result == REX_OK && rex_choose_lacks_gpu(sources))))
+        result = turn_to_host(sources, module, result);
+    if (result != REX_ENOIMAGE)
+        return result;
+    return sources->missing.length > 0 ? rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", sources->names, sources->missing.text)
+                                       : rex_fail(REX_ENOIMAGE, "the module names no device image");
 }
 
 int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
                    const struct rex_release *release)
 {
+    struct rex_sources sources = {0};
+    struct rex_choice choice;
     memset(image, 0, sizeof *image);
-    int result = name == NULL && is_there(module->image, module->image_end) ? open_embedded(image, module, release)
-                                                       : open_named(image, module, name, release);
+    int result = find(&sources, module, name);
+    if (result == REX_OK)
+        result = rex_choose(&sources, &choice);
+    if (result == REX_OK)
+        result = open_choice(image, &choice, release);
     if (result == REX_OK)
         result = check_device(image, release);
+    rex_sources_close(&sources);
     if (result != REX_OK)
         rex_image_close(image);
     return result;

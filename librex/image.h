@@ -14,6 +14,7 @@ struct rex_image {
     struct rex_image_view view;
     char path[PATH_MAX];
     bool kept; /* the bytes stay for the life of the process */
+    bool holds_context; /* of the GPU that compiled it, until it is closed */
 };
 
 /*
@@ -29,9 +30,6 @@ void rex_image_close(struct rex_image *image);
  * nothing to do, or REX_EUNSUPPORTED where the release needs the older form and there is none; then nothing has changed.
  */
 int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, const struct rex_release *release);
-
-/* Whether a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, both as 90 for 9.0. */
-bool rex_image_suits(unsigned image, unsigned device);
 
 /* Keep the bytes as rex_keep() does. 0 or REX_ENOMEM. */
 int rex_image_keep(struct rex_image *image);

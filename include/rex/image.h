@@ -133,7 +133,7 @@ struct rex_image_list;
 
 /** struct rex_image_item: one image of a list. It belongs to the list. Since 0.1. */
 struct rex_image_item {
-    enum rex_image_kind kind;
+    enum rex_image_kind kind; /**< what sort of image it is. */
     unsigned architecture; /**< 90 for sm_90; of PTX, for compute_90; 0 for a host image. */
     char suffix;           /**< 'a': for that GPU and no other; 'f': for its family, those of one major number; else '\0'. What a fatbin or PTX says. */
     bool compressed;       /**< its bytes have to be unpacked. */

@@ -83,10 +83,10 @@ struct ident;
  * REX_EUNSUPPORTED  the bound release has no way to do what was asked.
  * REX_ENOIMAGE      no file of the image's name exists in the places searched.
  * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
- * REX_EIMAGE        the bytes are empty, truncated, or not a CUBIN or host shared object.
+ * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses the PTX.
  * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every user, or belongs to somebody who is neither root, nor
  *                   the user, nor the owner of the executable.
- * REX_ENODEVICE     the image is for another architecture, or a CUBIN while the process has no NVIDIA GPU.
+ * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the message lists them.
  * REX_EENTRIES      the entry table is empty or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
  * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound release misplaces.
@@ -132,7 +132,7 @@ REX_API const char *rex_version(void);
  * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it overrides.
  *
  * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is bound yet.
- * REX_OPTION_CUBIN       REX_CUBIN: path of the image of the main program's module, instead of its own name.
+ * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':' between, instead of its own name.
  * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is looked for first.
  * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`, in either case; or `LEVEL:FILE` or `:FILE`:
  *                        lines go to the end of FILE instead of standard error, %p in its name being the number of the process. At `debug`
@@ -151,6 +151,8 @@ REX_API const char *rex_version(void);
  * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with the image when a module is registered, but each
  *                        kernel at its first launch; an entry without a kernel is then found there, and a global that is missing or has
  *                        another size is not found by librex at all. Takes effect at the next registration.
+ * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is compiled once; `off`: none. Without it
+ *                        $XDG_CACHE_HOME/librex, else ~/.cache/librex. A folder that is not the user's own, or that others can write, is not used.
  * Since 0.1.
  */
 enum rex_option {
@@ -162,7 +164,8 @@ enum rex_option {
     REX_OPTION_ADOPT,
     REX_OPTION_UNFINISHED,
     REX_OPTION_TRACE,
-    REX_OPTION_CHECK
+    REX_OPTION_CHECK,
+    REX_OPTION_CACHE
 };
 
 /**
@@ -214,9 +217,9 @@ struct rex_module {
     uint32_t flags;       /**< 0. */
     struct __tgt_offload_entry *entries_begin; /**< first entry of the binary's table: `__start_omp_offloading_entries`. */
     struct __tgt_offload_entry *entries_end;   /**< one past the last: `__stop_omp_offloading_entries`. */
-    const char *image_name;      /**< file name of the device image, as rex_module_register() looks it up; may be NULL. */
+    const char *image_name;      /**< file name of the device image, or several with ':' between, as rex_module_register() looks them up; may be NULL. */
     const char *host_image_name; /**< file name of a host shared object for machines without a GPU; may be NULL. */
-    const void *image;           /**< an image in memory, used instead of any file where not NULL. librex copies it. */
+    const void *image;           /**< an image in memory, a fatbin too, used instead of any file where not NULL. librex copies it. */
     size_t image_size;           /**< size of @image in bytes, where @image_end is NULL. */
     struct __tgt_bin_desc **descriptor; /**< where the registered descriptor is published; may be NULL. */
 
@@ -239,15 +242,20 @@ struct rex_module {
  *
  * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
  * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where `image_name` is missing, or
- * is a CUBIN and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of $REX_CUBIN. A shared
+ * is for a GPU and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of $REX_CUBIN. A shared
  * object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
  *
  * All modules that are registered at a time have images for GPUs, or all have host images: every release of libomptarget ends the process at the
  * first use of a device for which one of them has none. The second kind is REX_EUNSUPPORTED, and the message names both images.
  *
+ * A name may be a list of files, separated by ':', of which those that do not exist are passed over; a file may be a CUBIN, PTX, a host shared object,
+ * or hold several, as nvcc's fatbin and LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else the newest one of its major number
+ * that it runs, else the newest PTX, which the CUDA driver compiles (and REX_OPTION_CACHE keeps), else, where there is no GPU or nothing for one,
+ * a host image.
+ *
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
- * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EKEY. Since 0.1.
+ * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EKEY, REX_ECUDA (PTX could not be compiled). Since 0.1.
  */
 REX_API int rex_module_register(struct rex_module *module);
 

@@ -1,0 +1,437 @@
+/*
+ * cache.c - what was made of PTX is kept: in a folder that is the user's own, by any number of processes, and never used where it is wrong. Real
+ * files; the driver that compiles is a fake one.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "cache.h"
+#include "image.h"
+
+#define STRANGER 65534
+
+static char root[PATH_MAX], folder[PATH_MAX + 16];
+static const unsigned char source[] = ".version 9.0\n.target sm_90\n";
+static const unsigned char product[] = "what came out";
+
+static struct rex_cache_key a_key(void)
+{
+    return (struct rex_cache_key){source, sizeof source, "13000 libcuda.so.580.1", 90};
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_folder(root);
+    snprintf(folder, sizeof folder, "%s/cache", root);
+    return rex_configure(REX_OPTION_CACHE, folder);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_folder(root);
+    return rex_configure(REX_OPTION_CACHE, NULL);
+}
+
+/* The only file in the folder; "" if there is none, and a failure if there are more. */
+static const char *only_file(const char *where)
+{
+    static char path[2 * PATH_MAX];
+    DIR *directory = opendir(where);
+    const struct dirent *entry;
+    int count = 0;
+    path[0] = '\0';
+    while (directory != NULL && (entry = readdir(directory)) != NULL)
+        if (entry->d_name[0] != '.' || strncmp(entry->d_name, REX_CACHE_UNFINISHED, 5) == 0) {
+            snprintf(path, sizeof path, "%s/%s", where, entry->d_name);
+            count++;
+        }
+    if (directory != NULL)
+        closedir(directory);
+    assert_in_range(count, 0, 1);
+    return path;
+}
+
+/* Whether KEY's product is there, and then it has to be right. */
+static bool is_there(const struct rex_cache_key *key)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    if (rex_cache_load(key, "x.ptx", &bytes, &size) != 0) {
+        assert_null(bytes);
+        return false;
+    }
+    assert_int_equal(size, sizeof product);
+    assert_memory_equal(bytes, product, size);
+    free(bytes);
+    return true;
+}
+
+static void store(void)
+{
+    const struct rex_cache_key key = a_key();
+    rex_cache_store(&key, product, sizeof product);
+}
+
+static bool is_stored(void)
+{
+    const struct rex_cache_key key = a_key();
+    return is_there(&key);
+}
+
+/* ---- what is found ------------------------------------------------------------------------------------------------------------------ */
+
+static void test_round_trip(void **state)
+{
+    struct stat status;
+    (void)state;
+    assert_false(is_stored());
+    assert_int_equal(access(folder, F_OK), -1); /* looking makes nothing */
+    store();
+    assert_true(is_stored());
+    store();
+    assert_true(is_stored());
+    assert_int_equal(stat(folder, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    assert_int_equal(stat(only_file(folder), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(unlink(only_file(folder)), 0);
+    assert_false(is_stored());
+    assert_int_equal(rmdir(folder), 0);
+    store();
+    assert_true(is_stored());
+}
+
+static void test_keys(void **state)
+{
+    struct rex_cache_key other = a_key();
+    (void)state;
+    store();
+    other.architecture = 80;
+    assert_false(is_there(&other));
+    other = a_key();
+    snprintf(other.maker, sizeof other.maker, "13000 libcuda.so.580.2");
+    assert_false(is_there(&other));
+    other = a_key();
+    other.source_size--;
+    assert_false(is_there(&other));
+    other = a_key();
+    other.source = (const unsigned char *)".version 9.0\n.target sm_80\n";
+    assert_false(is_there(&other));
+}
+
+/* Two sources whose names were equal would find each other's file. */
+static void test_same_name(void **state)
+{
+    const struct rex_cache_key key = a_key();
+    struct rex_cache_key other = key;
+    char first[PATH_MAX], path[PATH_MAX];
+    (void)state;
+    other.source = (const unsigned char *)".version 9.0\n.target sm_80\n";
+    rex_cache_store(&other, product, sizeof product);
+    snprintf(first, sizeof first, "%s", only_file(folder));
+    assert_int_equal(unlink(first), 0);
+    store();
+    snprintf(path, sizeof path, "%s", only_file(folder));
+    assert_int_equal(rename(path, first), 0);
+    assert_false(is_there(&other));
+    assert_int_equal(rename(first, path), 0);
+    assert_true(is_there(&key));
+}
+
+static void test_damaged(void **state)
+{
+    char path[PATH_MAX];
+    size_t size;
+    (void)state;
+    store();
+    snprintf(path, sizeof path, "%s", only_file(folder));
+    unsigned char *bytes = read_bytes(path, &size);
+    rex_configure(REX_OPTION_LOG, "off");
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= 0x10;
+        write_bytes(path, bytes, size);
+        if (is_stored())
+            fail_msg("byte %zu is not looked at", i);
+        bytes[i] ^= 0x10;
+        write_bytes(path, bytes, i);
+        assert_false(is_stored());
+    }
+    rex_configure(REX_OPTION_LOG, NULL);
+    store(); /* over what is damaged */
+    assert_true(is_stored());
+    free(bytes);
+}
+
+/* ---- whose it is ---------------------------------------------------------------------------------------------------------------------- */
+
+static void log_of(const void *action)
+{
+    rex_configure(REX_OPTION_LOG, "warn");
+    if (strcmp(action, "store") == 0)
+        store();
+    else
+        CHECK(!is_stored());
+}
+
+static void refused(const char *because)
+{
+    assert_non_null(strstr(in_child(log_of, "load"), because));
+    assert_non_null(strstr(in_child(log_of, "store"), because));
+}
+
+static void test_folders(void **state)
+{
+    (void)state;
+    store();
+    static const mode_t open_to_others[] = {0777, 01777, 0770, 0702};
+    for (size_t i = 0; i < COUNT(open_to_others); i++) {
+        assert_int_equal(chmod(folder, open_to_others[i]), 0);
+        refused("is not used: others can write it");
+    }
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_true(is_stored());
+    char link[PATH_MAX + 16];
+    snprintf(link, sizeof link, "%s/link", root);
+    assert_int_equal(symlink(folder, link), 0); /* ~/.cache may lie on another disk */
+    assert_int_equal(rex_configure(REX_OPTION_CACHE, link), 0);
+    assert_true(is_stored());
+    snprintf(link, sizeof link, "%s/file", root);
+    write_bytes(link, "x", 1);
+    assert_int_equal(rex_configure(REX_OPTION_CACHE, link), 0);
+    refused("is not used: Not a directory");
+    if (geteuid() != 0) {
+        print_message("skip: only root can give a folder away\n");
+        return;
+    }
+    assert_int_equal(rex_configure(REX_OPTION_CACHE, folder), 0);
+    assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
+    refused("is not used: it belongs to another user");
+}
+
+static void test_files(void **state)
+{
+    char path[PATH_MAX], other[PATH_MAX + 16];
+    (void)state;
+    store();
+    snprintf(path, sizeof path, "%s", only_file(folder));
+    assert_int_equal(chmod(path, 0620), 0);
+    assert_false(is_stored());
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_true(is_stored());
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+        assert_false(is_stored());
+        assert_int_equal(chown(path, 0, 0), 0);
+    }
+    snprintf(other, sizeof other, "%s/elsewhere", root);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink(other, path), 0);
+    assert_false(is_stored());
+    store(); /* the link goes, and not what it led to */
+    assert_true(is_stored());
+    assert_int_equal(access(other, F_OK), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(is_stored());
+}
+
+/* A disk that is full: the limit on the size of a file makes write() fail likewise. */
+static void no_room(const void *context)
+{
+    const struct rlimit limit = {100, 100};
+    (void)context;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    store();
+    CHECK(!is_stored());
+}
+
+static void test_no_room(void **state)
+{
+    (void)state;
+    /* What the child says goes to a file, too. */
+    rex_configure(REX_OPTION_LOG, "off");
+    in_child(no_room, NULL);
+    rex_configure(REX_OPTION_LOG, NULL);
+    assert_string_equal(only_file(folder), "");
+}
+
+/* ---- which folder ---------------------------------------------------------------------------------------------------------------------- */
+
+static void test_places(void **state)
+{
+    char path[2 * PATH_MAX];
+    (void)state;
+    rex_configure(REX_OPTION_CACHE, NULL);
+    unsetenv("REX_CACHE");
+    setenv("HOME", root, 1);
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    store();
+    snprintf(path, sizeof path, "%s/.cache/librex", root);
+    assert_string_not_equal(only_file(path), "");
+    snprintf(path, sizeof path, "%s/xdg", root);
+    setenv("XDG_CACHE_HOME", path, 1);
+    store();
+    snprintf(path, sizeof path, "%s/xdg/librex", root);
+    assert_string_not_equal(only_file(path), "");
+    setenv("REX_CACHE", folder, 1);
+    store();
+    assert_string_not_equal(only_file(folder), "");
+    setenv("REX_CACHE", "Off", 1);
+    assert_false(is_stored());
+    unsetenv("REX_CACHE");
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+    store();
+    assert_false(is_stored());
+}
+
+/* ---- many at a time --------------------------------------------------------------------------------------------------------------------- */
+
+#define WRITERS 6
+#define ROUNDS 100
+
+static void write_and_read(void)
+{
+    rex_configure(REX_OPTION_LOG, "off");
+    for (int i = 0; i < ROUNDS; i++) {
+        store();
+        is_stored(); /* another may have removed it; what is there is right */
+        if (i % 7 == 0) {
+            char path[2 * PATH_MAX];
+            snprintf(path, sizeof path, "rm -f '%s'/*", folder);
+            CHECK(i % 49 != 0 || system(path) == 0);
+        }
+    }
+    _exit(is_stored() ? 0 : 1);
+}
+
+static void test_writers(void **state)
+{
+    pid_t children[WRITERS];
+    int status, kept = 0;
+    (void)state;
+    for (int i = 0; i < WRITERS; i++)
+        if ((children[i] = fork()) == 0)
+            write_and_read();
+    for (int i = 0; i < WRITERS; i++) {
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        kept += WEXITSTATUS(status) == 0;
+    }
+    assert_true(kept > 0);
+    assert_true(is_stored());
+    assert_string_not_equal(only_file(folder), ""); /* nothing unfinished beside it */
+}
+
+/* ---- how full it gets --------------------------------------------------------------------------------------------------------------------- */
+
+static void put(const char *name, long age)
+{
+    char path[2 * PATH_MAX];
+    const struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    write_bytes(path, product, 10);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static bool exists(const char *name)
+{
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void test_trim(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    put("old.cubin", 300);
+    put("middle.cubin", 200);
+    put("new.cubin", 100);
+    put("stranger", 1000);
+    put(REX_CACHE_UNFINISHED "1-1-x.cubin", 10);
+    put(REX_CACHE_UNFINISHED "2-1-x.cubin", 7200);
+    int opened = open(folder, O_RDONLY | O_DIRECTORY);
+    rex_cache_trim(opened, 30);
+    assert_true(exists("old.cubin"));
+    rex_cache_trim(opened, 29);
+    assert_false(exists("old.cubin"));
+    assert_true(exists("middle.cubin") && exists("new.cubin"));
+    rex_cache_trim(opened, 0);
+    assert_false(exists("middle.cubin") || exists("new.cubin"));
+    assert_true(exists("stranger") && exists(REX_CACHE_UNFINISHED "1-1-x.cubin"));
+    assert_false(exists(REX_CACHE_UNFINISHED "2-1-x.cubin"));
+    close(opened);
+}
+
+/* What is used counts as new. */
+static void test_used(void **state)
+{
+    struct stat status;
+    const struct timespec times[2] = {{1000, 0}, {1000, 0}};
+    (void)state;
+    store();
+    assert_int_equal(utimensat(AT_FDCWD, only_file(folder), times, 0), 0);
+    assert_true(is_stored());
+    assert_int_equal(stat(only_file(folder), &status), 0);
+    assert_true(status.st_mtime > 1000);
+}
+
+/* ---- with PTX ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* How often the driver compiles; CONTEXT is the file that it makes. */
+static void use_ptx(const void *context)
+{
+    static const struct rex_module module = {.struct_size = sizeof module};
+    struct rex_image image;
+    use_gpu(90);
+    setenv("FAKE_LINK_CUBIN", context, 1);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_image_open(&image, &module, "tests/data/three_lz4.fatbin", rex_release_row(22)), 0); /* it has a CUBIN */
+        CHECK_EQUAL(image.holds_context, 0);
+        rex_image_close(&image);
+        CHECK_EQUAL(rex_image_open(&image, &module, "tests/data/sm_90.ptx", rex_release_row(19)), 0);
+        CHECK_EQUAL(image.view.architecture, 90);
+        rex_image_close(&image);
+    }
+    printf("%d compiled\n", *(const int *)dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_links"));
+}
+
+static void test_ptx(void **state)
+{
+    size_t size;
+    (void)state;
+    assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "1 compiled"));
+    assert_non_null(strstr(in_child(use_ptx, "/nowhere"), "0 compiled"));
+    unsigned char *bytes = read_bytes(only_file(folder), &size);
+    bytes[size - 1] ^= 1;
+    write_bytes(only_file(folder), bytes, size);
+    assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "1 compiled"));
+    assert_non_null(strstr(in_child(use_ptx, "/nowhere"), "0 compiled"));
+    assert_int_equal(chmod(folder, 0777), 0); /* it goes on without */
+    assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "2 compiled"));
+    assert_int_equal(rex_configure(REX_OPTION_CACHE, "off"), 0);
+    assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "2 compiled"));
+    free(bytes);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_round_trip), TEST(test_keys),    TEST(test_same_name), TEST(test_damaged), TEST(test_folders), TEST(test_files),
+        TEST(test_no_room),    TEST(test_places),  TEST(test_writers),   TEST(test_trim),    TEST(test_used),    TEST(test_ptx),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/*
+ * choose.c - which image is taken: from lists of files, fatbins and an OffloadBinary, for each GPU and for none; and PTX, which a driver's linker
+ * compiles. Real images; the driver is a fake one, which gives the GPU its number and tells the linker's faults.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "context.h"
+#include "image.h"
+#include "list.h"
+
+#define DATA "tests/data/"
+#define HOST FAKE("host.so")
+#define THREE DATA "three_zstd.fatbin"
+
+static struct rex_module module = {.struct_size = sizeof(struct rex_module)};
+
+/* ---- lists --------------------------------------------------------------------------------------------------------------------------- */
+
+struct pick {
+    int sm; /* of the GPU; 0: there is none */
+    const char *names, *taken;
+    unsigned architecture; /* of the image taken; 0: it is for the CPU */
+    int error;
+    const char *message; /* all its parts, separated by | */
+};
+
+static void check_message(const char *parts)
+{
+    char copy[1024], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", parts);
+    for (char *part; (part = strsep(&rest, "|")) != NULL;)
+        CHECK_MENTIONS(rex_last_error(), part);
+}
+
+static void picked(const void *context)
+{
+    const struct pick *pick = context;
+    struct rex_image image;
+    use_gpu(pick->sm);
+    rex_configure(REX_OPTION_CACHE, "off");
+    setenv("FAKE_LINK_CUBIN", DATA "sm_120.cubin", 1);
+    int result = rex_image_open(&image, &module, pick->names, rex_release_row(22));
+    if (result != pick->error)
+        fprintf(stderr, "%s on sm_%d: %s\n", pick->names, pick->sm, rex_last_error());
+    CHECK_EQUAL(result, pick->error);
+    if (pick->message != NULL)
+        check_message(pick->message);
+    if (result != 0)
+        return;
+    CHECK_EQUAL(image.view.architecture, pick->architecture);
+    CHECK_EQUAL(image.view.kind, pick->architecture == 0 ? REX_IMAGE_HOST : REX_IMAGE_CUBIN);
+    if (strcmp(image.path, pick->taken) != 0)
+        fprintf(stderr, "%s: %s instead of %s\n", pick->names, image.path, pick->taken);
+    CHECK(strcmp(image.path, pick->taken) == 0);
+    rex_image_close(&image);
+}
+
+#define EVERY DATA "sm_75.cubin:" DATA "sm_80.cubin:" DATA "sm_90.cubin:" DATA "sm_100.cubin"
+
+static void test_picks(void **state)
+{
+    static const struct pick picks[] = {
+        /* files: the exact one, else the newest of the major number */
+        {90, EVERY, DATA "sm_90.cubin", 90, 0, NULL},
+        {80, EVERY, DATA "sm_80.cubin", 80, 0, NULL},
+        {89, EVERY, DATA "sm_80.cubin", 80, 0, NULL},
+        {103, EVERY, DATA "sm_100.cubin", 100, 0, NULL},
+        {75, EVERY, DATA "sm_75.cubin", 75, 0, NULL},
+        {120, EVERY, NULL, 0, REX_ENODEVICE,
+         "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120"},
+        {0, EVERY, NULL, 0, REX_ENODEVICE, "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
+        /* an image for the CPU */
+        {0, EVERY ":" HOST, HOST, 0, 0, NULL},
+        {90, HOST ":" EVERY, DATA "sm_90.cubin", 90, 0, NULL},
+        {90, HOST, HOST, 0, 0, NULL},
+        {90, HOST ":no.cubin", HOST, 0, 0, NULL},
+        {120, HOST ":" EVERY, NULL, 0, REX_ENODEVICE, "host.so is for the CPU; |sm_90.cubin is for sm_90"},
+        /* files that do not exist are passed over, what cannot be used is not */
+        {90, "no.cubin:./none.cubin:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL},
+        {80, "./no.cubin:" DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90; there is no ./no.cubin; compile with"},
+        {90, "./no.cubin:./none.cubin", NULL, 0, REX_ENOIMAGE, "no device image ./no.cubin:./none.cubin; looked for ./no.cubin, ./none.cubin"},
+        {90, DATA "sm_90.cubin:" DATA "kernels.cu", NULL, 0, REX_EIMAGE, "kernels.cu cannot be used: it is not an ELF file"},
+        {90, DATA "sm_90.cubin:tests", NULL, 0, REX_EREAD, "tests cannot be read: it is a directory"},
+        {90, ":" DATA "sm_90.cubin:", DATA "sm_90.cubin", 90, 0, NULL},
+        /* one file: the messages are those of that file */
+        {80, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90, and the GPU is sm_80: compile with nvcc -arch=sm_80"},
+        {0, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none"},
+        /* fatbins, compressed or not */
+        {90, DATA "three.fatbin", DATA "three.fatbin", 90, 0, NULL},
+        {90, THREE, THREE, 90, 0, NULL},
+        {86, THREE, THREE, 80, 0, NULL},
+        {80, DATA "three_lz4.fatbin", DATA "three_lz4.fatbin", 80, 0, NULL},
+        {75, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); compile with nvcc -arch=sm_75"},
+        {0, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); this process has no NVIDIA GPU"},
+        {0, THREE ":" HOST, HOST, 0, 0, NULL},
+        {120, THREE, THREE, 120, 0, NULL}, /* its PTX, compiled */
+        {120, THREE ":" DATA "sm_120.cubin", DATA "sm_120.cubin", 120, 0, NULL},
+        /* for one GPU, for one family, for the linker */
+        {90, DATA "special.fatbin", DATA "special.fatbin", 90, 0, NULL},
+        {103, DATA "special.fatbin", DATA "special.fatbin", 100, 0, NULL},
+        {120, DATA "special.fatbin", NULL, 0, REX_ENODEVICE,
+         "sm_90a, compute_90a (PTX), sm_100f, compute_100f (PTX), sm_75, another runtime; compile"},
+        /* an OffloadBinary, with a fatbin in it */
+        {90, DATA "two.offload", DATA "two.offload", 90, 0, NULL},
+        {80, DATA "two.offload", DATA "two.offload", 80, 0, NULL},
+        {75, DATA "two.offload", NULL, 0, REX_ENODEVICE, "two.offload is for sm_80, sm_80, sm_90, compute_90 (PTX)"},
+        /* PTX */
+        {120, DATA "sm_90.ptx", DATA "sm_90.ptx", 120, 0, NULL},
+        {80, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "no device image suits the GPU, sm_80: tests/data/sm_90.ptx is for compute_90 (PTX)"},
+        {0, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "sm_90.ptx is for compute_90 (PTX); this process has no NVIDIA GPU"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(picks); i++)
+        in_child(picked, &picks[i]);
+}
+
+/* The program's own names and bytes: the host's image takes their place where there is no GPU. */
+static void own_images(const void *context)
+{
+    struct rex_module own = {.struct_size = sizeof own, .image_name = THREE ":" DATA "sm_75.cubin", .host_image_name = "no.so:" HOST};
+    struct rex_image image;
+    size_t size;
+    use_gpu(*(const int *)context);
+    CHECK_EQUAL(rex_image_open(&image, &own, NULL, rex_release_row(22)), 0);
+    CHECK_EQUAL(image.view.architecture, *(const int *)context);
+    rex_image_close(&image);
+    own.image = read_bytes(DATA "two.offload", &size);
+    own.image_size = size;
+    CHECK_EQUAL(rex_image_open(&image, &own, NULL, rex_release_row(22)), 0);
+    CHECK_EQUAL(image.view.architecture, *(const int *)context);
+    CHECK(strcmp(image.path, *(const int *)context > 0 ? "memory" : HOST) == 0);
+    rex_image_close(&image);
+    free((void *)(uintptr_t)own.image);
+}
+
+static void test_own_images(void **state)
+{
+    static const int gpus[] = {0, 80, 90};
+    (void)state;
+    for (size_t i = 0; i < COUNT(gpus); i++)
+        in_child(own_images, &gpus[i]);
+}
+
+/* ---- PTX ------------------------------------------------------------------------------------------------------------------------------ */
+
+static int in_driver(const char *name)
+{
+    const int *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
+    CHECK(address != NULL);
+    return *address;
+}
+
+static int context_users(void)
+{
+    int (*users)(void);
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_context_users");
+    CHECK(address != NULL);
+    memcpy(&users, &address, sizeof users);
+    return users();
+}
+
+struct fault {
+    const char *fails, *log;
+    int error;
+    const char *message;
+};
+
+static void faulty(const void *context)
+{
+    const struct fault *fault = context;
+    struct rex_image image;
+    use_gpu(90);
+    rex_configure(REX_OPTION_CACHE, "off");
+    setenv("FAKE_LINK_FAILS", fault->fails, 1);
+    setenv("FAKE_LINK_LOG", fault->log, 1);
+    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), fault->error);
+    check_message(fault->message);
+    CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.ptx");
+    CHECK(strchr(rex_last_error(), '\n') == NULL);
+    CHECK_EQUAL(in_driver("fake_cuda_linkers"), 0);
+    CHECK_EQUAL(context_users(), 0);
+}
+
+static void test_linker_faults(void **state)
+{
+    static const struct fault faults[] = {
+        {"cuLinkCreate:2", "", REX_ECUDA, "cannot compile the PTX: cuLinkCreate: CUDA_ERROR"},
+        {"cuLinkAddData:200", "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", REX_EIMAGE,
+         "cuLinkAddData: CUDA_ERROR_INVALID_IMAGE: ptxas application ptx input, line 7; fatal : Parsing error ptxas fatal : aborted"},
+        {"cuLinkAddData:218", "", REX_EIMAGE, "cuLinkAddData: CUDA_ERROR_INVALID_PTX"},
+        {"cuLinkComplete:218", "undefined function f", REX_EIMAGE, "cuLinkComplete: CUDA_ERROR_INVALID_PTX: undefined function f"},
+        {"cuLinkAddData:222", "", REX_EIMAGE, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; the PTX is newer than the driver"},
+        {"cuLinkAddData:221", "", REX_ECUDA, "libnvidia-ptxjitcompiler.so.1, is not installed"},
+        {"cuLinkComplete:719", "", REX_ECUDA, "cuLinkComplete: CUDA_ERROR_LAUNCH_FAILED"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(faults); i++)
+        in_child(faulty, &faults[i]);
+}
+
+/* What the linker gives may be anything. */
+static void wrong_product(const void *context)
+{
+    struct rex_image image;
+    (void)context;
+    use_gpu(90);
+    rex_configure(REX_OPTION_CACHE, "off");
+    setenv("FAKE_LINK_CUBIN", DATA "kernels.cu", 1);
+    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_EIMAGE);
+    setenv("FAKE_LINK_CUBIN", DATA "sm_80.cubin", 1);
+    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ENODEVICE);
+    CHECK_EQUAL(context_users(), 0);
+}
+
+/* The CUBIN gets the header that an older release takes; the context that it was compiled in is there until the image is registered. */
+static void compiled(const void *context)
+{
+    struct rex_image image;
+    (void)context;
+    use_gpu(90);
+    rex_configure(REX_OPTION_CACHE, "off");
+    setenv("FAKE_LINK_CUBIN", DATA "sm_90.cubin", 1);
+    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(19)), 0);
+    CHECK_EQUAL(image.bytes[EI_OSABI], 0x33);
+    CHECK_EQUAL(in_driver("fake_cuda_links"), 1);
+    CHECK_EQUAL(in_driver("fake_cuda_linkers"), 0);
+    CHECK_EQUAL(context_users(), 1);
+    rex_context_activate(90);
+    rex_image_close(&image);
+    CHECK_EQUAL(context_users(), 1);
+    rex_context_release();
+    CHECK_EQUAL(context_users(), 0);
+}
+
+static void test_compiled(void **state)
+{
+    (void)state;
+    in_child(wrong_product, NULL);
+    in_child(compiled, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_picks),
+        cmocka_unit_test(test_own_images),
+        cmocka_unit_test(test_linker_faults),
+        cmocka_unit_test(test_compiled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
