@@ -221,6 +221,20 @@ gcc -w -O0 -fPIC -shared -DLIMITS -I"$top/include" -o limits.so "$sources/data.c
 expect cubin-limits 1 limits.so limits_sm_90.cubin
 expect cubin-json 1 --json limits.so limits_sm_90.cubin
 
+# Files with several images: each is compared, and different GPUs are what they are for.
+cp "$data/sm_90.ptx" "$data/three_zstd.fatbin" "$data/three_lz4.fatbin" "$data/special.fatbin" "$data/two.offload" .
+touch -d '2036-01-01' ./*.ptx ./*.fatbin ./*.offload
+expect ptx 1 data.so sm_90.ptx
+expect fatbin 1 -q data.so three_zstd.fatbin
+sed -i 's/three_zstd/three_lz4/' "$work/output"
+"$check" -q data.so three_lz4.fatbin | plainly | diff "$work/output" - || fail 'LZ4 differs from Zstandard'
+expect fatbin-special 1 limits.so special.fatbin
+expect fatbin-json 1 --json limits.so special.fatbin
+expect fatbin-stale 1 -q libhost.so three_zstd.fatbin
+expect offload 1 -q data.so two.offload
+head -c 3000 three_zstd.fatbin >cut.fatbin
+expect fatbin-cut 2 data.so cut.fatbin
+
 "$clang" -w --target=aarch64-linux-gnu -ffreestanding -nostdlib -fPIC -shared "-fuse-ld=$lld" -o arm.so "$sources/host.c"
 expect image-arm 1 -q data.so arm.so sm_90.cubin
 
@@ -254,6 +268,9 @@ mkdir folder
 cp sm_90.cubin folder/my.cubin
 REX_CUBIN_PATH=nowhere:folder "$check" -q beside/program | grep -q 'compared with folder/my.cubin' || fail 'REX_CUBIN_PATH'
 REX_CUBIN=sm_80.cubin "$check" -q beside/program | grep -q 'compared with sm_80.cubin' || fail 'REX_CUBIN'
+export REX_CUBIN=missing.cubin:sm_80.cubin:sm_90.cubin
+expect image-list 1 -q beside/program
+unset REX_CUBIN
 cp data.o beside/data.o
 cp sm_90.cubin beside/my.cubin
 "$check" -q beside/data.o | grep -q 'compared with beside/my.cubin' || fail "an object's image is not found"
@@ -309,8 +326,6 @@ expect headless 2 headless
 gcc -m32 -c -o main32.o main.c 2>/dev/null || "$clang" --target=i386-linux-gnu -c -o main32.o main.c
 expect bits 2 main32.o
 expect image-missing 2 libhost.so missing.cubin
-cp "$data/sm_90.ptx" "$data/sm_90.fatbin" .
-expect image-ptx 2 libhost.so sm_90.ptx
 expect image-empty 2 libhost.so empty
 expect option 2 --nonsense
 expect colour-wrong 2 --color=sometimes libhost.so

@@ -45,15 +45,12 @@ static char *locate(const char *folders, const char *name)
 
 static int add_embedded(struct images *images, const struct program *program, struct report *report, char why[256])
 {
-    struct image image = {.path = tool_format("%s (the image in it)", program->path)};
-    bool readable = rex_image_view_open(&image.view, program->module.embedded, program->module.embedded_size, image.path) == REX_OK;
-    if (!readable)
-        snprintf(why, 256, "%s", rex_last_error());
-    else
+    char *path = tool_format("%s (the image in it)", program->path);
+    int result = images_add_bytes(images, program, path, program->module.embedded, program->module.embedded_size, report, why);
+    if (result == 0)
         report_note(report, program->path, "no image given: compared with the image in the program, which librex loads");
-    images->list = tool_grow(images->list, images->count, sizeof *images->list);
-    images->list[images->count++] = image;
-    return readable ? 0 : -1;
+    free(path);
+    return result;
 }
 
 static int try_name(struct images *images, const struct program *program, const char *folders, const char *name, const char *said,
@@ -65,6 +62,23 @@ static int try_name(struct images *images, const struct program *program, const 
     report_note(report, program->path, "no image given: compared with %s, found where librex looks for %s (%s)", path, name, said);
     int result = images_add(images, program, path, report, why);
     free(path);
+    return result;
+}
+
+/* NAMES: one or, with colons, several to choose from. */
+static int try_names(struct images *images, const struct program *program, const char *folders, const char *names, const char *said,
+                     struct report *report, char why[256])
+{
+    char *copy = tool_format("%s", names), *rest = copy, *name;
+    bool several = strchr(names, ':') != NULL;
+    size_t before = images->count;
+    int result = 0;
+    while (result == 0 && (name = strsep(&rest, ":")) != NULL)
+        if (*name != '\0')
+            result = try_name(images, program, folders, name, said, report, why);
+    for (size_t i = before; i < images->count; i++)
+        images->list[i].one_of_several |= several;
+    free(copy);
     return result;
 }
 
@@ -91,12 +105,12 @@ int images_find(struct images *images, const struct program *program, struct rep
     char *folders = folders_of(program);
     int result = 0;
     if (variable != NULL && *variable != '\0')
-        result = try_name(images, program, folders, variable, "$REX_CUBIN", report, why);
+        result = try_names(images, program, folders, variable, "$REX_CUBIN", report, why);
     else {
         if (program->module.image != NULL)
-            result = try_name(images, program, folders, program->module.image, "its image", report, why);
+            result = try_names(images, program, folders, program->module.image, "its image", report, why);
         if (result == 0 && program->module.host_image != NULL)
-            result = try_name(images, program, folders, program->module.host_image, "its host image", report, why);
+            result = try_names(images, program, folders, program->module.host_image, "its host image", report, why);
     }
     free(folders);
     if (result == 0 && images->count == 0)

@@ -22,28 +22,25 @@ static int fail(char why[256], const char *path, const char *reason)
     return -1;
 }
 
-static int map(struct image *image, int descriptor, char why[256])
+static int map(const char *path, int descriptor, struct mapped *file, struct timespec *changed, char why[256])
 {
     struct stat status;
     if (fstat(descriptor, &status) != 0)
-        return fail(why, image->path, strerror(errno));
+        return fail(why, path, strerror(errno));
     if (!S_ISREG(status.st_mode) || status.st_size == 0)
-        return fail(why, image->path, S_ISREG(status.st_mode) ? "it is empty" : "it is no regular file");
-    image->size = (size_t)status.st_size;
-    image->changed = status.st_mtim;
-    image->bytes = mmap(NULL, image->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (image->bytes != MAP_FAILED)
-        return 0;
-    image->bytes = NULL;
-    return fail(why, image->path, strerror(errno));
+        return fail(why, path, S_ISREG(status.st_mode) ? "it is empty" : "it is no regular file");
+    *changed = status.st_mtim;
+    file->size = (size_t)status.st_size;
+    file->bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    return file->bytes != MAP_FAILED ? 0 : fail(why, path, strerror(errno));
 }
 
-static int map_file(struct image *image, char why[256])
+static int map_file(const char *path, struct mapped *file, struct timespec *changed, char why[256])
 {
-    int descriptor = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
-        return fail(why, image->path, strerror(errno));
-    int result = map(image, descriptor, why);
+        return fail(why, path, strerror(errno));
+    int result = map(path, descriptor, file, changed, why);
     close(descriptor);
     return result;
 }
@@ -60,17 +57,8 @@ static unsigned other_machine(const struct program *program, const void *bytes, 
     return other ? header.e_machine : 0;
 }
 
-static int open_view(struct image *image, const struct program *program, const void *bytes, size_t size, struct report *report,
-                     char why[256])
+static int refused(char why[256])
 {
-    unsigned other = other_machine(program, bytes, size);
-    if (other != 0) {
-        report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL, "the image is for %s, %s is for %s", elf_machine_name(other),
-                       program->path, elf_machine_name(program->file.header.e_machine));
-        return 0;
-    }
-    if (rex_image_view_open(&image->view, bytes, size, image->path) == REX_OK)
-        return 0;
     snprintf(why, 256, "%s", rex_last_error());
     return -1;
 }
@@ -81,24 +69,82 @@ static void add(struct images *images, struct image image)
     images->list[images->count++] = image;
 }
 
-int images_add(struct images *images, const struct program *program, const char *path, struct report *report, char why[256])
+/* "images.fatbin(sm_90a)", as a member of an archive is called. */
+static char *member_path(const char *path, const struct rex_image_item *item)
 {
-    struct image image = {.path = tool_format("%s", path)};
-    int result = map_file(&image, why);
-    if (result == 0)
-        result = open_view(&image, program, image.bytes, image.size, report, why);
+    if (item->kind == REX_IMAGE_HOST)
+        return tool_format("%s(host)", path);
+    return tool_format("%s(%s_%u%.1s)", path, item->kind == REX_IMAGE_PTX ? "compute" : "sm", item->architecture, &item->suffix);
+}
+
+/* FILE: what is the same for all of them. */
+static int add_item(struct images *images, const struct rex_image_list *list, size_t index, const struct image *file, char why[256])
+{
+    struct image image = *file;
+    image.path = file->one_of_several ? member_path(file->path, rex_image_list_item(list, index)) : tool_format("%s", file->path);
+    int result = rex_image_list_view(list, index, image.path, &image.view) == REX_OK ? 0 : refused(why);
     add(images, image);
     return result;
+}
+
+static int add_items(struct images *images, const struct rex_image_list *list, const struct image *file, struct report *report, char why[256])
+{
+    const struct rex_image_item *item;
+    int result = 0;
+    for (size_t i = 0; result == 0 && (item = rex_image_list_item(list, i)) != NULL; i++)
+        if (item->kind != REX_IMAGE_OTHER)
+            result = add_item(images, list, i, file, why);
+        else
+            report_note(report, file->path, "image %zu of this file is for a linker or for another runtime: not read", i + 1);
+    return result;
+}
+
+static int add_all(struct images *images, const struct program *program, struct image file, const void *bytes, size_t size,
+                   struct report *report, char why[256])
+{
+    struct rex_image_list *list;
+    unsigned other = other_machine(program, bytes, size);
+    if (other != 0) {
+        report_finding(report, FINDING_MIXED_ARCHITECTURES, file.path, NULL, "the image is for %s, %s is for %s", elf_machine_name(other),
+                       program->path, elf_machine_name(program->file.header.e_machine));
+        file.path = tool_format("%s", file.path);
+        add(images, file);
+        return 0;
+    }
+    if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
+        return refused(why);
+    file.one_of_several = rex_image_list_item(list, 0)->stored != size;
+    int result = add_items(images, list, &file, report, why);
+    rex_image_list_close(list);
+    return result;
+}
+
+int images_add(struct images *images, const struct program *program, const char *path, struct report *report, char why[256])
+{
+    struct image image = {.path = (char *)(uintptr_t)path, .is_file = true};
+    struct mapped file;
+    if (map_file(path, &file, &image.changed, why) != 0)
+        return -1;
+    images->files = tool_grow(images->files, images->file_count, sizeof *images->files);
+    images->files[images->file_count++] = file;
+    return add_all(images, program, image, file.bytes, file.size, report, why);
+}
+
+int images_add_bytes(struct images *images, const struct program *program, const char *path, const void *bytes, size_t size,
+                     struct report *report, char why[256])
+{
+    return add_all(images, program, (struct image){.path = (char *)(uintptr_t)path}, bytes, size, report, why);
 }
 
 void images_close(struct images *images)
 {
     for (size_t i = 0; i < images->count; i++) {
         rex_image_view_close(images->list[i].view);
-        if (images->list[i].bytes != NULL)
-            munmap(images->list[i].bytes, images->list[i].size);
         free(images->list[i].path);
     }
+    for (size_t i = 0; i < images->file_count; i++)
+        munmap(images->files[i].bytes, images->files[i].size);
+    free(images->files);
     free(images->list);
 }
 
@@ -108,6 +154,7 @@ const char *image_target(const struct image *image, char buffer[32])
         return "another processor";
     if (rex_image_view_kind(image->view) == REX_IMAGE_HOST)
         return "the CPU";
-    snprintf(buffer, 32, "sm_%u", rex_image_view_architecture(image->view));
+    snprintf(buffer, 32, rex_image_view_kind(image->view) == REX_IMAGE_PTX ? "compute_%u" : "sm_%u",
+             rex_image_view_architecture(image->view));
     return buffer;
 }

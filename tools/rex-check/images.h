@@ -9,26 +9,35 @@
 #include "report.h"
 
 struct image {
-    char *path;
-    void *bytes; /* mapped; NULL for the one in the program */
-    size_t size;
-    struct timespec changed;
+    char *path; /* with the GPU in parentheses, where it is one of several in a file */
+    bool one_of_several;     /* librex takes the one for the GPU */
+    bool is_file;            /* and not in the program */
+    struct timespec changed; /* the file */
     struct rex_image_view *view; /* NULL: it is for another processor, and could not be read */
 };
 
 struct images {
     struct image *list;
     size_t count;
+    struct mapped {
+        void *bytes;
+        size_t size;
+    } *files; /* that the images are in */
+    size_t file_count;
 };
 
-/* Open the image at PATH for PROGRAM. 0, or -1 with the reason in WHY. */
+/* Open the images in the file PATH for PROGRAM. 0, or -1 with the reason in WHY. */
 int images_add(struct images *images, const struct program *program, const char *path, struct report *report, char why[256]);
+
+/* The same of SIZE bytes in memory, called PATH. */
+int images_add_bytes(struct images *images, const struct program *program, const char *path, const void *bytes, size_t size,
+                     struct report *report, char why[256]);
 
 /* Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and cannot be used. */
 int images_find(struct images *images, const struct program *program, struct report *report, char why[256]);
 void images_close(struct images *images);
 
-/* What IMAGE is for: "sm_90", or "the CPU". */
+/* What IMAGE is for: "sm_90", "compute_90" for PTX, or "the CPU". */
 const char *image_target(const struct image *image, char buffer[32]);
 
 #endif

@@ -47,13 +47,14 @@ static void show_program(const struct program *program)
 static void show_image(const struct image *image)
 {
     char buffer[32];
-    bool cubin = image->view != NULL && rex_image_view_kind(image->view) == REX_IMAGE_CUBIN;
+    static const char *const kinds[] = {[REX_IMAGE_CUBIN] = "cubin", [REX_IMAGE_HOST] = "host", [REX_IMAGE_PTX] = "ptx"};
+    bool gpu = image->view != NULL && rex_image_view_kind(image->view) != REX_IMAGE_HOST;
     printf("{");
     member("path", image->path);
     printf(", ");
-    member("kind", image->view == NULL ? NULL : cubin ? "cubin" : "host");
+    member("kind", image->view == NULL ? NULL : kinds[rex_image_view_kind(image->view)]);
     printf(", ");
-    member("architecture", cubin ? image_target(image, buffer) : NULL);
+    member("architecture", gpu ? image_target(image, buffer) : NULL);
     printf("}");
 }
 
@@ -74,14 +75,15 @@ static void show_in_image(const struct image *image, const struct row *row)
 {
     const struct rex_image_symbol *symbol = image->view != NULL && row->name != NULL ? rex_image_view_find(image->view, row->name) : NULL;
     bool found = symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL),
-         told = found && rex_image_view_kind(image->view) == REX_IMAGE_CUBIN;
+         told = found && rex_image_view_kind(image->view) == REX_IMAGE_CUBIN,
+         bounds = found && rex_image_view_kind(image->view) != REX_IMAGE_HOST;
     printf("{");
     member("image", image->path);
     printf(", \"found\": %s", image->view == NULL ? "null" : found ? "true" : "false");
     if (found && symbol->kernel) {
         show_parameters(image, symbol);
         printf(", \"environment\": %s", symbol->env ? "true" : "false");
-        number("max_threads", told && symbol->max_threads != 0, symbol->max_threads);
+        number("max_threads", bounds && symbol->max_threads != 0, symbol->max_threads);
         number("registers", told && symbol->registers != 0, symbol->registers);
         number("shared_memory", told, symbol->shared_memory);
         number("exec_mode", symbol->exec_mode != -1, (unsigned long long)symbol->exec_mode);

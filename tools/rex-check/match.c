@@ -90,7 +90,7 @@ static bool in_own_table(const struct image *image, const char *name)
 static bool is_kernel(const struct image *image, const struct rex_image_symbol *symbol)
 {
     size_t length = strlen(symbol->name), suffix = strlen(NAME_SUFFIX);
-    if (!symbol->kernel || rex_image_view_kind(image->view) == REX_IMAGE_CUBIN)
+    if (!symbol->kernel || rex_image_view_kind(image->view) != REX_IMAGE_HOST)
         return symbol->kernel;
     return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) || in_own_table(image, symbol->name);
 }
@@ -140,7 +140,7 @@ static size_t mismatches(const struct report *report)
 static bool is_older(const struct image *image, const struct program *program)
 {
     const struct timespec *one = &image->changed, *other = &program->file.changed;
-    return image->bytes != NULL && (one->tv_sec != other->tv_sec ? one->tv_sec < other->tv_sec : one->tv_nsec < other->tv_nsec);
+    return image->is_file && (one->tv_sec != other->tv_sec ? one->tv_sec < other->tv_sec : one->tv_nsec < other->tv_nsec);
 }
 
 static void check_image(const struct program *program, const struct image *image, const struct names *names, struct report *report)
@@ -163,13 +163,14 @@ static void check_image(const struct program *program, const struct image *image
         report_note(report, image->path, "the image is older than %s", program->path);
 }
 
+/* Of files with one image each: several in a file, or in a list, are there to choose from. */
 static void check_architectures(const struct images *images, struct report *report)
 {
     const struct image *first = NULL;
     char one[32], other[32];
     for (size_t i = 0; i < images->count; i++) {
         const struct image *image = &images->list[i];
-        if (image->view == NULL || rex_image_view_kind(image->view) != REX_IMAGE_CUBIN)
+        if (image->view == NULL || rex_image_view_kind(image->view) != REX_IMAGE_CUBIN || image->one_of_several)
             continue;
         if (first == NULL)
             first = image;
