@@ -1,0 +1,292 @@
+/*
+ * One image out of several: lists of files, fatbins, OffloadBinaries, in files and in memory, PTX. Each image's kernel multiplies by a number of
+ * its own. Where there is no GPU the images for one are there to be passed over.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+
+REX_KERNEL(multiply);
+
+static int multiply(int64_t value, int64_t *product)
+{
+    struct rows rows = {0};
+    add_literal(&rows, &value, sizeof value);
+    add_row(&rows, product, sizeof *product, PARAMETER | TOFROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 32);
+    return rex_direct___tgt_target_kernel(-1, 1, 32, REX_KERNEL_ID(multiply), &packet);
+}
+
+static void check_factor(int64_t factor)
+{
+    int64_t product = -1;
+    assert_int_equal(multiply(7, &product), 0);
+    assert_int_equal(product, 7 * factor);
+    assert_int_equal(__cubin_desc->NumDeviceImages, 1);
+    assert_int_equal(rex_module_on_host(&rex_this_module), !gpu_present());
+}
+
+static struct path in_folder(const char *name)
+{
+    struct path path;
+    snprintf(path.text, sizeof path.text, "%s/%s", own_folder(), name);
+    return path;
+}
+
+/* Registers the list NAMES, of which TAKEN is the one for here, and ends it. */
+static void check_list(const char *names, const char *taken, int64_t factor)
+{
+    assert_non_null(rex_module_register_image(&rex_this_module, names));
+    assert_string_equal(rex_module_image_path(&rex_this_module), taken);
+    check_factor(factor);
+    assert_int_equal(rex_offload_fini(), 0);
+}
+
+struct list {
+    char text[3 * sizeof(struct path) + 4];
+};
+
+static struct list listed(const char *first, const char *second, const char *third)
+{
+    struct list list;
+    snprintf(list.text, sizeof list.text, "%s:%s:%s", first, second, third);
+    return list;
+}
+
+#define FOREIGN "tests/data/sm_75.cubin" /* for a GPU, and without this kernel */
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------------------ */
+
+static void list_of_files(void **state)
+{
+    (void)state;
+    const struct path host = in_folder("rex_lib_host.so"), other = in_folder("other_host.so"), cubin = in_folder("rex_lib_nvidia.cubin"),
+                      foreign = in_folder("other.cubin");
+    if (gpu_present()) {
+        check_list(listed(host.text, cubin.text, foreign.text).text, cubin.text, 1);
+        check_list(listed(foreign.text, "./missing.cubin", cubin.text).text, cubin.text, 1);
+        return;
+    }
+    check_list(listed("./missing.so", host.text, other.text).text, host.text, 1);
+    check_list(listed(FOREIGN, other.text, host.text).text, other.text, 2);
+    check_list(listed(other.text, "tests/data/three_zstd.fatbin", FOREIGN).text, other.text, 2);
+}
+
+static void list_in_the_environment(void **state)
+{
+    (void)state;
+    const struct path taken = image_file("zstd.fatbin", "other_host.so");
+    setenv("REX_CUBIN", listed("./missing.cubin", gpu_present() ? in_folder("other.cubin").text : FOREIGN, taken.text).text, 1);
+    assert_int_equal(rex_offload_init(), 0);
+    assert_string_equal(rex_module_image_path(&rex_this_module), taken.text);
+    check_factor(gpu_present() ? 4 : 2);
+}
+
+/* Bare names are looked for one by one. */
+static void list_of_bare_names(void **state)
+{
+    (void)state;
+    check_list("missing.cubin:rex_lib_nvidia.cubin:rex_lib_host.so", default_image().text, 1);
+}
+
+static void nothing_suits(void **state)
+{
+    (void)state;
+    const char *names = gpu_present() ? in_folder("other.cubin").text : FOREIGN;
+    assert_null(rex_module_register_image(&rex_this_module, listed("./missing.so", names, "").text));
+    assert_int_equal(rex_last_error_code(), REX_ENODEVICE);
+    assert_non_null(strstr(rex_last_error(), names));
+    assert_non_null(strstr(rex_last_error(), "there is no ./missing.so"));
+    assert_non_null(strstr(rex_last_error(), gpu_present() ? "compile with nvcc -arch=" : "this process has no NVIDIA GPU"));
+    assert_null(rex_module_register_image(&rex_this_module, "./missing.so:./missing.cubin"));
+    assert_int_equal(rex_last_error_code(), REX_ENOIMAGE);
+    check_list(default_image().text, default_image().text, 1);
+}
+
+/* ---- an OffloadBinary, as clang-offload-packager writes it: one for each image, one behind the other ------------------------------ */
+
+struct header {
+    unsigned char magic[4];
+    uint32_t version;
+    uint64_t size, entry_offset, entry_size;
+};
+struct entry {
+    uint16_t image_kind, producer;
+    uint32_t flags;
+    uint64_t strings_offset, strings_count, image_offset, image_size;
+};
+
+static void append(struct bytes *container, const void *image, size_t size)
+{
+    const size_t before = sizeof(struct header) + sizeof(struct entry), whole = (before + size + 7) / 8 * 8;
+    const struct header header = {{0x10, 0xff, 0x10, 0xad}, 1, whole, sizeof(struct header), sizeof(struct entry)};
+    const struct entry entry = {1, 1, 0, before, 0, before, size};
+    unsigned char *at = realloc(container->bytes, container->size + whole);
+    assert_non_null(at);
+    container->bytes = at;
+    at += container->size;
+    container->size += whole;
+    memset(at, 0, whole);
+    memcpy(at, &header, sizeof header);
+    memcpy(at + sizeof header, &entry, sizeof entry);
+    memcpy(at + before, image, size);
+}
+
+static void append_file(struct bytes *container, const char *path, int machine)
+{
+    struct bytes file = read_bytes(path);
+    if (machine != 0)
+        file.bytes[offsetof(Elf64_Ehdr, e_machine)] = (unsigned char)machine;
+    append(container, file.bytes, file.size);
+    free(file.bytes);
+}
+
+/* For another maker's GPU, for another of this one's, then what is for here. */
+static struct bytes container_of(const char *taken)
+{
+    struct bytes container = {NULL, 0};
+    append_file(&container, in_folder("rex_lib_host.so").text, 224 /* EM_AMDGPU */);
+    append_file(&container, gpu_present() ? in_folder("other.cubin").text : FOREIGN, 0);
+    append_file(&container, taken, 0);
+    return container;
+}
+
+static void container_in_a_file(void **state)
+{
+    (void)state;
+    const struct path file = temporary_file("images.offload");
+    const char *const gpu[] = {"rex_lib_nvidia.cubin", "zstd.fatbin"}, *const cpu[] = {"rex_lib_host.so", "other_host.so"};
+    const int64_t factors[2][2] = {{1, 2}, {1, 4}};
+    for (int i = 0; i < 2; i++) {
+        struct bytes container = container_of(image_file(gpu[i], cpu[i]).text);
+        write_bytes(file.text, container.bytes, container.size);
+        check_list(file.text, file.text, factors[gpu_present()][i]);
+        free(container.bytes);
+    }
+    unlink(file.text);
+}
+
+static void container_in_memory(void **state)
+{
+    (void)state;
+    struct bytes container = container_of(image_file("lz4.fatbin", "other_host.so").text);
+    rex_this_module.image = container.bytes;
+    rex_this_module.image_size = container.size;
+    rex_this_module.image_end = NULL;
+    assert_int_equal(rex_offload_init(), 0);
+    assert_string_equal(rex_module_image_path(&rex_this_module), "memory");
+    memset(container.bytes, 0, container.size);
+    check_factor(gpu_present() ? 5 : 2);
+    assert_int_equal(rex_offload_fini(), 0);
+    free(container.bytes);
+}
+
+/* Code for the CPU is not taken from where others can put it, also out of a container; code for a GPU is. */
+static void container_that_others_can_write(void **state)
+{
+    (void)state;
+    const struct path folder = temporary_file("open");
+    char file[sizeof folder.text + 32];
+    struct bytes container = container_of(default_image().text);
+    assert_int_equal(mkdir(folder.text, 0700), 0);
+    assert_int_equal(chmod(folder.text, 0777), 0);
+    snprintf(file, sizeof file, "%s/images.offload", folder.text);
+    write_bytes(file, container.bytes, container.size);
+    setenv("REX_CUBIN_PATH", folder.text, 1);
+    if (!gpu_present()) {
+        assert_null(rex_module_register_image(&rex_this_module, "images.offload"));
+        assert_int_equal(rex_last_error_code(), REX_EUNSAFE);
+    } else
+        check_list("images.offload", file, 1);
+    assert_int_equal(chmod(folder.text, 0755), 0);
+    check_list("images.offload", file, 1);
+    unlink(file);
+    rmdir(folder.text);
+    free(container.bytes);
+}
+
+/* ---- for a GPU ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Without one, FILE is refused, and the message says what it is for. */
+static void check_refused(const char *file, const char *target)
+{
+    assert_null(rex_module_register_image(&rex_this_module, file));
+    assert_int_equal(rex_last_error_code(), REX_ENODEVICE);
+    assert_non_null(strstr(rex_last_error(), file));
+    assert_non_null(strstr(rex_last_error(), target));
+    assert_non_null(strstr(rex_last_error(), "this process has no NVIDIA GPU"));
+}
+
+static void fatbins(void **state)
+{
+    (void)state;
+    if (!gpu_present()) {
+        check_refused("tests/data/three.fatbin", "is for sm_80, sm_90, compute_90 (PTX)");
+        check_refused("tests/data/three_lz4.fatbin", "is for sm_80, sm_90, compute_90 (PTX)");
+        return;
+    }
+    check_list(in_folder("plain.fatbin").text, in_folder("plain.fatbin").text, 3);
+    check_list(in_folder("zstd.fatbin").text, in_folder("zstd.fatbin").text, 4);
+    check_list(in_folder("lz4.fatbin").text, in_folder("lz4.fatbin").text, 5);
+}
+
+static void ptx(void **state)
+{
+    (void)state;
+    const struct path cache = temporary_file("cache");
+    char command[sizeof cache.text + 64];
+    if (!gpu_present()) {
+        check_refused("tests/data/sm_90.ptx", "is for compute_90 (PTX)");
+        return;
+    }
+    assert_int_equal(rex_configure(REX_OPTION_CACHE, cache.text), 0);
+    for (int i = 0; i < 2; i++) { /* compiled, then out of the cache */
+        check_list(in_folder("portable.ptx").text, in_folder("portable.ptx").text, 6);
+        check_list(in_folder("portable.fatbin").text, in_folder("portable.fatbin").text, 7);
+        snprintf(command, sizeof command, "test \"$(ls '%s' | wc -l)\" = 2", cache.text);
+        assert_int_equal(system(command), 0);
+    }
+    /* A CUBIN comes before PTX. */
+    check_list(listed(in_folder("portable.ptx").text, default_image().text, "").text, default_image().text, 1);
+    snprintf(command, sizeof command, "rm -r '%s'", cache.text);
+    assert_int_equal(system(command), 0);
+}
+
+static void broken_ptx(void **state)
+{
+    (void)state;
+    const struct path file = temporary_file("broken.ptx");
+    const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry multiply__kernel__() { nonsense; }\n";
+    write_bytes(file.text, text, sizeof text - 1);
+    if (!gpu_present()) {
+        check_refused(file.text, "is for compute_75 (PTX)"); /* nobody has compiled it */
+        unlink(file.text);
+        return;
+    }
+    assert_null(rex_module_register_image(&rex_this_module, file.text));
+    assert_int_equal(rex_last_error_code(), REX_EIMAGE);
+    assert_non_null(strstr(rex_last_error(), "cannot compile the PTX"));
+    assert_non_null(strstr(rex_last_error(), "line 4"));
+    unlink(file.text);
+    check_list(default_image().text, default_image().text, 1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list_of_files),
+        cmocka_unit_test(list_in_the_environment),
+        cmocka_unit_test(list_of_bare_names),
+        cmocka_unit_test(nothing_suits),
+        cmocka_unit_test(container_in_a_file),
+        cmocka_unit_test(container_in_memory),
+        cmocka_unit_test(container_that_others_can_write),
+        cmocka_unit_test(fatbins),
+        cmocka_unit_test(ptx),
+        cmocka_unit_test(broken_ptx),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
