@@ -129,9 +129,12 @@ if [ -n "$NVCC" ]; then
     made all/rex_lib_nvidia.cubin
     mkdir two
     quietly "$rex_cc" --arch=sm_90,sm_80 -DFACTOR=2 app.c twice.c kernels.cu 'more kernels.cu' -o two/app
-    made two/rex_lib_nvidia.cubin two/rex_lib_nvidia.sm_80.cubin
+    made two/rex_lib_nvidia.cubin
     "$top/$O/tools/rex-check" two/app two/rex_lib_nvidia.cubin >out || fail "several kernels: $(cat out)"
-    grep -q 'sm_90, 2 kernels' out || fail "not both kernels: $(cat out)"
+    for sm in sm_80 sm_90; do
+        grep -q "rex_lib_nvidia.cubin($sm): image for $sm, 2 kernels" out || fail "not both kernels for $sm: $(cat out)"
+    done
+    quietly "$top/tests/llvm" 19 two/app # without a GPU on the host image beside it
     # An object without that architecture is named.
     quietly "$rex_cc" --arch=sm_80 -c kernels.cu
     run "$rex_cc" --arch=sm_90 app.o kernels.o -o two/app
@@ -141,6 +144,11 @@ if [ -n "$NVCC" ]; then
     quietly "$rex_cc" --embed app.c kernels.cu -o embed/gpu
     [ ! -e embed/rex_lib_nvidia.cubin ] || fail '--embed left a CUBIN'
     quietly "$top/tests/llvm" 19 embed/gpu # without a GPU on the host image inside
+    # A fatbin for two, inside.
+    quietly "$rex_cc" --arch=sm_75,sm_90 --embed app.c kernels.cu -o embed/gpus
+    "$top/$O/tools/rex-check" embed/gpus >out || fail "an embedded fatbin: $(cat out)"
+    for sm in sm_75 sm_90; do grep -q "($sm): image for $sm, 1 kernel" out || fail "no $sm inside: $(cat out)"; done
+    quietly "$top/tests/llvm" 19 embed/gpus
 else
     echo 'no nvcc: GPU images are not tested'
 fi

@@ -80,16 +80,28 @@ static const char *string_of(const struct program *program, const struct pointer
     return string != NULL && *string != '\0' ? string : NULL;
 }
 
-static void read_embedded(struct program *program, struct elf_place module, const struct pointer *image)
+/* Bytes of the image in memory: said, or up to its end, which REX_EMBED_IMAGE gives. 0: neither. */
+static uint64_t embedded_size(const struct program *program, struct elf_place module, const struct pointer *image, const struct pointer *end)
 {
     uint64_t size = 0;
     size_t room;
     struct elf_place place = {module.section, module.offset + offsetof(struct rex_module, image_size)};
     const unsigned char *bytes = elf_at(&program->file, place, &room);
-    if (image->target.kind != TARGET_PLACE || bytes == NULL || room < sizeof size)
-        return;
+    if (bytes == NULL || room < sizeof size)
+        return 0;
+    if (end->target.kind == TARGET_PLACE && end->target.place.section == image->target.place.section)
+        return end->target.place.offset - image->target.place.offset;
     memcpy(&size, bytes, sizeof size);
-    bytes = elf_at(&program->file, image->target.place, &room);
+    return size;
+}
+
+static void read_embedded(struct program *program, struct elf_place module, const struct pointer *image, const struct pointer *end)
+{
+    size_t room;
+    if (image->target.kind != TARGET_PLACE)
+        return;
+    uint64_t size = embedded_size(program, module, image, end);
+    const unsigned char *bytes = elf_at(&program->file, image->target.place, &room);
     if (bytes == NULL || size == 0 || size > room)
         return;
     program->module.embedded = bytes;
@@ -105,10 +117,11 @@ void module_find(struct program *program)
         {.at = {place.section, place.offset + offsetof(struct rex_module, image_name)}},
         {.at = {place.section, place.offset + offsetof(struct rex_module, host_image_name)}},
         {.at = {place.section, place.offset + offsetof(struct rex_module, image)}},
+        {.at = {place.section, place.offset + offsetof(struct rex_module, image_end)}},
     };
     pointers_resolve(program, pointers, sizeof pointers / sizeof *pointers);
     program->module.found = true;
     program->module.image = string_of(program, &pointers[0]);
     program->module.host_image = string_of(program, &pointers[1]);
-    read_embedded(program, place, &pointers[2]);
+    read_embedded(program, place, &pointers[2], &pointers[3]);
 }
