@@ -15,8 +15,6 @@
 #define ENTRY_SIZE 32
 #define ENTRY_NAME 8 /* offset of the name */
 
-#define ENV_PREFIX "rex_env_"
-
 static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol found = {.name = name, .size = symbol->st_size, .parameters = REX_PARAMETERS_UNKNOWN, .exec_mode = -1};
@@ -25,17 +23,6 @@ static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, cons
         return 0;
     found.kernel = type == STT_FUNC;
     return rex_view_add(view, &found);
-}
-
-static void mark_env_kernels(struct rex_image_view *view)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        const char *name = view->symbols[i].name;
-        struct rex_image_symbol *kernel =
-            strncmp(name, ENV_PREFIX, strlen(ENV_PREFIX)) == 0 ? rex_view_find(view, name + strlen(ENV_PREFIX)) : NULL;
-        if (kernel != NULL)
-            kernel->env = true;
-    }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------------- */
@@ -185,6 +172,5 @@ int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf)
             return -1;
     if (rex_view_index(view) != 0)
         return -1;
-    mark_env_kernels(view);
     return rex_elf_find(elf, ENTRY_SECTION, &entries) == 0 ? read_positions(view, elf, &entries) : 0;
 }

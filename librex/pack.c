@@ -151,6 +151,12 @@ static int tell_form(const struct rex_queue_kernel *kernel, uint32_t rows, enum 
     struct rex_table *table = (struct rex_table *)(uintptr_t)&kernel->image->registration->table;
     int64_t position = kernel - kernel->image->kernel;
     struct rex_kernel_rule rule = rex_table_rule(table, position);
+    if (unlikely(!(rule.flags & REX_RULE_MATCHED))) {
+        int result = rex_registration_match((struct rex_registration *)(uintptr_t)kernel->image->registration, position);
+        if (result != REX_OK)
+            return result;
+        rule = rex_table_rule(table, position);
+    }
     *form = rows == kernel->parameters                                                               ? REX_FORM_PLAIN
             : rows + 1 == kernel->parameters && kernel->parameter[0].size == sizeof(void *) ? REX_FORM_ENV
                                                                                                      : REX_FORM_UNKNOWN;

@@ -96,7 +96,10 @@ static int check_rows(struct rex_registration *registration, int64_t position, i
     uint32_t rows = parameter_rows(args);
     enum rex_kernel_form form = form_of(rule, rows);
     if (form == REX_FORM_UNKNOWN || (rule.form != REX_FORM_UNKNOWN && form != rule.form))
-        return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the packet %u rows for them (of %u)", entry->name, rule.parameters,
+        return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters%s, and the packet %u rows for them (of %u)", entry->name, rule.parameters,
+                        rule.form == REX_FORM_PLAIN ? ", none of them the runtime's"
+                        : rule.form == REX_FORM_ENV ? ", the first of them the runtime's"
+                                                    : "",
                         rows, args->NumArgs);
     if (form == REX_FORM_PLAIN && registration->release->plain.refused)
         return rex_fail(REX_EUNSUPPORTED,

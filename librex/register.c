@@ -117,7 +117,7 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     int result = REX_OK;
     rex_lock(&lock);
-    if (!(rex_table_rule(&registration->table, position).flags & REX_RULE_MATCHED))
+    if (registration->view != NULL && !(rex_table_rule(&registration->table, position).flags & REX_RULE_MATCHED))
         result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view, registration->image_path,
                                  registration->release);
     rex_unlock(&lock);

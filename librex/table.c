@@ -145,7 +145,7 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
     if (kernel == NULL || !kernel->kernel)
         return no_counterpart(entry, view, path);
     rule.parameters = kernel->parameters;
-    if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN || kernel->env != kernel->plain)
         rule.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         rule.flags |= REX_RULE_NARROW_FIRST;

@@ -63,6 +63,29 @@ static int compare_names(const void *a, const void *b)
     return order != 0 ? order : one->symbol < other->symbol ? -1 : one->symbol > other->symbol;
 }
 
+#define ENV_PREFIX "rex_env_"
+#define PLAIN_PREFIX "rex_plain_"
+
+static struct rex_image_symbol *marked(const struct rex_image_view *view, const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    struct rex_image_symbol *kernel = strncmp(name, prefix, length) == 0 ? rex_view_find(view, name + length) : NULL;
+    return kernel != NULL && kernel->kernel ? kernel : NULL;
+}
+
+/* What the marks of rex/kernel.h say of the kernels. */
+static void note_forms(struct rex_image_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const char *name = view->symbols[i].name;
+        struct rex_image_symbol *env = marked(view, name, ENV_PREFIX), *plain = marked(view, name, PLAIN_PREFIX);
+        if (env != NULL)
+            env->env = true;
+        if (plain != NULL)
+            plain->plain = true;
+    }
+}
+
 /* Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives them all to one symbol. */
 int rex_view_index(struct rex_image_view *view)
 {
@@ -75,6 +98,7 @@ int rex_view_index(struct rex_image_view *view)
     for (size_t i = 0; i < view->count; i++)
         if (i == 0 || compare(&view->names[view->name_count - 1], view->names[i].hash, view->names[i].name) != 0)
             view->names[view->name_count++] = view->names[i];
+    note_forms(view);
     return 0;
 }
 

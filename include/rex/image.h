@@ -64,7 +64,8 @@ struct rex_image_symbol {
     uint32_t shared_memory;  /**< bytes of static shared memory of a block, with what the compiler reserves. */
     int16_t exec_mode;       /**< value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: there is none. */
     bool kernel;             /**< a kernel, not a global. */
-    bool env;                /**< the image says that the first parameter is the runtime's. */
+    bool env;                /**< the image says that the first parameter is the runtime's, by a symbol rex_env_NAME. */
+    bool plain;              /**< the image says that no parameter is the runtime's, by a symbol rex_plain_NAME. */
 };
 
 /**

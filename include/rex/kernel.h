@@ -20,7 +20,9 @@
  * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for (REX_DEVICE_KERNEL). An *env* kernel
  * has one more in front, which LLVM's runtime fills with the address of its launch environment or -1
  * (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and what the REX compiler emits). librex tells them apart and sends what the release needs;
- * LLVM 18 always passes the extra parameter, so there only env kernels run.
+ * LLVM 18 always passes the extra parameter, so there only env kernels run. These macros mark which one a kernel is, with one byte of device memory, so that
+ * a launch with one row too few is an error; a kernel without a mark is told by the number of its parameters, and one row too few for a plain one looks
+ * like an env one.
  *
  * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and rex_num_threads() are 1
  * there. A kernel whose loops are REX_FOR is right on both; one that derives a single index from its thread number is not.
@@ -165,8 +167,15 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 
 #if REX_ON_GPU
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
-#define REX_DEVICE_KERNEL_STEM(S, ...) extern "C" __global__ void S##kernel__(__VA_ARGS__)
+/*
+ * The byte in front, rex_plain_NAME or rex_env_NAME, says in the CUBIN which of the two the kernel is. In a namespace its name is mangled, and the kernel is as
+ * one of another origin.
+ */
+#define REX_DEVICE_KERNEL_STEM(S, ...)                                                                                 \
+    __device__ unsigned char rex_plain_##S##kernel__;                                                                  \
+    extern "C" __global__ void S##kernel__(__VA_ARGS__)
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                                             \
+    __device__ unsigned char rex_env_##S##kernel__;                                                                    \
     extern "C" __global__ void S##kernel__([[maybe_unused]] void *rex_environment, ##__VA_ARGS__)
 /* A variable at file scope is not mangled; extern "C" in front makes nvcc warn. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
@@ -191,7 +200,7 @@ struct rex_device_entry {
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body follows. At least one parameter; a kernel
- * without any says `void`. Since 0.1.
+ * without any says `void`. The symbol `rex_plain_S##kernel__` says so in a CUBIN; a kernel of a host image without a symbol is plain. Since 0.1.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...)                                                                                 \
     REX_DEVICE_LINKAGE void S##kernel__(__VA_ARGS__);                                                                  \
@@ -200,7 +209,7 @@ struct rex_device_entry {
 
 /**
  * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `S##kernel__`: the runtime's parameter, `rex_environment`, is put
- * in front of those given. The symbol `rex_env_S##kernel__` says so in a host image. Since 0.1.
+ * in front of those given. The symbol `rex_env_S##kernel__` says so in the image. Since 0.1.
  */
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                                             \
     REX_DEVICE_LINKAGE const char rex_env_##S##kernel__;                                                               \

@@ -4,6 +4,14 @@
  */
 #include "rex/kernel.h"
 
+/* Kernels as another header would write them, without the marks of rex/kernel.h. */
+#ifdef UNMARKED
+#undef REX_DEVICE_KERNEL_STEM
+#undef REX_DEVICE_KERNEL_ENV_STEM
+#define REX_DEVICE_KERNEL_STEM(S, ...) extern "C" __global__ void S##kernel__(__VA_ARGS__)
+#define REX_DEVICE_KERNEL_ENV_STEM(S, ...) extern "C" __global__ void S##kernel__([[maybe_unused]] void *rex_environment, ##__VA_ARGS__)
+#endif
+
 struct table {
     double value[4];
 };

@@ -213,6 +213,54 @@ static void checked_late(const void *context)
     CHECK_EQUAL(rex_module_register(&module), REX_ENOKERNEL);
 }
 
+/* ---- marks ----------------------------------------------------------------------------------------------------------- */
+
+static void launch_rows(struct rex_module *module, const void *key, uint32_t rows, int result)
+{
+    void *base[4] = {0};
+    int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
+    struct __tgt_kernel_arguments packet = {.NumArgs = rows, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
+    CHECK_EQUAL(rex_module_launch_packet(module, 0, 1, 1, key, &packet, &out), result);
+    if (result == 0)
+        CHECK_EQUAL(out.Version, key == &keys[0] ? 2 : 3);
+}
+
+/* A marked kernel takes its own number of rows alone; without a mark, one row too few for a plain kernel looks like an env one's. */
+static void marked_kernels(const void *file)
+{
+    static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
+    bool marked = strstr(file, "marked") != NULL;
+    bind();
+    module.image_name = file;
+    for (int late = 0; late < 2; late++) {
+        CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, late ? "off" : "on"), 0);
+        CHECK_EQUAL(rex_module_register(&module), 0);
+        if (marked) {
+            launch_rows(&module, &keys[0], 1, REX_EPARAMS);
+            CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\" has 2 parameters, none of them the runtime's, and the packet 1 rows");
+            launch_rows(&module, &keys[0], 2, 0);
+            launch_rows(&module, &keys[1], 3, REX_EPARAMS);
+            CHECK_MENTIONS(rex_last_error(), "kernel \"env__kernel__\" has 3 parameters, the first of them the runtime's, and the packet 3 rows");
+            launch_rows(&module, &keys[1], 2, 0);
+        } else {
+            struct __tgt_kernel_arguments one = {.NumArgs = 1, .ArgsBase = (void *[]){NULL}, .Args = (void *[]){NULL}, .ArgSizes = (int64_t[]){8},
+                                                 .ArgTypes = (int64_t[]){0x120}}, out;
+            CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[0], &one, &out), 0);
+            CHECK_EQUAL(out.Version, 3);
+        }
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+    }
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    in_child(marked_kernels, "tests/data/marked_sm_90.cubin");
+    in_child(marked_kernels, "tests/data/marked_rdc_sm_90.cubin");
+    in_child(marked_kernels, SM_90);
+}
+
 /* ---- images of two kinds ------------------------------------------------------------------------------------------------------------- */
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
@@ -292,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,34 @@ static void check_parameter(const struct rex_image_view *view, const char *kerne
     assert_int_equal(parameter->size, size);
 }
 
+/* The marks of rex/kernel.h: nvcc's -O3 and -rdc=true with the linker leave them, at a byte for each kernel; other kernels have none. */
+static void test_marks(void **state)
+{
+    static const char *const files[] = {"tests/data/marked_sm_75.cubin", "tests/data/marked_sm_90.cubin", "tests/data/marked_sm_120.cubin",
+                                        "tests/data/marked_rdc_sm_90.cubin", "tests/data/sm_90.cubin"};
+    static const struct {
+        const char *kernel, *mark;
+    } marks[] = {{"plain__kernel__", "rex_plain_plain__kernel__"}, {"none__kernel__", "rex_plain_none__kernel__"}, {"env__kernel__", "rex_env_env__kernel__"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_image_view *view = NULL;
+        size_t size;
+        unsigned char *bytes = read_bytes(files[i], &size);
+        bool marked = i + 1 < COUNT(files);
+        assert_int_equal(rex_image_view_open(&view, bytes, size, files[i]), 0);
+        for (size_t j = 0; j < COUNT(marks); j++) {
+            const struct rex_image_symbol *kernel = rex_image_view_find(view, marks[j].kernel), *mark = rex_image_view_find(view, marks[j].mark);
+            assert_int_equal(kernel->plain, marked && j < 2);
+            assert_int_equal(kernel->env, marked && j == 2);
+            assert_int_equal(mark != NULL, marked);
+            assert_true(mark == NULL || (!mark->kernel && mark->size == 1));
+        }
+        assert_false(rex_image_view_find(view, "table")->plain);
+        rex_image_view_close(view);
+        free(bytes);
+    }
+}
+
 static void check_limits(const struct rex_image_view *view, unsigned reserved)
 {
     const struct rex_image_symbol *bounded = rex_image_view_find(view, "bounded"), *unbounded = rex_image_view_find(view, "unbounded");
@@ -604,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cubins),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_misnumbered_parameters),
         cmocka_unit_test(test_view_arguments),
         cmocka_unit_test(test_ptx),
