@@ -46,6 +46,14 @@ int rex_config_count(void)
     return (int)OPTIONS;
 }
 
+void rex_config_fork(int begins)
+{
+    if (begins)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
 static int copy_value(const char *from, char *value)
 {
     return from != NULL && *from != '\0' && (size_t)snprintf(value, REX_CONFIG_MAX, "%s", from) < REX_CONFIG_MAX;

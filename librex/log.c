@@ -180,6 +180,17 @@ void rex_log_release(void)
     errno = error;
 }
 
+void rex_log_fork(bool begins)
+{
+    if (begins) {
+        pthread_mutex_lock(&lock);
+        rex_config_fork(1);
+    } else {
+        rex_config_fork(0);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
 void rex_set_log_callback(rex_log_function *function, void *context)
 {
     pthread_mutex_lock(&lock);

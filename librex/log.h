@@ -32,6 +32,9 @@ void rex_log_on_debug(void (*call)(void));
 /* Take VALUE of REX_LOG, "LEVEL[:FILE]" or ":FILE", apart: 0, or -1 where it is none. FILE is a part of VALUE, "" without one. */
 int rex_log_parse(const char *value, enum rex_log_level *level, const char **file);
 
+/* Around a fork, so that the child can say something: take and give back the locks of log and settings. */
+void rex_log_fork(bool begins);
+
 /*
  * What a thread says between these two reaches the program's own function after the second, so that the function may call librex: around
  * whatever it would wait for. The two nest.

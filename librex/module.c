@@ -30,12 +30,32 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the failures */
 
 /* ---- children of a fork ----------------------------------------------------------------------------------------------------- */
 
-/* In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. */
+/* Other threads may be at work: what a child needs to say that it can do nothing must not stay locked in it. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+    rex_modules_fork(true);
+    rex_log_fork(true);
+}
+
 static void after_fork(void)
 {
+    rex_log_fork(false);
+    rex_modules_fork(false);
+    pthread_mutex_unlock(&lock);
+}
+
+/*
+ * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. Nor is the thread that was registering a module,
+ * which nobody would wait for in vain.
+ */
+static void after_fork_in_child(void)
+{
+    after_fork();
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
-        struct rex_registration *registration = rex_registration_of(module);
-        if (registration == NULL || registration->on_host)
+        struct rex_registration *registration = module->registration;
+        bool registered = module->packet_rules != 0;
+        if ((!registered || registration->on_host) && (module->state & STATE_MASK) != BUSY)
             continue;
         registration->forked = true;
         registration->queue_images = NULL; /* the driver's handles mean nothing here */
@@ -47,7 +67,7 @@ static void after_fork(void)
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, after_fork);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 /* ---- the state -------------------------------------------------------------------------------------------------------------- */
@@ -103,11 +123,10 @@ static int work(struct rex_registration *registration, uintptr_t number, const c
 {
     struct attempt this = {attempts, registration};
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     attempts = &this;
     int result = rex_register(registration, name);
     attempts = this.outer;
-    if (result == REX_OK && !registration->on_host)
-        pthread_once(&once, watch_forks);
     if (result == REX_OK)
         publish(registration, &registration->record->descriptor);
     else

@@ -189,3 +189,11 @@ void rex_modules_release(struct rex_registration *registration)
     registration->claims_keys = false;
     rex_unlock(&lock);
 }
+
+void rex_modules_fork(bool begins)
+{
+    if (begins)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}

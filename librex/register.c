@@ -72,8 +72,9 @@ static int keep_path(struct rex_registration *registration, const char *path)
     char *copy = strdup(path);
     if (copy == NULL)
         return rex_fail_memory(strlen(path) + 1, "an image's path");
-    free(registration->image_path);
-    registration->image_path = copy;
+    char *old = registration->image_path;
+    registration->image_path = copy; /* first: a child of fork may read it at any time */
+    free(old);
     return REX_OK;
 }
 
@@ -162,8 +163,8 @@ static int attempt(struct rex_registration *registration, const char *name)
 {
     struct rex_image image;
     if (registration->forked)
-        return rex_fail(REX_EFORK, "this process was forked after its parent registered %s for a GPU: start the child with exec, or fork first",
-                        registration->image_path);
+        return rex_fail(REX_EFORK, "this process was forked after its parent registered %s for a GPU, or began to: start the child with exec, or fork first",
+                        registration->image_path != NULL ? registration->image_path : "a module");
     int result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
         result = rex_runtime_bind();

@@ -1,0 +1,180 @@
+/*
+ * The CUDA runtime API beside librex, in one process: used before rex_offload_init(), after it, and after rex_offload_fini().
+ *
+ * libcudart is opened, so that the program builds without the toolkit; without one the tests are skipped. On a GPU both work in the primary
+ * context, and neither may end the other's memory. Without a GPU libcudart finds none, at each call, and that must not disturb librex.
+ */
+#include "runtime/runtime.h"
+
+REX_KERNEL(add);
+
+enum { VALUES = 1000, TO_DEVICE = 1, TO_HOST = 2, BLOCKING_SYNC = 4 };
+
+static struct {
+    int (*cudaGetDeviceCount)(int *count);
+    int (*cudaSetDeviceFlags)(unsigned flags);
+    int (*cudaMalloc)(void **memory, size_t size);
+    int (*cudaMemcpy)(void *to, const void *from, size_t size, int kind);
+    int (*cudaFree)(void *memory);
+    int (*cudaGetLastError)(void);
+} cuda;
+
+static bool open_cudart(void)
+{
+    static const char *const names[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "/usr/local/cuda/lib64/libcudart.so"};
+    const struct {
+        const char *name;
+        void *slot;
+    } functions[] = {
+        {"cudaGetDeviceCount", &cuda.cudaGetDeviceCount}, {"cudaSetDeviceFlags", &cuda.cudaSetDeviceFlags}, {"cudaMalloc", &cuda.cudaMalloc},
+        {"cudaMemcpy", &cuda.cudaMemcpy},                 {"cudaFree", &cuda.cudaFree},                     {"cudaGetLastError", &cuda.cudaGetLastError},
+    };
+    void *library = NULL;
+    for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; library != NULL && i < sizeof functions / sizeof *functions; i++) {
+        void *address = dlsym(library, functions[i].name);
+        assert_non_null(address);
+        memcpy(functions[i].slot, &address, sizeof address);
+    }
+    return library != NULL;
+}
+
+/* ---- both sides ------------------------------------------------------------------------------------------------------------------ */
+
+static int64_t theirs[VALUES];
+static void *memory; /* of libcudart, on the GPU: a copy of what is in `theirs` */
+
+/* libcudart's memory holds what it was given; or there is no device for it, as before. */
+static void check_cudart(void)
+{
+    int64_t back[VALUES];
+    int count = -1, result = cuda.cudaGetDeviceCount(&count);
+    if (!gpu_present()) {
+        assert_int_not_equal(result, 0);
+        assert_int_not_equal(cuda.cudaMalloc(&memory, sizeof theirs), 0);
+        cuda.cudaGetLastError();
+        return;
+    }
+    assert_int_equal(result, 0);
+    assert_true(count > 0);
+    if (memory == NULL) {
+        for (int i = 0; i < VALUES; i++)
+            theirs[i] = 3 * i;
+        assert_int_equal(cuda.cudaMalloc(&memory, sizeof theirs), 0);
+        assert_int_equal(cuda.cudaMemcpy(memory, theirs, sizeof theirs, TO_DEVICE), 0);
+    }
+    assert_int_equal(cuda.cudaMemcpy(back, memory, sizeof back, TO_HOST), 0);
+    assert_memory_equal(back, theirs, sizeof back);
+}
+
+static void check_librex(int64_t value)
+{
+    int64_t count = VALUES, ours[VALUES];
+    struct rows rows = {0};
+    for (int i = 0; i < VALUES; i++)
+        ours[i] = i;
+    add_literal(&rows, &value, sizeof value);
+    add_row(&rows, ours, sizeof ours, PARAMETER | TOFROM);
+    add_literal(&rows, &count, sizeof count);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 64);
+    assert_int_equal(rex_module_launch(&rex_this_module, -1, 4, 64, REX_KERNEL_ID(add), &packet), 0);
+    for (int i = 0; i < VALUES; i++)
+        assert_int_equal(ours[i], i + value);
+}
+
+static void both(bool cudart_first)
+{
+    if (cudart_first)
+        check_cudart();
+    for (int64_t round = 1; round <= 2; round++) {
+        assert_int_equal(rex_offload_init(), 0);
+        assert_int_equal(rex_module_on_host(&rex_this_module), !gpu_present());
+        check_librex(round);
+        check_cudart();
+        check_librex(-round);
+        assert_int_equal(rex_offload_fini(), 0);
+        check_cudart();
+    }
+    if (memory != NULL)
+        assert_int_equal(cuda.cudaFree(memory), 0);
+}
+
+static void cudart_first(void **state)
+{
+    (void)state;
+    assert_true(open_cudart());
+    both(true);
+}
+
+static void librex_first(void **state)
+{
+    (void)state;
+    assert_true(open_cudart());
+    both(false);
+}
+
+/* A device's memory of libomptarget, filled by libcudart: they share the context. */
+static void shared_memory(void **state)
+{
+    int64_t count = VALUES, value = 5, back[VALUES];
+    (void)state;
+    assert_true(open_cudart());
+    assert_int_equal(rex_offload_init(), 0);
+    if (gpu_present()) {
+        check_cudart();
+        struct rows rows = {0};
+        add_literal(&rows, &value, sizeof value);
+        add_literal(&rows, &memory, sizeof memory); /* libcudart's pointer, as it is */
+        add_literal(&rows, &count, sizeof count);
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 64);
+        assert_int_equal(rex_module_launch(&rex_this_module, -1, 4, 64, REX_KERNEL_ID(add), &packet), 0);
+        assert_int_equal(cuda.cudaMemcpy(back, memory, sizeof back, TO_HOST), 0);
+        for (int i = 0; i < VALUES; i++)
+            assert_int_equal(back[i], theirs[i] + value);
+    }
+    assert_int_equal(rex_offload_fini(), 0);
+}
+
+/* What the program asked of libcudart stays: librex says so, and changes nothing. */
+static int lines_of_active_contexts;
+
+static void receive(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    lines_of_active_contexts += strstr(message, "its context is active already") != NULL;
+}
+
+static void active_context(void **state)
+{
+    (void)state;
+    assert_true(open_cudart());
+    rex_set_log_callback(receive, NULL);
+    assert_int_equal(rex_configure(REX_OPTION_LOG, "info"), 0);
+    assert_int_equal(rex_configure(REX_OPTION_WAIT, "spin"), 0);
+    if (gpu_present())
+        assert_int_equal(cuda.cudaSetDeviceFlags(BLOCKING_SYNC), 0);
+    check_cudart();
+    assert_int_equal(rex_offload_init(), 0);
+    check_librex(7);
+    assert_true(gpu_present() ? lines_of_active_contexts > 0 : lines_of_active_contexts == 0);
+    rex_set_log_callback(NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cudart_first),
+        cmocka_unit_test(librex_first),
+        cmocka_unit_test(shared_memory),
+        cmocka_unit_test(active_context),
+    };
+    if (!open_cudart()) {
+        puts("skip: no libcudart");
+        return 77;
+    }
+    int result = RUN_EACH(argc, argv, tests);
+    if (argc == 1 && result == 0 && !gpu_present())
+        puts("no GPU: libcudart found none, and librex was not disturbed");
+    return result;
+}

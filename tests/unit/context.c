@@ -1,0 +1,181 @@
+/*
+ * context.c - the primary context of a GPU: who activated it, who releases it; and children of fork, whose parents have other threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <pthread.h>
+
+#include "rex_kmp.h"
+
+#define SM_90 "tests/data/sm_90.cubin"
+
+static char key;
+static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entry, .entries_end = entry + 1, .image_name = SM_90};
+
+/* ---- the fake driver, as another user of it ------------------------------------------------------------------------ */
+
+static void *driver_function(const char *name)
+{
+    void *address = dlsym(dlopen(FAKE("cuda/libcuda.so.1"), RTLD_NOW | RTLD_NOLOAD), name);
+    CHECK(address != NULL);
+    return address;
+}
+
+static int users(void)
+{
+    int (*count)(void);
+    void *address = driver_function("fake_cuda_context_users");
+    memcpy(&count, &address, sizeof count);
+    return count();
+}
+
+static int flags(void)
+{
+    int (*get)(int device, unsigned *flags, int *active), active = 0;
+    unsigned value = 0;
+    void *address = driver_function("cuDevicePrimaryCtxGetState");
+    memcpy(&get, &address, sizeof get);
+    CHECK_EQUAL(get(0, &value, &active), 0);
+    return active ? (int)value : -1;
+}
+
+/* What the CUDA runtime does at its first call. */
+static void activate(unsigned with)
+{
+    int (*set)(int device, unsigned flags), (*retain)(void **context, int device);
+    void *context, *address = driver_function("cuDevicePrimaryCtxSetFlags_v2");
+    memcpy(&set, &address, sizeof set);
+    address = driver_function("cuDevicePrimaryCtxRetain");
+    memcpy(&retain, &address, sizeof retain);
+    CHECK(set(0, with) == 0 && retain(&context, 0) == 0);
+}
+
+static void begin(const char *wait)
+{
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, wait), 0);
+}
+
+/* ---- contexts --------------------------------------------------------------------------------------------------------- */
+
+static void ours(const void *context)
+{
+    (void)context;
+    begin("spin");
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(flags(), 1);
+        CHECK_EQUAL(users(), 1);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+        CHECK_EQUAL(flags(), -1);
+        CHECK_EQUAL(users(), 0);
+    }
+}
+
+static void theirs(const void *context)
+{
+    (void)context;
+    begin("spin");
+    activate(4);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(flags(), 4);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+        CHECK_EQUAL(flags(), 4);
+        CHECK_EQUAL(users(), 1);
+    }
+}
+
+/* What libomptarget refuses holds no context. */
+static void refused(const void *context)
+{
+    (void)context;
+    begin("yield");
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    the_record()->devices = 0;
+    CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
+    CHECK_EQUAL(users(), 0);
+}
+
+static void test_contexts(void **state)
+{
+    (void)state;
+    const char *output = in_child(ours, NULL);
+    assert_int_equal(occurrences(output, "GPU 0: context activated with flags 0x1"), 3);
+    output = in_child(theirs, NULL);
+    assert_int_equal(occurrences(output, "GPU 0: its context is active already, with flags 0x4: the wait policy stays"), 3);
+    in_child(refused, NULL);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------------------------------- */
+
+static int stop;
+
+/* Whatever takes librex's locks: settings, the log, the list of modules. */
+static void *busy(void *unused)
+{
+    static char other_key;
+    static struct __tgt_offload_entry others[] = {{&other_key, (char *)(uintptr_t)"missing__kernel__", 0, 0, 0}};
+    static struct rex_module other = {.struct_size = sizeof other, .entries_begin = others, .entries_end = others + 1, .image_name = SM_90};
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        for (int i = 0; i < 50; i++) { /* a file is opened under the log's lock, which is held most of the time so */
+            rex_configure(REX_OPTION_LOG, "error:/dev/null");
+            rex_configure(REX_OPTION_LOG, "off:/dev/zero");
+        }
+        rex_module_register(&other);
+    }
+    return unused;
+}
+
+enum { CHILDREN = 60 };
+
+static void forks(const void *context)
+{
+    pthread_t threads[2];
+    (void)context;
+    begin("auto");
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "error:/dev/null"), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, busy, NULL), 0);
+    for (int i = 0; i < CHILDREN; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            struct __tgt_kernel_arguments packet = {.Version = 3};
+            alarm(20);
+            CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+            CHECK_MENTIONS(rex_last_error(), SM_90);
+            CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &key, &packet), -1);
+            CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
+            CHECK_EQUAL(rex_module_fini(&module), 0);
+            CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
+            _exit(0);
+        }
+        CHECK_EQUAL(waitpid(child, &status, 0), child);
+        CHECK_EQUAL(status, 0);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    /* The parent goes on. */
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+}
+
+static void test_forks(void **state)
+{
+    (void)state;
+    in_child(forks, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_forks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
