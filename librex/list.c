@@ -79,18 +79,20 @@ static int add_fatbin(struct rex_image_list *list, size_t offset, size_t size, c
 
 static int cut_off(const char *name)
 {
-    return rex_fail(REX_EIMAGE, "device image %s cannot be used: its OffloadBinary is truncated, or of a version that is not known", name);
+    return rex_fail(REX_EIMAGE, "device image %s cannot be used: its OffloadBinary is truncated, or of a version that is not known, or its images overlap", name);
 }
 
 static int add_container(struct rex_image_list *list, size_t offset, size_t size, const char *name)
 {
     const unsigned char *bytes = list->bytes + offset;
-    size_t count = rex_container_images(bytes, size);
+    size_t count = rex_container_images(bytes, size), room = size;
     struct rex_span span;
     int result = count > 0 ? REX_OK : cut_off(name);
     for (size_t i = 0; result == REX_OK && i < count; i++) {
-        if (rex_container_image(bytes, size, i, &span) != 0)
+        /* Images that lie over each other, each a fatbin, would be the square of the file's size to list. */
+        if (rex_container_image(bytes, size, i, &span) != 0 || span.size > room)
             return cut_off(name);
+        room -= span.size;
         result = rex_fatbin_is(bytes + span.offset, span.size) ? add_fatbin(list, offset + span.offset, span.size, name)
                                                                : add_image(list, offset + span.offset, span.size);
     }

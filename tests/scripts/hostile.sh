@@ -37,4 +37,5 @@ grows() {
 for file in "$work/$small"/*.cubin; do grows cubin "${file##*/}"; done
 for file in "$work/$small"/*.host; do grows hostimage "${file##*/}"; done
 for file in "$work/$small"/*names.host; do grows library "${file##*/}"; done
+for file in "$work/$small"/*.list; do grows list "${file##*/}"; done
 exit $failed
