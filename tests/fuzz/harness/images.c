@@ -6,11 +6,12 @@ static void ask_of_kernel(const struct rex_image_view *view, const struct rex_im
     const struct rex_image_parameter *parameter;
     size_t count = 0, odd = 0;
     while ((parameter = rex_image_view_parameter(view, kernel, count)) != NULL) {
+        /* PTX may say things that are not understood, a parameter's size among them. */
+        FUZZ_CHECK(parameter->size > 0 || view->kind == REX_IMAGE_PTX);
         odd += parameter->size != 8;
         count++;
     }
     FUZZ_CHECK(kernel->parameters == REX_PARAMETERS_UNKNOWN ? count == 0 : count == kernel->parameters);
-    /* PTX may say things that are not understood, a parameter's size among them. */
     FUZZ_CHECK((odd > 0) == (kernel->odd_size != 0) || view->kind == REX_IMAGE_PTX);
     FUZZ_CHECK(kernel->exec_mode >= -1 && kernel->exec_mode <= UINT8_MAX);
 }
