@@ -126,5 +126,7 @@ void rex_line_string(struct rex_line *line, const char *text)
             add_bytes(line, at, length);
         at += length;
     }
-    add_bytes(line, "...\"" + (*at != '\0' ? 0 : 3), *at != '\0' ? 4 : 1);
+    if (*at != '\0')
+        add_bytes(line, "...", 3);
+    add_bytes(line, "\"", 1);
 }
