@@ -185,15 +185,18 @@ static int add_parameter(struct rex_image_view *view, struct rex_image_symbol *k
     return 0;
 }
 
-static uint32_t read_threads(struct text *text)
+/* Behind `.maxntid`: to the token behind the numbers. False at the end of the text. */
+static bool read_threads(struct text *text, uint32_t *threads)
 {
-    uint64_t threads = 1;
-    while (next(text) && isdigit((unsigned char)*text->token)) {
-        threads = product(threads, number(text));
-        if (!next(text) || *text->token != ',')
+    uint64_t count = 1;
+    bool more;
+    while ((more = next(text)) && isdigit((unsigned char)*text->token)) {
+        count = product(count, number(text));
+        if (!(more = next(text)) || *text->token != ',')
             break;
     }
-    return (uint32_t)threads;
+    *threads = (uint32_t)count;
+    return more;
 }
 
 /* Behind `.entry`: up to the body, or to a semicolon where there is none. */
@@ -215,12 +218,8 @@ static int read_kernel(struct rex_image_view *view, struct text *text)
         }
         more = more && next(text);
     }
-    while (more && *text->token != '{' && *text->token != ';') {
-        bool bounds = is(text, ".maxntid") || is(text, ".reqntid");
-        if (bounds)
-            kernel.max_threads = read_threads(text);
-        more = (bounds && !isdigit((unsigned char)*text->token)) || next(text);
-    }
+    while (more && *text->token != '{' && *text->token != ';')
+        more = is(text, ".maxntid") || is(text, ".reqntid") ? read_threads(text, &kernel.max_threads) : next(text);
     return rex_view_add(view, &kernel);
 }
 
