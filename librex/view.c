@@ -12,6 +12,7 @@
 #include "error.h"
 #include "fatbin.h"
 #include "hash.h"
+#include "nearest.h"
 #include "ptx.h"
 
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
@@ -119,45 +120,13 @@ struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const 
     return NULL;
 }
 
-/* ---- the nearest name -------------------------------------------------------------------------------------------------- */
-
-#define LONGEST_NAME 255
-
-/* Edits that make B of A; names too long to compare are far. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[LONGEST_NAME + 1], length_a = strlen(a), length_b = strlen(b);
-    if (length_a > LONGEST_NAME || length_b > LONGEST_NAME)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= length_b; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= length_a; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length_b; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t either = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < either ? change : either;
-        }
-    }
-    return row[length_b];
-}
-
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
 {
-    /* A message is not worth comparing a whole library's symbols. */
-    size_t compared = view->count < 4096 ? view->count : 4096;
-    size_t best = strlen(name) / 3 + 1;
-    const char *nearest = NULL;
-    for (size_t i = 0; i < compared; i++) {
-        size_t far = view->symbols[i].kernel == kernel ? distance(name, view->symbols[i].name) : SIZE_MAX;
-        if (far <= best) {
-            best = far;
-            nearest = view->symbols[i].name;
-        }
-    }
-    return nearest;
+    struct rex_nearest nearest = {.wanted = name};
+    for (size_t i = 0; i < view->count; i++)
+        if (view->symbols[i].kernel == kernel)
+            rex_nearest_try(&nearest, view->symbols[i].name);
+    return nearest.name;
 }
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------- */

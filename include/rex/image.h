@@ -98,10 +98,17 @@ REX_API const struct rex_image_symbol *rex_image_view_symbol(const struct rex_im
 REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view, const char *name);
 
 /**
- * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like @name, for a message; NULL if none is near.
- * Of a large image the first 4 096 symbols are compared. Since 0.1.
+ * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like @name, for a message; NULL if none is near, as
+ * rex_nearest_name() sees it. Since 0.1.
  */
 REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
+
+/**
+ * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL if none is near: more than a third of its
+ * letters differ. The ending that two names have in common does not count, since names of kernels all end alike. Of many names the first
+ * 4 096 of about the same length are compared. The result is one of @names. Any thread. Since 0.1.
+ */
+REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 
 /**
  * rex_image_view_parameter(): parameter @index of @kernel, a symbol of @view; NULL past the last, or where the image does not say.

@@ -15,6 +15,7 @@
 
 /* Names in made-up files may all be as long as the file: reading each of them would take the square of its size. */
 #define LONGEST_NAME 0x10000
+#define MOST_SEGMENTS 1024
 
 static int refuse(struct elf_file *file, const char *why)
 {
@@ -70,12 +71,30 @@ static int count_sections(struct elf_file *file)
     return 0;
 }
 
+/* What stands in memory is looked for in all segments; programs have a dozen. */
+static int check_segments(struct elf_file *file)
+{
+    return file->header.e_phnum > MOST_SEGMENTS ? refuse(file, "it has more segments than any program") : 0;
+}
+
+/* The indices of sections that do not fit into a symbol; a file has one table of symbols that may need them. */
+static void find_extended(struct elf_file *file)
+{
+    Elf64_Shdr section;
+    for (size_t i = 0; file->sections > SHN_LORESERVE && file->extended == 0 && elf_section(file, i, &section) == 0; i++)
+        if (section.sh_type == SHT_SYMTAB_SHNDX)
+            file->extended = i;
+}
+
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size)
 {
     memset(file, 0, sizeof *file);
     file->bytes = bytes;
     file->size = size;
-    return check_identity(file) == 0 ? count_sections(file) : -1;
+    if (check_identity(file) != 0 || count_sections(file) != 0 || check_segments(file) != 0)
+        return -1;
+    find_extended(file);
+    return 0;
 }
 
 static int map(struct elf_file *file, int descriptor)
@@ -198,7 +217,7 @@ const char *elf_string_at(const struct elf_file *file, struct elf_place place)
 {
     size_t size;
     const char *string = (const char *)elf_at(file, place, &size);
-    return string != NULL && memchr(string, '\0', size) != NULL ? string : NULL;
+    return string != NULL && memchr(string, '\0', size < LONGEST_NAME ? size : LONGEST_NAME) != NULL ? string : NULL;
 }
 
 const char *elf_machine_name(unsigned machine)

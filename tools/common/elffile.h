@@ -28,6 +28,7 @@ struct elf_file {
     Elf64_Ehdr header;
     size_t sections;      /* number of them, also where it does not fit into the header */
     size_t section_names; /* index of the table of their names */
+    size_t extended;      /* index of the table with those indices of sections that do not fit into a symbol, 0: there is none */
     struct timespec changed;
     bool mapped;
     char why[160]; /* why opening failed */

@@ -15,13 +15,9 @@
 /* Indices of sections that do not fit into a symbol of TABLE. */
 static void find_extended(const struct elf_file *file, size_t table, Elf64_Shdr *extended)
 {
-    Elf64_Shdr section;
-    memset(extended, 0, sizeof *extended);
-    for (size_t i = 0; file->sections > SHN_LORESERVE && elf_section(file, i, &section) == 0; i++)
-        if (section.sh_type == SHT_SYMTAB_SHNDX && section.sh_link == table && elf_section_bytes(file, &section) != NULL) {
-            *extended = section;
-            return;
-        }
+    if (file->extended == 0 || elf_section(file, file->extended, extended) != 0 || extended->sh_link != table ||
+        elf_section_bytes(file, extended) == NULL)
+        memset(extended, 0, sizeof *extended);
 }
 
 int elf_symbols_of(const struct elf_file *file, size_t section, struct elf_symbols *symbols)

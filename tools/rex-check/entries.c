@@ -43,11 +43,11 @@ static void report_none(const struct program *program, struct report *report)
 }
 
 /* clang packs its own entries at any address, which x86-64 and aarch64 read. */
-static bool clangs_table(const struct program *program, size_t table)
+static bool clangs_table(const struct program *program, const struct table *table)
 {
-    for (size_t i = 0; i < program->row_count; i++) {
-        const char *symbol = program->rows[i].symbol;
-        if (program->rows[i].table == table && symbol != NULL &&
+    for (size_t i = 0; i < table->row_count; i++) {
+        const char *symbol = program->rows[table->first_row + i].symbol;
+        if (symbol != NULL &&
             (strncmp(symbol, ".omp_offloading.entry.", 22) == 0 || strncmp(symbol, ".offloading.entry.", 18) == 0))
             return true;
     }
@@ -63,7 +63,7 @@ static void check_length(const struct program *program, size_t index, struct rep
         report_finding(report, FINDING_SECTION_LENGTH, program->path, NULL,
                        "%s is %llu bytes long, no multiple of the %zu bytes of an entry", table->name, (unsigned long long)table->size,
                        size);
-    if (alignment < sizeof(void *) && alignment > 0 && !clangs_table(program, index))
+    if (alignment < sizeof(void *) && alignment > 0 && !clangs_table(program, table))
         report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL, "%s is aligned to %llu byte%s; the pointers in an entry need 8",
                        table->name, (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }

@@ -8,25 +8,28 @@
 
 #include "checks.h"
 #include "common/memory.h"
-#include "common/nearest.h"
+#include "names.h"
 
-#define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all keys */
+/* What sites are compared with: keys in entries of this file, keys of other files that its entries have, keys that a site refers to. */
+struct known {
+    struct names in_entry, imported, referred;
+};
 
-static const char *nearest_key(const struct program *program, const char *key, const struct report *report)
+static void know(struct known *known, const struct program *program)
 {
-    struct nearest nearest = {.wanted = key};
-    for (size_t i = 0; report->findings < MOST_COMPARED && i < program->key_count; i++)
+    *known = (struct known){0};
+    for (size_t i = 0; i < program->key_count; i++)
         if (program->keys[i].in_entry)
-            nearest_try(&nearest, program->keys[i].name);
-    return nearest.name;
-}
-
-static bool imported_by_entry(const struct program *program, const char *key)
-{
+            names_add(&known->in_entry, program->keys[i].name);
     for (size_t i = 0; i < program->row_count; i++)
-        if (program->rows[i].key.kind == TARGET_IMPORT && strcmp(program->rows[i].key.symbol, key) == 0)
-            return true;
-    return false;
+        if (program->rows[i].key.kind == TARGET_IMPORT)
+            names_add(&known->imported, program->rows[i].key.symbol);
+    for (size_t i = 0; i < program->site_count; i++)
+        if (!program->sites[i].elsewhere)
+            names_add(&known->referred, program->sites[i].key);
+    names_sort(&known->in_entry);
+    names_sort(&known->imported);
+    names_sort(&known->referred);
 }
 
 /* "main+0x1c", or the section. Of malloc(). */
@@ -39,31 +42,23 @@ static char *where(const struct site *site)
     return tool_format("data at 0x%llx", (unsigned long long)site->place.offset);
 }
 
-static void report_site(const struct program *program, const struct site *site, struct report *report)
+static void report_site(const struct program *program, const struct known *known, const struct site *site, struct report *report)
 {
     char *place = where(site);
     if (!site->elsewhere)
-        report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, nearest_key(program, site->key, report),
+        report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, names_nearest(&known->in_entry, site->key, report),
                        "%s refers to the host key %s, which is in no entry", place, site->key);
-    else if (!imported_by_entry(program, site->key))
+    else if (names_find(&known->imported, site->key) == SIZE_MAX)
         report_note(report, program->path, "%s refers to the host key %s, which another file defines: compare the linked program", place,
                     site->key);
     free(place);
 }
 
-static bool has_site(const struct program *program, const char *key)
-{
-    for (size_t i = 0; i < program->site_count; i++)
-        if (program->sites[i].key == key)
-            return true;
-    return false;
-}
-
-static void report_key(const struct program *program, const struct key *key, struct report *report)
+static void report_key(const struct program *program, const struct known *known, const struct key *key, struct report *report)
 {
     const char *told =
         program->relocations ? "nothing here refers to it, other files may" : "told by its symbol: no instruction seen takes its address";
-    report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, nearest_key(program, key->name, report),
+    report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, names_nearest(&known->in_entry, key->name, report),
                    "the host key %s is in no entry: a launch with it fails (%s)", key->name, told);
 }
 
@@ -75,7 +70,7 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /* One remark for a key and a function: a kernel's address is often taken by two instructions. */
-static void report_sites(const struct program *program, struct report *report)
+static void report_sites(const struct program *program, const struct known *known, struct report *report)
 {
     const struct site **sites = tool_alloc(program->site_count, sizeof *sites);
     for (size_t i = 0; i < program->site_count; i++)
@@ -84,14 +79,21 @@ static void report_sites(const struct program *program, struct report *report)
     for (size_t i = 0; i < program->site_count; i++)
         if (i == 0 || sites[i]->function == NULL || strcmp(sites[i]->key, sites[i - 1]->key) != 0 ||
             sites[i]->function != sites[i - 1]->function)
-            report_site(program, sites[i], report);
+            report_site(program, known, sites[i], report);
     free(sites);
 }
 
 void check_keys(const struct program *program, struct report *report)
 {
-    report_sites(program, report);
-    for (size_t i = 0; i < program->key_count; i++)
-        if (!program->keys[i].in_entry && program->keys[i].size <= 1 && !has_site(program, program->keys[i].name))
-            report_key(program, &program->keys[i], report);
+    struct known known;
+    know(&known, program);
+    report_sites(program, &known, report);
+    for (size_t i = 0; i < program->key_count; i++) {
+        const struct key *key = &program->keys[i];
+        if (!key->in_entry && key->size <= 1 && names_find(&known.referred, key->name) == SIZE_MAX)
+            report_key(program, &known, key, report);
+    }
+    names_free(&known.in_entry);
+    names_free(&known.imported);
+    names_free(&known.referred);
 }

@@ -9,53 +9,30 @@
 
 #include "checks.h"
 #include "common/memory.h"
-#include "common/nearest.h"
+#include "names.h"
 
 #define NAME_SUFFIX "kernel__"
-#define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all names */
+#define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all symbols */
 
-/* The names of all entries of kernels, in order. */
-struct names {
-    const char **list;
-    size_t count;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
+/* The names of all entries of kernels. */
 static struct names names_of(const struct program *program)
 {
-    struct names names = {tool_alloc(program->row_count, sizeof(char *)), 0};
+    struct names names = {0};
     for (size_t i = 0; i < program->row_count; i++)
         if (program->rows[i].kind == ROW_KERNEL && program->rows[i].name != NULL)
-            names.list[names.count++] = program->rows[i].name;
-    qsort(names.list, names.count, sizeof *names.list, compare_names);
+            names_add(&names, program->rows[i].name);
+    names_sort(&names);
     return names;
 }
 
 static bool has_name(const struct names *names, const char *name)
 {
-    return names->count > 0 && bsearch(&name, names->list, names->count, sizeof *names->list, compare_names) != NULL;
+    return names_find(names, name) != SIZE_MAX;
 }
 
 static const char *nearest_symbol(const struct image *image, const char *name, bool kernel, const struct report *report)
 {
-    struct nearest nearest = {.wanted = name};
-    const struct rex_image_symbol *symbol;
-    for (size_t i = 0; report->findings < MOST_COMPARED && (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
-        if (symbol->kernel == kernel)
-            nearest_try(&nearest, symbol->name);
-    return nearest.name;
-}
-
-static const char *nearest_name(const struct names *names, const char *name, const struct report *report)
-{
-    struct nearest nearest = {.wanted = name};
-    for (size_t i = 0; report->findings < MOST_COMPARED && i < names->count; i++)
-        nearest_try(&nearest, names->list[i]);
-    return nearest.name;
+    return report->findings < MOST_COMPARED ? rex_image_view_nearest(image->view, name, kernel) : NULL;
 }
 
 /* ---- entries without kernels ------------------------------------------------------------------------------------------- */
@@ -77,22 +54,24 @@ static void check_row(const struct program *program, const struct image *image, 
 
 /* ---- kernels without entries, and what kernels are like ---------------------------------------------------------------- */
 
-static bool in_own_table(const struct image *image, const char *name)
+/* The names in the table that an image for the CPU carries. */
+static struct names own_table_of(const struct image *image)
 {
+    struct names names = {0};
     const char *entry;
     for (size_t i = 0; (entry = rex_image_view_entry(image->view, i)) != NULL; i++)
-        if (strcmp(entry, name) == 0)
-            return true;
-    return false;
+        names_add(&names, entry);
+    names_sort(&names);
+    return names;
 }
 
 /* A shared object for the CPU has functions that are no kernels. */
-static bool is_kernel(const struct image *image, const struct rex_image_symbol *symbol)
+static bool is_kernel(const struct image *image, const struct names *own, const struct rex_image_symbol *symbol)
 {
     size_t length = strlen(symbol->name), suffix = strlen(NAME_SUFFIX);
     if (!symbol->kernel || rex_image_view_kind(image->view) != REX_IMAGE_HOST)
         return symbol->kernel;
-    return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) || in_own_table(image, symbol->name);
+    return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) || has_name(own, symbol->name);
 }
 
 static void check_parameters(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
@@ -120,7 +99,7 @@ static void check_kernel(const struct image *image, const struct names *names, c
                          struct report *report)
 {
     if (whole && !has_name(names, kernel->name))
-        report_finding(report, FINDING_NO_ENTRY, image->path, nearest_name(names, kernel->name, report),
+        report_finding(report, FINDING_NO_ENTRY, image->path, names_nearest(names, kernel->name, report),
                        "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
     check_parameters(image, kernel, report);
     check_exec_mode(image, kernel, report);
@@ -148,14 +127,16 @@ static void check_image(const struct program *program, const struct image *image
     const struct rex_image_symbol *symbol;
     size_t before = mismatches(report), elsewhere = 0;
     bool whole = !elf_is_object(&program->file);
+    struct names own = own_table_of(image);
     for (size_t i = 0; i < program->row_count; i++)
         if (program->rows[i].kind != ROW_OTHER && program->rows[i].name != NULL)
             check_row(program, image, &program->rows[i], report);
     for (size_t i = 0; (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
-        if (is_kernel(image, symbol)) {
+        if (is_kernel(image, &own, symbol)) {
             check_kernel(image, names, symbol, whole, report);
             elsewhere += !whole && !has_name(names, symbol->name);
         }
+    names_free(&own);
     if (elsewhere > 0)
         report_note(report, image->path, "%zu of its kernels %s in no entry of this object: the program's other files may have %s",
                     elsewhere, elsewhere == 1 ? "is" : "are", elsewhere == 1 ? "it" : "them");
@@ -187,5 +168,5 @@ void check_images(const struct program *program, const struct images *images, st
     for (size_t i = 0; i < images->count; i++)
         if (images->list[i].view != NULL)
             check_image(program, &images->list[i], &names, report);
-    free(names.list);
+    names_free(&names);
 }

@@ -78,6 +78,8 @@ int program_open(struct program *program, const char *path)
 void program_close(struct program *program)
 {
     free(program->tables);
+    free(program->tables_by_place);
+    free(program->entry_symbols_of_tables);
     free(program->rows);
     free(program->entry_symbols);
     free(program->keys);

@@ -25,6 +25,8 @@ struct table {
     uint64_t size, alignment;
     bool newer;      /* entries of clang 20 and later: 56 bytes, not 32 */
     bool disordered; /* its entries do not lie one behind another: found by their symbols */
+    size_t first_symbol, symbol_count; /* of its entries, in entry_symbols_of_tables */
+    size_t first_row, row_count;
 };
 
 enum row_kind { ROW_KERNEL, ROW_GLOBAL, ROW_OTHER };
@@ -86,6 +88,8 @@ struct program {
     struct key *keys;   /* by place */
     struct site *sites; /* by place */
     size_t table_count, row_count, entry_symbol_count, key_count, site_count;
+    size_t *tables_by_place;                             /* their numbers */
+    const struct entry_symbol **entry_symbols_of_tables; /* table by table, each in the order of places */
     struct target module_at; /* struct rex_module, where a symbol says where it is */
     struct module_names module;
 };

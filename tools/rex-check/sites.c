@@ -98,7 +98,18 @@ static int compare_sites(const void *a, const void *b)
     return elf_compare_places(one->place, other->place);
 }
 
-static void name_sites_in(struct program *program, const struct elf_symbol *function)
+/* The first site from INDEX on that has no function yet; NEXT leads there over those that have one. */
+static size_t unnamed_from(size_t *next, size_t index)
+{
+    while (next[index] != index) {
+        next[index] = next[next[index]];
+        index = next[index];
+    }
+    return index;
+}
+
+/* A site belongs to the first function that it lies in: those of a made-up file may all lie upon each other. */
+static void name_sites_in(struct program *program, const struct elf_symbol *function, size_t *next)
 {
     size_t low = 0, high = program->site_count;
     while (low < high) {
@@ -108,12 +119,13 @@ static void name_sites_in(struct program *program, const struct elf_symbol *func
         else
             high = middle;
     }
-    for (; low < program->site_count && program->sites[low].place.section == function->place.section; low++) {
+    for (low = unnamed_from(next, low); low < program->site_count; low = unnamed_from(next, low)) {
         struct site *site = &program->sites[low];
-        if (site->place.offset - function->place.offset >= function->size)
+        if (site->place.section != function->place.section || site->place.offset - function->place.offset >= function->size)
             break;
         site->function = function->name;
         site->into = site->place.offset - function->place.offset;
+        next[low] = low + 1;
     }
 }
 
@@ -122,11 +134,15 @@ static void name_functions(struct program *program)
     struct elf_symbols symbols;
     struct elf_symbol symbol;
     bool full;
+    size_t *next = tool_alloc(program->site_count + 1, sizeof *next);
+    for (size_t i = 0; i <= program->site_count; i++)
+        next[i] = i;
     qsort(program->sites, program->site_count, sizeof *program->sites, compare_sites);
     bool more = elf_symbols_of(&program->file, elf_symbol_table(&program->file, &full), &symbols) == 0;
     while (more && elf_next_symbol(&symbols, &symbol))
         if (symbol.defined && symbol.type == STT_FUNC)
-            name_sites_in(program, &symbol);
+            name_sites_in(program, &symbol, next);
+    free(next);
 }
 
 void sites_find(struct program *program)

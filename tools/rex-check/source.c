@@ -14,7 +14,7 @@
 
 #include "checks.h"
 #include "common/memory.h"
-#include "common/nearest.h"
+#include "names.h"
 
 /* What is known of one host file; calls of rex_offload_init() over all of them. */
 struct host {
@@ -144,16 +144,16 @@ static size_t check_calls(const struct host *host, size_t count)
     const struct tokens *tokens = host->tokens;
     size_t open = 0, close = 0;
     bool has_main = find_main(tokens, &open, &close);
+    size_t first = has_main ? first_timer(tokens, open, close) : SIZE_MAX;
     for (size_t i = 0; i < tokens->count; i++) {
         struct position at = {host->path, tokens->list[i].line, i};
         if (!token_is(&tokens->list[i], "rex_offload_init") || !is_call(tokens, i))
             continue;
         if (++count > 1)
             finding_at(host->report, FINDING_INIT, at, NULL, "rex_offload_init() is called a second time");
-        size_t timer = has_main && i > open && i < close ? first_timer(tokens, open, i) : SIZE_MAX;
-        if (timer != SIZE_MAX)
+        if (first < i && i < close)
             FINDING_AT(host->report, FINDING_INIT, at, NULL, "rex_offload_init() comes after %.*s() in line %zu: registration is timed too",
-                       (int)tokens->list[timer].length, tokens->list[timer].text, tokens->list[timer].line);
+                       (int)tokens->list[first].length, tokens->list[first].text, tokens->list[first].line);
     }
     return count;
 }
@@ -205,72 +205,79 @@ static void check_entry(const struct source_entry *entry, struct report *report)
                    (int)length, stem);
 }
 
-static const struct source_entry *entry_with(const struct sources *sources, const char *key, const char *name, size_t before)
+/* The same numbers as in SOURCES; entries of globals, and what an entry does not say, have no name. */
+struct index {
+    struct names keys, names, kernels;
+};
+
+static struct index index_of(const struct sources *sources)
 {
-    for (size_t i = 0; i < before; i++) {
+    struct index index = {0};
+    for (size_t i = 0; i < sources->entry_count; i++) {
         const struct source_entry *entry = &sources->entries[i];
-        if (!entry->global && ((key != NULL && entry->key != NULL && strcmp(entry->key, key) == 0) ||
-                               (name != NULL && entry->name != NULL && strcmp(entry->name, name) == 0)))
-            return entry;
+        names_add(&index.keys, entry->global ? NULL : entry->key);
+        names_add(&index.names, entry->global ? NULL : entry->name);
     }
-    return NULL;
+    for (size_t i = 0; i < sources->kernel_count; i++)
+        names_add(&index.kernels, sources->kernels[i].name);
+    names_sort(&index.keys);
+    names_sort(&index.names);
+    names_sort(&index.kernels);
+    return index;
 }
 
-static void check_twice(const struct sources *sources, size_t index, struct report *report)
+static void index_free(struct index *index)
 {
-    const struct source_entry *entry = &sources->entries[index], *same;
-    if (entry->key != NULL && (same = entry_with(sources, entry->key, NULL, index)) != NULL)
-        FINDING_AT(report, FINDING_KEY_SHARED, entry->at, NULL, "entry %s has the key of %s, %s", entry->symbol, same->symbol, entry->key);
-    if (entry->name != NULL && (same = entry_with(sources, NULL, entry->name, index)) != NULL)
-        FINDING_AT(report, FINDING_NAME_SHARED, entry->at, NULL, "entry %s names the kernel of %s, %s", entry->symbol, same->symbol,
-                   entry->name);
+    names_free(&index->keys);
+    names_free(&index->names);
+    names_free(&index->kernels);
 }
 
-static void check_uses(const struct sources *sources, struct report *report)
+static void check_twice(const struct sources *sources, const struct index *index, size_t number, struct report *report)
+{
+    const struct source_entry *entry = &sources->entries[number];
+    size_t key = entry->key != NULL ? names_find(&index->keys, entry->key) : SIZE_MAX;
+    size_t name = entry->name != NULL ? names_find(&index->names, entry->name) : SIZE_MAX;
+    if (key < number)
+        FINDING_AT(report, FINDING_KEY_SHARED, entry->at, NULL, "entry %s has the key of %s, %s", entry->symbol, sources->entries[key].symbol,
+                   entry->key);
+    if (name < number)
+        FINDING_AT(report, FINDING_NAME_SHARED, entry->at, NULL, "entry %s names the kernel of %s, %s", entry->symbol,
+                   sources->entries[name].symbol, entry->name);
+}
+
+static void check_uses(const struct sources *sources, const struct index *index, struct report *report)
 {
     for (size_t i = 0; i < sources->use_count; i++) {
         const struct source_use *use = &sources->uses[i];
-        struct nearest nearest = {.wanted = use->key};
-        if (entry_with(sources, use->key, NULL, sources->entry_count) != NULL)
-            continue;
-        for (size_t k = 0; k < sources->entry_count; k++)
-            if (sources->entries[k].key != NULL)
-                nearest_try(&nearest, sources->entries[k].key);
-        FINDING_AT(report, FINDING_HOST_KEY_DRIFT, use->at, nearest.name, "the host key %s is in no entry", use->key);
+        if (names_find(&index->keys, use->key) == SIZE_MAX)
+            FINDING_AT(report, FINDING_HOST_KEY_DRIFT, use->at, names_nearest(&index->keys, use->key, report),
+                       "the host key %s is in no entry", use->key);
     }
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------------------- */
 
-static void check_kernel(const struct sources *sources, size_t index, struct report *report)
+static void check_kernel(const struct sources *sources, const struct index *index, size_t number, struct report *report)
 {
-    const struct source_kernel *kernel = &sources->kernels[index];
-    struct nearest nearest = {.wanted = kernel->name};
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(sources->kernels[i].name, kernel->name) == 0)
-            FINDING_AT(report, FINDING_NAME_SHARED, kernel->at, NULL, "the kernel %s is defined in %s:%zu too", kernel->name,
-                       sources->kernels[i].at.path, sources->kernels[i].at.line);
+    const struct source_kernel *kernel = &sources->kernels[number];
+    size_t first = names_find(&index->kernels, kernel->name);
+    if (first < number)
+        FINDING_AT(report, FINDING_NAME_SHARED, kernel->at, NULL, "the kernel %s is defined in %s:%zu too", kernel->name,
+                   sources->kernels[first].at.path, sources->kernels[first].at.line);
     if (!kernel->c_linkage)
         FINDING_AT(report, FINDING_NAME_DRIFT, kernel->at, NULL, "the kernel %s is not extern \"C\": in the image it has another name",
                    kernel->name);
-    if (entry_with(sources, NULL, kernel->name, sources->entry_count) != NULL)
-        return;
-    for (size_t i = 0; i < sources->entry_count; i++)
-        if (sources->entries[i].name != NULL)
-            nearest_try(&nearest, sources->entries[i].name);
-    FINDING_AT(report, FINDING_NO_ENTRY, kernel->at, nearest.name, "the kernel %s is in no entry", kernel->name);
+    if (names_find(&index->names, kernel->name) == SIZE_MAX)
+        FINDING_AT(report, FINDING_NO_ENTRY, kernel->at, names_nearest(&index->names, kernel->name, report), "the kernel %s is in no entry",
+                   kernel->name);
 }
 
-static void check_has_kernel(const struct sources *sources, const struct source_entry *entry, struct report *report)
+static void check_has_kernel(const struct index *index, const struct source_entry *entry, struct report *report)
 {
-    struct nearest nearest = {.wanted = entry->name};
-    for (size_t i = 0; i < sources->kernel_count; i++) {
-        if (strcmp(sources->kernels[i].name, entry->name) == 0)
-            return;
-        nearest_try(&nearest, sources->kernels[i].name);
-    }
-    FINDING_AT(report, FINDING_NO_KERNEL, entry->at, nearest.name, "entry %s names the kernel %s, which no device file defines",
-               entry->symbol, entry->name);
+    if (names_find(&index->kernels, entry->name) == SIZE_MAX)
+        FINDING_AT(report, FINDING_NO_KERNEL, entry->at, names_nearest(&index->kernels, entry->name, report),
+                   "entry %s names the kernel %s, which no device file defines", entry->symbol, entry->name);
 }
 
 static void check_all(const struct host *hosts, size_t count, const struct sources *sources, struct report *report)
@@ -281,15 +288,17 @@ static void check_all(const struct host *hosts, size_t count, const struct sourc
         calls = check_calls(&hosts[i], calls);
     }
     check_missing_init(hosts, count, calls);
+    struct index index = index_of(sources);
     for (size_t i = 0; i < sources->entry_count; i++) {
         check_entry(&sources->entries[i], report);
-        check_twice(sources, i, report);
+        check_twice(sources, &index, i, report);
         if (sources->device_files > 0 && sources->entries[i].name != NULL && !sources->entries[i].global)
-            check_has_kernel(sources, &sources->entries[i], report);
+            check_has_kernel(&index, &sources->entries[i], report);
     }
-    check_uses(sources, report);
+    check_uses(sources, &index, report);
     for (size_t i = 0; count > 0 && i < sources->kernel_count; i++)
-        check_kernel(sources, i, report);
+        check_kernel(sources, &index, i, report);
+    index_free(&index);
     if (count == 0 || sources->device_files == 0)
         report_note(report, count == 0 ? "rex-check" : hosts->path, "no %s file given: kernels and entries are not compared",
                     count == 0 ? "host" : "device");

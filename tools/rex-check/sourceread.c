@@ -38,12 +38,12 @@ static void add_entry(struct sources *sources, struct source_entry entry)
 /* "a" "b" is one string. */
 static char *joined(const struct tokens *tokens, size_t index)
 {
-    char *whole = token_string(token_at(tokens, index));
-    while (token_at(tokens, ++index)->kind == TOKEN_STRING) {
-        char *longer = tool_format("%s%.*s", whole, (int)tokens->list[index].length, tokens->list[index].text);
-        free(whole);
-        whole = longer;
-    }
+    size_t end = index, length = 0;
+    for (; token_at(tokens, end)->kind == TOKEN_STRING; end++)
+        length += tokens->list[end].length;
+    char *whole = tool_alloc(length + 1, 1);
+    for (length = 0; index < end; length += tokens->list[index++].length)
+        memcpy(whole + length, tokens->list[index].text, tokens->list[index].length);
     return whole;
 }
 
@@ -78,6 +78,12 @@ static bool says_section(const struct tokens *tokens, size_t from, size_t to)
     return false;
 }
 
+/* A declaration has one such type: behind it, or before it, the next declaration begins. */
+static bool is_entry(const struct token *token)
+{
+    return token_is(token, "__tgt_offload_entry");
+}
+
 /* Behind the type at INDEX: a definition with values is an entry. The token behind it; INDEX + 1 where it is none. */
 static size_t read_entry(struct sources *sources, const char *path, const struct tokens *tokens, size_t index)
 {
@@ -85,12 +91,12 @@ static size_t read_entry(struct sources *sources, const char *path, const struct
     size_t begin = index, open = index + 2;
     if (symbol->kind != TOKEN_NAME)
         return index + 1;
-    while (open < tokens->count && !token_is(&tokens->list[open], "=") && !token_is(&tokens->list[open], ";"))
+    while (open < tokens->count && !token_is(&tokens->list[open], "=") && !token_is(&tokens->list[open], ";") && !is_entry(&tokens->list[open]))
         open = token_is(&tokens->list[open], "(") ? token_closing(tokens, open) + 1 : open + 1;
     if (!token_is(token_at(tokens, open), "=") || !token_is(token_at(tokens, open + 1), "{"))
         return index + 1;
     /* The attribute may stand in front of the type. */
-    while (begin > 0 && !token_is(&tokens->list[begin - 1], ";") && !token_is(&tokens->list[begin - 1], "}"))
+    while (begin > 0 && !token_is(&tokens->list[begin - 1], ";") && !token_is(&tokens->list[begin - 1], "}") && !is_entry(&tokens->list[begin - 1]))
         begin--;
     size_t close = token_closing(tokens, open + 1);
     struct source_entry entry = {.at = position(path, tokens, index), .symbol = token_string(symbol)};
@@ -133,7 +139,7 @@ void source_read_host(struct sources *sources, const char *path, const struct to
 {
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i];
-        if (token_is(token, "__tgt_offload_entry"))
+        if (is_entry(token))
             i = read_entry(sources, path, tokens, i) - 1;
         else if (token_is(token, "REX_KERNEL"))
             add_macro_entry(sources, path, tokens, i, "__");
@@ -159,7 +165,8 @@ static void add_kernel(struct sources *sources, struct source_kernel kernel)
 /* extern "C" in front of __global__ at INDEX, in the same declaration. */
 static bool says_c(const struct tokens *tokens, size_t index)
 {
-    while (index-- > 0 && !token_is(&tokens->list[index], ";") && !token_is(&tokens->list[index], "}"))
+    while (index-- > 0 && !token_is(&tokens->list[index], ";") && !token_is(&tokens->list[index], "}") &&
+           !token_is(&tokens->list[index], "__global__"))
         if (tokens->list[index].kind == TOKEN_STRING && tokens->list[index].length == 1 && *tokens->list[index].text == 'C')
             return true;
     return false;
@@ -170,6 +177,8 @@ static void read_global(struct sources *sources, const char *path, const struct 
 {
     const struct token *name = NULL;
     for (size_t i = index + 1; i < tokens->count && !token_is(&tokens->list[i], ";") && !token_is(&tokens->list[i], "{"); i++) {
+        if (token_is(&tokens->list[i], "__global__"))
+            return;
         if (!token_is(&tokens->list[i], "(")) {
             name = tokens->list[i].kind == TOKEN_NAME ? &tokens->list[i] : name;
             continue;

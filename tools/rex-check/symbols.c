@@ -27,15 +27,21 @@ static void add_key(struct program *program, const struct elf_symbol *symbol)
     program->keys[program->key_count++] = (struct key){.name = symbol->name, .place = symbol->place, .size = symbol->size};
 }
 
+/* The last table that begins at or before PLACE: those of a file do not lie upon each other, unless it is made up. */
 size_t program_table_at(const struct program *program, struct elf_place place)
 {
-    for (size_t i = 0; i < program->table_count; i++) {
-        const struct table *table = &program->tables[i];
-        if (place.section == table->begin.section && place.offset - table->begin.offset < table->size &&
-            place.offset >= table->begin.offset)
-            return i;
+    size_t low = 0, high = program->table_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elf_compare_places(program->tables[program->tables_by_place[middle]].begin, place) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NO_TABLE;
+    size_t number = low > 0 ? program->tables_by_place[low - 1] : NO_TABLE;
+    const struct table *table = number != NO_TABLE ? &program->tables[number] : NULL;
+    bool inside = table != NULL && place.section == table->begin.section && place.offset - table->begin.offset < table->size;
+    return inside ? number : NO_TABLE;
 }
 
 static void note_object(struct program *program, const struct elf_symbol *symbol)
@@ -116,9 +122,9 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
         else
             high = middle;
     }
-    for (; low < count && elf_compare_places(rows[low]->key.place, symbol->place) == 0; low++)
-        if (rows[low]->key.symbol == NULL)
-            rows[low]->key.symbol = symbol->name;
+    /* Rows with one key get its name together, from the first symbol there. */
+    for (; low < count && rows[low]->key.symbol == NULL && elf_compare_places(rows[low]->key.place, symbol->place) == 0; low++)
+        rows[low]->key.symbol = symbol->name;
 }
 
 /* ROWS have keys with other names than ours: those of clang, of globals, or wrong ones. */
@@ -141,9 +147,11 @@ void symbols_name(struct program *program)
         struct key *key = row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
         if (key != NULL) {
             /* One place may have two names: gcc merges nothing, a linker's script could. */
-            for (struct key *same = key; same < program->keys + program->key_count && elf_compare_places(same->place, key->place) == 0;
-                 same++)
+            for (struct key *same = key; !same->in_entry; same++) {
                 same->in_entry = true;
+                if (same + 1 == program->keys + program->key_count || elf_compare_places(same[1].place, key->place) != 0)
+                    break;
+            }
             if (row->key.symbol == NULL)
                 row->key.symbol = key->name;
         } else if (row->key.kind == TARGET_PLACE && row->key.symbol == NULL)

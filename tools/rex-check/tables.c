@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
@@ -52,18 +53,36 @@ static void add_table(struct program *program, size_t index, const Elf64_Shdr *s
                                                              .newer = newer};
 }
 
+static int compare_tables(const void *a, const void *b, void *context)
+{
+    const struct program *program = context;
+    size_t one = *(const size_t *)a, other = *(const size_t *)b;
+    int order = elf_compare_places(program->tables[one].begin, program->tables[other].begin);
+    return order != 0 ? order : one < other ? -1 : one > other;
+}
+
+static void sort_tables(struct program *program)
+{
+    program->tables_by_place = tool_alloc(program->table_count, sizeof *program->tables_by_place);
+    for (size_t i = 0; i < program->table_count; i++)
+        program->tables_by_place[i] = i;
+    qsort_r(program->tables_by_place, program->table_count, sizeof *program->tables_by_place, compare_tables, program);
+}
+
 /* Entries whose pointers are in relocations of a form that is not read would seem to be empty. */
 static int check_relocations(struct program *program)
 {
     enum { CREL = 0x40000014 }; /* clang -Wa,--crel */
     Elf64_Shdr section;
-    for (size_t i = 1; elf_is_object(&program->file) && elf_section(&program->file, i, &section) == 0; i++)
-        for (size_t k = 0; (section.sh_type == SHT_REL || section.sh_type == CREL) && k < program->table_count; k++)
-            if (section.sh_info == program->tables[k].section) {
-                snprintf(program->file.why, sizeof program->file.why, "relocations of its %s are in a form that is not read here, %s",
-                         program->tables[k].name, section.sh_type == CREL ? "CREL" : "REL");
-                return -1;
-            }
+    for (size_t i = 1; elf_is_object(&program->file) && elf_section(&program->file, i, &section) == 0; i++) {
+        bool unread = section.sh_type == SHT_REL || section.sh_type == CREL;
+        size_t table = unread ? program_table_at(program, (struct elf_place){section.sh_info, 0}) : NO_TABLE;
+        if (table != NO_TABLE) {
+            snprintf(program->file.why, sizeof program->file.why, "relocations of its %s are in a form that is not read here, %s",
+                     program->tables[table].name, section.sh_type == CREL ? "CREL" : "REL");
+            return -1;
+        }
+    }
     return 0;
 }
 
@@ -86,6 +105,7 @@ int tables_find(struct program *program)
         struct table *table = &program->tables[program->table_count - 1];
         table->newer |= looks_newer(bytes, section.sh_size);
     }
+    sort_tables(program);
     return check_relocations(program);
 }
 
@@ -123,15 +143,38 @@ static uint64_t into_table(const struct table *table, const struct elf_symbol *s
     return symbol->place.offset - table->begin.offset;
 }
 
-/* Whether the symbols say that entries lie elsewhere than one behind another. */
-static bool disordered(const struct program *program, size_t table)
+/* Counts the symbols of each table, then lists them: both in the order of places. */
+static void list_symbols(struct program *program)
 {
-    const struct table *of = &program->tables[table];
-    size_t size = table_entry_size(of);
-    for (size_t i = 0; i < program->entry_symbol_count; i++) {
-        const struct entry_symbol *entry = &program->entry_symbols[i];
-        if (entry->table == table &&
-            (into_table(of, &entry->symbol) % size != 0 || (entry->symbol.size != 0 && entry->symbol.size != size)))
+    size_t total = 0;
+    for (size_t i = 0; i < program->entry_symbol_count; i++)
+        if (program->entry_symbols[i].table != NO_TABLE)
+            program->tables[program->entry_symbols[i].table].symbol_count++;
+    for (size_t i = 0; i < program->table_count; i++) {
+        program->tables[i].first_symbol = total;
+        total += program->tables[i].symbol_count;
+        program->tables[i].symbol_count = 0;
+    }
+    program->entry_symbols_of_tables = tool_alloc(total, sizeof *program->entry_symbols_of_tables);
+    for (size_t i = 0; i < program->entry_symbol_count; i++)
+        if (program->entry_symbols[i].table != NO_TABLE) {
+            struct table *table = &program->tables[program->entry_symbols[i].table];
+            program->entry_symbols_of_tables[table->first_symbol + table->symbol_count++] = &program->entry_symbols[i];
+        }
+}
+
+static const struct elf_symbol *symbol_of(const struct program *program, const struct table *table, size_t index)
+{
+    return &program->entry_symbols_of_tables[table->first_symbol + index]->symbol;
+}
+
+/* Whether the symbols say that entries lie elsewhere than one behind another. */
+static bool disordered(const struct program *program, const struct table *table)
+{
+    size_t size = table_entry_size(table);
+    for (size_t i = 0; i < table->symbol_count; i++) {
+        const struct elf_symbol *entry = symbol_of(program, table, i);
+        if (into_table(table, entry) % size != 0 || (entry->size != 0 && entry->size != size))
             return true;
     }
     return false;
@@ -139,10 +182,10 @@ static bool disordered(const struct program *program, size_t table)
 
 static void rows_by_symbols(struct program *program, size_t table)
 {
-    size_t index = 0;
-    for (size_t i = 0; i < program->entry_symbol_count; i++)
-        if (program->entry_symbols[i].table == table)
-            add_row(program, table, index++, program->entry_symbols[i].symbol.place, program->entry_symbols[i].symbol.name);
+    for (size_t i = 0; i < program->tables[table].symbol_count; i++) {
+        const struct elf_symbol *entry = symbol_of(program, &program->tables[table], i);
+        add_row(program, table, i, entry->place, entry->name);
+    }
 }
 
 static void rows_by_size(struct program *program, size_t table)
@@ -153,21 +196,25 @@ static void rows_by_size(struct program *program, size_t table)
         struct elf_place place = {of->begin.section, of->begin.offset + i * size};
         const char *name = NULL;
         /* Both are in order. */
-        while (symbol < program->entry_symbol_count && elf_compare_places(program->entry_symbols[symbol].symbol.place, place) < 0)
+        while (symbol < of->symbol_count && elf_compare_places(symbol_of(program, of, symbol)->place, place) < 0)
             symbol++;
-        if (symbol < program->entry_symbol_count && elf_compare_places(program->entry_symbols[symbol].symbol.place, place) == 0)
-            name = program->entry_symbols[symbol].symbol.name;
+        if (symbol < of->symbol_count && elf_compare_places(symbol_of(program, of, symbol)->place, place) == 0)
+            name = symbol_of(program, of, symbol)->name;
         add_row(program, table, (size_t)i, place, name);
     }
 }
 
 void tables_read(struct program *program)
 {
+    list_symbols(program);
     for (size_t i = 0; i < program->table_count; i++) {
-        program->tables[i].disordered = disordered(program, i);
-        if (program->tables[i].disordered)
+        struct table *table = &program->tables[i];
+        table->first_row = program->row_count;
+        table->disordered = disordered(program, table);
+        if (table->disordered)
             rows_by_symbols(program, i);
         else
             rows_by_size(program, i);
+        table->row_count = program->row_count - table->first_row;
     }
 }

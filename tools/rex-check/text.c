@@ -35,9 +35,7 @@ static void print_program(const struct program *program)
     printf(": %s", program_kind(program, buffer));
     for (size_t i = 0; i < program->table_count; i++) {
         const struct table *table = &program->tables[i];
-        size_t rows = 0;
-        for (size_t k = 0; k < program->row_count; k++)
-            rows += program->rows[k].table == i;
+        size_t rows = table->row_count;
         printf("%s %zu %s in %s (%zu bytes each)", i == 0 ? ";" : ",", rows, rows == 1 ? "entry" : "entries", table->name,
                table_entry_size(table));
     }

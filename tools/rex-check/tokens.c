@@ -8,6 +8,7 @@
 #include "tokens.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/memory.h"
@@ -39,7 +40,7 @@ static void add(struct reader *reader, enum token_kind kind, const char *text, s
 {
     struct tokens *tokens = reader->tokens;
     tokens->list = tool_grow(tokens->list, tokens->count, sizeof *tokens->list);
-    tokens->list[tokens->count++] = (struct token){kind, text, length, line};
+    tokens->list[tokens->count++] = (struct token){kind, text, length, line, 0};
 }
 
 static bool in_name(char c)
@@ -166,7 +167,33 @@ static void read_word(struct reader *reader)
     add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, (size_t)(reader->at - from), reader->line);
 }
 
-void tokens_read(struct tokens *tokens, const char *text, size_t size)
+static bool is_one_of(const struct token *token, const char *marks)
+{
+    return token->kind == TOKEN_MARK && strchr(marks, *token->text) != NULL;
+}
+
+static void match_brackets(struct tokens *tokens)
+{
+    size_t innermost = SIZE_MAX; /* of the brackets that are open; each has the next outer one in its field for as long */
+    for (size_t i = 0; i < tokens->count; i++) {
+        struct token *token = &tokens->list[i];
+        size_t open = innermost;
+        token->closing = tokens->count;
+        if (is_one_of(token, "({[")) {
+            token->closing = innermost;
+            innermost = i;
+        } else if (open != SIZE_MAX && is_one_of(token, ")}]")) {
+            innermost = tokens->list[open].closing;
+            tokens->list[open].closing = i;
+        }
+    }
+    for (size_t outer; innermost != SIZE_MAX; innermost = outer) {
+        outer = tokens->list[innermost].closing;
+        tokens->list[innermost].closing = tokens->count;
+    }
+}
+
+static void read_all(struct tokens *tokens, const char *text, size_t size)
 {
     struct reader reader = {tokens, text, text + size, 1};
     bool line_begins = true;
@@ -193,6 +220,12 @@ void tokens_read(struct tokens *tokens, const char *text, size_t size)
     }
 }
 
+void tokens_read(struct tokens *tokens, const char *text, size_t size)
+{
+    read_all(tokens, text, size);
+    match_brackets(tokens);
+}
+
 bool token_is(const struct token *token, const char *text)
 {
     return (token->kind == TOKEN_NAME || token->kind == TOKEN_MARK) && token->length == strlen(text) &&
@@ -201,22 +234,13 @@ bool token_is(const struct token *token, const char *text)
 
 const struct token *token_at(const struct tokens *tokens, size_t index)
 {
-    static const struct token nothing = {TOKEN_MARK, "", 0, 0};
+    static const struct token nothing = {TOKEN_MARK, "", 0, 0, 0};
     return index < tokens->count ? &tokens->list[index] : &nothing;
 }
 
 size_t token_closing(const struct tokens *tokens, size_t index)
 {
-    size_t depth = 0;
-    for (; index < tokens->count; index++) {
-        const struct token *token = &tokens->list[index];
-        if (token->kind != TOKEN_MARK)
-            continue;
-        depth += *token->text == '(' || *token->text == '{' || *token->text == '[';
-        if ((*token->text == ')' || *token->text == '}' || *token->text == ']') && --depth == 0)
-            return index;
-    }
-    return tokens->count;
+    return index < tokens->count ? tokens->list[index].closing : tokens->count;
 }
 
 char *token_string(const struct token *token)

@@ -12,6 +12,7 @@ struct token {
     enum token_kind kind;
     const char *text;
     size_t length, line;
+    size_t closing; /* of a bracket that opens: the index of the one that closes it */
 };
 
 struct tokens {

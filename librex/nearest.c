@@ -1,10 +1,13 @@
 /* nearest.c - which of some names was probably meant. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "common/nearest.h"
+#include "nearest.h"
 
 #include <stdint.h>
 #include <string.h>
 
+#include "rex/image.h"
+
 #define LONGEST_NAME 255
+#define MOST_COMPARED 4096 /* a message is not worth more */
 
 /* Edits that make B of A; more than MOST if it takes more than that. */
 static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most)
@@ -38,7 +41,7 @@ static size_t common_ending(const char *a, size_t length_a, const char *b, size_
 }
 
 /* A third of the letters before the common ending may differ. */
-void nearest_try(struct nearest *nearest, const char *name)
+void rex_nearest_try(struct rex_nearest *nearest, const char *name)
 {
     size_t wanted = strlen(nearest->wanted), length = strlen(name);
     size_t ending = common_ending(nearest->wanted, wanted, name, length);
@@ -53,9 +56,20 @@ void nearest_try(struct nearest *nearest, const char *name)
         most = nearest->edits - 1;
     }
     size_t apart = wanted > length ? wanted - length : length - wanted;
-    size_t edits = apart <= most ? distance(nearest->wanted, wanted, name, length, most) : SIZE_MAX;
+    if (apart > most || nearest->compared == MOST_COMPARED)
+        return;
+    nearest->compared++;
+    size_t edits = distance(nearest->wanted, wanted, name, length, most);
     if (edits <= most) {
         nearest->name = name;
         nearest->edits = edits;
     }
+}
+
+const char *rex_nearest_name(const char *name, const char *const *names, size_t count)
+{
+    struct rex_nearest nearest = {.wanted = name};
+    for (size_t i = 0; i < count; i++)
+        rex_nearest_try(&nearest, names[i]);
+    return nearest.name;
 }
