@@ -66,7 +66,8 @@ $(completion)/$(2)/$(3): $(completion)/$(1).help tools/completion/completions.aw
 	$$(Q)awk -v program=$(1) -v shell=$(2) -f tools/completion/completions.awk $$< > $$@ || { rm -f $$@; exit 1; }
 endef
 
-$(completion)/%.help: $(tools)/%
+# rex-cc says nothing before there is a library beside it.
+$(completion)/%.help: $(tools)/% | $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$< --help > $@ || { rm -f $@; exit 1; }
 
