@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "choose.h"
 #include "error.h"
 #include "image.h"
 #include "log.h"
