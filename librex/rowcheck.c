@@ -204,10 +204,16 @@ static void make_known(const struct look *look, const struct wanted *wanted)
         *place_of(wanted->begin) = (struct known){wanted->begin, wanted->size, look->generation, look->number};
 }
 
-static int not_whole(const struct look *look, const struct wanted *wanted, int code, const char *where)
+static int absent(const struct look *look, const struct wanted *wanted, const char *where)
 {
-    return rex_fail(code, "%s: map row %d, %lld bytes at %p, is %s on device %d%s", look->what, wanted->row, (long long)wanted->size,
-                    wanted->begin, where, look->number, code == REX_EOVERLAP ? ": libomptarget aborts on that" : "");
+    return rex_fail(REX_EABSENT, "%s: map row %d, %lld bytes at %p, is %s on device %d", look->what, wanted->row, (long long)wanted->size,
+                    wanted->begin, where, look->number);
+}
+
+static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
+{
+    return rex_fail(REX_EOVERLAP, "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that", look->what, wanted->row,
+                    (long long)wanted->size, wanted->begin, where, look->number);
 }
 
 /* The call will map this: nothing that is mapped already may lie in it. */
@@ -218,7 +224,7 @@ static int check_new(struct look *look, const struct wanted *wanted)
     const void *within;
     if (!row.may_exceed && rex_mapping_within(wanted->begin, (size_t)wanted->size, look->number, &within) &&
         rex_memory_presence(within, 1, look->number) != REX_ABSENT)
-        return not_whole(look, wanted, REX_EOVERLAP, "mapped in its middle");
+        return overlap(look, wanted, "mapped in its middle");
     return rex_new_rows_add(&look->new_rows, row);
 }
 
@@ -231,11 +237,11 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
     if (presence == REX_PRESENT_WHOLE)
         make_known(look, wanted);
     else if (needed)
-        return not_whole(look, wanted, REX_EABSENT, presence == REX_ABSENT ? "not mapped" : "mapped in part");
+        return absent(look, wanted, presence == REX_ABSENT ? "not mapped" : "mapped in part");
     else if (presence == REX_ABSENT)
         return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
     else if (!may_exceed(wanted->type, look->purpose))
-        return not_whole(look, wanted, REX_EOVERLAP, "mapped in part");
+        return overlap(look, wanted, "mapped in part");
     return REX_OK;
 }
 

@@ -68,7 +68,8 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct 
  * @launch   what and where; @map: its arguments, NULL for none.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
  * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY,
- * REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP, REX_ECUDA (a queue has found the
+ * REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP (a row is mapped
+ * in part, or overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has found the
  * device lost), or an error of rex_module_register(). Since 0.1.
  */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map);
@@ -79,7 +80,8 @@ REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_ke
 
 /**
  * rex_module_data_begin(): target data, or enter data: maps the rows of @map. Registers @module first where needed.
- * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP, REX_ECUDA (a queue has found the device lost), or an error of
+ * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or overlaps an earlier one and does not lie in it),
+ * REX_ENOMEM, REX_ECUDA (a queue has found the device lost), or an error of
  * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say REX_EHOST. Since 0.1.
  */
 REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map);

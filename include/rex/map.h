@@ -132,7 +132,7 @@ static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
     return row;
 }
 
-/** rex_row_member(): @row as a member of the object in row @parent, counted from 0; no parameter of its own. Since 0.1. */
+/** rex_row_member(): @row as a member of the object in row @parent, counted from 0, in which it lies if it is no pointee; no parameter. Since 0.1. */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
     row.type = (row.type & ~REX_TYPE_PARAMETER) | REX_TYPE_MEMBER_OF(parent);
@@ -209,7 +209,7 @@ static inline struct rex_row rex_row_in_region(struct rex_row row)
         REX_STATIC_ASSERT(sizeof rex_value_copy <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");           \
         rex_row_value(&rex_value_copy, sizeof rex_value_copy);                                                         \
     }))
-/** REX_DEVICE_POINTER(pointer): is_device_ptr: a pointer that already is a device address. Since 0.1. */
+/** REX_DEVICE_POINTER(pointer): is_device_ptr, has_device_addr: a pointer that already is a device address. Since 0.1. */
 #define REX_DEVICE_POINTER(pointer) REX_VALUE((const volatile void *)(pointer))
 /** REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of a copy of its own, of any size. Since 0.1. */
 #define REX_FIRSTPRIVATE(object) REX_OBJECT(REX_TYPE_PRIVATE | REX_TYPE_TO, object)
@@ -227,7 +227,7 @@ static inline struct rex_row rex_row_in_region(struct rex_row row)
 #define REX_USE_DEVICE_POINTER(pointer) rex_row_object((pointer), 0, REX_TYPE_RETURN)
 /** REX_RETURN(row): maps as @row says and gives the device address back as well. Since 0.1. */
 #define REX_RETURN(row) rex_row_with(row, REX_TYPE_RETURN)
-/** rex_map_address(): what row @row of @map gave back: the device address of its base. Since 0.1. */
+/** rex_map_address(): what row @row of @map gave back: the device address of its base. The end of the mapping puts the base back. Since 0.1. */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
     return map->base[row];

@@ -96,7 +96,7 @@ struct ident;
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU.
  * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the message names the queue.
- * REX_EOVERLAP      memory to map is mapped already in part; libomptarget aborts on that.
+ * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row; libomptarget aborts on that.
  * Since 0.1.
  */
 enum rex_error {
