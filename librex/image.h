@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "choose.h"
 #include "release.h"
 #include "rex/offload.h"
 #include "view.h"
