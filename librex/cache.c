@@ -1,9 +1,9 @@
 /*
  * cache.c - what the CUDA driver made of PTX, kept in the user's cache folder.
  *
- * A file is called after a hash of its key, and holds the whole key: it is used if that is equal to what is asked for, and its checksum is right. Nobody else can
- * have written it: folder and file have to be the user's own, and closed to others. Files appear whole, by rename(), so that any number of processes may
- * read and write, and any file may be removed at any time.
+ * A file is called after a hash of its key, and holds the whole key: it is used if that is equal to what is asked for, and its checksum is
+ * right. Nobody else can have written it: folder and file have to be the user's own, and closed to others. Files appear whole, by rename(),
+ * so that any number of processes may read and write, and any file may be removed at any time.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -59,7 +59,7 @@ static void name_of(const struct rex_cache_key *key, char name[NAME_MAX_BYTES])
     snprintf(name, NAME_MAX_BYTES, "%016llx-sm_%u" REX_CACHE_SUFFIX, (unsigned long long)hash, key->architecture);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------------- */
 
 /* Why the file is not what is asked for; NULL: it is. */
 static const char *wrong(const struct rex_bytes *file, const struct rex_cache_key *key)
@@ -130,7 +130,7 @@ int rex_cache_load(const struct rex_cache_key *key, const char *name, unsigned c
     return result;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const void *bytes, size_t size)
 {
@@ -149,7 +149,9 @@ static int write_file(int fd, const struct rex_cache_key *key, const unsigned ch
 {
     struct header header = header_of(key, size);
     header.sum = sum_of(header, key->source, bytes);
-    return write_all(fd, &header, sizeof header) == 0 && write_all(fd, key->source, key->source_size) == 0 ? write_all(fd, bytes, size) : -1;
+    if (write_all(fd, &header, sizeof header) != 0 || write_all(fd, key->source, key->source_size) != 0)
+        return -1;
+    return write_all(fd, bytes, size);
 }
 
 /* Under another name until it is whole, which no other thread or process uses. */

@@ -14,7 +14,7 @@ bool rex_image_suits(unsigned image, unsigned device)
     return image / 10 == device / 10 && image % 10 <= device % 10;
 }
 
-/* ---- how well an image suits ------------------------------------------------------------------------------------------------- */
+/* ---- how well an image suits ------------------------------------------------------------------------------------------- */
 
 #define EXACT 1000000u
 #define SAME_MAJOR 500000u
@@ -42,7 +42,7 @@ static bool is_for_gpu(const struct rex_image_item *item)
     return item->kind == REX_IMAGE_CUBIN || item->kind == REX_IMAGE_PTX;
 }
 
-/* ---- all images --------------------------------------------------------------------------------------------------------------- */
+/* ---- all images -------------------------------------------------------------------------------------------------------- */
 
 typedef bool visitor(const struct rex_choice *image, const struct rex_image_item *item, void *context);
 
@@ -93,7 +93,7 @@ bool rex_choose_lacks_gpu(const struct rex_sources *sources)
     return rex_cuda_devices() == 0 && !visit_all(sources, take_host, &host) && visit_all(sources, needs_gpu, NULL);
 }
 
-/* ---- the choice ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the choice -------------------------------------------------------------------------------------------------------- */
 
 struct listing {
     struct rex_report text;
@@ -104,11 +104,13 @@ static bool tell(const struct rex_choice *image, const struct rex_image_item *it
 {
     struct listing *listing = context;
     char target[REX_TARGET_MAX];
-    if (listing->path == image->source->path)
-        rex_report_add(&listing->text, ", %s", rex_item_target(item, target));
+    const char *path = image->source->path, *separator = listing->text.length > 0 ? "; " : "";
+    rex_item_target(item, target);
+    if (listing->path == path)
+        rex_report_add(&listing->text, ", %s", target);
     else
-        rex_report_add(&listing->text, "%s%s is for %s", listing->text.length > 0 ? "; " : "", image->source->path, rex_item_target(item, target));
-    listing->path = image->source->path;
+        rex_report_add(&listing->text, "%s%s is for %s", separator, path, target);
+    listing->path = path;
     return false;
 }
 
@@ -120,26 +122,38 @@ static int nothing_suits(const struct rex_sources *sources)
     if (sources->missing.length > 0)
         rex_report_add(&listing.text, "; there is no %s", sources->missing.text);
     if (rex_cuda_devices() == 0)
-        return rex_fail(REX_ENODEVICE, "no device image can be used: %s; this process has no NVIDIA GPU: %s", listing.text.text, rex_cuda_why());
+        return rex_fail(REX_ENODEVICE, "no device image can be used: %s; this process has no NVIDIA GPU: %s", listing.text.text,
+                        rex_cuda_why());
     return rex_fail(REX_ENODEVICE, "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u", sm, listing.text.text, sm);
 }
 
+/* A program that runs on the CPU because its GPU is out of order should hear of it. */
 static void log_choice(const struct rex_choice *choice, const struct rex_sources *sources)
 {
     struct listing all = {.path = NULL};
     char target[REX_TARGET_MAX];
+    const struct rex_image_item *item = &choice->source->list.entries[choice->index].item;
     visit_all(sources, tell, &all);
     rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text.text);
-    rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,
-            rex_item_target(&choice->source->list.entries[choice->index].item, target));
+    if (item->kind == REX_IMAGE_HOST && visit_all(sources, needs_gpu, NULL))
+        rex_log(rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO, "host image %s is used: %s", choice->source->path, rex_cuda_why());
+    else
+        rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path, rex_item_target(item, target));
+}
+
+/* Nothing to choose: who opens it says what is wrong with it. PTX has to be compiled for a GPU. */
+static bool is_plain(const struct rex_sources *sources)
+{
+    const struct rex_image_list *list = &sources->list[0].list;
+    return sources->count == 1 && sources->missing.length == 0 && list->plain && list->entries[0].item.kind != REX_IMAGE_PTX;
 }
 
 int rex_choose(const struct rex_sources *sources, struct rex_choice *choice)
 {
     struct best best = {.rank = 0};
     *choice = (struct rex_choice){sources->list, 0, -1};
-    if (sources->count == 1 && sources->missing.length == 0 && sources->list[0].list.plain && sources->list[0].list.entries[0].item.kind != REX_IMAGE_PTX)
-        return REX_OK; /* who opens it says what is wrong with it */
+    if (is_plain(sources))
+        return REX_OK;
     for (int i = 0; i < rex_cuda_devices() && best.rank == 0; i++) {
         best.sm = rex_cuda_architecture(i);
         visit_all(sources, take_better, &best);

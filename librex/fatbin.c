@@ -1,9 +1,9 @@
 /*
  * fatbin.c - nvcc's fatbin: a header, then members, each with a header of its own before its payload.
  *
- * NVIDIA documents no layout. This is what fatbinary of CUDA 13.0 writes for sm_75 to sm_121, with Zstandard or, for -compress-mode=speed, LZ4; public
- * readers of what older toolkits wrote, with LZ4 alone, agree with it. A member's header has 64 bytes and may be longer: a name, options, what sm_100
- * and later need. Payloads are padded to 8 bytes.
+ * NVIDIA documents no layout. This is what fatbinary of CUDA 13.0 writes for sm_75 to sm_121, with Zstandard or, for -compress-mode=speed,
+ * LZ4; public readers of what older toolkits wrote, with LZ4 alone, agree with it. A member's header has 64 bytes and may be longer: a
+ * name, options, what sm_100 and later need. Payloads are padded to 8 bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

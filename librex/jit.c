@@ -49,7 +49,7 @@ static int find(struct linker *linker)
 
 #define CUDA(function, ...) rex_cuda_record(linker->function(__VA_ARGS__), #function)
 
-/* ---- what the linker says ------------------------------------------------------------------------------------------------------ */
+/* ---- what the linker says ---------------------------------------------------------------------------------------------- */
 
 static const struct {
     int result;
@@ -87,7 +87,7 @@ static int failed(int result, char *log, const char *name)
     return rex_fail(hint != NULL ? REX_EIMAGE : REX_ECUDA, "device image %s: the CUDA driver cannot compile the PTX: %s", name, said);
 }
 
-/* ---- linking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- linking ----------------------------------------------------------------------------------------------------------- */
 
 /* The linker's CUBIN lasts as long as the linker. */
 static int copy_out(const void *from, size_t size, unsigned char **cubin, size_t *cubin_size)
@@ -101,7 +101,8 @@ static int copy_out(const void *from, size_t size, unsigned char **cubin, size_t
     return REX_OK;
 }
 
-static int link_ptx(const struct linker *linker, const unsigned char *ptx, size_t size, const char *name, unsigned char **cubin, size_t *cubin_size)
+static int link_ptx(const struct linker *linker, const unsigned char *ptx, size_t size, const char *name, unsigned char **cubin,
+                    size_t *cubin_size)
 {
     char log[2048] = "";
     int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE};
@@ -133,7 +134,7 @@ static int link_on(const struct linker *linker, int gpu, const unsigned char *pt
     return result;
 }
 
-/* ---- the cache ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the cache --------------------------------------------------------------------------------------------------------- */
 
 /* What the code depends on besides the PTX: the driver, by its number and by its file, libcuda.so.580.95.05. */
 static void name_driver(const struct linker *linker, char driver[REX_CACHE_MAKER_MAX])

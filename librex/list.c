@@ -29,7 +29,7 @@ static int add(struct rex_image_list *list, const struct rex_image_item *item, e
     return REX_OK;
 }
 
-/* ---- one image -------------------------------------------------------------------------------------------------------------- */
+/* ---- one image --------------------------------------------------------------------------------------------------------- */
 
 static void tell_kind(struct rex_image_item *item, const unsigned char *bytes, size_t size)
 {
@@ -53,7 +53,7 @@ static int add_image(struct rex_image_list *list, size_t offset, size_t size)
     return add(list, &item, REX_UNPACKED);
 }
 
-/* ---- fatbins ----------------------------------------------------------------------------------------------------------------- */
+/* ---- fatbins ----------------------------------------------------------------------------------------------------------- */
 
 /* OFFSET: of the fatbin in the file. A member that is neither PTX nor a CUBIN, like the intermediate code of -dlto, is OTHER. */
 static int add_fatbin(struct rex_image_list *list, size_t offset, size_t size, const char *name)
@@ -75,7 +75,7 @@ static int add_fatbin(struct rex_image_list *list, size_t offset, size_t size, c
     return result == REX_OK && more < 0 ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, fatbin.why) : result;
 }
 
-/* ---- OffloadBinary ------------------------------------------------------------------------------------------------------------ */
+/* ---- OffloadBinary ----------------------------------------------------------------------------------------------------- */
 
 static int cut_off(const char *name)
 {
@@ -114,7 +114,7 @@ static int add_containers(struct rex_image_list *list, const char *name)
     return result;
 }
 
-/* ---- a file -------------------------------------------------------------------------------------------------------------------- */
+/* ---- a file ------------------------------------------------------------------------------------------------------------ */
 
 /* The image that the file is. Where that cannot be told from its first bytes, whoever looks inside says why. */
 static int add_plain(struct rex_image_list *list, const char *name)
@@ -171,11 +171,10 @@ int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *
 
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX])
 {
-    const char suffix[2] = {item->suffix, '\0'};
-    if (item->kind == REX_IMAGE_HOST)
-        return "the CPU";
-    if (item->kind == REX_IMAGE_OTHER)
-        return "another runtime";
-    snprintf(buffer, REX_TARGET_MAX, item->kind == REX_IMAGE_PTX ? "compute_%u%s (PTX)" : "sm_%u%s", item->architecture, suffix);
+    static const char *const forms[] = {[REX_IMAGE_CUBIN] = "sm_%u%.1s",
+                                        [REX_IMAGE_HOST] = "the CPU",
+                                        [REX_IMAGE_PTX] = "compute_%u%.1s (PTX)",
+                                        [REX_IMAGE_OTHER] = "another runtime"};
+    snprintf(buffer, REX_TARGET_MAX, forms[item->kind], item->architecture, &item->suffix);
     return buffer;
 }

@@ -1,8 +1,8 @@
 /*
  * ptx.c - read PTX: the GPU that it is for, its kernels with their parameters, its globals.
  *
- * Only declarations are read, outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8 Q[16]) .maxntid 256, 1, 1`, `.global .align 8 .b8
- * NAME[32]`. What is not understood is passed over; the driver's compiler has the last word on it.
+ * Only declarations are read, outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8 Q[16]) .maxntid 256, 1, 1`, `.global
+ * .align 8 .b8 NAME[32]`. What is not understood is passed over; the driver's compiler has the last word on it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +18,7 @@ struct text {
     size_t length;
 };
 
-/* ---- tokens ---------------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------------------------------------ */
 
 static bool is_word(char c)
 {
@@ -81,8 +81,8 @@ static uint64_t number(const struct text *text)
 }
 
 /*
- * The token as a string of its own. It moves one byte to the left, over the blank or the sign that ended the token before, which leaves room for
- * the NUL.
+ * The token as a string of its own. It moves one byte to the left, over the blank or the sign that ended the token before, which leaves
+ * room for the NUL.
  */
 static const char *name(struct text *text)
 {
@@ -91,7 +91,7 @@ static const char *name(struct text *text)
     return text->token - 1;
 }
 
-/* ---- the target ------------------------------------------------------------------------------------------------------------- */
+/* ---- the target -------------------------------------------------------------------------------------------------------- */
 
 bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix)
 {
@@ -108,7 +108,7 @@ bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *su
     return *architecture > 0;
 }
 
-/* ---- declarations ------------------------------------------------------------------------------------------------------------ */
+/* ---- declarations ------------------------------------------------------------------------------------------------------ */
 
 /* A parameter or a variable. */
 struct variable {

@@ -7,8 +7,8 @@
 #include "view.h"
 
 /*
- * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments. *ARCHITECTURE gets 90 for sm_90, *SUFFIX 'a' for sm_90a,
- * 'f' for sm_100f, else 0.
+ * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments. *ARCHITECTURE gets 90 for sm_90, *SUFFIX 'a'
+ * for sm_90a, 'f' for sm_100f, else 0.
  */
 bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix);
 

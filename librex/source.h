@@ -22,7 +22,9 @@ struct rex_sources {
     struct rex_report missing; /* the places of the files that do not exist */
 };
 
-/* Add the files of NAMES, separated by colons. 0 also where some do not exist; REX_ENOIMAGE, not recorded, where none does; or another error. */
+/*
+ * Add the files of NAMES, separated by colons. 0 also where some do not exist; REX_ENOIMAGE, not recorded, where none does; or another error.
+ */
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module, const char *names);
 
 /* Add a copy of SIZE bytes in memory. 0 or an error. */

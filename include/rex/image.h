@@ -34,8 +34,8 @@ extern "C" {
 
 /**
  * enum rex_image_kind: REX_IMAGE_CUBIN is code for one NVIDIA architecture; REX_IMAGE_HOST is a shared object for libomptarget's host
- * device; REX_IMAGE_PTX is NVIDIA's portable assembly, which the driver compiles for its GPU; REX_IMAGE_OTHER is in a file with several images
- * and of no use to librex: code for another maker's GPU, or a compiler's intermediate code. Since 0.1.
+ * device; REX_IMAGE_PTX is NVIDIA's portable assembly, which the driver compiles for its GPU; REX_IMAGE_OTHER is in a file with several
+ * images and of no use to librex: code for another maker's GPU, or a compiler's intermediate code. Since 0.1.
  */
 enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
@@ -49,8 +49,8 @@ struct rex_image_parameter {
 };
 
 /**
- * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into the image's bytes, or into the view. Of a kernel in
- * PTX @size, @registers and @shared_memory are 0: only the compiled one has them. Since 0.1.
+ * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into the image's bytes, or into the view. Of
+ * a kernel in PTX @size, @registers and @shared_memory are 0: only the compiled one has them. Since 0.1.
  */
 struct rex_image_symbol {
     const char *name;        /**< as an offload entry names it. */
@@ -86,8 +86,8 @@ REX_API void rex_image_view_close(struct rex_image_view *view);
 REX_API enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view);
 
 /**
- * rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; of PTX, the least that it can be compiled for; 0 for a host
- * image. Since 0.1.
+ * rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; of PTX, the least that it can be compiled for; 0
+ * for a host image. Since 0.1.
  */
 REX_API unsigned rex_image_view_architecture(const struct rex_image_view *view);
 
@@ -151,8 +151,8 @@ struct rex_image_item {
 };
 
 /**
- * rex_image_list_open(): lists the images in @bytes: nvcc's fatbin and LLVM's OffloadBinary hold any number, every other file is one. Nothing is
- * unpacked yet.
+ * rex_image_list_open(): lists the images in @bytes: nvcc's fatbin and LLVM's OffloadBinary hold any number, every other file is one.
+ * Nothing is unpacked yet.
  *
  * @list   where the new list is stored; close it with rex_image_list_close().
  * @bytes  the file, @size bytes; must outlive the list.
@@ -168,9 +168,9 @@ REX_API void rex_image_list_close(struct rex_image_list *list);
 REX_API const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list, size_t index);
 
 /**
- * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed: with libzstd or liblz4, which are opened then.
- * The file's bytes must outlive the view. @name is what messages call the image. Close the view with rex_image_view_close().
- * Returns 0, REX_EINVAL, REX_ENOMEM, REX_EIMAGE, or REX_EUNSUPPORTED: that library is missing. Since 0.1.
+ * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed: with libzstd or liblz4, which are opened
+ * then. The file's bytes must outlive the view. @name is what messages call the image. Close the view with rex_image_view_close(). Returns
+ * 0, REX_EINVAL, REX_ENOMEM, REX_EIMAGE, or REX_EUNSUPPORTED: that library is missing. Since 0.1.
  */
 REX_API int rex_image_list_view(const struct rex_image_list *list, size_t index, const char *name, struct rex_image_view **view);
 

@@ -1,8 +1,8 @@
 /*
  * link.c - the linker of the fake CUDA driver: it compiles nothing. What it gives is the file FAKE_LINK_CUBIN.
  *
- * FAKE_LINK_FAILS=NAME:RESULT makes a function return RESULT, with FAKE_LINK_LOG in the error log that the caller gave. It asks what the real one
- * asks: a current context, and PTX whose last byte is a NUL.
+ * FAKE_LINK_FAILS=NAME:RESULT makes a function return RESULT, with FAKE_LINK_LOG in the error log that the caller gave. It asks what the
+ * real one asks: a current context, and PTX whose last byte is a NUL.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

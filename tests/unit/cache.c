@@ -1,6 +1,6 @@
 /*
- * cache.c - what was made of PTX is kept: in a folder that is the user's own, by any number of processes, and never used where it is wrong. Real
- * files; the driver that compiles is a fake one.
+ * cache.c - what was made of PTX is kept: in a folder that is the user's own, by any number of processes, and never used where it is wrong.
+ * Real files; the driver that compiles is a fake one.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -87,7 +87,7 @@ static bool is_stored(void)
     return is_there(&key);
 }
 
-/* ---- what is found ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is found ----------------------------------------------------------------------------------------------------- */
 
 static void test_round_trip(void **state)
 {
@@ -171,7 +171,7 @@ static void test_damaged(void **state)
     free(bytes);
 }
 
-/* ---- whose it is ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- whose it is ------------------------------------------------------------------------------------------------------- */
 
 static void log_of(const void *action)
 {
@@ -265,7 +265,7 @@ static void test_no_room(void **state)
     assert_string_equal(only_file(folder), "");
 }
 
-/* ---- which folder ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- which folder ------------------------------------------------------------------------------------------------------ */
 
 static void test_places(void **state)
 {
@@ -295,7 +295,7 @@ static void test_places(void **state)
     assert_false(is_stored());
 }
 
-/* ---- many at a time --------------------------------------------------------------------------------------------------------------------- */
+/* ---- many at a time ---------------------------------------------------------------------------------------------------- */
 
 #define WRITERS 6
 #define ROUNDS 100
@@ -333,7 +333,7 @@ static void test_writers(void **state)
     assert_string_not_equal(only_file(folder), ""); /* nothing unfinished beside it */
 }
 
-/* ---- how full it gets --------------------------------------------------------------------------------------------------------------------- */
+/* ---- how full it gets -------------------------------------------------------------------------------------------------- */
 
 static void put(const char *name, long age)
 {
@@ -387,7 +387,7 @@ static void test_used(void **state)
     assert_true(status.st_mtime > 1000);
 }
 
-/* ---- with PTX ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- with PTX ---------------------------------------------------------------------------------------------------------- */
 
 /* How often the driver compiles; CONTEXT is the file that it makes. */
 static void use_ptx(const void *context)

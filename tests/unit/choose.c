@@ -1,6 +1,6 @@
 /*
- * choose.c - which image is taken: from lists of files, fatbins and an OffloadBinary, for each GPU and for none; and PTX, which a driver's linker
- * compiles. Real images; the driver is a fake one, which gives the GPU its number and tells the linker's faults.
+ * choose.c - which image is taken: from lists of files, fatbins and an OffloadBinary, for each GPU and for none; and PTX, which a driver's
+ * linker compiles. Real images; the driver is a fake one, which gives the GPU its number and tells the linker's faults.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,7 +16,7 @@
 
 static struct rex_module module = {.struct_size = sizeof(struct rex_module)};
 
-/* ---- lists --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------------- */
 
 struct pick {
     int sm; /* of the GPU; 0: there is none */
@@ -143,7 +143,7 @@ static void test_own_images(void **state)
         in_child(own_images, &gpus[i]);
 }
 
-/* ---- PTX ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- PTX --------------------------------------------------------------------------------------------------------------- */
 
 static int in_driver(const char *name)
 {

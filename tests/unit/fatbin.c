@@ -18,7 +18,7 @@ static const char *const files[] = {"tests/data/three.fatbin",   "tests/data/thr
 enum { VERSION = 4, HEADER_SIZE = 6, SIZE = 8, MEMBER = 16, MEMBER_SIZE = MEMBER + 4, PAYLOAD = MEMBER + 8, PACKED = MEMBER + 16,
        FLAGS = MEMBER + 40, UNPACKED = MEMBER + 56, FIRST_PAYLOAD = MEMBER + 64 };
 
-/* ---- what is in them -------------------------------------------------------------------------------------------------------------- */
+/* ---- what is in them --------------------------------------------------------------------------------------------------- */
 
 struct expected {
     enum rex_image_kind kind;
@@ -146,7 +146,7 @@ static void test_arguments(void **state)
     free(bytes);
 }
 
-/* ---- what is refused, and in which words --------------------------------------------------------------------------------------------- */
+/* ---- what is refused, and in which words ------------------------------------------------------------------------------- */
 
 static void put(unsigned char *bytes, size_t at, uint64_t value, size_t size)
 {
@@ -256,7 +256,7 @@ static void test_missing_libraries(void **state)
     in_child(without_lz4, NULL);
 }
 
-/* ---- damaged files never do harm ----------------------------------------------------------------------------------------------------- */
+/* ---- damaged files never do harm --------------------------------------------------------------------------------------- */
 
 /* Everything that can be done with the bytes, which lie in memory of exactly that size. Whether they were taken. */
 static bool use(const unsigned char *bytes, size_t size)

@@ -87,7 +87,8 @@ static int add_item(struct images *images, const struct rex_image_list *list, si
     return result;
 }
 
-static int add_items(struct images *images, const struct rex_image_list *list, const struct image *file, struct report *report, char why[256])
+static int add_items(struct images *images, const struct rex_image_list *list, const struct image *file, struct report *report,
+                     char why[256])
 {
     const struct rex_image_item *item;
     int result = 0;

@@ -81,7 +81,8 @@ static const char *string_of(const struct program *program, const struct pointer
 }
 
 /* Bytes of the image in memory: said, or up to its end, which REX_EMBED_IMAGE gives. 0: neither. */
-static uint64_t embedded_size(const struct program *program, struct elf_place module, const struct pointer *image, const struct pointer *end)
+static uint64_t embedded_size(const struct program *program, struct elf_place module, const struct pointer *image,
+                              const struct pointer *end)
 {
     uint64_t size = 0;
     size_t room;

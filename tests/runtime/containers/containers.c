@@ -1,6 +1,6 @@
 /*
- * One image out of several: lists of files, fatbins, OffloadBinaries, in files and in memory, PTX. Each image's kernel multiplies by a number of
- * its own. Where there is no GPU the images for one are there to be passed over.
+ * One image out of several: lists of files, fatbins, OffloadBinaries, in files and in memory, PTX. Each image's kernel multiplies by a
+ * number of its own. Where there is no GPU the images for one are there to be passed over.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -58,7 +58,7 @@ static struct list listed(const char *first, const char *second, const char *thi
 
 #define FOREIGN "tests/data/sm_75.cubin" /* for a GPU, and without this kernel */
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lists ------------------------------------------------------------------------------------------------------------- */
 
 static void list_of_files(void **state)
 {
@@ -106,7 +106,7 @@ static void nothing_suits(void **state)
     check_list(default_image().text, default_image().text, 1);
 }
 
-/* ---- an OffloadBinary, as clang-offload-packager writes it: one for each image, one behind the other ------------------------------ */
+/* ---- an OffloadBinary, as clang-offload-packager writes it: one for each image, one behind the other ------------------- */
 
 struct header {
     unsigned char magic[4];
@@ -208,7 +208,7 @@ static void container_that_others_can_write(void **state)
     free(container.bytes);
 }
 
-/* ---- for a GPU ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- for a GPU --------------------------------------------------------------------------------------------------------- */
 
 /* Without one, FILE is refused, and the message says what it is for. */
 static void check_refused(const char *file, const char *target)
