@@ -71,6 +71,8 @@ static void test_picks(void **state)
         {120, EVERY, NULL, 0, REX_ENODEVICE,
          "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120"},
         {0, EVERY, NULL, 0, REX_ENODEVICE, "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
+        {90, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* a CUBIN comes before PTX, */
+        {95, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* also one that is not for exactly that GPU */
         /* an image for the CPU */
         {0, EVERY ":" HOST, HOST, 0, 0, NULL},
         {90, HOST ":" EVERY, DATA "sm_90.cubin", 90, 0, NULL},
