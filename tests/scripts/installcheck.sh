@@ -124,6 +124,7 @@ for tool in "$work"/moved/bin/*; do
     for file in bash-completion/completions/${tool##*/} zsh/site-functions/_${tool##*/} fish/vendor_completions.d/${tool##*/}.fish; do
         [ -s "$work/moved/share/$file" ] || fail "${tool##*/} has no completion $file"
     done
+    ! "$tool" --version 2>/dev/null >/dev/full || fail "${tool##*/} --version: status 0 on a full disk"
     said=$("$tool" --version) || fail "${tool##*/} --version: status $?"
     case $said in *"$version") ;; *) fail "${tool##*/} --version says '$said', rex.pc says '$version'" ;; esac
 done

@@ -81,6 +81,16 @@ run env REX_OMPTARGET=/nonexistent/libomptarget.so REX_WAIT=spin "$info" --json
 is .setting.REX_WAIT 'spin (the environment)'
 is .setting.REX_LOG 'warn (default)'
 
+# ---- a toolkit, in PATH
+
+mkdir -p "$work/cuda/bin" "$work/cuda/include"
+printf '#!/bin/sh\n' >"$work/cuda/bin/nvcc"
+chmod 755 "$work/cuda/bin/nvcc"
+printf '/* */\n#define CUDA_VERSION 12080\n' >"$work/cuda/include/cuda.h"
+run env -u NVCC PATH="$work/cuda/bin:$PATH" REX_OMPTARGET=/nonexistent/libomptarget.so "$info" --json
+is .toolkit.nvcc "$(realpath "$work/cuda/bin/nvcc")"
+is '.toolkit["CUDA version"]' 12.8
+
 # ---- fake drivers, beside the fake of LLVM 22, which also stands for a library that cannot run kernels
 
 # gpu NN VARIABLE=VALUE...: with the fake release NN and the fake driver

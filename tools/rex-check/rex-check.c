@@ -148,16 +148,17 @@ int main(int argc, char **argv)
                                           {"quiet", no_argument, NULL, 'q'},           {"color", required_argument, NULL, COLOUR},
                                           {"colour", required_argument, NULL, COLOUR}, {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0}};
+    const struct report nothing = {0};
     struct options options = {.colour = print_colour(stdout)};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "qhV", known, NULL)) != -1;) {
         if (option == 'h') {
             usage(stdout);
-            return STATUS_CLEAN;
+            return finish(&nothing);
         }
         if (option == 'V') {
             printf("rex-check (librex) %s\n", rex_version());
-            return STATUS_CLEAN;
+            return finish(&nothing);
         }
         if (option == '?')
             return bad_option(argv[optind - 1]);

@@ -54,6 +54,7 @@ static int print_abi(bool json)
 static int print_all(struct facts *facts, bool json)
 {
     bool usable = facts_find(facts, "libomptarget", "error") == NULL;
+    facts_of_toolkit(facts);
     facts_of_environment(facts);
     fputs(json ? "{" : "", stdout);
     facts_print(facts, json);

@@ -23,6 +23,9 @@ const char *facts_find(const struct facts *facts, const char *group, const char 
 /* The variables that libomptarget, libomp, the CUDA driver and the loader read, as far as they are set: group "environment". */
 void facts_of_environment(struct facts *facts);
 
+/* The CUDA toolkit that rex-cc would use: group "toolkit". */
+void facts_of_toolkit(struct facts *facts);
+
 /* All groups: a heading and a line for each name; or members of a JSON object, each followed by a comma. */
 void facts_print(const struct facts *facts, bool json);
 

@@ -52,16 +52,24 @@ static const char usage[] =
     "\n"
     "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, 127 if there is none.\n";
 
+/* What was printed has to be there. */
+static void finish(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        die(NOT_RUN, "the text cannot be written");
+    exit(0);
+}
+
 static void help(void)
 {
     fputs(usage, stdout);
-    exit(0);
+    finish();
 }
 
 static void version(void)
 {
     printf("rex-run (librex) %s\n", rex_version());
-    exit(0);
+    finish();
 }
 
 /* The library itself knows what values there are. */
