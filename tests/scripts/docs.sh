@@ -50,7 +50,7 @@ while read -r name; do
     grep -qx "$name" "$work/pages" || fail "$name has no man page"
 done <"$work/functions"
 
-# What the pages and the README name: in the headers, a variable that librex reads, a header's own page, or NAME_X for any X.
+# What the pages and the README name: in the headers, a variable that librex reads, a header's own page, or a name with an _X or a _NAME for any other.
 sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/config.c >"$work/variables"
 {
     cat "$work/public" "$work/variables"
@@ -63,7 +63,7 @@ for page in librex/man/*.[37] README.md; do
     # Bold letters are printed twice, with a backspace between; col is not everywhere.
     *) mandoc -Tascii -Owidth=200 "$page" | sed "s/.$(printf '\b')//g" ;;
     esac | grep -oE "$identifier" | grep -E '^(rex_|REX_|__rex_|__tgt_|__cubin|__kmpc_|register_cubin|ident_t)' |
-        grep -vE '(_X|[^_]_)$' | sort -u >"$work/named"
+        grep -vE '(_X|_NAME|[^_]_)$' | sort -u >"$work/named"
     for name in $(grep -vxFf "$work/known" "$work/named" || true); do
         fail "$page names $name, which is in no header"
     done
