@@ -67,7 +67,7 @@ $(completion)/$(2)/$(3): $(completion)/$(1).help tools/completion/completions.aw
 endef
 
 # rex-cc says nothing before there is a library beside it.
-$(completion)/%.help: $(tools)/% | $(LIB)
+$(completion)/%.help: $(tools)/% | $(LIB) $(O)/lib
 	@mkdir -p $(@D)
 	$(Q)$< --help > $@ || { rm -f $@; exit 1; }
 
