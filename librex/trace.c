@@ -208,12 +208,24 @@ void rex_trace_start(void)
     rex_log_release();
 }
 
+/* Not for ever: exit() may come from a signal's handler, in the midst of what holds the lock. */
+static bool lock_for_the_end(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    rex_log_hold();
+    if (pthread_mutex_timedlock(&lock, &until) == 0)
+        return true;
+    rex_log_release();
+    return false;
+}
+
 /* After what the program has for its end by atexit(). */
 __attribute__((destructor)) static void finish(void)
 {
-    if (!rex_trace_on())
+    if (!rex_trace_on() || !lock_for_the_end())
         return;
-    rex_lock(&lock);
     if (rex_tracing == SUMMARY)
         rex_summary_print();
     else if (!forked)
