@@ -180,15 +180,27 @@ void rex_log_release(void)
     errno = error;
 }
 
-void rex_log_fork(bool begins)
+static void before_fork(void)
 {
-    if (begins) {
-        pthread_mutex_lock(&lock);
-        rex_config_fork(1);
-    } else {
-        rex_config_fork(0);
-        pthread_mutex_unlock(&lock);
-    }
+    pthread_mutex_lock(&lock);
+    rex_config_fork(1);
+}
+
+static void after_fork(void)
+{
+    rex_config_fork(0);
+    pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+void rex_log_watch_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
 }
 
 void rex_set_log_callback(rex_log_function *function, void *context)

@@ -32,8 +32,11 @@ void rex_log_on_debug(void (*call)(void));
 /* Take VALUE of REX_LOG, "LEVEL[:FILE]" or ":FILE", apart: 0, or -1 where it is none. FILE is a part of VALUE, "" without one. */
 int rex_log_parse(const char *value, enum rex_log_level *level, const char **file);
 
-/* Around a fork, so that the child can say something: take and give back the locks of log and settings. */
-void rex_log_fork(bool begins);
+/*
+ * From now on the locks of log and settings are taken and given back around a fork, so that the child can say something. To be called before others
+ * watch forks for locks of their own: under those something may be said, and handlers of before a fork run from the last one to the first.
+ */
+void rex_log_watch_forks(void);
 
 /*
  * What a thread says between these two reaches the program's own function after the second, so that the function may call librex: around

@@ -35,12 +35,10 @@ static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
     rex_modules_fork(true);
-    rex_log_fork(true);
 }
 
 static void after_fork(void)
 {
-    rex_log_fork(false);
     rex_modules_fork(false);
     pthread_mutex_unlock(&lock);
 }
@@ -67,6 +65,7 @@ static void after_fork_in_child(void)
 
 static void watch_forks(void)
 {
+    rex_log_watch_forks();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 

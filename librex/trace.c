@@ -194,8 +194,10 @@ static void start(void)
         return;
     rex_lock(&lock);
     int how = strcmp(setting, "-") == 0 ? SUMMARY : open_file() == 0 ? TO_FILE : OFF;
-    if (how != OFF)
+    if (how != OFF) {
+        rex_log_watch_forks(); /* first: a file that cannot be written is told under the lock that is taken here */
         pthread_atfork(before_fork, in_parent, in_child);
+    }
     __atomic_store_n(&rex_tracing, how, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }

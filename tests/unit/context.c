@@ -137,8 +137,10 @@ enum { CHILDREN = 60 };
 static void forks(const void *context)
 {
     pthread_t threads[2];
-    (void)context;
+    if (context != NULL)
+        setenv("REX_TRACE", context, 1);
     begin("auto");
+    CHECK_EQUAL(rex_runtime_bind(), 0); /* a trace begins here, before the modules' own handlers of forks are known */
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "error:/dev/null"), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
     for (int i = 0; i < 2; i++)
@@ -172,6 +174,7 @@ static void test_forks(void **state)
 {
     (void)state;
     in_child(forks, NULL);
+    in_child(forks, "-");
 }
 
 int main(void)
