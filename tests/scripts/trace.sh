@@ -125,7 +125,7 @@ if clang-$release -O1 -fopenmp -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$wor
         *) REX_TRACE=$work/clang.json LD_PRELOAD=$PWD/$O/librex.so run "$work/clang" && adoptions=0 ;;
         esac
         check "$work/clang.json" 'launch/*=5:4000,4000' 'data/data begin=1:800,0' 'data/data end=1:0,0' 'data/data update=1:0,800' \
-            phase/__tgt_register_lib=1 phase/__tgt_unregister_lib=1 'phase/bind libomptarget=1' phase/adopt=$adoptions
+            phase/__tgt_register_lib=1 phase/__tgt_unregister_lib=1 'phase/bind libomptarget=1' phase/adopt="$adoptions"
         # On a thread's track and on the device's.
         for kernel in main_l=8 triple_l=2; do
             [ "$(grep -c "\"name\":\"__omp_offloading_[0-9a-f]*_[0-9a-f]*_${kernel%=*}[0-9]*\"" "$work/clang.json")" = "${kernel#*=}" ] ||
