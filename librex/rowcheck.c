@@ -1,69 +1,39 @@
 /*
- * rowcheck.c - what is wrong with a row before libomptarget sees it.
+ * rowcheck.c - what is wrong with a row, whatever is mapped.
  *
- * LLVM 14 to 23 abort on rows that ask for present memory which is absent and on rows that overlap a mapping in part; they pass over updates of
- * absent memory in silence. Types that make no sense are read one way by one release and another way by the next.
+ * Types that make no sense are read one way by one release of LLVM and another way by the next.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "rowcheck.h"
 
 #include "error.h"
-#include "forward.h"
-#include "mapping.h"
-#include "memory.h"
-#include "overlap.h"
-#include "registration.h"
-#include "runtime.h"
 
-#define NOT_MAPPED (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)
 #define KNOWN_BITS                                                                                                     \
     (REX_TYPE_TOFROM | REX_TYPE_ALWAYS | REX_TYPE_DELETE | REX_TYPE_POINTER | REX_TYPE_PARAMETER | REX_TYPE_RETURN |   \
      REX_TYPE_PRIVATE | REX_TYPE_LITERAL | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD |     \
      REX_TYPE_MEMBER_MASK)
 
-static int has(int64_t type, int64_t bits)
-{
-    return (type & bits) != 0;
-}
-
-static int64_t parent_of(int64_t type)
-{
-    return (int64_t)((uint64_t)type >> 48) - 1;
-}
-
-/* Row I copies nothing itself: it spans the members that follow. */
-static int is_parent(const struct rex_map *map, int32_t i)
-{
-    return i + 1 < map->count && parent_of(map->types[i + 1]) == i;
-}
-
 /* Why no release does what TYPE says, NULL if there is nothing wrong. */
 static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 {
-    if (has(type, ~KNOWN_BITS))
+    if (rex_row_has(type, ~KNOWN_BITS))
         return "has type bits that are no map type";
-    if (has(type, REX_TYPE_LITERAL) && has(type, REX_TYPE_PRIVATE))
+    if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_PRIVATE))
         return "is both a literal and private";
-    if (has(type, REX_TYPE_LITERAL) && has(type, REX_TYPE_TOFROM | REX_TYPE_DELETE | REX_TYPE_ALWAYS) && !has(type, REX_TYPE_POINTER))
+    if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_TOFROM | REX_TYPE_DELETE | REX_TYPE_ALWAYS) && !rex_row_has(type, REX_TYPE_POINTER))
         return "is a literal and asks for a copy";
-    if (has(type, REX_TYPE_PRIVATE) && has(type, REX_TYPE_FROM))
+    if (rex_row_has(type, REX_TYPE_PRIVATE) && rex_row_has(type, REX_TYPE_FROM))
         return "is private and asks for a copy back";
-    if (has(type, NOT_MAPPED) && !has(type, REX_TYPE_POINTER) && purpose != REX_FOR_LAUNCH && purpose != REX_FOR_QUEUE)
+    if (rex_row_has(type, REX_TYPE_NOT_MAPPED) && !rex_row_has(type, REX_TYPE_POINTER) && purpose != REX_FOR_LAUNCH && purpose != REX_FOR_QUEUE)
         return "is a kernel's argument, and this is not a launch";
-    if (purpose == REX_FOR_QUEUE && has(type, REX_TYPE_PRIVATE))
+    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_TYPE_PRIVATE))
         return "is private, which a queue has no memory for: pass a value, or map it";
-    if (purpose == REX_FOR_QUEUE && has(type, REX_TYPE_ALWAYS))
+    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_TYPE_ALWAYS))
         return "asks for a copy at every launch, which a queue does not make: use rex_queue_update()";
-    if (has(type, REX_TYPE_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
+    if (rex_row_has(type, REX_TYPE_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;
-}
-
-static int lies_in_row(const struct rex_map *map, int32_t row, const void *address, int64_t size)
-{
-    uint64_t into = (uintptr_t)address - (uintptr_t)map->begin[row], all = (uint64_t)map->sizes[row];
-    return !has(map->types[row], NOT_MAPPED) && into <= all && (uint64_t)size <= all - into;
 }
 
 /*
@@ -72,9 +42,9 @@ static int lies_in_row(const struct rex_map *map, int32_t row, const void *addre
  */
 static int leaves_parent(const struct rex_map *map, int32_t i)
 {
-    int64_t type = map->types[i], parent = parent_of(type);
-    return parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 && !has(type, NOT_MAPPED | REX_TYPE_POINTER) &&
-           !lies_in_row(map, (int32_t)parent, map->begin[i], map->sizes[i]);
+    int64_t type = map->types[i], parent = rex_row_parent(type);
+    return parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 && !rex_row_has(type, REX_TYPE_NOT_MAPPED | REX_TYPE_POINTER) &&
+           !rex_row_contains(map, (int32_t)parent, map->begin[i], map->sizes[i]);
 }
 
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
@@ -82,17 +52,17 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     int64_t type = map->types[i];
     if (map->sizes[i] < 0)
         return "has a negative size";
-    if (parent_of(type) >= i)
+    if (rex_row_parent(type) >= i)
         return "is a member of a row that does not come before it";
     if (purpose != REX_FOR_UPDATE && leaves_parent(map, i))
         return "does not lie in the row that it is a member of: memory elsewhere is a pointee";
-    if (!has(type, NOT_MAPPED) && map->begin[i] == NULL && map->sizes[i] > 0)
+    if (!rex_row_has(type, REX_TYPE_NOT_MAPPED) && map->begin[i] == NULL && map->sizes[i] > 0)
         return "begins at NULL";
-    if (has(type, REX_TYPE_POINTER) && !has(type, REX_TYPE_LITERAL) && map->base[i] == NULL)
+    if (rex_row_has(type, REX_TYPE_POINTER) && !rex_row_has(type, REX_TYPE_LITERAL) && map->base[i] == NULL)
         return "is a pointee whose pointer is at NULL";
-    if (purpose == REX_FOR_UPDATE && !has(type, REX_TYPE_TOFROM) && !is_parent(map, i))
+    if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_TYPE_TOFROM) && !rex_row_is_parent(map, i))
         return "is neither to nor from";
-    if (purpose == REX_FOR_LAUNCH && has(type, REX_TYPE_LITERAL) && !has(type, REX_TYPE_POINTER) && map->sizes[i] > 8)
+    if (purpose == REX_FOR_LAUNCH && rex_row_has(type, REX_TYPE_LITERAL) && !rex_row_has(type, REX_TYPE_POINTER) && map->sizes[i] > 8)
         return "is a value of more than 8 bytes, which only a queue can pass: map it, or use REX_FIRSTPRIVATE";
     return wrong_type(type, purpose);
 }
@@ -112,227 +82,4 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
                             map->begin[i], (long long)map->sizes[i], (unsigned long long)map->types[i]);
     }
     return REX_OK;
-}
-
-/* ---- against what is mapped ------------------------------------------------------------------------------------------------------ */
-
-static int begins(enum rex_purpose purpose)
-{
-    return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
-}
-
-/* Implicit rows may be larger than their mapping, but where they are copied: libomptarget copies them whole. */
-static int may_exceed(int64_t type, enum rex_purpose purpose)
-{
-    int copied = purpose == REX_FOR_END ? has(type, REX_TYPE_FROM) : has(type, REX_TYPE_ALWAYS) && has(type, REX_TYPE_TOFROM);
-    return has(type, REX_TYPE_IMPLICIT) && !copied;
-}
-
-static int is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
-{
-    int64_t type = map->types[i];
-    if (has(type, NOT_MAPPED))
-        return 0;
-    /* A section of no length maps nothing, but it can ask for what is there. */
-    if (map->sizes[i] == 0)
-        return has(type, REX_TYPE_PRESENT);
-    /* An update copies what lies in a parent, never the parent, which need not be mapped as a whole. */
-    if (purpose == REX_FOR_UPDATE)
-        return has(type, REX_TYPE_TOFROM | REX_TYPE_PRESENT);
-    /* A member lies in its parent, which has been looked at; a pointee does not. */
-    if (begins(purpose) && has(type, REX_TYPE_MEMBER_MASK) && !has(type, REX_TYPE_POINTER))
-        return 0;
-    return begins(purpose) || has(type, REX_TYPE_PRESENT) || may_exceed(type, purpose) != has(type, REX_TYPE_IMPLICIT);
-}
-
-/* Globals are mapped when the image is loaded, which an empty region does where nothing else has. */
-enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
-{
-    rex_device_used(rex_runtime());
-    REX_REAL(target_data_begin)(number, 0, NULL, NULL, NULL, NULL);
-    return rex_memory_presence(begin, size, number);
-}
-
-/*
- * Rows that were found present, by their begin: a launch that is like the one before it need not ask again, which costs a microsecond a row.
- * Good for as long as no mapping may have ended; see mapping.h. Where a mapping of another thread's launch was found, and has ended since, a row
- * passes that is not mapped any more: libomptarget then does what it does for absent rows.
- */
-#define KNOWN 64
-
-static __thread struct known {
-    const void *begin;
-    int64_t size;
-    uint64_t generation; /* 0: nothing */
-    int number;
-} known[KNOWN];
-
-static struct known *place_of(const void *begin)
-{
-    uintptr_t at = (uintptr_t)begin;
-    return &known[((at >> 4) ^ (at >> 10) ^ (at >> 16)) % KNOWN];
-}
-
-/* A look at what is mapped on a device, for one call. */
-struct look {
-    const struct rex_map *map;
-    enum rex_purpose purpose;
-    int number;
-    uint64_t generation;
-    const char *what;
-    const struct rex_release *release;
-    struct rex_new_rows new_rows;
-};
-
-/* Memory to look for: what row ROW maps, or the pointer that it maps before. */
-struct wanted {
-    const void *begin;
-    int64_t size, type;
-    int32_t row;
-    bool pointer;
-};
-
-static bool is_known(const struct look *look, const struct wanted *wanted)
-{
-    const struct known *place = place_of(wanted->begin);
-    return place->begin == wanted->begin && place->size >= wanted->size && place->number == look->number && place->generation == look->generation;
-}
-
-static void make_known(const struct look *look, const struct wanted *wanted)
-{
-    if (rex_mapping_all_seen())
-        *place_of(wanted->begin) = (struct known){wanted->begin, wanted->size, look->generation, look->number};
-}
-
-static int absent(const struct look *look, const struct wanted *wanted, const char *where)
-{
-    return rex_fail(REX_EABSENT, "%s: map row %d, %lld bytes at %p, is %s on device %d", look->what, wanted->row, (long long)wanted->size,
-                    wanted->begin, where, look->number);
-}
-
-static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
-{
-    return rex_fail(REX_EOVERLAP, "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that", look->what, wanted->row,
-                    (long long)wanted->size, wanted->begin, where, look->number);
-}
-
-/* The call will map this: nothing that is mapped already may lie in it. */
-static int check_new(struct look *look, const struct wanted *wanted)
-{
-    uintptr_t begin = (uintptr_t)wanted->begin;
-    struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer, may_exceed(wanted->type, look->purpose)};
-    const void *within;
-    if (!row.may_exceed && rex_mapping_within(wanted->begin, (size_t)wanted->size, look->number, &within) &&
-        rex_memory_presence(within, 1, look->number) != REX_ABSENT)
-        return overlap(look, wanted, "mapped in its middle");
-    return rex_new_rows_add(&look->new_rows, row);
-}
-
-static int check_wanted(struct look *look, const struct wanted *wanted)
-{
-    enum rex_presence presence = rex_memory_presence(wanted->begin, (size_t)wanted->size, look->number);
-    int needed = look->purpose == REX_FOR_UPDATE || has(wanted->type, REX_TYPE_PRESENT);
-    if (needed && presence == REX_ABSENT)
-        presence = rex_presence_after_load(wanted->begin, (size_t)wanted->size, look->number);
-    if (presence == REX_PRESENT_WHOLE)
-        make_known(look, wanted);
-    else if (needed)
-        return absent(look, wanted, presence == REX_ABSENT ? "not mapped" : "mapped in part");
-    else if (presence == REX_ABSENT)
-        return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
-    else if (!may_exceed(wanted->type, look->purpose))
-        return overlap(look, wanted, "mapped in part");
-    return REX_OK;
-}
-
-/* A pointee whose pointer its parent does not map: libomptarget maps the pointer, too, and first. */
-static int maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
-{
-    int64_t type = map->types[i], parent = parent_of(type);
-    return begins(purpose) && has(type, REX_TYPE_POINTER) && !has(type, NOT_MAPPED) &&
-           (parent < 0 || !lies_in_row(map, (int32_t)parent, map->base[i], sizeof(void *)));
-}
-
-/* What row I of the map maps, which with LLVM 14 to 16 is more than it says. */
-static struct wanted wanted_of(const struct look *look, int32_t i)
-{
-    const struct rex_map *map = look->map;
-    struct wanted wanted = {map->begin[i], map->sizes[i], map->types[i], i, false};
-    uintptr_t more = (uintptr_t)wanted.begin % 8;
-    if (more > 0 && look->release->parents_rounded && is_parent(map, i) && parent_of(wanted.type) < 0) {
-        wanted.begin = (const char *)wanted.begin - more;
-        wanted.size += (int64_t)more;
-    }
-    return wanted;
-}
-
-static int check_row(struct look *look, int32_t i)
-{
-    const struct rex_map *map = look->map;
-    int result = REX_OK;
-    if (maps_pointer(map, i, look->purpose)) {
-        struct wanted pointer = {map->base[i], sizeof(void *), map->types[i], i, true};
-        result = is_known(look, &pointer) ? REX_OK : check_wanted(look, &pointer);
-    }
-    if (result == REX_OK && is_looked_up(map, i, look->purpose)) {
-        struct wanted wanted = wanted_of(look, i);
-        result = is_known(look, &wanted) ? REX_OK : check_wanted(look, &wanted);
-    }
-    return result;
-}
-
-/*
- * A row of no length counts no mapping where there is none yet, and ends what a later row of the launch has mapped by then. After that the end of the
- * launch has nothing more to end.
- */
-static int check_end(const struct look *look, int32_t i)
-{
-    const struct rex_new_row *rows = rex_new_rows_all((struct rex_new_rows *)(uintptr_t)&look->new_rows);
-    uintptr_t begin = (uintptr_t)look->map->begin[i];
-    for (size_t j = 0; j < look->new_rows.count; j++)
-        if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
-            return rex_fail(REX_EOVERLAP, "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on that, unless it comes after it",
-                            look->what, i, (void *)begin, rows[j].row, look->release->number);
-    return REX_OK;
-}
-
-static int check_ends(const struct look *look)
-{
-    int result = REX_OK;
-    for (int32_t i = 0; look->map != NULL && i < look->map->count && result == REX_OK; i++)
-        if (look->map->sizes[i] == 0 && look->map->begin[i] != NULL && !has(look->map->types[i], NOT_MAPPED))
-            result = check_end(look, i);
-    return result;
-}
-
-/* What begins now is known from its first byte to its last. Of what a launch maps, only pointers of pointees stay. */
-static void note_new_rows(struct look *look)
-{
-    const struct rex_new_row *row = rex_new_rows_all(&look->new_rows);
-    for (size_t i = 0; i < look->new_rows.count; i++)
-        if ((look->purpose == REX_FOR_BEGIN || row[i].pointer) && (look->map->mappers == NULL || look->map->mappers[row[i].row] == NULL))
-            rex_mapping_note_whole(row[i].begin, row[i].end - row[i].begin, look->number);
-}
-
-int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what)
-{
-    struct look look;
-    look.map = map;
-    look.purpose = purpose;
-    look.number = number;
-    look.generation = rex_mapping_now(); /* before anything is asked: what ends meanwhile is not known then */
-    look.what = what;
-    look.release = rex_runtime();
-    rex_new_rows_open(&look.new_rows);
-    int result = REX_OK;
-    for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++)
-        result = check_row(&look, i);
-    if (result == REX_OK)
-        result = rex_new_rows_check(&look.new_rows, what);
-    if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
-        result = check_ends(&look);
-    if (result == REX_OK && begins(purpose))
-        note_new_rows(&look);
-    rex_new_rows_free(&look.new_rows);
-    return result;
 }
