@@ -25,7 +25,7 @@ int rex_fail_again(int code, const char *message)
 /* The name behind the message is that of the error's man page. */
 static void print(int code, const char *message)
 {
-    char line[REX_MESSAGE_MAX + 32];
+    char line[REX_PRINTED_MAX];
     snprintf(line, sizeof line, "%s [%s]", message, rex_error_name(code));
     rex_log_once(REX_LOG_ERROR, line);
 }

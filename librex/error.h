@@ -6,6 +6,8 @@
 
 /* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
 #define REX_MESSAGE_MAX 4096
+/* The same with the name of the error behind it, as it is printed. */
+#define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /* Record the message for this thread, print it once, and return CODE. errno stays, as in all of these. */
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -111,7 +111,7 @@ static __thread struct {
 
 static void write_line(const char *message)
 {
-    char line[REX_MESSAGE_MAX + 16];
+    char line[REX_PRINTED_MAX + 16];
     int length = snprintf(line, sizeof line, "librex: %s\n", message);
     pthread_mutex_lock(&lock);
     rex_logfile_write(line, (size_t)length);

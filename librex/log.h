@@ -10,7 +10,7 @@
 /* One line, "librex: MESSAGE", if REX_LOG lets LEVEL through. errno stays. */
 void rex_log(enum rex_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, unless the line before was equal: a launch that fails in a loop says so once. */
+/* MESSAGE, shorter than REX_PRINTED_MAX, unless the line before was equal: a launch that fails in a loop says so once. */
 void rex_log_once(enum rex_log_level level, const char *message);
 
 /* Whether REX_LOG lets LEVEL through: for those who would have to prepare what they say. */

@@ -182,7 +182,9 @@ static void long_message(const void *context)
 static void test_long_message(void **state)
 {
     (void)state;
-    in_child(long_message, NULL);
+    const char *output = in_child(long_message, NULL), *end = "mmm [REX_EINVAL]\n";
+    assert_int_equal(strlen(output), strlen("librex: ") + REX_MESSAGE_MAX - 1 + strlen(" [REX_EINVAL]\n"));
+    assert_string_equal(output + strlen(output) - strlen(end), end);
 }
 
 static void test_names(void **state)
