@@ -84,12 +84,15 @@ int rex_configure(enum rex_option option, const char *value)
     if ((unsigned)option >= OPTIONS)
         return rex_fail(REX_EINVAL, "rex_configure: no option %d", (int)option);
     if (option == REX_OPTION_LOG && value != NULL && *value != '\0' && rex_log_parse(value, &level, &file) != 0)
-        return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug, and :FILE may follow", value);
+        return rex_fail(REX_EINVAL, "rex_configure: no log level \"%s\"; there are off, error, warn, info and debug, and :FILE may follow",
+                        value);
     if (option == REX_OPTION_WAIT && value != NULL && rex_wait_policy(value) < 0)
         return rex_fail(REX_EINVAL, "rex_configure: no wait policy \"%s\"; there are auto, spin, yield, block and runtime", value);
-    if ((option == REX_OPTION_ADOPT || option == REX_OPTION_CHECK) && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 && strcasecmp(value, "off") != 0)
+    if ((option == REX_OPTION_ADOPT || option == REX_OPTION_CHECK) && value != NULL && *value != '\0' && strcasecmp(value, "on") != 0 &&
+        strcasecmp(value, "off") != 0)
         return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither on nor off", value);
-    if (option == REX_OPTION_UNFINISHED && value != NULL && *value != '\0' && strcasecmp(value, "error") != 0 && strcasecmp(value, "wait") != 0)
+    if (option == REX_OPTION_UNFINISHED && value != NULL && *value != '\0' && strcasecmp(value, "error") != 0 &&
+        strcasecmp(value, "wait") != 0)
         return rex_fail(REX_EINVAL, "rex_configure: \"%s\" is neither error nor wait", value);
     if (value != NULL && strlen(value) >= REX_CONFIG_MAX)
         return rex_fail(REX_EINVAL, "rex_configure: the value of %s is longer than %d bytes", options[option].variable,

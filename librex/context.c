@@ -1,8 +1,8 @@
 /*
  * context.c - primary contexts of GPUs, and how threads wait in them.
  *
- * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not active yet and leaves an active one as it is. On
- * an H100 a launch with its wait takes 22 to 36 us that way, and 10 to 11 us where the context was activated with another policy.
+ * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not active yet and leaves an active one as it
+ * is. On an H100 a launch with its wait takes 22 to 36 us that way, and 10 to 11 us where the context was activated with another policy.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

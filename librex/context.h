@@ -7,8 +7,8 @@
 int rex_wait_policy(const char *name);
 
 /*
- * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before libomptarget does, with the policy asked for. Each
- * call is undone by one of rex_context_release().
+ * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before libomptarget does, with the policy asked for.
+ * Each call is undone by one of rex_context_release().
  */
 void rex_context_activate(unsigned architecture);
 void rex_context_release(void);

@@ -64,7 +64,8 @@ static void too_old(const struct rex_cuda_function *function)
     int (*get_version)(int *version) = NULL, version = 0;
     void *address = dlsym(handle, "cuDriverGetVersion");
     memcpy(&get_version, &address, sizeof address);
-    int length = snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", function->name, function->since);
+    int length = snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s, which came with CUDA %s", function->name,
+                          function->since);
     if (get_version != NULL && get_version(&version) == 0 && version > 0 && length > 0)
         snprintf(why + length, sizeof why - (size_t)length, ", and is one of CUDA %d.%d", version / 1000, version % 1000 / 10);
 }

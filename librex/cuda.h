@@ -21,7 +21,10 @@ const char *rex_cuda_library(char path[PATH_MAX]);
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
 
-/* The primary context of device NUMBER: its flags and whether it is active; retain it with FLAGS; release it. 0, or -1 with rex_cuda_why(). */
+/*
+ * The primary context of device NUMBER: its flags and whether it is active; retain it with FLAGS; release it. 0, or -1 with
+ * rex_cuda_why().
+ */
 int rex_cuda_context_state(int number, unsigned *flags, int *active);
 int rex_cuda_context_retain(int number, unsigned flags);
 void rex_cuda_context_release(int number);

@@ -110,8 +110,13 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
 {
     int number = 0, result = prepare(module, device, map, purpose, what, &number);
     if (result == REX_OK && rex_rows_wanted())
-        rex_rows_log(what, device, &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count, .ArgsBase = map->base, .Args = map->begin,
-                                                                   .ArgSizes = map->sizes, .ArgTypes = map->types, .ArgMappers = map->mappers});
+        rex_rows_log(what, device,
+                     &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count,
+                                                      .ArgsBase = map->base,
+                                                      .Args = map->begin,
+                                                      .ArgSizes = map->sizes,
+                                                      .ArgTypes = map->types,
+                                                      .ArgMappers = map->mappers});
     if (result == REX_OK && purpose == REX_FOR_BEGIN)
         result = begin(device, map);
     else if (result == REX_OK && purpose == REX_FOR_END)

@@ -77,7 +77,8 @@ static int start(struct rex_fatbin *fatbin)
     fatbin->end = header.header_size + (size_t)header.size;
     /* One table of kernels has one image: a second fatbin would hold other kernels, and nobody would notice that they are missing. */
     if (rex_fatbin_is(fatbin->bytes + fatbin->end, fatbin->size - fatbin->end))
-        return refuse(fatbin, "several fatbins lie one behind the other; link the kernels into one image with nvcc -dlink, or give each a module");
+        return refuse(fatbin,
+                      "several fatbins lie one behind the other; link the kernels into one image with nvcc -dlink, or give each a module");
     return 0;
 }
 

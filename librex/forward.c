@@ -76,7 +76,8 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 
 /* The exported name may be bound to another library's function, its alias is not. */
-extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
+extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end
+    __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
 
 void *rex_forward_own(void)
 {

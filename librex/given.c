@@ -1,8 +1,9 @@
 /*
  * given.c - device addresses that a call has written into a map.
  *
- * libomptarget writes them over the bases that it has worked them out from (RETURN_PARAM). A map that is begun once more would go out with device
- * addresses for bases, and come back with addresses of nothing. So the bases are kept, and put back when the map is ended or begun again.
+ * libomptarget writes them over the bases that it has worked them out from (RETURN_PARAM). A map that is begun once more would go out with
+ * device addresses for bases, and come back with addresses of nothing. So the bases are kept, and put back when the map is ended or begun
+ * again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

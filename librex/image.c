@@ -56,11 +56,11 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, co
         return REX_OK;
     unsigned sm = header.e_flags >> 8 & 0xff;
     if (sm > (unsigned)release->newest_old_header)
-        return release->new_header_refused
-                   ? rex_fail(REX_EUNSUPPORTED,
-                              "device image %s: LLVM %d refuses CUDA 13's CUBIN header, and sm_%u has no older form; LLVM 21.1.2 or later takes it",
-                              path, release->number, sm)
-                   : REX_OK;
+        return release->new_header_refused ? rex_fail(REX_EUNSUPPORTED,
+                                                      "device image %s: LLVM %d refuses CUDA 13's CUBIN header, and sm_%u has no older "
+                                                      "form; LLVM 21.1.2 or later takes it",
+                                                      path, release->number, sm)
+                                           : REX_OK;
     header.e_ident[EI_OSABI] = 0x33;
     header.e_ident[EI_ABIVERSION] = 7;
     header.e_flags = sm << 16 | 0x500 | sm;
@@ -72,8 +72,8 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, co
 /* ---- one image -------------------------------------------------------------------------------------------------------------- */
 
 /*
- * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds threads to the block, and 0, which REX writes,
- * fails to load (16). Kernels here are launched as they are, so the symbols get a name that nobody looks for.
+ * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds threads to the block, and 0, which REX
+ * writes, fails to load (16). Kernels here are launched as they are, so the symbols get a name that nobody looks for.
  */
 static int hide_exec_modes(struct rex_image *image, const struct rex_release *release)
 {
@@ -154,11 +154,11 @@ static int check_device(const struct rex_image *image, const struct rex_release 
 {
     unsigned sm = image->view.architecture;
     if (image->view.kind == REX_IMAGE_HOST)
-        return release->host_argument_array
-                   ? rex_fail(REX_EUNSUPPORTED,
-                              "device image %s: the host device of LLVM %d calls kernels with one array of arguments, which no kernel of rex/kernel.h takes",
-                              image->path, release->number)
-                   : REX_OK;
+        return release->host_argument_array ? rex_fail(REX_EUNSUPPORTED,
+                                                       "device image %s: the host device of LLVM %d calls kernels with one array of "
+                                                       "arguments, which no kernel of rex/kernel.h takes",
+                                                       image->path, release->number)
+                                            : REX_OK;
     if (rex_cuda_devices() == 0)
         return rex_fail(REX_ENODEVICE, "device image %s is for an NVIDIA GPU (sm_%u), and this process has none: %s", image->path,
                         sm, rex_cuda_why());

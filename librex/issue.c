@@ -16,8 +16,13 @@ static int failed(const char *what)
 static void log_launch(const struct rex_gpu *gpu, const struct rex_work *work, const struct rex_packed *packed)
 {
     const struct rex_map *map = &work->launch.map;
-    struct __tgt_kernel_arguments packet = {.NumArgs = (uint32_t)map->count, .ArgsBase = map->base, .Args = map->begin, .ArgSizes = map->sizes,
-                                            .ArgTypes = map->types, .ArgMappers = map->mappers, .DynCGroupMem = packed->dynamic_memory};
+    struct __tgt_kernel_arguments packet = {.NumArgs = (uint32_t)map->count,
+                                            .ArgsBase = map->base,
+                                            .Args = map->begin,
+                                            .ArgSizes = map->sizes,
+                                            .ArgTypes = map->types,
+                                            .ArgMappers = map->mappers,
+                                            .DynCGroupMem = packed->dynamic_memory};
     memcpy(packet.Teams, packed->grid, sizeof packet.Teams);
     memcpy(packet.Threads, packed->block, sizeof packet.Threads);
     rex_rows_log(packed->kernel->name, gpu->number, &packet);

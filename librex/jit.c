@@ -82,7 +82,8 @@ static int failed(int result, char *log, const char *name)
         if (hints[i].result == result)
             hint = hints[i].hint;
     if (result == 221) /* JIT_COMPILER_NOT_FOUND */
-        return rex_fail(REX_ECUDA, "device image %s is PTX, and the CUDA driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed", name);
+        return rex_fail(REX_ECUDA,
+                        "device image %s is PTX, and the CUDA driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed", name);
     snprintf(said, sizeof said, "%s%s%s%s", rex_cuda_why(), *log != '\0' ? ": " : "", log, hint != NULL ? hint : "");
     return rex_fail(hint != NULL ? REX_EIMAGE : REX_ECUDA, "device image %s: the CUDA driver cannot compile the PTX: %s", name, said);
 }

@@ -8,7 +8,8 @@
 unsigned char *rex_kept(const unsigned char *bytes, size_t size);
 
 /*
- * From here on BYTES, of malloc(), are never freed: libomptarget 15 to 20 read every image again at each later registration. 0 or REX_ENOMEM.
+ * From here on BYTES, of malloc(), are never freed: libomptarget 15 to 20 read every image again at each later registration. 0 or
+ * REX_ENOMEM.
  */
 int rex_keep(unsigned char *bytes, size_t size);
 

@@ -79,7 +79,9 @@ static int add_fatbin(struct rex_image_list *list, size_t offset, size_t size, c
 
 static int cut_off(const char *name)
 {
-    return rex_fail(REX_EIMAGE, "device image %s cannot be used: its OffloadBinary is truncated, or of a version that is not known, or its images overlap", name);
+    return rex_fail(
+        REX_EIMAGE,
+        "device image %s cannot be used: its OffloadBinary is truncated, or of a version that is not known, or its images overlap", name);
 }
 
 static int add_container(struct rex_image_list *list, size_t offset, size_t size, const char *name)

@@ -19,7 +19,8 @@ struct rex_image_list {
 };
 
 /*
- * List what is in the SIZE bytes, which must outlive the list. 0, or an error with its message recorded; NAME is what messages call the file.
+ * List what is in the SIZE bytes, which must outlive the list. 0, or an error with its message recorded; NAME is what messages call the
+ * file.
  */
 int rex_list_open(struct rex_image_list *list, const void *bytes, size_t size, const char *name);
 void rex_list_close(struct rex_image_list *list);

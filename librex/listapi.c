@@ -42,7 +42,8 @@ int rex_image_list_view(const struct rex_image_list *list, size_t index, const c
     unsigned char *unpacked = NULL;
     size_t size;
     if (list == NULL || name == NULL || view == NULL || index >= list->count)
-        return rex_fail(REX_EINVAL, "rex_image_list_view: %s", list == NULL || name == NULL || view == NULL ? "an argument is NULL" : "there is no such image");
+        return rex_fail(REX_EINVAL, "rex_image_list_view: %s",
+                        list == NULL || name == NULL || view == NULL ? "an argument is NULL" : "there is no such image");
     const struct rex_image_item *item = &list->entries[index].item;
     if (!item->compressed)
         return rex_image_view_open(view, list->bytes + item->offset, item->size, name);

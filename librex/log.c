@@ -24,7 +24,8 @@ static const struct {
     const char *name;
     enum rex_log_level level;
 } levels[] = {
-    {"off", REX_LOG_OFF}, {"error", REX_LOG_ERROR}, {"warn", REX_LOG_WARN}, {"warning", REX_LOG_WARN}, {"info", REX_LOG_INFO}, {"debug", REX_LOG_DEBUG},
+    {"off", REX_LOG_OFF},      {"error", REX_LOG_ERROR}, {"warn", REX_LOG_WARN},
+    {"warning", REX_LOG_WARN}, {"info", REX_LOG_INFO},   {"debug", REX_LOG_DEBUG},
 };
 
 int rex_log_level_now = REX_LOG_UNKNOWN;

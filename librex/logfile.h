@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-/* From now on lines go to the file NAME, where "%p" stands for the number of the process; "": to standard error. By one thread at a time. */
+/*
+ * From now on lines go to the file NAME, where "%p" stands for the number of the process; "": to standard error. By one thread at a
+ * time.
+ */
 void rex_logfile_set(const char *name);
 
 /* Write LINE, of SIZE bytes, in one piece. By one thread at a time. */

@@ -129,7 +129,8 @@ static void copy_mappers(struct rex_map *map, const struct build *build)
     if (has_mappers(build->prefix))
         memcpy(map->mappers, build->prefix->mappers, (size_t)build->prefix->count * sizeof *map->mappers);
     if (has_mappers(build->suffix))
-        memcpy(map->mappers + (map->count - build->suffix->count), build->suffix->mappers, (size_t)build->suffix->count * sizeof *map->mappers);
+        memcpy(map->mappers + (map->count - build->suffix->count), build->suffix->mappers,
+               (size_t)build->suffix->count * sizeof *map->mappers);
 }
 
 static int check_fixed(const struct rex_map *map, const char *which)

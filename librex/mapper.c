@@ -13,8 +13,8 @@
 #define PASSED_ON (REX_TYPE_ALWAYS | REX_TYPE_DELETE | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD)
 
 /*
- * The rows of an element are members of the section's row. Otherwise each would count as a reference of its own to memory that the section has
- * just allocated, so that nothing is copied, and the pointers of pointees would stay mapped for good (LLVM 14 to 22).
+ * The rows of an element are members of the section's row. Otherwise each would count as a reference of its own to memory that the section
+ * has just allocated, so that nothing is copied, and the pointers of pointees would stay mapped for good (LLVM 14 to 22).
  */
 struct rex_row rex_row_inside(const struct rex_cursor *cursor, struct rex_row row)
 {
@@ -90,13 +90,14 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     struct rex_cursor cursor = {.handle = handle};
     struct rex_row section = {base, begin, size, type};
     /*
-     * LLVM 14 to 22 never count the first component of a mapper's call, so that it stays mapped for good: let that be one of nothing. Rows are
-     * numbered from what is there already, so that members name their parents.
+     * LLVM 14 to 22 never count the first component of a mapper's call, so that it stays mapped for good: let that be one of nothing. Rows
+     * are numbered from what is there already, so that members name their parents.
      */
     REX_REAL(push_mapper_component)(handle, NULL, NULL, 0, 0, NULL);
     cursor.row = REX_REAL(mapper_num_components)(handle);
     int result = rex_map_elements(&cursor, mapper, section, element_size);
     /* A mapper of the program's may return an error that nobody has recorded. */
     if (result != REX_OK && rex_last_error_code() != result)
-        rex_fail(result, "a mapper that libomptarget called returned %d (%s): what comes after is not mapped", result, rex_error_name(result));
+        rex_fail(result, "a mapper that libomptarget called returned %d (%s): what comes after is not mapped", result,
+                 rex_error_name(result));
 }

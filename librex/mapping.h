@@ -50,8 +50,8 @@ static inline void rex_mapping_ending(int64_t device, int32_t count, void **begi
 
 /*
  * The rows that data calls have mapped, as far as librex remembers them: where to look when a part of one is asked for. Hints, no more:
- * what they say is verified. rex_mapping_forget() is for after the end of rows. rex_mapping_hint() gives the row that contains SIZE bytes at BEGIN,
- * or false.
+ * what they say is verified. rex_mapping_forget() is for after the end of rows. rex_mapping_hint() gives the row that contains SIZE bytes
+ * at BEGIN, or false.
  */
 void rex_mapping_note(const struct rex_map *map, int number);
 void rex_mapping_forget(const struct rex_map *map, int number);
@@ -61,8 +61,8 @@ bool rex_mapping_hint(const void *begin, size_t size, int number, const void **r
 bool rex_mapping_within(const void *begin, size_t size, int number, const void **row);
 
 /*
- * A mapping is made of these bytes, no more and no less. rex_mapping_divides(): such a mapping ends or begins in SIZE bytes at BEGIN, which are more
- * than one mapping then, whatever it looks like. Good until a mapping ends elsewhere.
+ * A mapping is made of these bytes, no more and no less. rex_mapping_divides(): such a mapping ends or begins in SIZE bytes at BEGIN, which
+ * are more than one mapping then, whatever it looks like. Good until a mapping ends elsewhere.
  */
 void rex_mapping_note_whole(uintptr_t begin, size_t size, int number);
 bool rex_mapping_divides(const void *begin, size_t size, int number);

@@ -1,8 +1,8 @@
 /*
  * memory.c - device memory, and what is mapped where: the omp_target_* functions of the bound libomptarget.
  *
- * They return errors where the `__tgt_*` functions abort. LLVM 14 and 15 have no omp_get_mapped_ptr: a row with RETURN_PARAM gives the address on
- * every release.
+ * They return errors where the `__tgt_*` functions abort. LLVM 14 and 15 have no omp_get_mapped_ptr: a row with RETURN_PARAM gives the
+ * address on every release.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -44,8 +44,8 @@ static void after_fork(void)
 }
 
 /*
- * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. Nor is the thread that was registering a module,
- * which nobody would wait for in vain.
+ * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. Nor is the thread that was registering a
+ * module, which nobody would wait for in vain.
  */
 static void after_fork_in_child(void)
 {

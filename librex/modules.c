@@ -152,15 +152,16 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
 }
 
 /*
- * At the first use of a device libomptarget loads, on it, an image of every registered descriptor (LLVM 14 to 23: "No image loaded for device id"), and
- * ends the process where one has none for it. From 15 to 20 it may also take another descriptor's image for it.
+ * At the first use of a device libomptarget loads, on it, an image of every registered descriptor (LLVM 14 to 23: "No image loaded for
+ * device id"), and ends the process where one has none for it. From 15 to 20 it may also take another descriptor's image for it.
  */
 static int conflict_of_kinds(const struct rex_registration *ours, bool on_host, const struct rex_registration *theirs)
 {
     if (on_host == theirs->on_host || rex_runtime_disabled())
         return REX_OK;
     return rex_fail(REX_EUNSUPPORTED,
-                    "device image %s is for %s, and %s, of a module that is registered already, for %s: libomptarget would end the process at the first "
+                    "device image %s is for %s, and %s, of a module that is registered already, for %s: libomptarget would end the process "
+                    "at the first "
                     "use of a device for which one module has no image; give each module a CUBIN, or run all on the CPU (host images, and "
                     "CUDA_VISIBLE_DEVICES= in the environment)",
                     ours->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path, on_host ? "a GPU" : "the CPU");

@@ -58,7 +58,10 @@ static void in_root(const char *path, char full[PATH_MAX])
     snprintf(full, PATH_MAX, "%s%s", rex_nogpu_root, path);
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ..." or "... Kernel Module for x86_64  580.95.05  ...": the first number with a point. */
+/*
+ * "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ..." or "... Kernel Module for x86_64  580.95.05  ...": the first number
+ * with a point.
+ */
 bool rex_kernel_module(char *text, size_t size)
 {
     char path[PATH_MAX], line[256];
@@ -185,11 +188,16 @@ static bool explain_result(const struct text *text, int result)
     case NO_DEVICE:
     case INVALID_DEVICE: return explain_none(text);
     case NOT_INITIALIZED: add(text, "; a child of fork cannot use a driver that its parent has started"); return true;
-    case STUB_LIBRARY: add(text, "; the libcuda.so.1 that was found is the toolkit's stub: take its folder out of LD_LIBRARY_PATH"); return true;
-    case SYSTEM_NOT_READY: add(text, "; a service of the machine is not running, as nvidia-fabricmanager where there are NVSwitches"); return true;
+    case STUB_LIBRARY:
+        add(text, "; the libcuda.so.1 that was found is the toolkit's stub: take its folder out of LD_LIBRARY_PATH");
+        return true;
+    case SYSTEM_NOT_READY:
+        add(text, "; a service of the machine is not running, as nvidia-fabricmanager where there are NVSwitches");
+        return true;
     case SYSTEM_DRIVER_MISMATCH: explain_mismatch(text); return true;
     case COMPAT_NOT_SUPPORTED_ON_DEVICE:
-        add(text, "; the libcuda.so.1 that was found is a compatibility package's, which this GPU does not take: take it out of LD_LIBRARY_PATH");
+        add(text,
+            "; the libcuda.so.1 that was found is a compatibility package's, which this GPU does not take: take it out of LD_LIBRARY_PATH");
         return true;
     case MPS_CONNECTION_FAILED: add(text, "; the MPS daemon does not answer: start it, or unset CUDA_MPS_PIPE_DIRECTORY"); return true;
     default: explain_files(text); return true;
@@ -204,7 +212,8 @@ bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t siz
     switch (cause) {
     case REX_NOGPU_LIBRARY:
         if (module)
-            add(&text, "; its kernel module %s is loaded: install the library of that version, or let the container have it (--gpus all)", version);
+            add(&text, "; its kernel module %s is loaded: install the library of that version, or let the container have it (--gpus all)",
+                version);
         return module;
     case REX_NOGPU_FUNCTION: return true;
     case REX_NOGPU_RESULT: return explain_result(&text, result);

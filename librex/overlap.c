@@ -1,8 +1,8 @@
 /*
  * overlap.c - rows that one call maps anew, against each other.
  *
- * LLVM 14 to 23 map the rows of a call in their order. A row that lies in an earlier one is mapped with it; one that overlaps an earlier one in any
- * other way makes them abort, unless it is implicit: then it counts as mapped.
+ * LLVM 14 to 23 map the rows of a call in their order. A row that lies in an earlier one is mapped with it; one that overlaps an earlier
+ * one in any other way makes them abort, unless it is implicit: then it counts as mapped.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -68,10 +68,11 @@ static bool contains(const struct rex_new_row *outer, const struct rex_new_row *
 
 static int overlap(const struct rex_new_row *row, const struct rex_new_row *other, const char *what)
 {
-    return rex_fail(REX_EOVERLAP,
-                    "%s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does not lie in it: libomptarget aborts on that%s",
-                    what, row->row, (size_t)(row->end - row->begin), (void *)row->begin, other->row, (size_t)(other->end - other->begin),
-                    (void *)other->begin, contains(row, other) ? "; put the larger row first" : "");
+    return rex_fail(
+        REX_EOVERLAP,
+        "%s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does not lie in it: libomptarget aborts on that%s", what,
+        row->row, (size_t)(row->end - row->begin), (void *)row->begin, other->row, (size_t)(other->end - other->begin),
+        (void *)other->begin, contains(row, other) ? "; put the larger row first" : "");
 }
 
 /* As libomptarget does it: which of COUNT rows are mapped, in their order; the others have to lie in one of these. */
@@ -93,8 +94,8 @@ static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped, 
 }
 
 /*
- * Rows that hang together, one overlapping the next, are in order if the first of them in the map contains them all. It is the other way round too,
- * but for implicit rows, so that the slow way is taken for a few rows only.
+ * Rows that hang together, one overlapping the next, are in order if the first of them in the map contains them all. It is the other way
+ * round too, but for implicit rows, so that the slow way is taken for a few rows only.
  */
 static int check_together(struct rex_new_row *rows, size_t count, size_t *mapped, const char *what)
 {

@@ -38,8 +38,8 @@ static inline struct rex_new_row *rex_new_rows_all(struct rex_new_rows *all)
 int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row);
 
 /*
- * 0, or REX_EOVERLAP where libomptarget would abort; WHAT begins the message. Afterwards the rows are those that get a mapping of their own, and not
- * those that lie in it.
+ * 0, or REX_EOVERLAP where libomptarget would abort; WHAT begins the message. Afterwards the rows are those that get a mapping of their
+ * own, and not those that lie in it.
  */
 int rex_new_rows_check(struct rex_new_rows *all, const char *what);
 

@@ -197,12 +197,13 @@ _Static_assert(AT(DynCGroupMem) == AT(Threads) + 12, "two_fields() may take the 
 /* One dimension, of 1 to what is allowed, nothing left to default, no dynamic shared memory: there is nothing to check or fit. */
 static inline int grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most_teams, uint32_t most_threads)
 {
-    return args->Teams[0] - 1 < most_teams && args->Threads[0] - 1 < most_threads && two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) &&
-           args->Threads[1] == 1 && two_fields(args, AT(Threads) + 8) == 1;
+    return args->Teams[0] - 1 < most_teams && args->Threads[0] - 1 < most_threads &&
+           two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) && args->Threads[1] == 1 && two_fields(args, AT(Threads) + 8) == 1;
 }
 
 #define HEAD AT(ArgsBase)
-_Static_assert(offsetof(struct rex_launched, most_threads) - offsetof(struct rex_launched, version) == HEAD, "version and rows are the head of a packet");
+_Static_assert(offsetof(struct rex_launched, most_threads) - offsetof(struct rex_launched, version) == HEAD,
+               "version and rows are the head of a packet");
 
 int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                                  struct __tgt_kernel_arguments *args)

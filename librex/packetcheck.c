@@ -50,9 +50,10 @@ static int null_column(const char *kernel, const void *base, const void *begin, 
                          : sizes == NULL ? "sizes"
                          : types == NULL ? "map types"
                                          : NULL;
-    return column == NULL ? REX_OK
-                          : rex_fail(REX_EINVAL, "%s%s%s: the column of %s is NULL, for %lld rows", kernel != NULL ? "kernel \"" : "a data call",
-                                     kernel != NULL ? kernel : "", kernel != NULL ? "\"" : "", column, (long long)count);
+    return column == NULL
+               ? REX_OK
+               : rex_fail(REX_EINVAL, "%s%s%s: the column of %s is NULL, for %lld rows", kernel != NULL ? "kernel \"" : "a data call",
+                          kernel != NULL ? kernel : "", kernel != NULL ? "\"" : "", column, (long long)count);
 }
 
 /* ---- rows and parameters ----------------------------------------------------------------------------------------------------- */
@@ -89,14 +90,16 @@ static int check_rows(struct rex_registration *registration, int64_t position, i
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", entry->addr, entry->name);
     struct rex_misfit misfit = registration->table.misfit[position];
     if (misfit.size != 0)
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte slots: use a pointer or a rex_arg, or launch "
-                        "it with rex_queue_launch()",
-                        entry->name, registration->image_path, misfit.index, misfit.size, registration->release->number);
+        return rex_fail(
+            REX_EPARAMS,
+            "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes 8-byte slots: use a pointer or a rex_arg, or launch "
+            "it with rex_queue_launch()",
+            entry->name, registration->image_path, misfit.index, misfit.size, registration->release->number);
     uint32_t rows = parameter_rows(args);
     enum rex_kernel_form form = form_of(rule, rows);
     if (form == REX_FORM_UNKNOWN || (rule.form != REX_FORM_UNKNOWN && form != rule.form))
-        return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters%s, and the packet %u rows for them (of %u)", entry->name, rule.parameters,
+        return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters%s, and the packet %u rows for them (of %u)", entry->name,
+                        rule.parameters,
                         rule.form == REX_FORM_PLAIN ? ", none of them the runtime's"
                         : rule.form == REX_FORM_ENV ? ", the first of them the runtime's"
                                                     : "",

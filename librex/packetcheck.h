@@ -16,10 +16,11 @@ static inline bool rex_device_known(int64_t device)
 }
 
 /*
- * Check the device and the packet ARGS of a launch of the kernel at POSITION; where it is the first one with so many rows, also these against
- * the kernel's parameters, and remember what came of it. 0 or an error.
+ * Check the device and the packet ARGS of a launch of the kernel at POSITION; where it is the first one with so many rows, also these
+ * against the kernel's parameters, and remember what came of it. 0 or an error.
  */
-int rex_packet_check_all(struct rex_registration *registration, int64_t position, int64_t device, const struct __tgt_kernel_arguments *args);
+int rex_packet_check_all(struct rex_registration *registration, int64_t position, int64_t device,
+                         const struct __tgt_kernel_arguments *args);
 
 /* The same, inline where there is nothing to say: the caller's launches come here one after the other. */
 static inline int rex_packet_check(struct rex_registration *registration, int64_t position, int64_t device,

@@ -23,7 +23,8 @@ static int begins(enum rex_purpose purpose)
 /* Implicit rows may be larger than their mapping, but where they are copied: libomptarget copies them whole. */
 static int may_exceed(int64_t type, enum rex_purpose purpose)
 {
-    int copied = purpose == REX_FOR_END ? rex_row_has(type, REX_TYPE_FROM) : rex_row_has(type, REX_TYPE_ALWAYS) && rex_row_has(type, REX_TYPE_TOFROM);
+    int copied = purpose == REX_FOR_END ? rex_row_has(type, REX_TYPE_FROM)
+                                        : rex_row_has(type, REX_TYPE_ALWAYS) && rex_row_has(type, REX_TYPE_TOFROM);
     return rex_row_has(type, REX_TYPE_IMPLICIT) && !copied;
 }
 
@@ -53,9 +54,9 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
 }
 
 /*
- * Rows that were found present, by their begin: a launch that is like the one before it need not ask again, which costs a microsecond a row.
- * Good for as long as no mapping may have ended; see mapping.h. Where a mapping of another thread's launch was found, and has ended since, a row
- * passes that is not mapped any more: libomptarget then does what it does for absent rows.
+ * Rows that were found present, by their begin: a launch that is like the one before it need not ask again, which costs a microsecond a
+ * row. Good for as long as no mapping may have ended; see mapping.h. Where a mapping of another thread's launch was found, and has ended
+ * since, a row passes that is not mapped any more: libomptarget then does what it does for absent rows.
  */
 #define KNOWN 64
 
@@ -94,7 +95,8 @@ struct wanted {
 static bool is_known(const struct look *look, const struct wanted *wanted)
 {
     const struct known *place = place_of(wanted->begin);
-    return place->begin == wanted->begin && place->size >= wanted->size && place->number == look->number && place->generation == look->generation;
+    return place->begin == wanted->begin && place->size >= wanted->size && place->number == look->number &&
+           place->generation == look->generation;
 }
 
 static void make_known(const struct look *look, const struct wanted *wanted)
@@ -111,15 +113,16 @@ static int absent(const struct look *look, const struct wanted *wanted, const ch
 
 static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
 {
-    return rex_fail(REX_EOVERLAP, "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that", look->what, wanted->row,
-                    (long long)wanted->size, wanted->begin, where, look->number);
+    return rex_fail(REX_EOVERLAP, "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that", look->what,
+                    wanted->row, (long long)wanted->size, wanted->begin, where, look->number);
 }
 
 /* The call will map this: nothing that is mapped already may lie in it. */
 static int check_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
-    struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer, may_exceed(wanted->type, look->purpose)};
+    struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
+                              may_exceed(wanted->type, look->purpose)};
     const void *within;
     if (!row.may_exceed && rex_mapping_within(wanted->begin, (size_t)wanted->size, look->number, &within) &&
         rex_memory_presence(within, 1, look->number) != REX_ABSENT)
@@ -181,8 +184,8 @@ static int check_row(struct look *look, int32_t i)
 }
 
 /*
- * A row of no length counts no mapping where there is none yet, and ends what a later row of the launch has mapped by then. After that the end of the
- * launch has nothing more to end.
+ * A row of no length counts no mapping where there is none yet, and ends what a later row of the launch has mapped by then. After that the
+ * end of the launch has nothing more to end.
  */
 static int check_end(const struct look *look, int32_t i)
 {
@@ -190,7 +193,8 @@ static int check_end(const struct look *look, int32_t i)
     uintptr_t begin = (uintptr_t)look->map->begin[i];
     for (size_t j = 0; j < look->new_rows.count; j++)
         if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
-            return rex_fail(REX_EOVERLAP, "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on that, unless it comes after it",
+            return rex_fail(REX_EOVERLAP,
+                            "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on that, unless it comes after it",
                             look->what, i, (void *)begin, rows[j].row, look->release->number);
     return REX_OK;
 }

@@ -1,9 +1,9 @@
 /*
  * queueclock.c - when the work of a traced queue was done, on a GPU.
  *
- * An event of the driver is recorded before and after each piece of work. Their times are counted from another event, recorded where nothing
- * was left to do, so that the host's clock at that moment is known. They are read when the queue is seen idle, or when it has no room for
- * more.
+ * An event of the driver is recorded before and after each piece of work. Their times are counted from another event, recorded where
+ * nothing was left to do, so that the host's clock at that moment is known. They are read when the queue is seen idle, or when it has no
+ * room for more.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

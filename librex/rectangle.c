@@ -1,7 +1,8 @@
 /*
  * rectangle.c - a rectangular part of an array, as rows of neighbouring bytes.
  *
- * libomptarget has an entry for such parts; LLVM 14 to 22 copy too little of many and 23 reads its numbers in another unit, so it is not used.
+ * libomptarget has an entry for such parts; LLVM 14 to 22 copy too little of many and 23 reads its numbers in another unit, so it is not
+ * used.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,7 +15,8 @@
 static int check_dimension(const struct rex_dimension *dimension, int number)
 {
     int64_t last;
-    if (dimension->extent <= 0 || dimension->lower < 0 || dimension->lower > dimension->extent || dimension->length < 0 || dimension->stride <= 0)
+    if (dimension->extent <= 0 || dimension->lower < 0 || dimension->lower > dimension->extent || dimension->length < 0 ||
+        dimension->stride <= 0)
         return rex_fail(REX_EINVAL, "dimension %d: extent %lld, lower %lld, length %lld, stride %lld", number, (long long)dimension->extent,
                         (long long)dimension->lower, (long long)dimension->length, (long long)dimension->stride);
     if (dimension->length > 0 && (__builtin_mul_overflow(dimension->length - 1, dimension->stride, &last) ||

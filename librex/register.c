@@ -163,8 +163,10 @@ static int attempt(struct rex_registration *registration, const char *name)
 {
     struct rex_image image;
     if (registration->forked)
-        return rex_fail(REX_EFORK, "this process was forked after its parent registered %s for a GPU, or began to: start the child with exec, or fork first",
-                        registration->image_path != NULL ? registration->image_path : "a module");
+        return rex_fail(
+            REX_EFORK,
+            "this process was forked after its parent registered %s for a GPU, or began to: start the child with exec, or fork first",
+            registration->image_path != NULL ? registration->image_path : "a module");
     int result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
         result = rex_runtime_bind();

@@ -67,8 +67,8 @@ int rex_module_check(const struct rex_module *module, const char *caller);
 struct rex_registration *rex_modules_know(struct rex_module *module);
 
 /*
- * From now on no other module may have one of the keys, or an image of another kind: 0, REX_EKEY where one has, REX_EUNSUPPORTED; and the end of
- * that. ON_HOST: the image is for the CPU.
+ * From now on no other module may have one of the keys, or an image of another kind: 0, REX_EKEY where one has, REX_EUNSUPPORTED; and the
+ * end of that. ON_HOST: the image is for the CPU.
  */
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
 void rex_modules_release(struct rex_registration *registration);

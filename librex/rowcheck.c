@@ -21,11 +21,13 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
         return "has type bits that are no map type";
     if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_PRIVATE))
         return "is both a literal and private";
-    if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_TOFROM | REX_TYPE_DELETE | REX_TYPE_ALWAYS) && !rex_row_has(type, REX_TYPE_POINTER))
+    if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_TOFROM | REX_TYPE_DELETE | REX_TYPE_ALWAYS) &&
+        !rex_row_has(type, REX_TYPE_POINTER))
         return "is a literal and asks for a copy";
     if (rex_row_has(type, REX_TYPE_PRIVATE) && rex_row_has(type, REX_TYPE_FROM))
         return "is private and asks for a copy back";
-    if (rex_row_has(type, REX_TYPE_NOT_MAPPED) && !rex_row_has(type, REX_TYPE_POINTER) && purpose != REX_FOR_LAUNCH && purpose != REX_FOR_QUEUE)
+    if (rex_row_has(type, REX_TYPE_NOT_MAPPED) && !rex_row_has(type, REX_TYPE_POINTER) && purpose != REX_FOR_LAUNCH &&
+        purpose != REX_FOR_QUEUE)
         return "is a kernel's argument, and this is not a launch";
     if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_TYPE_PRIVATE))
         return "is private, which a queue has no memory for: pass a value, or map it";
@@ -37,8 +39,8 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 }
 
 /*
- * A member outside of its parent is mapped with no count of its own, and stays mapped for good (LLVM 14 to 23). Rows that come after those that can be
- * named may be members of one further out; see mapper.c.
+ * A member outside of its parent is mapped with no count of its own, and stays mapped for good (LLVM 14 to 23). Rows that come after those
+ * that can be named may be members of one further out; see mapper.c.
  */
 static int leaves_parent(const struct rex_map *map, int32_t i)
 {

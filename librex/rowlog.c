@@ -74,20 +74,22 @@ static void log_row(const char *what, const struct __tgt_kernel_arguments *packe
     rex_type_text(packet->ArgTypes[row], type, sizeof type);
     name_of(packet, row, name, sizeof name);
     if (packet->ArgTypes[row] & LITERAL)
-        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes", what, row, type, packet->ArgNames != NULL ? name : "",
-                packet->ArgNames != NULL ? " = " : "", (uintptr_t)packet->ArgsBase[row], size);
+        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s%s0x%" PRIxPTR ", %" PRId64 " bytes", what, row, type,
+                packet->ArgNames != NULL ? name : "", packet->ArgNames != NULL ? " = " : "", (uintptr_t)packet->ArgsBase[row], size);
     else if (offset == 0)
         rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s %" PRId64 " bytes%s", what, row, type, name, size, mapper);
     else
-        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s %" PRId64 " bytes, base %p%s", what, row, type, name, size, packet->ArgsBase[row], mapper);
+        rex_log(REX_LOG_DEBUG, "%s: row %u: %s %s %" PRId64 " bytes, base %p%s", what, row, type, name, size, packet->ArgsBase[row],
+                mapper);
 }
 
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
     const uint32_t *teams = packet->Teams, *threads = packet->Threads;
     if (teams[0] > 0)
-        rex_log(REX_LOG_DEBUG, "%s: device %" PRId64 ", %u x %u x %u teams of %u x %u x %u threads, %u bytes of dynamic shared memory, %u rows",
-                what, device, teams[0], teams[1], teams[2], threads[0], threads[1], threads[2], packet->DynCGroupMem, packet->NumArgs);
+        rex_log(REX_LOG_DEBUG,
+                "%s: device %" PRId64 ", %u x %u x %u teams of %u x %u x %u threads, %u bytes of dynamic shared memory, %u rows", what,
+                device, teams[0], teams[1], teams[2], threads[0], threads[1], threads[2], packet->DynCGroupMem, packet->NumArgs);
     else
         rex_log(REX_LOG_DEBUG, "%s: device %" PRId64 ", %u rows", what, device, packet->NumArgs);
     for (uint32_t row = 0; row < packet->NumArgs; row++)

@@ -146,8 +146,13 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
 /* The first function that every release has and this library does not; NULL if all are there. */
 static const char *missing_function(void *handle)
 {
-    static const char *const names[] = {"omp_get_num_devices", "omp_target_is_present", "omp_target_disassociate_ptr", "omp_target_alloc", "omp_target_free",
-                                        "omp_target_memcpy", NULL};
+    static const char *const names[] = {"omp_get_num_devices",
+                                        "omp_target_is_present",
+                                        "omp_target_disassociate_ptr",
+                                        "omp_target_alloc",
+                                        "omp_target_free",
+                                        "omp_target_memcpy",
+                                        NULL};
     const char *const *name = names;
     while (*name != NULL && dlsym(handle, *name) != NULL)
         name++;
@@ -212,9 +217,9 @@ static int bind_best(void)
             rex_log(REX_LOG_INFO, "passed over:%s", report.text);
         return REX_OK;
     }
-    return rex_fail(REX_ENORUNTIME,
-                    "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or name one in REX_OMPTARGET. Tried:%s",
-                    report.length > 0 ? report.text : " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on the loader's path or in /opt");
+    return rex_fail(
+        REX_ENORUNTIME, "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or name one in REX_OMPTARGET. Tried:%s",
+        report.length > 0 ? report.text : " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on the loader's path or in /opt");
 }
 
 /* A second libomptarget beside a loaded one would share its symbols and not its state: the loaded one wins. */

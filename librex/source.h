@@ -23,7 +23,8 @@ struct rex_sources {
 };
 
 /*
- * Add the files of NAMES, separated by colons. 0 also where some do not exist; REX_ENOIMAGE, not recorded, where none does; or another error.
+ * Add the files of NAMES, separated by colons. 0 also where some do not exist; REX_ENOIMAGE, not recorded, where none does; or another
+ * error.
  */
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module, const char *names);
 

@@ -43,7 +43,8 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
         free(rules);
         free(launched);
         free(misfit);
-        return rex_fail_memory(slots * sizeof *index + count * (sizeof *rules + sizeof *launched + sizeof *misfit), "the index of host keys");
+        return rex_fail_memory(slots * sizeof *index + count * (sizeof *rules + sizeof *launched + sizeof *misfit),
+                               "the index of host keys");
     }
     free(table->index);
     free(table->rules);

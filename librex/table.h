@@ -52,8 +52,8 @@ struct rex_table {
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
 /*
- * Check COUNT entries from FIRST on against the image that VIEW shows and messages call PATH, and take the kernels' parameters from it. By one
- * thread at a time. 0 or an error.
+ * Check COUNT entries from FIRST on against the image that VIEW shows and messages call PATH, and take the kernels' parameters from it. By
+ * one thread at a time. 0 or an error.
  */
 int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count, const struct rex_image_view *view, const char *path,
                     const struct rex_release *release);

@@ -42,7 +42,7 @@ uint64_t rex_trace_clock(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* ---- names of kernels ----------------------------------------------------------------------------------------------------------------- */
+/* ---- names of kernels ---------------------------------------------------------------------------------------------------------------- */
 
 static const char *(*name_of_key)(const void *key);
 
@@ -57,15 +57,15 @@ const char *rex_trace_name(const void *key)
     return name_of != NULL ? name_of(key) : NULL;
 }
 
-/* ---- tracks ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tracks -------------------------------------------------------------------------------------------------------------------------- */
 
 static void put_name(const char *what, uint32_t id, const char *name, bool first)
 {
     struct rex_line line = {.text = rex_trace_file_room()};
     if (line.text == NULL)
         return;
-    rex_line_add(&line, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%ld,\"tid\":%lu,\"args\":{\"name\":", first ? "" : ",", what, (long)getpid(),
-                 (unsigned long)id);
+    rex_line_add(&line, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%ld,\"tid\":%lu,\"args\":{\"name\":", first ? "" : ",", what,
+                 (long)getpid(), (unsigned long)id);
     rex_line_string(&line, name);
     rex_line_add(&line, "}}\n");
     rex_trace_file_wrote(line.length, rex_trace_clock());
@@ -81,7 +81,7 @@ static void announce(struct rex_track *track)
     put_name("thread_name", track->id, name, false);
 }
 
-/* ---- slices ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- slices -------------------------------------------------------------------------------------------------------------------------- */
 
 static int open_file(void)
 {
@@ -162,7 +162,7 @@ void rex_trace_slice(const struct rex_slice *slice)
     errno = error;
 }
 
-/* ---- begin, fork, end -------------------------------------------------------------------------------------------------------------------- */
+/* ---- begin, fork, end ---------------------------------------------------------------------------------------------------------------- */
 
 static void before_fork(void)
 {

@@ -64,13 +64,17 @@ static void put_launch(struct rex_line *line, const void *context)
     rex_line_rows(line, call->count, call->addresses, call->sizes, call->types);
 }
 
-/* ---- before and after a call ---------------------------------------------------------------------------------------------------------- */
+/* ---- before and after a call --------------------------------------------------------------------------------------------------------- */
 
 /* librex's own look at what is mapped is no call of the program's. */
 static struct call enter(const char *function, int64_t device, int64_t count, void **begin, const int64_t *sizes, const int64_t *types)
 {
-    struct call call = {.noted = rex_trace_depth++ == 0 && !rex_looking_up && rex_trace_on(), .function = function, .count = count, .addresses = begin,
-                        .sizes = sizes, .types = types};
+    struct call call = {.noted = rex_trace_depth++ == 0 && !rex_looking_up && rex_trace_on(),
+                        .function = function,
+                        .count = count,
+                        .addresses = begin,
+                        .sizes = sizes,
+                        .types = types};
     if (!call.noted)
         return call;
     call.device = device == -1 ? rex_runtime_default_device() : device;
@@ -82,8 +86,14 @@ static struct call enter(const char *function, int64_t device, int64_t count, vo
 static void note(struct call *call, const char *name, enum rex_counted counted, int64_t directions)
 {
     bool launch = counted == REX_COUNTED_KERNEL;
-    struct rex_slice slice = {.name = name, .category = launch ? "launch" : "data", .counted = counted, .begin = call->begin, .end = call->end,
-                              .on = call->on, .details = launch ? put_launch : put_data, .context = call};
+    struct rex_slice slice = {.name = name,
+                              .category = launch ? "launch" : "data",
+                              .counted = counted,
+                              .begin = call->begin,
+                              .end = call->end,
+                              .on = call->on,
+                              .details = launch ? put_launch : put_data,
+                              .context = call};
     if (directions & REX_TYPE_TO)
         slice.to = rex_rows_bytes(call->count, call->addresses, call->sizes, call->types, REX_TYPE_TO);
     if (directions & REX_TYPE_FROM)
@@ -130,7 +140,7 @@ static void take_grid(struct call *call, int32_t teams, int32_t threads)
     call->teams[1] = call->teams[2] = call->threads[1] = call->threads[2] = 1;
 }
 
-/* ---- the functions ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the functions ------------------------------------------------------------------------------------------------------------------- */
 
 #define DATA(name, parameters, arguments, what, directions)                                                            \
     static void traced_##name parameters                                                                               \

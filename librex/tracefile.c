@@ -1,9 +1,9 @@
 /*
  * tracefile.c - the file of a timeline: Chrome's trace events, as a JSON array with one event in each line.
  *
- * Events are collected in one buffer, which is written when it is full or 10 ms old. Only whole lines are written, so that what a killed process
- * leaves is an array that lacks its closing bracket, which the format allows. Every line but the first begins with a comma: with a bracket at
- * its end such a file is strict JSON.
+ * Events are collected in one buffer, which is written when it is full or 10 ms old. Only whole lines are written, so that what a killed
+ * process leaves is an array that lacks its closing bracket, which the format allows. Every line but the first begins with a comma: with a
+ * bracket at its end such a file is strict JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +34,8 @@ static char path[PATH_MAX];
 
 static void warn(int error)
 {
-    rex_log(REX_LOG_WARN, "%s: %s cannot be written: %s; the program runs on without it", rex_config_variable(REX_OPTION_TRACE), path, strerror(error));
+    rex_log(REX_LOG_WARN, "%s: %s cannot be written: %s; the program runs on without it", rex_config_variable(REX_OPTION_TRACE), path,
+            strerror(error));
 }
 
 /* ---- its name ---------------------------------------------------------------------------------------------------------------------- */
@@ -97,7 +98,8 @@ int rex_trace_file_open(const char *setting, bool forked)
     int own = expand(setting);
     int error = own < 0 || (forked && own == 0 && add_process() != 0) ? ENAMETOOLONG : open_path();
     if (error == EWOULDBLOCK) {
-        rex_log(REX_LOG_INFO, "%s: another process writes to %s; this one's number is added to the name", rex_config_variable(REX_OPTION_TRACE), path);
+        rex_log(REX_LOG_INFO, "%s: another process writes to %s; this one's number is added to the name",
+                rex_config_variable(REX_OPTION_TRACE), path);
         error = add_process() == 0 ? open_path() : ENAMETOOLONG;
     }
     if (error != 0) {

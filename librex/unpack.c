@@ -33,9 +33,10 @@ static int open_library(const struct packer *packer, void **function, void **mea
     *measure = library != NULL && packer->measure != NULL ? dlsym(library, packer->measure) : NULL;
     if (*function != NULL && (*measure != NULL || packer->measure == NULL))
         return REX_OK;
-    return rex_fail(REX_EUNSUPPORTED,
-                    "device image %s is compressed with %s, and %s (package %s) cannot be used: install it, or build the image with nvcc --no-compress",
-                    name, packer->method, packer->library, packer->package);
+    return rex_fail(
+        REX_EUNSUPPORTED,
+        "device image %s is compressed with %s, and %s (package %s) cannot be used: install it, or build the image with nvcc --no-compress",
+        name, packer->method, packer->library, packer->package);
 }
 
 /* The size that the compressed bytes say themselves: no memory is taken for one that cannot be. */
@@ -68,8 +69,8 @@ int rex_unpack(enum rex_packing packing, const void *from, size_t stored, size_t
     if (result != REX_OK)
         return result;
     if (packing != REX_UNPACKED && !is_possible(packing, measure, from, stored, size))
-        return rex_fail(REX_EIMAGE, "device image %s is compressed with %s, and does not unpack to the %zu bytes that its header says", name,
-                        packer->method, size);
+        return rex_fail(REX_EIMAGE, "device image %s is compressed with %s, and does not unpack to the %zu bytes that its header says",
+                        name, packer->method, size);
     unsigned char *to = malloc(size + 1);
     if (to == NULL)
         return rex_fail_memory(size + 1, "a device image");

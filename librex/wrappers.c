@@ -23,7 +23,8 @@ int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_li
 {
     struct rex_module *module = rex_modules_find(host_key);
     if (module == NULL)
-        return rex_fail(REX_EKEY, "host key %p is in no module that librex knows: call rex_module_add() or rex_module_register()", host_key),
+        return rex_fail(REX_EKEY, "host key %p is in no module that librex knows: call rex_module_add() or rex_module_register()",
+                        host_key),
                -1;
     return rex_module_launch(module, device, num_teams, thread_limit, host_key, args);
 }
@@ -46,7 +47,10 @@ int rex___tgt_target(TARGET_P)
     return rex___tgt_target_teams(TARGET_A, 1, 1);
 }
 
-/* A data call names no kernel: mappings belong to the device, not to a module. Every known module that can be is registered; one will do. */
+/*
+ * A data call names no kernel: mappings belong to the device, not to a module. Every known module that can be is registered; one will
+ * do.
+ */
 static struct rex_module *any_module(void)
 {
     struct rex_module *found = NULL;

@@ -7,8 +7,8 @@
  *   1. rex_launch() waits each time. Right where the host has to see each result, and for kernels of a millisecond.
  *   2. A queue takes a launch and returns. What is in it is done in order, so a step still sees the one before it; the host waits once.
  *      Pays from the second launch on that does not need the host in between.
- *   3. A graph is a recording of launches: the driver checks and prepares them once, and then all go out in one call. Making it costs as much
- *      as some launches, so it pays when the same ones come again and again, with other values, if need be: rex_graph_set().
+ *   3. A graph is a recording of launches: the driver checks and prepares them once, and then all go out in one call. Making it costs
+ *      as much as some launches, so it pays when the same ones come again and again, with other values, if need be: rex_graph_set().
  *   4. Two queues know nothing of each other: what is in one may run beside what is in the other, copies beside kernels too. Pays where
  *      each has enough to do: kernels that leave a part of the GPU idle for long, or copies. Not here, where it only doubles the launches.
  *

@@ -1,5 +1,7 @@
 /*
- * swarm.h - the user's own header: what the program, its kernels and its check know. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * swarm.h - the user's own header: what the program, its kernels and its check know.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef PARTICLES_RAW_SWARM_H
 #define PARTICLES_RAW_SWARM_H

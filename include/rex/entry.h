@@ -23,8 +23,8 @@
 #ifdef __has_attribute
 #if __has_attribute(retain)
 /**
- * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that therefore keeps the entry. The entry itself
- * cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under -flto, within a program. Since 0.1.
+ * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that therefore keeps the entry. The entry
+ * itself cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under -flto, within a program. Since 0.1.
  */
 #define REX_KEEP(S)                                                                                                    \
     static void *S##kept__ __attribute__((section("rex_kept_entries"), used, retain)) = &S##omp_offload_entry__;
@@ -83,8 +83,8 @@
 #define REX_GLOBAL(variable) REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
 /**
- * REX_GLOBAL_LINK(type, variable): declare target link: on the device there is only a pointer, which points to @variable's copy while that is
- * mapped: REX_LINK() of rex/map.h in a map. @variable has @type and is defined before, in this file. The device side is
+ * REX_GLOBAL_LINK(type, variable): declare target link: on the device there is only a pointer, which points to @variable's copy while that
+ * is mapped: REX_LINK() of rex/map.h in a map. @variable has @type and is defined before, in this file. The device side is
  * REX_DEVICE_GLOBAL_LINK(). Since 0.1.
  */
 #define REX_GLOBAL_LINK(type, variable)                                                                                \
@@ -103,9 +103,10 @@
             ".globl " #symbol "_once\n.hidden " #symbol "_once\n" #symbol "_once:\n.byte 0\n.popsection")
 
 /**
- * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which then needs no image file: once per program or
- * shared object, at file scope; a semicolon follows. The assembler looks for @file as it does for .incbin: in the directory it is run in, and in
- * those of -Wa,-I; with clang's LTO that is where the linker is run, or an absolute path. A second one in a binary is an error of the linker. Since 0.1.
+ * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which then needs no image file: once per program
+ * or shared object, at file scope; a semicolon follows. The assembler looks for @file as it does for .incbin: in the directory it is run
+ * in, and in those of -Wa,-I; with clang's LTO that is where the linker is run, or an absolute path. A second one in a binary is an error
+ * of the linker. Since 0.1.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
 

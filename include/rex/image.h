@@ -98,8 +98,8 @@ REX_API const struct rex_image_symbol *rex_image_view_symbol(const struct rex_im
 REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view, const char *name);
 
 /**
- * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like @name, for a message; NULL if none is near, as
- * rex_nearest_name() sees it. Since 0.1.
+ * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like @name, for a message; NULL if none is near,
+ * as rex_nearest_name() sees it. Since 0.1.
  */
 REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
 

@@ -31,8 +31,8 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   searched      each place where a libomptarget is looked for: a pattern of folders
  *   found         each libomptarget there, and its release or why it is none, the best first
  *   plugin        the plugins of the bound libomptarget; empty for releases that have them inside
- *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be used, and what helps; or trouble: why libomptarget
- *                 might not use the GPUs
+ *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be used, and what helps; or trouble: why
+ *                 libomptarget might not use the GPUs
  *   setting       each option of rex_configure() under its environment variable's name: the value, and where it is from
  *
  * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind().
@@ -55,8 +55,8 @@ struct rex_gpu {
 
 /**
  * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES counts), at most 64. 0 if there is none,
- * and then rex_last_error() says why, and what helps: no driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing
- * or not permitted, a driver of another version than the kernel module's. It starts the driver and makes no context.
+ * and then rex_last_error() says why, and what helps: no driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is
+ * missing or not permitted, a driver of another version than the kernel module's. It starts the driver and makes no context.
  * Any thread. Since 0.1.
  */
 REX_API int rex_gpu_count(void);

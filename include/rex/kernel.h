@@ -14,15 +14,15 @@
  *
  * **Every parameter is 8 bytes wide**: a pointer, or a scalar carried in a `rex_arg`. LLVM 19 to 22 pack arguments into 8-byte
  * slots and tell the driver nothing about their size, so that two neighbouring `int` parameters share a slot there: the kernel
- * gets wrong values without a word (22) or the launch aborts (19). librex refuses such a launch; rex_queue_launch() passes any width to a GPU. On the host device a
- * `double` parameter would be looked for in a floating-point register, where libomptarget puts nothing.
+ * gets wrong values without a word (22) or the launch aborts (19). librex refuses such a launch; rex_queue_launch() passes any width to a
+ * GPU. On the host device a `double` parameter would be looked for in a floating-point register, where libomptarget puts nothing.
  *
  * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for (REX_DEVICE_KERNEL). An *env* kernel
  * has one more in front, which LLVM's runtime fills with the address of its launch environment or -1
- * (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and what the REX compiler emits). librex tells them apart and sends what the release needs;
- * LLVM 18 always passes the extra parameter, so there only env kernels run. These macros mark which one a kernel is, with one byte of device memory, so that
- * a launch with one row too few is an error; a kernel without a mark is told by the number of its parameters, and one row too few for a plain one looks
- * like an env one.
+ * (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and what the REX compiler emits). librex tells them apart and sends what the release
+ * needs; LLVM 18 always passes the extra parameter, so there only env kernels run. These macros mark which one a kernel is, with one byte
+ * of device memory, so that a launch with one row too few is an error; a kernel without a mark is told by the number of its parameters, and
+ * one row too few for a plain one looks like an env one.
  *
  * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and rex_num_threads() are 1
  * there. A kernel whose loops are REX_FOR is right on both; one that derives a single index from its thread number is not.
@@ -84,7 +84,10 @@ REX_DEVICE double rex_arg_double(rex_arg arg)
     return value;
 }
 
-/** REX_ARG_COPY(destination, arg): copies @arg, a `rex_arg` variable, into a variable of any type of at most 8 bytes (a small struct). Since 0.1. */
+/**
+ * REX_ARG_COPY(destination, arg): copies @arg, a `rex_arg` variable, into a variable of any type of at most 8 bytes (a small struct).
+ * Since 0.1.
+ */
 #define REX_ARG_COPY(destination, arg) memcpy(&(destination), &(arg), sizeof(destination))
 
 /*
@@ -168,8 +171,8 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 #if REX_ON_GPU
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
 /*
- * The byte in front, rex_plain_NAME or rex_env_NAME, says in the CUBIN which of the two the kernel is. In a namespace its name is mangled, and the kernel is as
- * one of another origin.
+ * The byte in front, rex_plain_NAME or rex_env_NAME, says in the CUBIN which of the two the kernel is. In a namespace its name is mangled,
+ * and the kernel is as one of another origin.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...)                                                                                 \
     __device__ unsigned char rex_plain_##S##kernel__;                                                                  \
@@ -200,7 +203,8 @@ struct rex_device_entry {
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body follows. At least one parameter; a kernel
- * without any says `void`. The symbol `rex_plain_S##kernel__` says so in a CUBIN; a kernel of a host image without a symbol is plain. Since 0.1.
+ * without any says `void`. The symbol `rex_plain_S##kernel__` says so in a CUBIN; a kernel of a host image without a symbol is plain. Since
+ * 0.1.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...)                                                                                 \
     REX_DEVICE_LINKAGE void S##kernel__(__VA_ARGS__);                                                                  \
@@ -228,8 +232,8 @@ struct rex_device_entry {
 /** REX_POINTER_TO(type): the type of a pointer to @type, arrays included. Since 0.1. */
 #define REX_POINTER_TO(type) __typeof__(type) *
 /**
- * REX_DEVICE_GLOBAL_LINK(type, name): defines the device's pointer to a global of REX_GLOBAL_LINK(type, name). Kernels reach the global through
- * REX_DEVICE_LINKED(name). Since 0.1.
+ * REX_DEVICE_GLOBAL_LINK(type, name): defines the device's pointer to a global of REX_GLOBAL_LINK(type, name). Kernels reach the global
+ * through REX_DEVICE_LINKED(name). Since 0.1.
  */
 #define REX_DEVICE_GLOBAL_LINK(type, name) REX_DEVICE_GLOBAL(REX_POINTER_TO(type), name##_decl_tgt_ref_ptr)
 /** REX_DEVICE_LINKED(name): a global of REX_DEVICE_GLOBAL_LINK(), while it is mapped. Since 0.1. */

@@ -57,14 +57,16 @@ static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uin
 }
 
 /**
- * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw `__tgt_target_kernel`. @packet points into the map's columns.
+ * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw `__tgt_target_kernel`. @packet points into the map's
+ * columns.
  * Returns 0 or REX_EINVAL, and leaves @packet alone then. Since 0.1.
  */
 REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
                             const struct rex_map *map);
 
 /**
- * rex_module_launch_map(): launches a kernel of @module, registering it first where needed, and waits for it. rex_launch() passes this binary's module.
+ * rex_module_launch_map(): launches a kernel of @module, registering it first where needed, and waits for it. rex_launch() passes this
+ * binary's module.
  * @launch   what and where; @map: its arguments, NULL for none.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
  * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY,
@@ -80,15 +82,16 @@ REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_ke
 
 /**
  * rex_module_data_begin(): target data, or enter data: maps the rows of @map. Registers @module first where needed.
- * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or overlaps an earlier one and does not lie in it),
- * REX_ENOMEM, REX_ECUDA (a queue has found the device lost), or an error of
+ * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or overlaps an earlier one and does not lie in
+ * it), REX_ENOMEM, REX_ECUDA (a queue has found the device lost), or an error of
  * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say REX_EHOST. Since 0.1.
  */
 REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map);
 
 /**
- * rex_module_data_end(): ends what rex_module_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns likewise,
- * or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has found the device lost. Since 0.1.
+ * rex_module_data_end(): ends what rex_module_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns
+ * likewise, or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has found
+ * the device lost. Since 0.1.
  */
 REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map);
 
@@ -96,9 +99,9 @@ REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const
 REX_API int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map);
 
 /**
- * rex_module_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an error, and
- * then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT, or an error of
- * rex_module_register(). Since 0.1.
+ * rex_module_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an
+ * error, and then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT, or an
+ * error of rex_module_register(). Since 0.1.
  */
 REX_API int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map);
 
@@ -111,8 +114,8 @@ struct rex_dimension {
 };
 
 /**
- * rex_push_rectangle(): pushes the rows of a rectangular part of an array, for an update: one for each run of neighbouring elements. Releases differ, and
- * copy too little, where they are given the rectangle as such.
+ * rex_push_rectangle(): pushes the rows of a rectangular part of an array, for an update: one for each run of neighbouring elements.
+ * Releases differ, and copy too little, where they are given the rectangle as such.
  * @base        first element of the whole array; @element_size: bytes of one.
  * @dimensions  outermost first; @count: how many, 1 to 8.
  * @type        REX_TYPE_TO or REX_TYPE_FROM.
@@ -130,12 +133,15 @@ REX_API void *rex_device_address(const void *address, int64_t device);
 /** rex_device_alloc(): @size bytes on @device, or NULL with an error. Free them with rex_device_free(). Since 0.1. */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 
-/** rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the queues of that device. NULL is left alone. Since 0.1. */
+/**
+ * rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the queues of that device. NULL is left
+ * alone. Since 0.1.
+ */
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
- * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to (rex_device_alloc(), rex_device_address()). Returns 0, REX_EINVAL, REX_EDEVICE
- * or REX_ERUNTIME. Since 0.1.
+ * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to (rex_device_alloc(), rex_device_address()). Returns
+ * 0, REX_EINVAL, REX_EDEVICE or REX_ERUNTIME. Since 0.1.
  */
 REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
 
@@ -213,8 +219,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
          scope.once; scope.once = 0)
 
 /**
- * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the block is left by break, return or goto. Where the
- * beginning fails the block does not run; rex_last_error() says why. Since 0.1.
+ * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the block is left by break, return or goto.
+ * Where the beginning fails the block does not run; rex_last_error() says why. Since 0.1.
  */
 #define REX_DATA_REGION(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, 0)
 

@@ -118,7 +118,10 @@ static inline struct rex_row rex_row_object(const volatile void *address, size_t
     return rex_row_of(address, address, (int64_t)size, type);
 }
 
-/** rex_row_value(): a literal row of the @size bytes at @value; a parameter. More than 8 bytes: as rex_pack_literal_arg_bytes(). Since 0.1. */
+/**
+ * rex_row_value(): a literal row of the @size bytes at @value; a parameter. More than 8 bytes: as rex_pack_literal_arg_bytes(). Since
+ * 0.1.
+ */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
     void *bits = rex_pack_literal_arg_bytes(value, size);
@@ -132,7 +135,10 @@ static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
     return row;
 }
 
-/** rex_row_member(): @row as a member of the object in row @parent, counted from 0, in which it lies if it is no pointee; no parameter. Since 0.1. */
+/**
+ * rex_row_member(): @row as a member of the object in row @parent, counted from 0, in which it lies if it is no pointee; no parameter.
+ * Since 0.1.
+ */
 static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
     row.type = (row.type & ~REX_TYPE_PARAMETER) | REX_TYPE_MEMBER_OF(parent);
@@ -155,8 +161,8 @@ static inline struct rex_row rex_row_in_region(struct rex_row row)
  */
 
 /**
- * REX_SECTION(type, pointer, lower, length): pointer[lower : length] with @type; base is the pointer, begin the first element mapped. The kernel
- * gets the device address of the *base*, so that it indexes as the host does. Since 0.1.
+ * REX_SECTION(type, pointer, lower, length): pointer[lower : length] with @type; base is the pointer, begin the first element mapped. The
+ * kernel gets the device address of the *base*, so that it indexes as the host does. Since 0.1.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                                                                 \
     (__extension__({                                                                                                   \
@@ -227,7 +233,10 @@ static inline struct rex_row rex_row_in_region(struct rex_row row)
 #define REX_USE_DEVICE_POINTER(pointer) rex_row_object((pointer), 0, REX_TYPE_RETURN)
 /** REX_RETURN(row): maps as @row says and gives the device address back as well. Since 0.1. */
 #define REX_RETURN(row) rex_row_with(row, REX_TYPE_RETURN)
-/** rex_map_address(): what row @row of @map gave back: the device address of its base. The end of the mapping puts the base back. Since 0.1. */
+/**
+ * rex_map_address(): what row @row of @map gave back: the device address of its base. The end of the mapping puts the base back. Since
+ * 0.1.
+ */
 static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 {
     return map->base[row];
@@ -239,7 +248,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * An object whose members are mapped one by one has a row of its own, the parent, which spans them; the members name it by its number,
  * counted from 0 in the map:
  *
- *     REX_MAP(args, REX_STRUCT(s, count, data), REX_MEMBER(0, REX_TYPE_TO, s, count), REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, s, data, 0, n));
+ *     REX_MAP(args, REX_STRUCT(s, count, data), REX_MEMBER(0, REX_TYPE_TO, s, count),
+ *             REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, s, data, 0, n));
  */
 
 /** REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last. Since 0.1. */
@@ -258,15 +268,15 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
                        (parent));                                                                                      \
     }))
 /**
- * REX_MEMBER_POINTER(parent, type, object, member, lower, length): what the pointer @member of @object points to, and the pointer: on the device
- * it points to the device's copy. Since 0.1.
+ * REX_MEMBER_POINTER(parent, type, object, member, lower, length): what the pointer @member of @object points to, and the pointer: on the
+ * device it points to the device's copy. Since 0.1.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length)                                           \
     rex_row_member(REX_POINTEE(type_bits, (object).member, lower, length), parent)
 /**
- * REX_POINTEE(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length], with the pointer @pointer, an lvalue, in base. For the row that maps
- * the pointer make it a member: with rex_row_member(), or in a mapper, where that happens by itself. Alone it leaves the pointer mapped for good
- * (LLVM 14 to 22). Since 0.1.
+ * REX_POINTEE(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length], with the pointer @pointer, an lvalue, in base. For the
+ * row that maps the pointer make it a member: with rex_row_member(), or in a mapper, where that happens by itself. Alone it leaves the
+ * pointer mapped for good (LLVM 14 to 22). Since 0.1.
  */
 #define REX_POINTEE(type_bits, pointer, lower, length)                                                                 \
     (__extension__({                                                                                                   \
@@ -277,8 +287,8 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
     }))
 
 /**
- * REX_LINK(type, variable): a global of REX_GLOBAL_LINK() (rex/entry.h), whole, and its pointer on the device. No parameter: kernels know the
- * pointer. Since 0.1.
+ * REX_LINK(type, variable): a global of REX_GLOBAL_LINK() (rex/entry.h), whole, and its pointer on the device. No parameter: kernels know
+ * the pointer. Since 0.1.
  */
 #define REX_LINK(type_bits, variable)                                                                                  \
     rex_row_of(&variable##_decl_tgt_ref_ptr, &(variable), (int64_t)sizeof(variable), (type_bits) | REX_TYPE_POINTER)
@@ -348,7 +358,10 @@ typedef int rex_rows(struct rex_cursor *cursor, void *context);
 /** rex_push_row(): rex_push() out of line, for code generators and for the rows that need a closer look. Returns likewise. Since 0.1. */
 REX_API int rex_push_row(struct rex_cursor *cursor, struct rex_row row);
 
-/** rex_push(): adds @row. Returns 0, or REX_EINVAL when the table is full, the size negative, or a member's parent not before it. Since 0.1. */
+/**
+ * rex_push(): adds @row. Returns 0, or REX_EINVAL when the table is full, the size negative, or a member's parent not before it. Since
+ * 0.1.
+ */
 static inline int rex_push(struct rex_cursor *cursor, struct rex_row row)
 {
     void **at = cursor->columns;
@@ -371,10 +384,11 @@ REX_API int32_t rex_cursor_row(const struct rex_cursor *cursor);
 /**
  * rex_map_build(): builds a map of @prefix, the rows that @rows pushes, and @suffix: one pass counts, one allocation, one pass fills.
  * @map      receives the map; unchanged on failure. Free it with rex_map_free().
- * @prefix, @suffix   rows before and after; NULL for none. Copied, mappers of the runtime included; MEMBER_OF numbers in @suffix are moved along.
+ * @prefix, @suffix   rows before and after; NULL for none. Copied, mappers of the runtime included; MEMBER_OF numbers in @suffix are moved
+ * along.
  * @rows, @context    the row function and its argument; NULL for none.
- * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL, the two passes disagree, there are more rows than an
- * int32_t counts, or a parent's number exceeds REX_PARENT_MAX; or what @rows returned. Since 0.1.
+ * Returns 0; REX_ENOMEM; REX_EINVAL where @map or a column of @prefix or @suffix is NULL, the two passes disagree, there are more rows than
+ * an int32_t counts, or a parent's number exceeds REX_PARENT_MAX; or what @rows returned. Since 0.1.
  */
 REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
                           const struct rex_map *suffix);
@@ -383,9 +397,9 @@ REX_API int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex
 REX_API void rex_map_free(struct rex_map *map);
 
 /**
- * rex_mapper: maps one element of a type: pushes the rows of the element at @element, its pointees included, as if it were mapped tofrom. What the
- * section does not copy is taken off each row's type. None of these rows is a parameter; those that name no parent become members of the section's
- * row, so that a mapper needs no numbers:
+ * rex_mapper: maps one element of a type: pushes the rows of the element at @element, its pointees included, as if it were mapped tofrom.
+ * What the section does not copy is taken off each row's type. None of these rows is a parameter; those that name no parent become members
+ * of the section's row, so that a mapper needs no numbers:
  *
  *     static int map_list(struct rex_cursor *cursor, void *element)
  *     {
@@ -399,8 +413,8 @@ REX_API void rex_map_free(struct rex_map *map);
 typedef int rex_mapper(struct rex_cursor *cursor, void *element);
 
 /**
- * rex_map_elements(): a section through a mapper: pushes a row for the section as a whole, which copies nothing, and then the rows of each of
- * its elements. A mapper may call it for sections of its element's members: REX_POINTEE() gives their row.
+ * rex_map_elements(): a section through a mapper: pushes a row for the section as a whole, which copies nothing, and then the rows of each
+ * of its elements. A mapper may call it for sections of its element's members: REX_POINTEE() gives their row.
  * @mapper         maps one element.
  * @section        the section's row: REX_TOFROM(particles, n); its type says what is copied, and whether it is a parameter.
  * @element_size   bytes of an element.
@@ -411,8 +425,8 @@ REX_API int rex_map_elements(struct rex_cursor *cursor, rex_mapper *mapper, stru
 
 /**
  * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column: runs @mapper over the section and hands
- * the rows to libomptarget (`__tgt_push_mapper_component`). The other parameters are those of such a function: @size in bytes. An error has no way back
- * into libomptarget: it is recorded and printed, and the elements before it are mapped. Since 0.1.
+ * the rows to libomptarget (`__tgt_push_mapper_component`). The other parameters are those of such a function: @size in bytes. An error has
+ * no way back into libomptarget: it is recorded and printed, and the elements before it are mapped. Since 0.1.
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base, void *begin, int64_t size,
                                  int64_t type);

@@ -84,8 +84,8 @@ struct ident;
  * REX_ENOIMAGE      no file of the image's name exists in the places searched.
  * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
  * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses the PTX.
- * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every user, or belongs to somebody who is neither root, nor
- *                   the user, nor the owner of the executable.
+ * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every user, or belongs to somebody who is neither
+ *                   root, nor the user, nor the owner of the executable.
  * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the message lists them.
  * REX_EENTRIES      the entry table is empty or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
@@ -134,25 +134,28 @@ REX_API const char *rex_version(void);
  * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is bound yet.
  * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':' between, instead of its own name.
  * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is looked for first.
- * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`, in either case; or `LEVEL:FILE` or `:FILE`:
- *                        lines go to the end of FILE instead of standard error, %p in its name being the number of the process. At `debug`
- *                        every launch and data call is written down with its rows, and launches are slower.
- * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default), `spin`, `yield`, `block`, or `runtime`. Takes effect
- *                        at the first registration of an image for the GPU. libomptarget itself blocks, which costs 10 to 25 microseconds
- *                        a launch; `auto` lets the driver choose between spin and yield, `runtime` leaves the choice to libomptarget.
+ * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`, in either case; or `LEVEL:FILE` or
+ *                        `:FILE`: lines go to the end of FILE instead of standard error, %p in its name being the number of the process. At
+ *                        `debug` every launch and data call is written down with its rows, and launches are slower.
+ * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default), `spin`, `yield`, `block`, or `runtime`.
+ *                        Takes effect at the first registration of an image for the GPU. libomptarget itself blocks, which costs 10 to 25
+ *                        microseconds a launch; `auto` lets the driver choose between spin and yield, `runtime` leaves the choice to
+ *                        libomptarget.
  * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another compiler built, and registers through
- *                        librex's __tgt_register_lib, is registered as a copy that is adapted to the bound libomptarget, with the wait policy.
- * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and its like and rex_offload_fini() do where a
- *                        queue (rex/queue.h) still works with what they end: return REX_EBUSY, or wait for it.
- * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in Chrome's trace-event JSON, which ui.perfetto.dev
- *                        opens; %p in its name is the number of the process, %% a percent sign. `-`: a summary on standard error at the end of
- *                        the process instead. Takes effect if no libomptarget is bound yet and no module was registered. A file that cannot be
- *                        written is a warning, and nothing else.
- * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with the image when a module is registered, but each
- *                        kernel at its first launch; an entry without a kernel is then found there, and a global that is missing or has
- *                        another size is not found by librex at all. Takes effect at the next registration.
+ *                        librex's __tgt_register_lib, is registered as a copy that is adapted to the bound libomptarget, with the wait
+ *                        policy.
+ * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and its like and rex_offload_fini() do where
+ *                        a queue (rex/queue.h) still works with what they end: return REX_EBUSY, or wait for it.
+ * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in Chrome's trace-event JSON, which
+ *                        ui.perfetto.dev opens; %p in its name is the number of the process, %% a percent sign. `-`: a summary on standard
+ *                        error at the end of the process instead. Takes effect if no libomptarget is bound yet and no module was
+ *                        registered. A file that cannot be written is a warning, and nothing else.
+ * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with the image when a module is registered,
+ *                        but each kernel at its first launch; an entry without a kernel is then found there, and a global that is missing
+ *                        or has another size is not found by librex at all. Takes effect at the next registration.
  * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is compiled once; `off`: none. Without it
- *                        $XDG_CACHE_HOME/librex, else ~/.cache/librex. A folder that is not the user's own, or that others can write, is not used.
+ *                        $XDG_CACHE_HOME/librex, else ~/.cache/librex. A folder that is not the user's own, or that others can write, is
+ *                        not used.
  * Since 0.1.
  */
 enum rex_option {
@@ -176,27 +179,28 @@ enum rex_option {
 REX_API int rex_configure(enum rex_option option, const char *value);
 
 /**
- * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF: nothing. REX_LOG_ERROR: what failed. REX_LOG_WARN: what
- * may not be what was wanted. REX_LOG_INFO: what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything, each row of each
- * launch and data call. Since 0.1.
+ * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF: nothing. REX_LOG_ERROR: what failed.
+ * REX_LOG_WARN: what may not be what was wanted. REX_LOG_INFO: what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything,
+ * each row of each launch and data call. Since 0.1.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
 /**
- * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to REX_LOG_DEBUG; @message the line without "librex: " and
- * newline, valid until the function returns; @context the caller's.
+ * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to REX_LOG_DEBUG; @message the line without "librex: "
+ * and newline, valid until the function returns; @context the caller's.
  *
- * It runs on the thread that has something to say, on several threads at once if they do, and no lock of librex is held: it may call any librex
- * function, except that a module cannot be used from it while that module is being registered (REX_EINVAL). What librex has to say to that
- * thread meanwhile goes where it would go without the function. rex_last_error() and errno of the thread are afterwards what they were.
+ * It runs on the thread that has something to say, on several threads at once if they do, and no lock of librex is held: it may call any
+ * librex function, except that a module cannot be used from it while that module is being registered (REX_EINVAL). What librex has to say
+ * to that thread meanwhile goes where it would go without the function. rex_last_error() and errno of the thread are afterwards what they
+ * were.
  * Since 0.1.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
 /**
- * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to @function with @context, instead of standard error or a
- * file; NULL restores that. @context is the program's and must live until the function is replaced and calls of it on other threads have
- * ended, which may still be under way when this returns. Any thread. Since 0.1.
+ * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to @function with @context, instead of standard
+ * error or a file; NULL restores that. @context is the program's and must live until the function is replaced and calls of it on other
+ * threads have ended, which may still be under way when this returns. Any thread. Since 0.1.
  */
 REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
@@ -242,16 +246,16 @@ struct rex_module {
  *
  * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
  * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where `image_name` is missing, or
- * is for a GPU and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of $REX_CUBIN. A shared
- * object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
+ * is for a GPU and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of
+ * $REX_CUBIN. A shared object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
  *
- * All modules that are registered at a time have images for GPUs, or all have host images: every release of libomptarget ends the process at the
- * first use of a device for which one of them has none. The second kind is REX_EUNSUPPORTED, and the message names both images.
+ * All modules that are registered at a time have images for GPUs, or all have host images: every release of libomptarget ends the process
+ * at the first use of a device for which one of them has none. The second kind is REX_EUNSUPPORTED, and the message names both images.
  *
- * A name may be a list of files, separated by ':', of which those that do not exist are passed over; a file may be a CUBIN, PTX, a host shared object,
- * or hold several, as nvcc's fatbin and LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else the newest one of its major number
- * that it runs, else the newest PTX, which the CUDA driver compiles (and REX_OPTION_CACHE keeps), else, where there is no GPU or nothing for one,
- * a host image.
+ * A name may be a list of files, separated by ':', of which those that do not exist are passed over; a file may be a CUBIN, PTX, a host
+ * shared object, or hold several, as nvcc's fatbin and LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else
+ * the newest one of its major number that it runs, else the newest PTX, which the CUDA driver compiles (and REX_OPTION_CACHE keeps), else,
+ * where there is no GPU or nothing for one, a host image.
  *
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
@@ -276,8 +280,8 @@ REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *modu
 /**
  * rex_module_fini(): unregisters @module. It may be registered again, with the same or another image. No other thread may be
  * inside a launch or data call of this module, and its data regions must have ended. A module that is not registered is left
- * alone. Returns 0; REX_EINVAL; or REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the module, or has
- * lost the device. Since 0.1.
+ * alone. Returns 0; REX_EINVAL; or REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the module,
+ * or has lost the device. Since 0.1.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 
@@ -390,12 +394,15 @@ REX_API int rex_module_on_host(const struct rex_module *module);
  */
 
 /**
- * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with rex_pinned_free(). NULL with REX_EINVAL (a size of 0),
- * REX_ENOMEM or REX_ECUDA in rex_last_error_code(). Since 0.1.
+ * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with rex_pinned_free(). NULL with REX_EINVAL (a
+ * size of 0), REX_ENOMEM or REX_ECUDA in rex_last_error_code(). Since 0.1.
  */
 REX_API void *rex_pinned_alloc(size_t size);
 
-/** rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL (it is no such memory) or REX_ECUDA. Since 0.1. */
+/**
+ * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL (it is no such memory) or REX_ECUDA.
+ * Since 0.1.
+ */
 REX_API int rex_pinned_free(void *memory);
 
 /**

@@ -104,8 +104,9 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
  * rex_module_queue_launch(): launches a kernel of @module, registering it first where needed, and returns. rex_queue_launch() passes
  * this binary's module.
  * @launch  what, on which grid; its device must be -1 or the queue's. y and z of the grid reach the GPU on every LLVM release.
- * @map     the arguments, NULL for none. A section of no elements that is not mapped is NULL for the kernel. Rows are what rex_launch() takes, but for REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE; no row
- *          copies anything. Values are taken at the call. Free to be changed afterwards.
+ * @map     the arguments, NULL for none. A section of no elements that is not mapped is NULL for the kernel. Rows are what rex_launch()
+ *          takes, but for REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE; no row copies anything. Values are taken at the call. Free to be
+ *          changed afterwards.
  * Returns 0; REX_EHOST where offloading is disabled or the device is the host: run the host version; REX_EINVAL, REX_EKEY, REX_EPARAMS
  * (number or size of the arguments), REX_EDEVICE, REX_EABSENT, REX_EUNSUPPORTED (device globals; on the host device a value of more than
  * 8 bytes), REX_ECUDA, REX_ENOMEM, REX_EFORK, or an error of rex_module_register(). Since 0.1.
@@ -171,7 +172,8 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 
 /**
  * rex_mappings_changed(): to be called after a call that ended a mapping and that librex cannot see: omp_target_disassociate_ptr(). What
- * librex remembers of mappings is asked anew after it: device addresses of queues, and for rex_launch() and its like what is present. Since 0.1.
+ * librex remembers of mappings is asked anew after it: device addresses of queues, and for rex_launch() and its like what is present. Since
+ * 0.1.
  */
 REX_API void rex_mappings_changed(void);
 

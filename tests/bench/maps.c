@@ -3,8 +3,8 @@
  * through a mapper. Parts NAME-1 and NAME-2 differ by ROWS rows and nothing else.
  *
  * usage: maps ROWS
- *        maps --mapper ELEMENTS   no callgrind: prints the seconds that it takes to expand ELEMENTS elements of three rows each, the bytes of
- *                                 the map's allocation, how many allocations there were, and the rows
+ *        maps --mapper ELEMENTS   no callgrind: prints the seconds that it takes to expand ELEMENTS elements of three rows each, the
+ *                                 bytes of the map's allocation, how many allocations there were, and the rows
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,9 +1,9 @@
 /*
- * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90; 90,80: one of each) and gives host memory; what queues
- * use is in stream.c, what compiles PTX in link.c.
+ * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90; 90,80: one of each) and gives host
+ * memory; what queues use is in stream.c, what compiles PTX in link.c.
  *
- * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
- * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
+ * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_VERSION is the CUDA release (13000). A
+ * build with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -88,9 +88,19 @@ int cuGetErrorName(int result, const char **name)
         int result;
         const char *name;
     } names[] = {
-        {3, "NOT_INITIALIZED"}, {34, "STUB_LIBRARY"}, {100, "NO_DEVICE"}, {101, "INVALID_DEVICE"}, {200, "INVALID_IMAGE"}, {218, "INVALID_PTX"}, {222, "UNSUPPORTED_PTX_VERSION"},
-        {719, "LAUNCH_FAILED"}, {800, "NOT_PERMITTED"},
-        {802, "SYSTEM_NOT_READY"}, {803, "SYSTEM_DRIVER_MISMATCH"}, {804, "COMPAT_NOT_SUPPORTED_ON_DEVICE"}, {805, "MPS_CONNECTION_FAILED"},
+        {3, "NOT_INITIALIZED"},
+        {34, "STUB_LIBRARY"},
+        {100, "NO_DEVICE"},
+        {101, "INVALID_DEVICE"},
+        {200, "INVALID_IMAGE"},
+        {218, "INVALID_PTX"},
+        {222, "UNSUPPORTED_PTX_VERSION"},
+        {719, "LAUNCH_FAILED"},
+        {800, "NOT_PERMITTED"},
+        {802, "SYSTEM_NOT_READY"},
+        {803, "SYSTEM_DRIVER_MISMATCH"},
+        {804, "COMPAT_NOT_SUPPORTED_ON_DEVICE"},
+        {805, "MPS_CONNECTION_FAILED"},
     };
     static __thread char whole[64];
     const char *found = "UNKNOWN";
@@ -102,7 +112,7 @@ int cuGetErrorName(int result, const char **name)
     return 0;
 }
 
-/* ---- primary contexts and pinned memory: one for each device, and always to be had ------------------------------------------------------ */
+/* ---- primary contexts and pinned memory: one for each device, and always to be had --------------------------------------------------- */
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);

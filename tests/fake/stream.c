@@ -1,9 +1,9 @@
 /*
- * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, computes nothing, and fails where it is told
- * to.
+ * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, computes nothing, and fails where it is
+ * told to.
  *
- * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0). FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME return RESULT, each call where N is 0. FAKE_OLD: a build without
- * graphs, and without what came later.
+ * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0). FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME
+ * return RESULT, each call where N is 0. FAKE_OLD: a build without graphs, and without what came later.
  *
  * As the real driver by default since CUDA 12.2, it loads a kernel when it is first needed, and cannot while the device is at work.
  *

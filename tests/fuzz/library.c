@@ -1,4 +1,8 @@
-/* library.c - a file that may be a libomptarget: which release its dynamic symbols tell. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * library.c - a file that may be a libomptarget: which release its dynamic symbols tell.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "fuzz.h"
 #include "search.h"
 

@@ -1,6 +1,6 @@
 /*
- * constructs.c - OpenMP offload constructs for clang to compile. Prints what each of them computed; the exit status is made from that, so that
- * a run can be told from one that ended early. With WITH_HAND it runs hand() in between, which is in a shared object of its own.
+ * constructs.c - OpenMP offload constructs for clang to compile. Prints what each of them computed; the exit status is made from that, so
+ * that a run can be told from one that ended early. With WITH_HAND it runs hand() in between, which is in a shared object of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

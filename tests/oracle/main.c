@@ -1,6 +1,6 @@
 /*
- * main.c - runs shapes and writes their record: `PROGRAM RECORD` all of them, each in a process of its own, so that one that dies costs no other;
- * `PROGRAM RECORD SHAPE` one; `PROGRAM --list`.
+ * main.c - runs shapes and writes their record: `PROGRAM RECORD` all of them, each in a process of its own, so that one that dies costs no
+ * other; `PROGRAM RECORD SHAPE` one; `PROGRAM --list`.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

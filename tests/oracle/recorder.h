@@ -32,8 +32,8 @@ void recorder_complaint(const char *text);
 void recorder_expand(void);
 
 /*
- * A call: open it before the real one and close it after, because the real one calls mappers, which push components. WHAT: "kernel", "begin",
- * "end", "update"; LEADING: the runtime puts a parameter of its own before those of the rows.
+ * A call: open it before the real one and close it after, because the real one calls mappers, which push components. WHAT: "kernel",
+ * "begin", "end", "update"; LEADING: the runtime puts a parameter of its own before those of the rows.
  */
 void recorder_call(const char *what, int nowait, int leading, const struct columns *columns);
 void recorder_call_done(void);

@@ -1,6 +1,6 @@
 /*
- * wrap_librex.c - the recorder's place in a program with librex, between librex and libomptarget: librex finds its functions with dlsym(), and
- * the linker's --wrap leads that here. librex is linked statically for this.
+ * wrap_librex.c - the recorder's place in a program with librex, between librex and libomptarget: librex finds its functions with dlsym(),
+ * and the linker's --wrap leads that here. librex is linked statically for this.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

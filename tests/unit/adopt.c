@@ -124,7 +124,7 @@ static void test_hostile_containers(void **state)
     }
 }
 
-/* ---- a program's own data, in memory that cannot be written ---------------------------------------------------------------------------- */
+/* ---- a program's own data, in memory that cannot be written -------------------------------------------------------------------------- */
 
 static char key_a, key_b;
 
@@ -190,7 +190,7 @@ static bool rewritten(int release)
     return false;
 }
 
-/* ---- what libomptarget gets -------------------------------------------------------------------------------------------------------------- */
+/* ---- what libomptarget gets ---------------------------------------------------------------------------------------------------------- */
 
 static void raw(const void *context)
 {
@@ -346,7 +346,7 @@ static void test_odd(void **state)
     in_child(odd, NULL);
 }
 
-/* ---- the wait policy ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the wait policy ----------------------------------------------------------------------------------------------------------------- */
 
 /* Flags of the fake GPU's primary context, -1 while it is not active. */
 static int context_flags(void)

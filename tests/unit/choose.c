@@ -70,7 +70,8 @@ static void test_picks(void **state)
         {75, EVERY, DATA "sm_75.cubin", 75, 0, NULL},
         {120, EVERY, NULL, 0, REX_ENODEVICE,
          "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120"},
-        {0, EVERY, NULL, 0, REX_ENODEVICE, "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
+        {0, EVERY, NULL, 0, REX_ENODEVICE,
+         "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
         {90, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* a CUBIN comes before PTX, */
         {95, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* also one that is not for exactly that GPU */
         /* an image for the CPU */
@@ -82,7 +83,8 @@ static void test_picks(void **state)
         /* files that do not exist are passed over, what cannot be used is not */
         {90, "no.cubin:./none.cubin:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL},
         {80, "./no.cubin:" DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90; there is no ./no.cubin; compile with"},
-        {90, "./no.cubin:./none.cubin", NULL, 0, REX_ENOIMAGE, "no device image ./no.cubin:./none.cubin; looked for ./no.cubin, ./none.cubin"},
+        {90, "./no.cubin:./none.cubin", NULL, 0, REX_ENOIMAGE,
+         "no device image ./no.cubin:./none.cubin; looked for ./no.cubin, ./none.cubin"},
         {90, DATA "sm_90.cubin:" DATA "kernels.cu", NULL, 0, REX_EIMAGE, "kernels.cu cannot be used: it is not an ELF file"},
         {90, DATA "sm_90.cubin:tests", NULL, 0, REX_EREAD, "tests cannot be read: it is a directory"},
         {90, ":" DATA "sm_90.cubin:", DATA "sm_90.cubin", 90, 0, NULL},
@@ -110,7 +112,8 @@ static void test_picks(void **state)
         {75, DATA "two.offload", NULL, 0, REX_ENODEVICE, "two.offload is for sm_80, sm_80, sm_90, compute_90 (PTX)"},
         /* PTX */
         {120, DATA "sm_90.ptx", DATA "sm_90.ptx", 120, 0, NULL},
-        {80, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "no device image suits the GPU, sm_80: tests/data/sm_90.ptx is for compute_90 (PTX)"},
+        {80, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE,
+         "no device image suits the GPU, sm_80: tests/data/sm_90.ptx is for compute_90 (PTX)"},
         {0, DATA "sm_90.ptx", NULL, 0, REX_ENODEVICE, "sm_90.ptx is for compute_90 (PTX); this process has no NVIDIA GPU"},
     };
     (void)state;

@@ -144,11 +144,26 @@ static void test_states(void **state)
         {.fails = "100", .visible = "", .version = NVRM, .says = {"CUDA_VISIBLE_DEVICES=\"\" hides the 2 GPUs of this machine"}},
         {.fails = "0", .visible = "7", .version = NVRM, .says = {"reports no device; CUDA_VISIBLE_DEVICES=\"7\" hides the 2 GPUs"}},
         {.fails = "101", .visible = "GPU-x", .version = NVRM, .says = {"CUDA_ERROR_INVALID_DEVICE; CUDA_VISIBLE_DEVICES=\"GPU-x\""}},
-        {.fails = "100", .version = NVRM, .closed = "/dev/nvidia-uvm", .broken = 1, .says = {"/dev/nvidia-uvm cannot be opened: Permission denied: its mode is 0000", "chmod"}},
-        {.fails = "100", .version = NVRM, .closed = "/dev/nvidia1", .broken = 1, .says = {"/dev/nvidia1 cannot be opened: Permission denied"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia-uvm",
+         .broken = 1,
+         .says = {"/dev/nvidia-uvm cannot be opened: Permission denied: its mode is 0000", "chmod"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia1",
+         .broken = 1,
+         .says = {"/dev/nvidia1 cannot be opened: Permission denied"}},
         {.fails = "100", .visible = "0", .version = NVRM, .closed = "/dev/nvidiactl", .broken = 1, .says = {"/dev/nvidiactl", "!hides"}},
-        {.fails = "999", .version = NVRM, .missing = "/dev/nvidia-uvm", .broken = 1, .says = {"CUDA_ERROR_UNKNOWN", "/dev/nvidia-uvm is missing: nvidia-modprobe"}},
-        {.fails = "803", .version = NVRM, .broken = 1, .says = {"cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the kernel module is 580.95.05", "restart"}},
+        {.fails = "999",
+         .version = NVRM,
+         .missing = "/dev/nvidia-uvm",
+         .broken = 1,
+         .says = {"CUDA_ERROR_UNKNOWN", "/dev/nvidia-uvm is missing: nvidia-modprobe"}},
+        {.fails = "803",
+         .version = NVRM,
+         .broken = 1,
+         .says = {"cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the kernel module is 580.95.05", "restart"}},
         {.fails = "803", .version = NVRM_OPEN, .broken = 1, .says = {"the kernel module is 570.86.10"}},
         {.fails = "803", .broken = 1, .says = {"are of two versions"}},
         {.fails = "804", .broken = 1, .says = {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "compatibility package"}},
@@ -184,7 +199,8 @@ static void too_old(const void *context)
     CHECK_EQUAL(rex_gpu_count(), 1);
     char why[512];
     CHECK_EQUAL(rex_device_trouble(rex_release_row(22), why, sizeof why), 1);
-    CHECK_MENTIONS(why, "LLVM 22 cannot use the GPU: the CUDA driver is too old: it has no cuFuncGetParamInfo, which came with CUDA 12.4, and is one of CUDA 12.2");
+    CHECK_MENTIONS(why, "LLVM 22 cannot use the GPU: the CUDA driver is too old: it has no cuFuncGetParamInfo, which came with CUDA 12.4, "
+                        "and is one of CUDA 12.2");
 }
 
 /* What librex itself cannot do without. */

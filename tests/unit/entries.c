@@ -193,13 +193,15 @@ static void checked_late(const void *context)
     CHECK_EQUAL(rex_module_register(&module), 0);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[1], &packet, &out), REX_ENOKERNEL);
-        CHECK_MENTIONS(rex_last_error(), "device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
+        CHECK_MENTIONS(rex_last_error(),
+                       "device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, table, &packet, &out), REX_EKEY);
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[0], &packet, &out), 0);
         CHECK_EQUAL(out.Version, 2);
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &packet, &out), 0);
         CHECK_EQUAL(out.Version, 3);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}, &out), REX_EPARAMS);
+        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}, &out),
+                    REX_EPARAMS);
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &packet, &out), 0);
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 2048, &keys[0], &packet, &out), REX_EINVAL);
         CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[2], &packet, &out), REX_EPARAMS);
@@ -228,7 +230,8 @@ static void launch_rows(struct rex_module *module, const void *key, uint32_t row
 /* A marked kernel takes its own number of rows alone; without a mark, one row too few for a plain kernel looks like an env one's. */
 static void marked_kernels(const void *file)
 {
-    static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
+                                                   {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
     static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
     bool marked = strstr(file, "marked") != NULL;
     bind();
@@ -238,14 +241,20 @@ static void marked_kernels(const void *file)
         CHECK_EQUAL(rex_module_register(&module), 0);
         if (marked) {
             launch_rows(&module, &keys[0], 1, REX_EPARAMS);
-            CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\" has 2 parameters, none of them the runtime's, and the packet 1 rows");
+            CHECK_MENTIONS(rex_last_error(),
+                           "kernel \"plain__kernel__\" has 2 parameters, none of them the runtime's, and the packet 1 rows");
             launch_rows(&module, &keys[0], 2, 0);
             launch_rows(&module, &keys[1], 3, REX_EPARAMS);
-            CHECK_MENTIONS(rex_last_error(), "kernel \"env__kernel__\" has 3 parameters, the first of them the runtime's, and the packet 3 rows");
+            CHECK_MENTIONS(rex_last_error(),
+                           "kernel \"env__kernel__\" has 3 parameters, the first of them the runtime's, and the packet 3 rows");
             launch_rows(&module, &keys[1], 2, 0);
         } else {
-            struct __tgt_kernel_arguments one = {.NumArgs = 1, .ArgsBase = (void *[]){NULL}, .Args = (void *[]){NULL}, .ArgSizes = (int64_t[]){8},
-                                                 .ArgTypes = (int64_t[]){0x120}}, out;
+            struct __tgt_kernel_arguments one = {.NumArgs = 1,
+                                                 .ArgsBase = (void *[]){NULL},
+                                                 .Args = (void *[]){NULL},
+                                                 .ArgSizes = (int64_t[]){8},
+                                                 .ArgTypes = (int64_t[]){0x120}},
+                                          out;
             CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[0], &one, &out), 0);
             CHECK_EQUAL(out.Version, 3);
         }
@@ -267,8 +276,10 @@ static void test_marks(void **state)
 
 static struct __tgt_offload_entry gpu_entry[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
 static struct __tgt_offload_entry host_entry[] = {{&keys[1], NAME("plain__kernel__"), 0, 0, 0}};
-static struct rex_module on_gpu = {.struct_size = sizeof on_gpu, .entries_begin = gpu_entry, .entries_end = gpu_entry + 1, .image_name = SM_90};
-static struct rex_module on_cpu = {.struct_size = sizeof on_cpu, .entries_begin = host_entry, .entries_end = host_entry + 1, .image_name = HOST};
+static struct rex_module on_gpu = {
+    .struct_size = sizeof on_gpu, .entries_begin = gpu_entry, .entries_end = gpu_entry + 1, .image_name = SM_90};
+static struct rex_module on_cpu = {
+    .struct_size = sizeof on_cpu, .entries_begin = host_entry, .entries_end = host_entry + 1, .image_name = HOST};
 
 /* Either the one or the other, in either order, and each when the other is gone. */
 static void one_kind(const void *context)

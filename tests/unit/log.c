@@ -277,8 +277,15 @@ static void rows_in_words(const void *context)
     void *base[3] = {x, x + 8, (void *)42}, *begin[3] = {x, x, (void *)42};
     int64_t sizes[3] = {4000, 16, 8}, types[3] = {0x21, 0x2000000000003, 0x120};
     void *names[3] = {(char[]){";x[0:1000];main.c;12;3;;"}, (char[]){"y"}, NULL};
-    struct __tgt_kernel_arguments packet = {.NumArgs = 3, .ArgsBase = base, .Args = begin, .ArgSizes = sizes, .ArgTypes = types, .ArgNames = names,
-                                            .Teams = {4, 1, 1}, .Threads = {256, 2, 1}, .DynCGroupMem = 64};
+    struct __tgt_kernel_arguments packet = {.NumArgs = 3,
+                                            .ArgsBase = base,
+                                            .Args = begin,
+                                            .ArgSizes = sizes,
+                                            .ArgTypes = types,
+                                            .ArgNames = names,
+                                            .Teams = {4, 1, 1},
+                                            .Threads = {256, 2, 1},
+                                            .DynCGroupMem = 64};
     (void)context;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     rex_rows_log("axpy__kernel__", -1, &packet);
@@ -306,8 +313,10 @@ static void test_rows(void **state)
     rex_type_text(0x21, small, sizeof small);
     assert_string_equal(small, "to|ta");
     const char *output = in_child(rows_in_words, NULL);
-    assert_int_equal(occurrences(output, "librex: axpy__kernel__: device -1, 4 x 1 x 1 teams of 256 x 2 x 1 threads, 64 bytes of dynamic shared "
-                                         "memory, 3 rows\n"), 1);
+    assert_int_equal(occurrences(output,
+                                 "librex: axpy__kernel__: device -1, 4 x 1 x 1 teams of 256 x 2 x 1 threads, 64 bytes of dynamic shared "
+                                 "memory, 3 rows\n"),
+                     1);
     assert_int_equal(occurrences(output, "librex: axpy__kernel__: row 0: to|target_param x[0:1000] 4000 bytes\n"), 1);
     assert_int_equal(occurrences(output, "librex: axpy__kernel__: row 1: to|from|member_of(2) y 16 bytes, base 0x"), 1);
     assert_int_equal(occurrences(output, "0x2a, 8 bytes\n"), 2);

@@ -139,8 +139,10 @@ static void fixed_parts_that_are_none(void **state)
         bad.sizes = i == 2 ? NULL : bad.sizes;
         bad.types = i == 3 ? NULL : bad.types;
         bad.count = i == 4 ? -1 : 1;
-        check_refused(&bad, NULL, NULL, &good, REX_EINVAL, i == 4 ? "prefix with a negative number" : "a prefix of 1 rows with a column that is NULL");
-        check_refused(&good, NULL, NULL, &bad, REX_EINVAL, i == 4 ? "suffix with a negative number" : "a suffix of 1 rows with a column that is NULL");
+        check_refused(&bad, NULL, NULL, &good, REX_EINVAL,
+                      i == 4 ? "prefix with a negative number" : "a prefix of 1 rows with a column that is NULL");
+        check_refused(&good, NULL, NULL, &bad, REX_EINVAL,
+                      i == 4 ? "suffix with a negative number" : "a suffix of 1 rows with a column that is NULL");
     }
 }
 
@@ -593,8 +595,10 @@ static void runs_of_rectangles(void **state)
     check_runs((struct rectangle){base, 4, {{2, 0, 2, 1}, {3, 1, 2, 1}, {4, 0, 4, 1}}, 3}, 2, 16, 32);
     check_runs((struct rectangle){base, 4, {{2, 0, 2, 1}, {3, 0, 3, 1}, {4, 0, 4, 1}}, 3}, 1, 0, 96);
     check_runs((struct rectangle){base, 4, {{2, 0, 2, 1}, {3, 0, 3, 1}, {4, 0, 0, 1}}, 3}, 0, 0, 0);
-    check_runs((struct rectangle){base, 1, {{2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1},
-                                            {2, 1, 1, 1}}, 8}, 128, 1, 1);
+    check_runs(
+        (struct rectangle){
+            base, 1, {{2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 0, 2, 1}, {2, 1, 1, 1}}, 8},
+        128, 1, 1);
 }
 
 static void refused_rectangles(void **state)
@@ -607,7 +611,10 @@ static void refused_rectangles(void **state)
         {array, -1, {{10, 0, 1, 1}}, 1},
         {array, 1, {{10, 0, 1, 1}}, 0},
         {array, 1, {{10, 0, 1, 1}}, -1},
-        {array, 1, {{1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}}, 9},
+        {array,
+         1,
+         {{1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}, {1, 0, 1, 1}},
+         9},
         {array, 1, {{0, 0, 1, 1}}, 1},
         {array, 1, {{-10, 0, 1, 1}}, 1},
         {array, 1, {{10, -1, 1, 1}}, 1},

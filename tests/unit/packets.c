@@ -473,7 +473,8 @@ static void blocks(const void *context)
     packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 1;
     for (int again = 0; again < 3; again++) {
         packet.Threads[0] = 1025;
-        refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "\"env__kernel__\": a block of 1025 x 1 x 1 threads, and a GPU has at most 1024");
+        refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL,
+                       "\"env__kernel__\": a block of 1025 x 1 x 1 threads, and a GPU has at most 1024");
         packet.Threads[0] = 1024;
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
         one.Threads[0] = 257;

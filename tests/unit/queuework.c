@@ -113,7 +113,7 @@ static int put_plain(struct rex_queue *queue, uint64_t value, uint64_t *out)
         CHECK(value_ == (expected));                                                                                   \
     } while (0)
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- arguments ----------------------------------------------------------------------------------------------------------------------- */
 
 static void expect(size_t first, size_t second, size_t third, size_t fourth)
 {
@@ -196,7 +196,7 @@ static void test_arguments(void **state)
         in_child(arguments, &releases[i]);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- calls --------------------------------------------------------------------------------------------------------------------------- */
 
 /* A launch is one call of the driver, and asks libomptarget nothing, until a mapping ends; then it asks once. */
 static void count_calls(const void *context)
@@ -268,7 +268,7 @@ static void test_calls(void **state)
     in_child(count_calls_of_windows, NULL);
 }
 
-/* ---- unfinished work ------------------------------------------------------------------------------------------------------------------ */
+/* ---- unfinished work ----------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t ends(void)
 {
@@ -365,7 +365,7 @@ static void test_unfinished(void **state)
     assert_non_null(strstr(child.output, "rex_device_free waits for queue \"late one\""));
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- graphs -------------------------------------------------------------------------------------------------------------------------- */
 
 enum { LAUNCHES = 600, REPLAYS = 50 };
 
@@ -478,7 +478,7 @@ static void test_graphs(void **state)
     in_child(graph_after_fault, NULL);
 }
 
-/* ---- the image ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the image ----------------------------------------------------------------------------------------------------------------------- */
 
 /*
  * One queue is held up, and another kernel is launched for the first time, or one of a module that has a queue: nothing has to be loaded
@@ -530,8 +530,8 @@ static void have_globals(const void *context)
 }
 
 /*
- * Two modules, each for one of two GPUs. A queue loads its module's image where that can run and nowhere else, all in the right context: the
- * fake refuses what is in another.
+ * Two modules, each for one of two GPUs. A queue loads its module's image where that can run and nowhere else, all in the right context:
+ * the fake refuses what is in another.
  */
 static void two_gpus(const void *context)
 {

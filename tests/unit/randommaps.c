@@ -1,6 +1,6 @@
 /*
- * Maps at random: what the static form, the builder and mappers make of a list of rows, against a model that works the columns out by itself, from
- * the numbers that the OpenMP clauses stand for.
+ * Maps at random: what the static form, the builder and mappers make of a list of rows, against a model that works the columns out by
+ * itself, from the numbers that the OpenMP clauses stand for.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -45,8 +45,8 @@ static void check(const struct rex_map *map, const struct columns *columns, cons
     for (int i = 0; i < columns->count; i++)
         if ((uint64_t)(uintptr_t)map->base[i] != columns->base[i] || (uint64_t)(uintptr_t)map->begin[i] != columns->begin[i] ||
             (uint64_t)map->sizes[i] != columns->size[i] || (uint64_t)map->types[i] != columns->type[i])
-            fail_msg("%s: row %d of %d is %p %p %lld 0x%llx, not 0x%llx 0x%llx %llu 0x%llx", form, i, map->count, map->base[i], map->begin[i],
-                     (long long)map->sizes[i], (unsigned long long)map->types[i], (unsigned long long)columns->base[i],
+            fail_msg("%s: row %d of %d is %p %p %lld 0x%llx, not 0x%llx 0x%llx %llu 0x%llx", form, i, map->count, map->base[i],
+                     map->begin[i], (long long)map->sizes[i], (unsigned long long)map->types[i], (unsigned long long)columns->base[i],
                      (unsigned long long)columns->begin[i], (unsigned long long)columns->size[i], (unsigned long long)columns->type[i]);
 }
 
@@ -58,7 +58,21 @@ struct pair {
     double *pointer;
 };
 
-enum kind { SECTION, OBJECT, LITERAL_INT, LITERAL_DOUBLE, LITERAL_BYTE, FIRSTPRIVATE, OWN, POINTER, RETURNED, PARENT, MEMBER, POINTEE, KINDS };
+enum kind {
+    SECTION,
+    OBJECT,
+    LITERAL_INT,
+    LITERAL_DOUBLE,
+    LITERAL_BYTE,
+    FIRSTPRIVATE,
+    OWN,
+    POINTER,
+    RETURNED,
+    PARENT,
+    MEMBER,
+    POINTEE,
+    KINDS
+};
 
 /* A row in words. */
 struct clause {
@@ -111,7 +125,9 @@ static struct rex_row row_of(const struct clause *clause)
     case RETURNED: return REX_RETURN(REX_TO(array, clause->length));
     case PARENT: row = REX_STRUCT(*pair, small, large); break;
     case MEMBER: row = REX_MEMBER(clause->parent, clause->direction, pairs[clause->array], large); break;
-    default: row = REX_MEMBER_POINTER(clause->parent, clause->direction, pairs[clause->array], pointer, clause->lower, clause->length); break;
+    default:
+        row = REX_MEMBER_POINTER(clause->parent, clause->direction, pairs[clause->array], pointer, clause->lower, clause->length);
+        break;
     }
     return clause->modifier == 1   ? REX_ALWAYS(row)
            : clause->modifier == 2 ? REX_CLOSE(row)
@@ -124,7 +140,8 @@ static struct rex_row row_of(const struct clause *clause)
 /* By the numbers; FIRST is the row where the clause's part begins. */
 static void expect_clause(struct columns *columns, const struct clause *clause, int first)
 {
-    uint64_t array = (uint64_t)(uintptr_t)arrays + (uint64_t)clause->array * 512, pair = (uint64_t)(uintptr_t)pairs + (uint64_t)clause->array * 24;
+    uint64_t array = (uint64_t)(uintptr_t)arrays + (uint64_t)clause->array * 512,
+             pair = (uint64_t)(uintptr_t)pairs + (uint64_t)clause->array * 24;
     uint64_t lower = 8 * (uint64_t)clause->lower, bytes = 8 * (uint64_t)clause->length, direction = (uint64_t)clause->direction, bits;
     uint64_t modifier = modifiers[clause->modifier], member = (uint64_t)(first + clause->parent + 1) << 48;
     double number = (double)clause->value;

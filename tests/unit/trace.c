@@ -1,8 +1,9 @@
 /*
- * trace.c - traces where no machine of the tests can go: queues on a GPU, whose times come from the driver's events; a driver that fails; more
- * work than is kept; names that are no text; more kernels than fit.
+ * trace.c - traces where no machine of the tests can go: queues on a GPU, whose times come from the driver's events; a driver that fails;
+ * more work than is kept; names that are no text; more kernels than fit.
  *
- * The driver and libomptarget are fakes; every time between two events is 1.5 ms. What the trace has of real calls is tested in tests/runtime.
+ * The driver and libomptarget are fakes; every time between two events is 1.5 ms. What the trace has of real calls is tested in
+ * tests/runtime.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -114,7 +115,7 @@ static void use_and_finish(const void *trace)
     finish(queue);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------------------------------------- */
 
 struct file {
     char folder[PATH_MAX - 32], path[PATH_MAX];
@@ -148,17 +149,18 @@ static int in_file(const char *path, const char *words)
     return count;
 }
 
-/* ---- queues on a GPU -------------------------------------------------------------------------------------------------------------------- */
+/* ---- queues on a GPU ----------------------------------------------------------------------------------------------------------------- */
 
 static void test_queue(void **state)
 {
     struct file *file = new_file();
     (void)state;
     in_child(use_and_finish, file->path);
-    check(file->path, "--tracks 1 launch/plain__kernel__=3:0,0 'launch/graph of 2 launches=1:0,0' 'data/queue copy to device=1:64,0' "
-                      "'data/queue copy from device=1:0,64' 'data/queue fill=1:0,0' 'queue/queue launch=3' 'queue/queue call=2' 'queue/graph launch=1' "
-                      "'queue/event record=1' 'queue/event wait=2' 'queue/queue copy to device=1' 'queue/queue copy from device=1' "
-                      "'queue/queue fill=1'");
+    check(file->path,
+          "--tracks 1 launch/plain__kernel__=3:0,0 'launch/graph of 2 launches=1:0,0' 'data/queue copy to device=1:64,0' "
+          "'data/queue copy from device=1:0,64' 'data/queue fill=1:0,0' 'queue/queue launch=3' 'queue/queue call=2' 'queue/graph launch=1' "
+          "'queue/event record=1' 'queue/event wait=2' 'queue/queue copy to device=1' 'queue/queue copy from device=1' "
+          "'queue/queue fill=1'");
     /* On the queue's track, by the driver's clock. */
     assert_int_equal(in_file(file->path, "\"dur\":1500.000"), 3 + 3 + 1 + 1 + 1);
     assert_int_equal(in_file(file->path, "\"queue left (device 0)\""), 1);
@@ -252,7 +254,7 @@ static void test_tracks_of_devices(void **state)
     assert_ptr_equal(rex_track_take(3), tracks[0]);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lines --------------------------------------------------------------------------------------------------------------------------- */
 
 static char text[REX_LINE_MAX];
 
@@ -327,7 +329,7 @@ static void test_rows(void **state)
     assert_non_null(strstr(line.text, ",\"and 8 more\"]"));
 }
 
-/* ---- the summary -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the summary --------------------------------------------------------------------------------------------------------------------- */
 
 static void many_kernels(const void *context)
 {

@@ -91,7 +91,9 @@ static void test_marks(void **state)
                                         "tests/data/marked_rdc_sm_90.cubin", "tests/data/sm_90.cubin"};
     static const struct {
         const char *kernel, *mark;
-    } marks[] = {{"plain__kernel__", "rex_plain_plain__kernel__"}, {"none__kernel__", "rex_plain_none__kernel__"}, {"env__kernel__", "rex_env_env__kernel__"}};
+    } marks[] = {{"plain__kernel__", "rex_plain_plain__kernel__"},
+                 {"none__kernel__", "rex_plain_none__kernel__"},
+                 {"env__kernel__", "rex_env_env__kernel__"}};
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         struct rex_image_view *view = NULL;
@@ -100,7 +102,8 @@ static void test_marks(void **state)
         bool marked = i + 1 < COUNT(files);
         assert_int_equal(rex_image_view_open(&view, bytes, size, files[i]), 0);
         for (size_t j = 0; j < COUNT(marks); j++) {
-            const struct rex_image_symbol *kernel = rex_image_view_find(view, marks[j].kernel), *mark = rex_image_view_find(view, marks[j].mark);
+            const struct rex_image_symbol *kernel = rex_image_view_find(view, marks[j].kernel),
+                                          *mark = rex_image_view_find(view, marks[j].mark);
             assert_int_equal(kernel->plain, marked && j < 2);
             assert_int_equal(kernel->env, marked && j == 2);
             assert_int_equal(mark != NULL, marked);
@@ -129,7 +132,10 @@ static void check_limits(const struct rex_image_view *view, unsigned reserved)
     assert_null(rex_image_view_parameter(view, rex_image_view_find(view, "bounded_exec_mode"), 0));
 }
 
-/* Through the public functions: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared memory. */
+/*
+ * Through the public functions: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared
+ * memory.
+ */
 static void test_limits(void **state)
 {
     static const struct {

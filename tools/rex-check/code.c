@@ -1,8 +1,8 @@
 /*
  * code.c - launch sites in what is linked: instructions of x86-64 that take the address of a host key.
  *
- * The linker has resolved them, and relocations are gone. Compilers take an address by `lea key(%rip)` or, in programs at a fixed address, as
- * an immediate operand of `mov`; both are known by their opcodes, whatever bytes come before.
+ * The linker has resolved them, and relocations are gone. Compilers take an address by `lea key(%rip)` or, in programs at a fixed address,
+ * as an immediate operand of `mov`; both are known by their opcodes, whatever bytes come before.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -239,8 +239,8 @@ static void check_twice(const struct sources *sources, const struct index *index
     size_t key = entry->key != NULL ? names_find(&index->keys, entry->key) : SIZE_MAX;
     size_t name = entry->name != NULL ? names_find(&index->names, entry->name) : SIZE_MAX;
     if (key < number)
-        FINDING_AT(report, FINDING_KEY_SHARED, entry->at, NULL, "entry %s has the key of %s, %s", entry->symbol, sources->entries[key].symbol,
-                   entry->key);
+        FINDING_AT(report, FINDING_KEY_SHARED, entry->at, NULL, "entry %s has the key of %s, %s", entry->symbol,
+                   sources->entries[key].symbol, entry->key);
     if (name < number)
         FINDING_AT(report, FINDING_NAME_SHARED, entry->at, NULL, "entry %s names the kernel of %s, %s", entry->symbol,
                    sources->entries[name].symbol, entry->name);

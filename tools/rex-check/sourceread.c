@@ -91,12 +91,14 @@ static size_t read_entry(struct sources *sources, const char *path, const struct
     size_t begin = index, open = index + 2;
     if (symbol->kind != TOKEN_NAME)
         return index + 1;
-    while (open < tokens->count && !token_is(&tokens->list[open], "=") && !token_is(&tokens->list[open], ";") && !is_entry(&tokens->list[open]))
+    while (open < tokens->count && !token_is(&tokens->list[open], "=") && !token_is(&tokens->list[open], ";") &&
+           !is_entry(&tokens->list[open]))
         open = token_is(&tokens->list[open], "(") ? token_closing(tokens, open) + 1 : open + 1;
     if (!token_is(token_at(tokens, open), "=") || !token_is(token_at(tokens, open + 1), "{"))
         return index + 1;
     /* The attribute may stand in front of the type. */
-    while (begin > 0 && !token_is(&tokens->list[begin - 1], ";") && !token_is(&tokens->list[begin - 1], "}") && !is_entry(&tokens->list[begin - 1]))
+    while (begin > 0 && !token_is(&tokens->list[begin - 1], ";") && !token_is(&tokens->list[begin - 1], "}") &&
+           !is_entry(&tokens->list[begin - 1]))
         begin--;
     size_t close = token_closing(tokens, open + 1);
     struct source_entry entry = {.at = position(path, tokens, index), .symbol = token_string(symbol)};

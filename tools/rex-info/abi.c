@@ -23,7 +23,8 @@ static const struct {
     size_t size, offset, alignment;
 } layout[] = {
 #define STRUCT(tag) {#tag, NULL, NULL, sizeof(tag), 0, _Alignof(tag)},
-#define FIELD(tag, name, type) {#tag, #name, type, sizeof(((tag *)NULL)->name), offsetof(tag, name), _Alignof(__typeof__(((tag *)NULL)->name))},
+#define FIELD(tag, name, type)                                                                                                             \
+    {#tag, #name, type, sizeof(((tag *)NULL)->name), offsetof(tag, name), _Alignof(__typeof__(((tag *)NULL)->name))},
 #define END(tag)
 #define CONSTANT(name)
 #define FUNCTION(symbol, prototype)
@@ -80,8 +81,8 @@ void abi_print_sizes(bool json)
 static void print_struct(size_t i, bool json)
 {
     if (json)
-        printf("%s\n    {\"name\": \"%s\", \"size\": %zu, \"alignment\": %zu, \"fields\": [", i > 0 ? "]}," : "", layout[i].tag, layout[i].size,
-               layout[i].alignment);
+        printf("%s\n    {\"name\": \"%s\", \"size\": %zu, \"alignment\": %zu, \"fields\": [", i > 0 ? "]}," : "", layout[i].tag,
+               layout[i].size, layout[i].alignment);
     else
         printf("%s  %zu bytes, aligned to %zu\n", layout[i].tag, layout[i].size, layout[i].alignment);
 }
@@ -163,7 +164,8 @@ int abi_print(bool json, const char *library)
     if (elf_file_open(&file, library) != 0 || elf_symbols_of(&file, dynamic_table(&file), &symbols) != 0)
         return -1;
     if (json)
-        printf("{\"version\": \"%s\", \"pointer_size\": %zu, \"entry_section\": \"omp_offloading_entries\",\n", rex_version(), sizeof(void *));
+        printf("{\"version\": \"%s\", \"pointer_size\": %zu, \"entry_section\": \"omp_offloading_entries\",\n", rex_version(),
+               sizeof(void *));
     print_structs(json);
     print_constants(json);
     print_functions(&symbols, json);

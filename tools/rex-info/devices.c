@@ -1,8 +1,9 @@
 /*
  * devices.c - the GPUs, and what libomptarget offers for an image.
  *
- * LLVM 19 and later crash on a question about devices before a registration, and all releases count only devices that a registered image suits.
- * So rex-info registers an image of its own, a kernel for the host device, in a child: nobody's process is lost if a library crashes.
+ * LLVM 19 and later crash on a question about devices before a registration, and all releases count only devices that a registered image
+ * suits. So rex-info registers an image of its own, a kernel for the host device, in a child: nobody's process is lost if a library
+ * crashes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,8 +35,9 @@ static void print_gpu(int number, const struct rex_gpu *gpu, bool json)
     }
     printf("    %d  ", number);
     print_text(stdout, gpu->name);
-    printf(", sm_%d%d, %" PRIu64 " MiB, %d multiprocessors, %d threads and %" PRIu64 " KiB of shared memory a block\n", gpu->capability_major,
-           gpu->capability_minor, gpu->memory >> 20, gpu->multiprocessors, gpu->threads_per_block, gpu->shared_memory >> 10);
+    printf(", sm_%d%d, %" PRIu64 " MiB, %d multiprocessors, %d threads and %" PRIu64 " KiB of shared memory a block\n",
+           gpu->capability_major, gpu->capability_minor, gpu->memory >> 20, gpu->multiprocessors, gpu->threads_per_block,
+           gpu->shared_memory >> 10);
 }
 
 static void print_no_gpu(int number, const char *why, bool json)

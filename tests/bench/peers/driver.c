@@ -66,7 +66,8 @@ int peer_open(const struct rex_module *module)
 
 static int need_stream(void)
 {
-    return stream != NULL || (CHECKED(cuCtxSetCurrent(context)) == 0 && CHECKED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)) == 0) ? 0 : -1;
+    return stream != NULL || (CHECKED(cuCtxSetCurrent(context)) == 0 && CHECKED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)) == 0) ? 0
+                                                                                                                                       : -1;
 }
 
 void *rex_pinned_alloc(size_t size)

@@ -1,4 +1,8 @@
-/* raw.c - entries as a compiler writes them out, with no attribute but the section. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * raw.c - entries as a compiler writes them out, with no attribute but the section.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "entries.h"
 
 char OUT__2__smooth__20__id__ = 0;

@@ -1,4 +1,8 @@
-/* captures.c - what no map clause names: captured variables, private copies, device addresses. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * captures.c - what no map clause names: captured variables, private copies, device addresses.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "shape.h"
 
 #include "types.h"

@@ -21,13 +21,18 @@ static struct {
 
 static bool open_cudart(void)
 {
-    static const char *const names[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "/usr/local/cuda/lib64/libcudart.so"};
+    static const char *const names[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
+                                        "/usr/local/cuda/lib64/libcudart.so"};
     const struct {
         const char *name;
         void *slot;
     } functions[] = {
-        {"cudaGetDeviceCount", &cuda.cudaGetDeviceCount}, {"cudaSetDeviceFlags", &cuda.cudaSetDeviceFlags}, {"cudaMalloc", &cuda.cudaMalloc},
-        {"cudaMemcpy", &cuda.cudaMemcpy},                 {"cudaFree", &cuda.cudaFree},                     {"cudaGetLastError", &cuda.cudaGetLastError},
+        {"cudaGetDeviceCount", &cuda.cudaGetDeviceCount},
+        {"cudaSetDeviceFlags", &cuda.cudaSetDeviceFlags},
+        {"cudaMalloc", &cuda.cudaMalloc},
+        {"cudaMemcpy", &cuda.cudaMemcpy},
+        {"cudaFree", &cuda.cudaFree},
+        {"cudaGetLastError", &cuda.cudaGetLastError},
     };
     void *library = NULL;
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)

@@ -1,7 +1,7 @@
 /*
- * Which of libomptarget's devices is which GPU, with two modules registered, in either order: this program's own, for the GPU where there is
- * one, and one for the CPU. Both at a time where both are for the CPU; where there is a GPU the second is refused, since libomptarget would
- * end the process.
+ * Which of libomptarget's devices is which GPU, with two modules registered, in either order: this program's own, for the GPU where there
+ * is one, and one for the CPU. Both at a time where both are for the CPU; where there is a GPU the second is refused, since libomptarget
+ * would end the process.
  */
 #include "runtime/runtime.h"
 

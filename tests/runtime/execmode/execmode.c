@@ -1,6 +1,6 @@
 /*
- * Symbols NAME_exec_mode in the image: LLVM 16 loads none with a 0 in one, and 14 to 17 add threads to the block of one with a 1. Kernels run
- * with the block that was asked for all the same.
+ * Symbols NAME_exec_mode in the image: LLVM 16 loads none with a 0 in one, and 14 to 17 add threads to the block of one with a 1. Kernels
+ * run with the block that was asked for all the same.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
- * The log of launches and data calls: at debug each of them with its rows, also those that would go the short way; a function of the program
- * that gets the lines and calls librex meanwhile, during a registration, too.
+ * The log of launches and data calls: at debug each of them with its rows, also those that would go the short way; a function of the
+ * program that gets the lines and calls librex meanwhile, during a registration, too.
  */
 #include "runtime/runtime.h"
 
@@ -20,7 +20,8 @@ static void receive(enum rex_log_level level, const char *message, void *context
     (void)context;
     pthread_mutex_lock(&seen_lock);
     seen.lines++;
-    seen.launches += level == REX_LOG_DEBUG && strstr(message, "twice__kernel__: device ") != NULL && strstr(message, "1 x 1 x 1 teams of 1 x 1 x 1 threads") != NULL;
+    seen.launches += level == REX_LOG_DEBUG && strstr(message, "twice__kernel__: device ") != NULL &&
+                     strstr(message, "1 x 1 x 1 teams of 1 x 1 x 1 threads") != NULL;
     seen.rows += strstr(message, ": row 0: to|from|target_param 0x") != NULL && strstr(message, " 64 bytes") != NULL;
     seen.literals += strstr(message, ": row 1: target_param|literal 0x8, 8 bytes") != NULL;
     seen.data_calls += strstr(message, "data call: device ") != NULL || strstr(message, "data update: device ") != NULL;

@@ -1,6 +1,6 @@
 /*
- * Mappers: expanded by rex_map_elements() and on the runtime's request, of structs with pointers and of structs that point to such structs; what they
- * leave behind on the device, which must be nothing; and mappers that are wrong.
+ * Mappers: expanded by rex_map_elements() and on the runtime's request, of structs with pointers and of structs that point to such structs;
+ * what they leave behind on the device, which must be nothing; and mappers that are wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -336,8 +336,8 @@ static void nested_mappers(void **state)
 }
 
 /*
- * More rows than a member can number its parent by. Only built: libomptarget itself takes time by the square of the pointers that are mapped
- * (its list of shadow pointers is walked for each), minutes for as many.
+ * More rows than a member can number its parent by. Only built: libomptarget itself takes time by the square of the pointers that are
+ * mapped (its list of shadow pointers is walked for each), minutes for as many.
  */
 static void very_many_elements(void **state)
 {

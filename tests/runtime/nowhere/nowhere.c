@@ -1,6 +1,6 @@
 /*
- * Maps where there is no device for them: offloading disabled, the host asked for, numbers of no device; and what else is refused of launches
- * and data calls before libomptarget sees it.
+ * Maps where there is no device for them: offloading disabled, the host asked for, numbers of no device; and what else is refused of
+ * launches and data calls before libomptarget sees it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

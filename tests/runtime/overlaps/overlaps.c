@@ -1,6 +1,6 @@
 /*
- * Rows that overlap each other, or what is mapped: what libomptarget takes is done, what it aborts on is refused, and the table of mappings is as a
- * plain model of it says. An abort would end the process, and with it the test.
+ * Rows that overlap each other, or what is mapped: what libomptarget takes is done, what it aborts on is refused, and the table of mappings
+ * is as a plain model of it says. An abort would end the process, and with it the test.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
- * What lasts: data regions and every way out of them, enter and exit data, updates of all and of parts, presence, device memory; and what is
- * refused because libomptarget would abort or say nothing.
+ * What lasts: data regions and every way out of them, enter and exit data, updates of all and of parts, presence, device memory; and what
+ * is refused because libomptarget would abort or say nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -488,8 +488,8 @@ static void overlaps_are_refused(void **state)
             assert_int_equal(add(x + 20, 4, 1, -1), 0);
     }
     /*
-     * Two mappings that meet are not one. Where an allocator happens to put them side by side (ThreadSanitizer's does, now and then), they meet on
-     * the device as well, and nothing that can be asked of libomptarget tells them from one.
+     * Two mappings that meet are not one. Where an allocator happens to put them side by side (ThreadSanitizer's does, now and then), they
+     * meet on the device as well, and nothing that can be asked of libomptarget tells them from one.
      */
     REX_DATA_REGION(-1, middle)
         REX_DATA_REGION(-1, beside) {

@@ -1,6 +1,6 @@
 /*
- * REX_TRACE: what is in the timeline, and nothing more; threads, queues, children of fork, processes that share a file's name; processes that
- * are killed; files that cannot be written; memory; the summary.
+ * REX_TRACE: what is in the timeline, and nothing more; threads, queues, children of fork, processes that share a file's name; processes
+ * that are killed; files that cannot be written; memory; the summary.
  *
  * Each test runs programs, which are below, and has what they leave checked by tests/trace/check.py.
  *
@@ -283,7 +283,7 @@ static int run_program(const char *name)
     return 98;
 }
 
-/* ---- running and checking them --------------------------------------------------------------------------------------------------------- */
+/* ---- running and checking them ------------------------------------------------------------------------------------------------------- */
 
 static char said[65536], printed[4096]; /* standard error and output of the last program */
 
@@ -300,8 +300,8 @@ static int run(const char *trace, const char *program)
 {
     char command[4 * PATH_MAX];
     struct path errors = temporary_file("errors"), output = temporary_file("output");
-    snprintf(command, sizeof command, "REX_TRACE='%s' REX_TEST_TRACE='%s' exec '%s' program-%s 2>'%s' >'%s'", trace, trace, own_path(), program,
-             errors.text, output.text);
+    snprintf(command, sizeof command, "REX_TRACE='%s' REX_TEST_TRACE='%s' exec '%s' program-%s 2>'%s' >'%s'", trace, trace, own_path(),
+             program, errors.text, output.text);
     int status = system(command);
     read_text(errors.text, said, sizeof said);
     read_text(output.text, printed, sizeof printed);
@@ -403,11 +403,12 @@ static void tracks_of_queues(void **state)
     struct path trace = temporary_file("trace.json");
     (void)state;
     assert_int_equal(run(trace.text, "queue"), 0);
-    check(trace.text, gpu_present() ? "launch/scale__kernel__=5:0,0 'launch/graph of 3 launches=1' 'data/queue copy to device=1:8000,0' "
-                                      "'data/queue copy from device=1:0,8000' 'data/data begin=1:0,0' 'data/data end=1:0,0'"
-                                    : "launch/scale__kernel__=8:0,0 'data/queue copy to device=1:8000,0' 'data/queue copy from device=1:0,8000' "
-                                      "'data/data begin=1:0,0' 'data/data end=1:0,0' 'queue/queue launch=8' 'queue/queue call=2' "
-                                      "'queue/queue copy to device=1' 'queue/queue copy from device=1'");
+    check(trace.text, gpu_present()
+                          ? "launch/scale__kernel__=5:0,0 'launch/graph of 3 launches=1' 'data/queue copy to device=1:8000,0' "
+                            "'data/queue copy from device=1:0,8000' 'data/data begin=1:0,0' 'data/data end=1:0,0'"
+                          : "launch/scale__kernel__=8:0,0 'data/queue copy to device=1:8000,0' 'data/queue copy from device=1:0,8000' "
+                            "'data/data begin=1:0,0' 'data/data end=1:0,0' 'queue/queue launch=8' 'queue/queue call=2' "
+                            "'queue/queue copy to device=1' 'queue/queue copy from device=1'");
 }
 
 static void chosen_by_program(void **state)
@@ -418,7 +419,7 @@ static void chosen_by_program(void **state)
     check_calls(trace.text);
 }
 
-/* ---- processes --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- processes ----------------------------------------------------------------------------------------------------------------------- */
 
 static void after_a_crash(void **state)
 {
@@ -467,7 +468,7 @@ static void two_processes(void **state)
     check_calls(temporary_file(name).text);
 }
 
-/* ---- files that cannot be written ---------------------------------------------------------------------------------------------------------- */
+/* ---- files that cannot be written ---------------------------------------------------------------------------------------------------- */
 
 static void full_and_unwritable(void **state)
 {
@@ -497,7 +498,7 @@ static void bounded_memory(void **state)
     }
 }
 
-/* ---- the summary -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the summary --------------------------------------------------------------------------------------------------------------------- */
 
 /* Digits around a point become one #: times. */
 static void mask(char *text)

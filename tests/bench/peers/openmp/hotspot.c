@@ -48,7 +48,7 @@ static void take_step(const struct chip *chip, const double *power, const double
 static void find_extremes(int64_t size, const double *temp, double *coldest, double *hottest, struct device_run *run)
 {
     int64_t cells = size * size;
-#pragma omp target teams distribute parallel for thread_limit(128) map(to : temp[0 : cells]) map(from : coldest[0 : size], hottest[0 : size])
+#pragma omp target teams distribute parallel for thread_limit(128) map(to : temp [0:cells]) map(from : coldest [0:size], hottest [0:size])
     for (int64_t row = 0; row < size; row++) {
         double low = temp[row * size], high = low;
         for (int64_t column = 1; column < size; column++) {
