@@ -84,7 +84,7 @@ static int simulate(int64_t count, double *position, double *velocity, double *e
 static void set_up(double *position, double *velocity)
 {
     for (int i = 0; i < BODIES; i++) {
-        position[i] = 1.0 + (double)i / BODIES;
+        position[i] = 1.0 + (double)i / (double)BODIES;
         velocity[i] = 0.0;
     }
 }
@@ -94,7 +94,7 @@ static double largest_difference(const double *position, const double *velocity)
 {
     double largest = 0.0;
     for (int i = 0; i < BODIES; i++) {
-        double x = 1.0 + (double)i / BODIES, v = 0.0;
+        double x = 1.0 + (double)i / (double)BODIES, v = 0.0;
         for (int step = 0; step < COARSE_STEPS + FINE_STEPS; step++) {
             double dt = step < COARSE_STEPS ? 0.02 : 0.01;
             v -= dt * x;
@@ -127,7 +127,7 @@ int main(void)
 
     /* A GPU may fuse multiply and add, which rounds once where the host rounds twice: the last bits may differ. */
     double difference = largest_difference(position, velocity);
-    double expected = COARSE_STEPS * 0.02 + FINE_STEPS * 0.01;
+    double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;
     printf("%d launches over %d bodies, %g time units on the device\n", launches, BODIES, elapsed);
     printf("energy: %.3f before, %.3f after\n", energy_before, sum(each, BODIES));

@@ -34,8 +34,9 @@ $(O)/tests/fake/module.so: tests/fake/module.c $(O)/flags
 	$(call say,FAKE,$@)
 	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -o $@ $<
 # In the place of what unpacks fatbins, without its functions.
-FAKES += $(O)/tests/fake/empty/libzstd.so.1 $(O)/tests/fake/empty/liblz4.so.1
-$(O)/tests/fake/empty/%: tests/fake/module.c $(O)/flags
+fake_empty := $(O)/tests/fake/empty/libzstd.so.1 $(O)/tests/fake/empty/liblz4.so.1
+FAKES += $(fake_empty)
+$(fake_empty): tests/fake/module.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
 	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -Wl,-soname,$(@F) -o $@ $<

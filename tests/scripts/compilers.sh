@@ -1,0 +1,18 @@
+#!/bin/sh
+# Every C file of the library, the tools, the examples and the tests compiles without a warning with clang, too: the suite itself is built by
+# gcc alone.
+set -eu
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-compilers.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+clang=$(command -v clang-19 || command -v clang || true)
+[ -n "$clang" ] || { echo 'FAIL: no clang'; exit 1; }
+
+# The commands that make would run for an empty folder, with the files that this build has made. A check alone, so that nothing is written.
+"$MAKE" --no-print-directory --dry-run CC="$clang" O=nowhere V=1 test-programs |
+    sed -n "/ -c -o [^ ]*\\.o /{s/ -c -o [^ ]*\\.o / -fsyntax-only /;s/ -MMD//;s/ -MP//;s|\\([ I\"']\\)nowhere/|\\1$O/|g;p;}" | sort -u >"$work/commands"
+count=$(wc -l <"$work/commands")
+[ "$count" -ge 250 ] || { echo "FAIL: make tells of only $count files"; exit 1; }
+xargs -d '\n' -n 1 -P "$(nproc)" sh -c <"$work/commands" >"$work/output" 2>&1 || { cat "$work/output"; echo "FAIL: a warning of $clang"; exit 1; }
+[ ! -s "$work/output" ] || { cat "$work/output"; exit 1; }
+echo "$count files without a warning of $clang"
