@@ -60,4 +60,27 @@ static inline const struct fake_call *last_call(enum fake_function function)
     return call;
 }
 
+/* Something that the fake driver exports. */
+static inline void *in_driver(const char *name)
+{
+    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
+    CHECK(address != NULL);
+    return address;
+}
+
+/* How often its function NAME was called, */
+static inline int driver_calls(const char *name)
+{
+    int (*count)(const char *);
+    void *address = in_driver("fake_cuda_calls");
+    memcpy(&count, &address, sizeof count);
+    return count(name);
+}
+
+/* and how many of its objects there are. */
+static inline int driver_objects(void)
+{
+    return *(int *)in_driver("fake_cuda_objects");
+}
+
 #endif

@@ -150,18 +150,10 @@ static void test_own_images(void **state)
 
 /* ---- PTX --------------------------------------------------------------------------------------------------------------- */
 
-static int in_driver(const char *name)
-{
-    const int *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
-    CHECK(address != NULL);
-    return *address;
-}
-
 static int context_users(void)
 {
     int (*users)(void);
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "fake_cuda_context_users");
-    CHECK(address != NULL);
+    void *address = in_driver("fake_cuda_context_users");
     memcpy(&users, &address, sizeof users);
     return users();
 }
@@ -184,7 +176,7 @@ static void faulty(const void *context)
     check_message(fault->message);
     CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.ptx");
     CHECK(strchr(rex_last_error(), '\n') == NULL);
-    CHECK_EQUAL(in_driver("fake_cuda_linkers"), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 
@@ -229,8 +221,8 @@ static void compiled(const void *context)
     setenv("FAKE_LINK_CUBIN", DATA "sm_90.cubin", 1);
     CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(19)), 0);
     CHECK_EQUAL(image.bytes[EI_OSABI], 0x33);
-    CHECK_EQUAL(in_driver("fake_cuda_links"), 1);
-    CHECK_EQUAL(in_driver("fake_cuda_linkers"), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_links"), 1);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
     CHECK_EQUAL(context_users(), 1);
     rex_context_activate(90);
     rex_image_close(&image);

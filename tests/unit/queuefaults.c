@@ -22,18 +22,6 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
                                    .entries_end = entry + 1,
                                    .image_name = "tests/data/sm_90.cubin"};
 
-static void *in_driver(const char *name)
-{
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
-    CHECK(address != NULL);
-    return address;
-}
-
-static int objects(void)
-{
-    return *(int *)in_driver("fake_cuda_objects");
-}
-
 static int context_users(void)
 {
     int (*users)(void);
@@ -174,7 +162,7 @@ static void break_one(const void *context)
     use_everything(&outcome);
     CHECK_EQUAL(outcome.failures, 0);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    CHECK_EQUAL(objects(), 0);
+    CHECK_EQUAL(driver_objects(), 0);
     CHECK_EQUAL(context_users(), users - 1); /* the registration's own */
 }
 
@@ -314,7 +302,7 @@ static void use_threads(const void *context)
     for (int i = 0; i <= THREADS; i++)
         CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    CHECK_EQUAL(objects(), 0);
+    CHECK_EQUAL(driver_objects(), 0);
     CHECK_EQUAL(context_users(), 0);
     /* Every launch got there: those of the threads, and one for each graph, captured. */
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_launches"), 2 * (THREADS * LAUNCHES + LAUNCHES / 10));

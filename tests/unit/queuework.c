@@ -36,21 +36,6 @@ static uint64_t cells[CELLS], more_cells[CELLS];
 
 /* ---- the fakes ---------------------------------------------------------------------------------------------------------------------- */
 
-static void *in_driver(const char *name)
-{
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
-    CHECK(address != NULL);
-    return address;
-}
-
-static int calls(const char *name)
-{
-    int (*count)(const char *);
-    void *address = in_driver("fake_cuda_calls");
-    memcpy(&count, &address, sizeof count);
-    return count(name);
-}
-
 static int *busy(void)
 {
     return in_driver("fake_cuda_busy");
@@ -172,10 +157,10 @@ static void launch_misfits(struct rex_queue *queue)
     expect(8, 8, 0, 0);
     CHECK_EQUAL(rex_module_queue_launch(&module, queue, &plain, &filled), REX_OK);
     SEES(0, uint64_t, 0xffffffffu);
-    int before = calls("cuLaunchKernel");
+    int before = driver_calls("cuLaunchKernel");
     CHECK_EQUAL(rex_module_queue_launch(&module, queue, &narrow, &too_wide), REX_EPARAMS);
     CHECK_MENTIONS(rex_last_error(), "\"narrow__kernel__\": parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes");
-    CHECK_EQUAL(calls("cuLaunchKernel"), before);
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), before);
 }
 
 static void arguments(const void *context)
@@ -207,13 +192,13 @@ static void count_calls(const void *context)
     expect(8, 8, 0, 0);
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     uint32_t lookups = the_record()->lookups;
-    int all = calls(NULL);
+    int all = driver_calls(NULL);
     for (uint64_t i = 0; i < 1000; i++) {
         CHECK_EQUAL(put_plain(queue, i, cells), REX_OK);
         SEES(0, uint64_t, i);
     }
-    CHECK_EQUAL(calls(NULL) - all, 1000);
-    CHECK_EQUAL(calls("cuLaunchKernel"), 1001);
+    CHECK_EQUAL(driver_calls(NULL) - all, 1000);
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), 1001);
     CHECK_EQUAL(the_record()->lookups, lookups);
     REX_DATA_MAP(elsewhere, REX_TO(more_cells, CELLS));
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
@@ -243,7 +228,7 @@ static void count_calls_of_windows(const void *context)
     CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
     the_record()->mappings[2] = (struct fake_mapping){(uintptr_t)windows, sizeof windows, DEVICE + 0x100000};
     expect(8, 8, 0, 0);
-    int all = calls(NULL);
+    int all = driver_calls(NULL);
     uint32_t lookups = the_record()->lookups;
     for (uint64_t i = 0; i < WINDOWS; i++) {
         uint64_t *window = windows + i * WINDOW;
@@ -255,7 +240,7 @@ static void count_calls_of_windows(const void *context)
         CHECK_EQUAL(rex_queue_update(queue, &back), REX_OK);
         SEES(1, uint64_t, DEVICE + 0x100000 + i * WINDOW * sizeof *window);
     }
-    CHECK_EQUAL(calls(NULL) - all, 3 * WINDOWS);
+    CHECK_EQUAL(driver_calls(NULL) - all, 3 * WINDOWS);
     CHECK(the_record()->lookups - lookups <= 8);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -298,7 +283,7 @@ static void refuse_ends(const void *context)
     CHECK_EQUAL(rex_module_fini(&other_module), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
-    CHECK_EQUAL(calls("cuStreamSynchronize"), 0);
+    CHECK_EQUAL(driver_calls("cuStreamSynchronize"), 0);
     CHECK_EQUAL(rex_module_data_end(&module, 0, &unused), REX_OK); /* which the queue does not use */
     CHECK_EQUAL(ends(), before + 1);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
@@ -347,7 +332,7 @@ static void wait_at_ends(const void *context)
         else
             CHECK_EQUAL(rex_module_fini(&module), REX_OK);
         CHECK_EQUAL(*busy(), 0);
-        CHECK_EQUAL(calls("cuStreamSynchronize"), way + 1);
+        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), way + 1);
     }
     CHECK_EQUAL(ends(), 2);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
@@ -385,18 +370,18 @@ static void replay(struct rex_queue *queue, struct rex_graph *graph)
 {
     uint64_t value = 12345, *out = cells + 50;
     REX_MAP(changed, REX_VALUE(value), REX_ALLOC(out, 50));
-    int all = calls(NULL);
+    int all = driver_calls(NULL);
     for (int i = 0; i < REPLAYS; i++)
         CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
-    CHECK_EQUAL(calls(NULL) - all, REPLAYS);
-    CHECK_EQUAL(calls("cuGraphLaunch"), REPLAYS);
+    CHECK_EQUAL(driver_calls(NULL) - all, REPLAYS);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), REPLAYS);
     CHECK_EQUAL(rex_graph_set(graph, 300, &changed), REX_OK);
     SEES(0, uint64_t, 12345u);
     SEES(1, uint64_t, DEVICE + 400u);
     CHECK_EQUAL(seen.grid[0], 3);
-    CHECK_EQUAL(calls(NULL) - all, REPLAYS + 1);
+    CHECK_EQUAL(driver_calls(NULL) - all, REPLAYS + 1);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
-    CHECK_EQUAL(calls("cuLaunchKernel"), LAUNCHES); /* when it was made */
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), LAUNCHES); /* when it was made */
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
 }
 
@@ -414,17 +399,17 @@ static void use_graph(const void *context)
     struct rex_queue *queue = new_queue(&module, "graph", 0);
     expect(8, 8, 0, 0);
     struct rex_graph *graph = record(queue);
-    CHECK_EQUAL(calls("cuGraphLaunch"), 0);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
     replay(queue, graph);
     /* Some other mapping ended: the graph stays. Its own memory was mapped elsewhere: it is made anew, with what was changed. */
     end_elsewhere();
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
-    CHECK_EQUAL(calls("cuGraphInstantiate"), 1);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 1);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     end_elsewhere();
     map_cells(cells, 0x4000);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
-    CHECK_EQUAL(calls("cuGraphInstantiate"), 2);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 2);
     SEES(0, uint64_t, LAUNCHES - 1u);
     SEES(1, uint64_t, DEVICE + 0x4000u);
     rex_graph_destroy(graph);
@@ -497,13 +482,13 @@ static void load_in_time(const void *context)
     expect(8, 8, 0, 0);
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     *busy() = 1;
-    int loads = calls("cuModuleLoadData");
+    int loads = driver_calls("cuModuleLoadData");
     CHECK_EQUAL(loads, 2);
     CHECK_EQUAL(rex_module_queue_launch(&module, second, &env, &env_args), REX_OK);
     expect(4, 8, 8, 0);
     CHECK_EQUAL(rex_module_queue_launch(&other_module, second, &narrow_first, &narrow_args), REX_OK);
     SEES(0, int, 1);
-    CHECK_EQUAL(calls("cuModuleLoadData"), loads);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), loads);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_late_loads"), 0);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -521,7 +506,7 @@ static void have_globals(const void *context)
     struct rex_queue *queue = new_queue(&with_globals, "plain", 0), *own = new_queue(&with_globals, "own", REX_QUEUE_OWN_GLOBALS);
     CHECK_EQUAL(rex_module_queue_launch(&with_globals, queue, &launch, &args), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": its module has device globals");
-    CHECK_EQUAL(calls("cuLaunchKernel"), 0);
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     expect(8, 8, 0, 0);
     CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
     CHECK(rex_module_queue_global(&with_globals, own, table) != NULL);
@@ -551,9 +536,9 @@ static void two_gpus(const void *context)
     struct rex_queue *first = new_queue(&module, "first GPU", 0), *second = NULL, *stranger = NULL;
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
     CHECK_EQUAL(rex_module_queue_create(&older, &second, 1, "second GPU", 0), REX_OK);
-    CHECK_EQUAL(calls("cuModuleLoadData"), 2);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
     CHECK_EQUAL(rex_module_queue_create(&module, &stranger, 1, "stranger", 0), REX_OK);
-    CHECK_EQUAL(calls("cuModuleLoadData"), 2);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
     struct rex_kernel_launch launch = {.key = &narrow_first_id, .device = 1, .teams = {1}, .threads = {32}};
     REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
     CHECK_EQUAL(put_plain(first, 1, cells), REX_OK);

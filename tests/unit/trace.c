@@ -25,26 +25,6 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
 
 /* ---- the driver ------------------------------------------------------------------------------------------------------------------- */
 
-static void *in_driver(const char *name)
-{
-    void *address = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name);
-    CHECK(address != NULL);
-    return address;
-}
-
-static int calls(const char *name)
-{
-    int (*count)(const char *);
-    void *address = in_driver("fake_cuda_calls");
-    memcpy(&count, &address, sizeof count);
-    return count(name);
-}
-
-static int objects(void)
-{
-    return *(int *)in_driver("fake_cuda_objects");
-}
-
 /* ---- what is done with a queue ------------------------------------------------------------------------------------------------------ */
 
 static struct rex_queue *start(const char *trace)
@@ -104,7 +84,7 @@ static void finish(struct rex_queue *queue)
 {
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    CHECK_EQUAL(objects(), 0);
+    CHECK_EQUAL(driver_objects(), 0);
     exit(0);
 }
 
@@ -174,7 +154,7 @@ static void without_trace(const void *context)
     for (int i = 0; i < 3; i++)
         launch(queue);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK_EQUAL(calls("cuEventCreate") + calls("cuEventRecord") + calls("cuEventElapsedTime"), 0);
+    CHECK_EQUAL(driver_calls("cuEventCreate") + driver_calls("cuEventRecord") + driver_calls("cuEventElapsedTime"), 0);
     finish(queue);
 }
 
@@ -192,8 +172,8 @@ static void without_waiting(const void *trace)
     for (int i = 0; i < MANY; i++)
         launch(queue);
     /* What there was no room for has been read. */
-    CHECK(calls("cuEventCreate") <= 2 * 1024 + 1);
-    CHECK(calls("cuEventElapsedTime") >= 2 * (MANY - 1024));
+    CHECK(driver_calls("cuEventCreate") <= 2 * 1024 + 1);
+    CHECK(driver_calls("cuEventElapsedTime") >= 2 * (MANY - 1024));
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     finish(queue);
 }
