@@ -26,11 +26,8 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     int number = 0, result = map != NULL ? rex_module_register(module) : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
     if (result == REX_OK)
         result = rex_check_rows(map, purpose, what);
-    if (result != REX_OK || rex_runtime_disabled())
-        return result == REX_OK ? REX_EHOST : result;
-    result = rex_memory_device(device, &number);
-    if (result == REX_OK && number == rex_device_count())
-        return REX_EHOST;
+    if (result == REX_OK)
+        result = rex_memory_offload(device, &number);
     if (result == REX_OK)
         result = rex_pending_lost(number, what);
     if (result == REX_OK)

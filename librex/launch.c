@@ -47,15 +47,6 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
     return REX_OK;
 }
 
-/* Offloading is disabled, or the device is the host: 1, and the number of the device otherwise. */
-static int runs_on_host(int64_t device, int *number, int *result)
-{
-    if (rex_runtime_disabled())
-        return 1;
-    *result = rex_memory_device(device, number);
-    return *result == REX_OK && *number == rex_device_count();
-}
-
 static int check_launch(const struct rex_kernel_launch *launch, const struct rex_map *map, const char *name)
 {
     if ((launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0))
@@ -84,7 +75,8 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_lau
     if (result != REX_OK)
         return result;
     const char *name = name_of(module, launch->key);
-    if (runs_on_host(launch->device, &number, &result))
+    result = rex_memory_offload(launch->device, &number);
+    if (result == REX_EHOST)
         return rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
     if (result == REX_OK)
         result = rex_pending_lost(number, name);

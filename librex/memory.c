@@ -78,6 +78,18 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     return rex_memory_find(address, size, number, &device);
 }
 
+/* libomptarget is asked for what a registration has not told: it takes locks for that, and each launch needs to know. */
+int rex_memory_offload(int64_t device, int *number)
+{
+    int64_t asked = device == -1 ? rex_runtime_default_device() : device;
+    if (asked >= 0 && asked < rex_devices_known() && rex_devices_known() != REX_DEVICES_DISABLED) {
+        *number = (int)asked;
+        return REX_OK;
+    }
+    int result = rex_runtime_disabled() ? REX_EHOST : rex_memory_device(device, number);
+    return result == REX_OK && *number == rex_device_count() ? REX_EHOST : result;
+}
+
 int rex_is_present(const void *address, size_t size, int64_t device)
 {
     int number = 0;

@@ -8,6 +8,9 @@
 /* DEVICE with -1 resolved; checked: 0 or REX_EDEVICE. */
 int rex_memory_device(int64_t device, int *number);
 
+/* The same for a call that is to use the device: REX_EHOST, and no word of it, where that is the host or offloading is disabled. */
+int rex_memory_offload(int64_t device, int *number);
+
 /* What a span of memory is on a device. */
 enum rex_presence { REX_ABSENT, REX_PRESENT_IN_PART, REX_PRESENT_WHOLE };
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number);

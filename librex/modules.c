@@ -23,8 +23,7 @@ static int used;
 
 int rex_devices_ask(void)
 {
-    /* Where offloading is disabled every call returns -1 whatever the device, and there is no number to check. */
-    int count = rex_runtime_disabled() ? INT_MAX - 1 : rex_runtime_device_count();
+    int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : rex_runtime_device_count();
     __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
     return count;
 }

@@ -81,7 +81,11 @@ struct rex_module *rex_modules_find(const void *key);
 /* The first module of the list, NULL if there is none. */
 struct rex_module *rex_modules_first(void);
 
-/* Devices that libomptarget offered when last asked; rex_devices_ask() asks again. */
+/*
+ * Devices that libomptarget offered when last asked; rex_devices_ask() asks again. Where offloading is disabled every call returns -1
+ * whatever the device, and there is no number to check.
+ */
+#define REX_DEVICES_DISABLED (INT32_MAX - 1)
 extern int rex_devices;
 int rex_devices_ask(void);
 
