@@ -17,7 +17,7 @@
 struct ways {
     enum way way;            /* in */
     struct rex_queue *queue; /* NULL where each launch is waited for */
-    double making;           /* out: of the run's seconds, what the graph took to make */
+    double making;           /* out: of the run's seconds, what the graph took to make and to free */
 };
 
 /* Makes the queue, if one is wanted. 0, or an error of librex. close_ways() in any case. */
