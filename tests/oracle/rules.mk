@@ -46,6 +46,6 @@ oracle-programs: $(oracle_built)/librex $(oracle_images) \
     $(if $(and $(shell command -v $(ORACLE_CLANG)),$(wildcard $(oracle_llvm)/lib/libomptarget.so)),$(oracle_built)/clang)
 run-oracle: oracle-programs
 	@O='$(O)' sh tests/oracle/run
-# The machine with the GPU need not have clang: ORACLE_RECORD names the record of a run elsewhere.
+# The machine with the GPU need not have clang: what clang's program computes is kept in the file results.
 oracle-gpu: $(oracle_built)/librex $(oracle_images)
 	@O='$(O)' sh tests/oracle/run --gpu
