@@ -123,21 +123,31 @@ static void leave_launch(struct call *call, const void *key, int result)
     note(call, name != NULL ? name : "unknown kernel", REX_COUNTED_KERNEL, REX_TYPE_TOFROM);
 }
 
-/* The packet before the call: libomptarget changes it. One of version 1, clang 15's, ends before the grid. */
-static void take_packet(struct call *call, const struct __tgt_kernel_arguments *args, int32_t teams, int32_t threads)
+/* 0 where the choice is libomptarget's: clang 17 and later write -1 for a target region without teams. */
+static uint32_t chosen(int32_t number)
 {
-    uint32_t grid[2][3] = {{teams > 0 ? (uint32_t)teams : 0, 1, 1}, {threads > 0 ? (uint32_t)threads : 0, 1, 1}};
-    call->trip_count = args->Tripcount;
-    memcpy(call->teams, args->Version > 1 ? args->Teams : grid[0], sizeof call->teams);
-    memcpy(call->threads, args->Version > 1 ? args->Threads : grid[1], sizeof call->threads);
-    call->dynamic_memory = args->Version > 1 ? args->DynCGroupMem : 0;
+    return number > 0 ? (uint32_t)number : 0;
 }
 
 static void take_grid(struct call *call, int32_t teams, int32_t threads)
 {
-    call->teams[0] = teams > 0 ? (uint32_t)teams : 0;
-    call->threads[0] = threads > 0 ? (uint32_t)threads : 0;
+    call->teams[0] = chosen(teams);
+    call->threads[0] = chosen(threads);
     call->teams[1] = call->teams[2] = call->threads[1] = call->threads[2] = 1;
+}
+
+/* The packet before the call: libomptarget changes it. One of version 1, clang 15's, ends before the grid. */
+static void take_packet(struct call *call, const struct __tgt_kernel_arguments *args, int32_t teams, int32_t threads)
+{
+    call->trip_count = args->Tripcount;
+    take_grid(call, teams, threads);
+    if (args->Version < 2)
+        return;
+    for (int i = 0; i < 3; i++) {
+        call->teams[i] = chosen((int32_t)args->Teams[i]);
+        call->threads[i] = chosen((int32_t)args->Threads[i]);
+    }
+    call->dynamic_memory = args->DynCGroupMem;
 }
 
 /* ---- the functions ------------------------------------------------------------------------------------------------------------------- */

@@ -131,6 +131,10 @@ if clang-$release -O1 -fopenmp -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$wor
             [ "$(grep -c "\"name\":\"__omp_offloading_[0-9a-f]*_[0-9a-f]*_${kernel%=*}[0-9]*\"" "$work/clang.json")" = "${kernel#*=}" ] ||
                 fail "$pass: not ${kernel#*=} slices of ${kernel%=*}"
         done
+        # clang's -1, of a region without teams, is no number of them.
+        for teams in 3,0,0=4 0,0,0=1; do
+            [ "$(grep -c "\"teams\":\[${teams%=*}\]" "$work/clang.json")" = "${teams#*=}" ] || fail "$pass: not ${teams#*=} slices of teams ${teams%=*}"
+        done
     done
 else
     fail "clang-$release cannot build an offload program: $(cat "$work/err")"
