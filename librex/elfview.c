@@ -138,10 +138,16 @@ size_t rex_elf_symbols(const Elf64_Shdr *symbols)
     return symbols->sh_entsize == sizeof(Elf64_Sym) ? symbols->sh_size / sizeof(Elf64_Sym) : 0;
 }
 
+/* Another section may name any as its symbols, also one whose bytes are not in the file. */
+static int is_symbol_table(const Elf64_Shdr *section)
+{
+    return section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM;
+}
+
 int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index, Elf64_Sym *symbol, const char **name)
 {
     Elf64_Shdr strings;
-    if (index >= rex_elf_symbols(symbols) || rex_elf_section(elf, symbols->sh_link, &strings) != 0)
+    if (!is_symbol_table(symbols) || index >= rex_elf_symbols(symbols) || rex_elf_section(elf, symbols->sh_link, &strings) != 0)
         return -1;
     memcpy(symbol, elf->bytes + symbols->sh_offset + index * sizeof *symbol, sizeof *symbol);
     *name = rex_elf_string(elf, &strings, symbol->st_name);
