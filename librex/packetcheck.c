@@ -11,6 +11,9 @@
 #include "runtime.h"
 
 #define TYPE_TARGET_PARAM 0x20
+/* Of any NVIDIA GPU (CUDA C++ Programming Guide, technical specifications by compute capability). */
+#define MOST_THREADS_IN_Z 64u
+#define MOST_TEAMS_IN_Y_AND_Z 65535u
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -140,16 +143,27 @@ int rex_packet_check_all(struct rex_registration *registration, int64_t position
 
 /* ---- the grid ---------------------------------------------------------------------------------------------------------------- */
 
-/* libomptarget aborts where the driver refuses a block. */
+/* libomptarget aborts where the driver refuses a block or a grid. */
 static int check_block(const struct rex_registration *registration, int64_t position, const uint32_t *threads)
 {
     uint32_t most = registration->table.launched[position].most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
-    if (plane <= most && plane * threads[2] <= most)
+    const char *name = registration->table.entries[position].name;
+    if (plane > most || plane * threads[2] > most)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %u", name, threads[0], threads[1], threads[2],
+                        most < REX_MOST_THREADS ? "its __launch_bounds__ or registers allow" : "a GPU has at most", most);
+    if (threads[2] > MOST_THREADS_IN_Z)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u in z", name, threads[0], threads[1],
+                        threads[2], MOST_THREADS_IN_Z);
+    return REX_OK;
+}
+
+static int check_teams(const char *name, const uint32_t *teams)
+{
+    if (teams[1] <= MOST_TEAMS_IN_Y_AND_Z && teams[2] <= MOST_TEAMS_IN_Y_AND_Z)
         return REX_OK;
-    return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %u", registration->table.entries[position].name,
-                    threads[0], threads[1], threads[2],
-                    most < REX_MOST_THREADS ? "its __launch_bounds__ are" : "a GPU has at most", most);
+    return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u x %u x %u teams, and a GPU has at most %u in y and in z", name, teams[0],
+                    teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
 }
 
 int rex_packet_check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, int64_t position,
@@ -175,7 +189,8 @@ int rex_packet_check_grid(const struct rex_registration *registration, const str
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u", name, teams[0], release->number,
                         release->most_teams);
-    return check_block(registration, position, threads);
+    int result = check_teams(name, teams);
+    return result == REX_OK ? check_block(registration, position, threads) : result;
 }
 
 /* ---- data calls ---------------------------------------------------------------------------------------------------------------- */

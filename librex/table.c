@@ -129,12 +129,24 @@ static void note_widths(struct rex_table *table, uint32_t position, const struct
             kernel->odd_index, kernel->odd_size, release->number);
 }
 
-/* __launch_bounds__ may say less than the hardware. A host image runs a kernel once, whatever the grid. */
+#define REGISTERS 65536u /* that a block can have, on all GPUs that CUDA 13 compiles for */
+#define WARP 32u
+
+/* Registers are given to warps in units of 256, to four warps at a time. */
+static uint32_t most_for_registers(uint32_t registers)
+{
+    uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
+    return registers == 0 || registers > 255 ? REX_MOST_THREADS : REGISTERS / of_a_warp / 4 * 4 * WARP;
+}
+
+/* __launch_bounds__ and registers may allow less than the hardware does. A host image runs a kernel once, whatever the grid. */
 static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct rex_image_view *view)
 {
     if (view->kind == REX_IMAGE_HOST)
         return INT32_MAX;
-    return kernel->max_threads > 0 && kernel->max_threads < REX_MOST_THREADS ? kernel->max_threads : REX_MOST_THREADS;
+    uint32_t bound = kernel->max_threads > 0 ? kernel->max_threads : REX_MOST_THREADS, most = most_for_registers(kernel->registers);
+    most = most < bound ? most : bound;
+    return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
 }
 
 static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image_view *view, const char *path,

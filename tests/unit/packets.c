@@ -22,7 +22,7 @@ REX_KERNEL(plain);
 #define ALL_RELEASES 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
 
 /* Kernels with narrow or wide parameters, in modules of their own, so that they may be refused. */
-static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id;
+static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id, registers_id;
 static struct __tgt_offload_entry narrow_entry[] = {{&narrow_id, (char *)(uintptr_t)"narrow__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry narrow_first_entry[] = {
     {&narrow_first_id, (char *)(uintptr_t) "narrow_first__kernel__", 0, 0, 0}};
@@ -30,6 +30,7 @@ static struct __tgt_offload_entry wide_entry[] = {{&wide_id, (char *)(uintptr_t)
 static struct __tgt_offload_entry late_entry[] = {{&late_id, (char *)(uintptr_t)"env__kernel__", 0, 0, 0}};
 
 static struct __tgt_offload_entry bounded_entry[] = {{&bounded_id, (char *)(uintptr_t)"bounded", 0, 0, 0}};
+static struct __tgt_offload_entry registers_entry[] = {{&registers_id, (char *)(uintptr_t)"many_registers", 0, 0, 0}};
 
 #define SM_90 "tests/data/sm_90.cubin"
 #define MODULE(entry, file) \
@@ -42,6 +43,7 @@ static struct rex_module narrow_first = MODULE(narrow_first_entry, SM_90);
 static struct rex_module wide = MODULE(wide_entry, SM_90);
 static struct rex_module late = MODULE(late_entry, SM_90);
 static struct rex_module bounded = MODULE(bounded_entry, "tests/data/limits_sm_90.cubin");
+static struct rex_module registers = MODULE(registers_entry, "tests/data/registers_sm_90.cubin");
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */
 
@@ -480,13 +482,32 @@ static void blocks(const void *context)
         one.Threads[0] = 257;
         CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), -1);
         CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
-        CHECK_MENTIONS(rex_last_error(), "\"bounded\": a block of 257 x 1 x 1 threads, and its __launch_bounds__ are 256");
+        CHECK_MENTIONS(rex_last_error(), "\"bounded\": a block of 257 x 1 x 1 threads, and its __launch_bounds__ or registers allow 256");
         one.Threads[0] = 256;
         CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), 0);
     }
     CHECK_EQUAL(kernel_call(*(const int *)context)->block[0], 256);
+    /* 80 registers: four times six warps of 2 560. */
+    CHECK_EQUAL(rex_module_register(&registers), 0);
+    one.Threads[0] = 769;
+    CHECK_EQUAL(rex_module_launch(&registers, 0, 0, 0, &registers_id, &one), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(),
+                   "\"many_registers\": a block of 769 x 1 x 1 threads, and its __launch_bounds__ or registers allow 768");
+    one.Threads[0] = 768;
+    CHECK_EQUAL(rex_module_launch(&registers, 0, 0, 0, &registers_id, &one), 0);
     if (*(const int *)context < 20)
         return;
+    packet.Threads[0] = packet.Threads[1] = 1;
+    packet.Threads[2] = 65;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 1 x 1 x 65 threads, and a GPU has at most 64 in z");
+    packet.Threads[2] = 64;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    packet.Teams[1] = packet.Teams[2] = 65535;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    packet.Teams[2] = 65536;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "65535 x 65536 teams, and a GPU has at most 65535 in y and in z");
+    packet.Teams[1] = packet.Teams[2] = 1;
     packet.Threads[0] = packet.Threads[1] = 32;
     packet.Threads[2] = 2;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 32 x 32 x 2 threads");
