@@ -59,12 +59,14 @@ static int start(struct rex_module *module, int64_t device, const void *key, str
 {
     static ident_t unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
     struct __tgt_kernel_arguments packet;
-    int how = rex_module_launch_packet(module, device, 0, 0, key, args, &packet);
-    if (how < 0)
+    int result = 0, how = rex_module_launch_packet(module, device, 0, 0, key, args, &packet);
+    if (how > 0)
+        how = rex_launch_leading(module, device, key, &packet, &result);
+    else if (how == 0)
+        result = REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0],
+                                         (void *)(uintptr_t)key, &packet);
+    if (how != REX_OK)
         return how;
-    int result = how > 0 ? rex_module_launch_leading(module, device, key, &packet)
-                         : REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0],
-                                                   (void *)(uintptr_t)key, &packet);
     return result == 0 ? REX_OK : REX_EHOST;
 }
 

@@ -151,18 +151,25 @@ static ident_t *place_of(const struct rex_module *module)
     return module->place != NULL ? module->place : &rex_unknown_place;
 }
 
-int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
-                              struct __tgt_kernel_arguments *packet)
+int rex_launch_leading(const struct rex_module *module, int64_t device, const void *host_key, struct __tgt_kernel_arguments *packet,
+                       int *result)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc((size_t)packet->NumArgs + 1, 6 * sizeof *storage)) == NULL)
-        return rex_fail_memory(((size_t)packet->NumArgs + 1) * 6 * sizeof *storage, "the rows of a launch"), -1;
+        return rex_fail_memory(((size_t)packet->NumArgs + 1) * 6 * sizeof *storage, "the rows of a launch");
     lead(packet, storage);
-    int result = REX_REAL(target_kernel)(place_of(module), device, (int32_t)packet->Teams[0], (int32_t)packet->Threads[0],
-                                         (void *)(uintptr_t)host_key, packet);
+    *result = REX_REAL(target_kernel)(place_of(module), device, (int32_t)packet->Teams[0], (int32_t)packet->Threads[0],
+                                      (void *)(uintptr_t)host_key, packet);
     if (storage != on_stack)
         free(storage);
-    return result;
+    return REX_OK;
+}
+
+int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
+                              struct __tgt_kernel_arguments *packet)
+{
+    int result = 0;
+    return rex_launch_leading(module, device, host_key, packet, &result) == REX_OK ? result : -1;
 }
 
 /* ---- the short way ------------------------------------------------------------------------------------------------------------ */

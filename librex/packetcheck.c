@@ -153,8 +153,8 @@ static int check_block(const struct rex_registration *registration, int64_t posi
         return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %u", name, threads[0], threads[1], threads[2],
                         most < REX_MOST_THREADS ? "its __launch_bounds__ or registers allow" : "a GPU has at most", most);
     if (threads[2] > MOST_THREADS_IN_Z)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u in z", name, threads[0], threads[1],
-                        threads[2], MOST_THREADS_IN_Z);
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and a GPU has at most %u in z", name, threads[0],
+                        threads[1], threads[2], MOST_THREADS_IN_Z);
     return REX_OK;
 }
 
