@@ -87,7 +87,7 @@ static bool uses(struct rex_pending *pending, const void *begin, size_t size)
 {
     struct rex_queue *queue = queue_of(pending);
     rex_lock(&queue->lock);
-    bool result = rex_queue_look(queue) == 0 && (begin == NULL || rex_spans_in_use(&queue->gpu.spans, begin, size));
+    bool result = rex_queue_look(queue) == 0 && (begin == NULL || rex_spans_in_use(&queue->gpu.spans, begin, size, queue->gpu.number));
     rex_unlock(&queue->lock);
     return result;
 }

@@ -46,11 +46,13 @@ static int issue_launch(struct rex_gpu *gpu, void *stream, const struct rex_work
                     packed.dynamic_memory, rex_cuda_why());
 }
 
-/* The device's side of a copy. */
+/* The device's side of a copy. An address that the program names itself may be that of mapped memory, too. */
 static int find_device_side(struct rex_gpu *gpu, const struct rex_work *work, uint64_t *device)
 {
     *device = (uint64_t)(uintptr_t)work->copy.device;
-    if (work->copy.device == NULL)
+    if (work->copy.device != NULL)
+        rex_spans_use_range(&gpu->spans, *device, work->copy.size);
+    else
         *device = rex_spans_find(&gpu->spans, work->copy.host, work->copy.size, gpu->number, rex_spans_generation(gpu->remember));
     return *device != 0 ? REX_OK
                         : rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d", work->copy.size,
@@ -69,9 +71,10 @@ static int issue_copy(struct rex_gpu *gpu, void *stream, const struct rex_work *
     return REX_STREAM(cuMemcpyDtoHAsync, work->copy.host, device, work->copy.size, stream) == 0 ? REX_OK : failed("a copy from the device");
 }
 
-static int issue_fill(void *stream, const struct rex_work *work)
+static int issue_fill(struct rex_gpu *gpu, void *stream, const struct rex_work *work)
 {
     uint64_t to = (uint64_t)(uintptr_t)work->fill.to;
+    rex_spans_use_range(&gpu->spans, to, work->fill.size);
     uint32_t value = work->fill.value;
     size_t count = work->fill.size / work->fill.width;
     int result = count == 0               ? 0
@@ -92,7 +95,7 @@ int rex_work_issue(struct rex_gpu *gpu, void *stream, const struct rex_work *wor
     case REX_WORK_LAUNCH: return issue_launch(gpu, stream, work, kernel);
     case REX_WORK_COPY_TO:
     case REX_WORK_COPY_FROM: return issue_copy(gpu, stream, work);
-    case REX_WORK_FILL: return issue_fill(stream, work);
+    case REX_WORK_FILL: return issue_fill(gpu, stream, work);
     case REX_WORK_CALL: return issue_call(stream, work);
     case REX_WORK_RECORD: return rex_event_issue_record(work->event.event, gpu, stream);
     default: return rex_event_issue_wait(work->event.event, stream);

@@ -49,8 +49,8 @@ static struct rex_mapped_span *place_for(struct rex_spans *spans, uintptr_t begi
     if (old == NULL)
         old = &spans->span[spans->next++ % REX_SPANS];
     spans->lost |= old->used;
-    if (old->generation == generation)
-        memset(spans->recent, 0, sizeof spans->recent); /* they name it by its number */
+    if (old->generation != 0)
+        memset(spans->recent, 0, sizeof spans->recent); /* they name it by its number, also those of another generation */
     old->used = false;
     return old;
 }
@@ -100,21 +100,62 @@ uintptr_t rex_spans_look_up(struct rex_spans *spans, uintptr_t begin, size_t siz
 
 /* ---- use ------------------------------------------------------------------------------------------------------------------------ */
 
-bool rex_spans_in_use(const struct rex_spans *spans, const void *begin, size_t size)
+static uint64_t growth(const struct rex_spans *spans, uint32_t i, uint64_t begin, uint64_t end)
+{
+    uint64_t before = begin < spans->range[i].begin ? spans->range[i].begin - begin : 0;
+    uint64_t behind = end > spans->range[i].end ? end - spans->range[i].end : 0;
+    return before + behind;
+}
+
+/* Joined with the range that grows least by it, where it touches that or there is no room: more than is used may count as used. */
+void rex_spans_use_range(struct rex_spans *spans, uint64_t begin, size_t size)
+{
+    uint64_t end = begin + size;
+    uint32_t nearest = 0;
+    for (uint32_t i = 1; i < spans->ranges; i++)
+        if (growth(spans, i, begin, end) < growth(spans, nearest, begin, end))
+            nearest = i;
+    if (size == 0)
+        return;
+    if (spans->ranges < REX_DEVICE_RANGES && (spans->ranges == 0 || growth(spans, nearest, begin, end) > size)) {
+        spans->range[spans->ranges].begin = begin;
+        spans->range[spans->ranges++].end = end;
+        return;
+    }
+    if (begin < spans->range[nearest].begin)
+        spans->range[nearest].begin = begin;
+    if (end > spans->range[nearest].end)
+        spans->range[nearest].end = end;
+}
+
+static bool range_in_use(const struct rex_spans *spans, const void *begin, size_t size, int number)
+{
+    void *device = NULL;
+    if (spans->ranges == 0 || rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
+        return false;
+    uint64_t at = (uint64_t)(uintptr_t)device;
+    for (uint32_t i = 0; i < spans->ranges; i++)
+        if (spans->range[i].begin < at + size && at < spans->range[i].end)
+            return true;
+    return false;
+}
+
+bool rex_spans_in_use(const struct rex_spans *spans, const void *begin, size_t size, int number)
 {
     uintptr_t at = (uintptr_t)begin;
-    if (spans->lost)
+    if (spans->lost || (begin == NULL && spans->ranges > 0))
         return true;
     for (size_t i = 0; i < REX_SPANS; i++)
         if (spans->span[i].used && (begin == NULL || (spans->span[i].begin < at + size && at < spans->span[i].end)))
             return true;
-    return false;
+    return begin != NULL && range_in_use(spans, begin, size, number);
 }
 
 void rex_spans_release(struct rex_spans *spans)
 {
     for (size_t i = 0; i < REX_SPANS; i++)
         spans->span[i].used = false;
+    spans->ranges = 0;
     spans->lost = false;
 }
 
@@ -132,6 +173,8 @@ static bool use(struct rex_spans *to, const struct rex_mapped_span *span)
 void rex_spans_use(struct rex_spans *to, const struct rex_spans *from)
 {
     to->lost |= from->lost;
+    for (uint32_t i = 0; i < from->ranges; i++)
+        rex_spans_use_range(to, from->range[i].begin, (size_t)(from->range[i].end - from->range[i].begin));
     for (size_t i = 0; i < REX_SPANS && from->span[i].generation != 0; i++)
         if (!use(to, &from->span[i])) {
             struct rex_mapped_span *span = place_for(to, from->span[i].begin, from->span[i].end, from->span[i].generation);

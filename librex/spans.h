@@ -8,6 +8,7 @@
 
 #define REX_SPANS 64   /* mappings */
 #define REX_SECTIONS 256 /* sections of them */
+#define REX_DEVICE_RANGES 16
 
 /* Mapped memory that was found on a device, whole and in one piece. */
 struct rex_mapped_span {
@@ -27,6 +28,10 @@ struct rex_spans {
         uint64_t generation;
         uint32_t span;
     } recent[REX_SECTIONS];
+    struct {
+        uint64_t begin, end;
+    } range[REX_DEVICE_RANGES]; /* device memory that work names by itself and may still use */
+    uint32_t ranges;
     uint32_t next;
     bool lost; /* a span in use had to make room for another: anything may be in use */
 };
@@ -57,8 +62,14 @@ static inline uintptr_t rex_spans_find(struct rex_spans *spans, const void *begi
 /* The generation to look in: the present one, or one that nothing was ever found in. */
 uint64_t rex_spans_generation(bool remember);
 
-/* Are SIZE bytes at BEGIN (NULL: anything) marked as used? Take the marks off; put those of FROM on TO, too. */
-bool rex_spans_in_use(const struct rex_spans *spans, const void *begin, size_t size);
+/* Marks SIZE bytes of device memory at BEGIN, an address that did not come from here, as used. */
+void rex_spans_use_range(struct rex_spans *spans, uint64_t begin, size_t size);
+
+/*
+ * Are SIZE bytes of the host at BEGIN (NULL: anything), or what they are mapped to on device NUMBER, marked as used? Take the marks off;
+ * put those of FROM on TO, too.
+ */
+bool rex_spans_in_use(const struct rex_spans *spans, const void *begin, size_t size, int number);
 void rex_spans_release(struct rex_spans *spans);
 void rex_spans_use(struct rex_spans *to, const struct rex_spans *from);
 

@@ -292,6 +292,51 @@ static void refuse_ends(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* Copies and fills of memory that the program names by its address on the device use what is mapped there. */
+static void refuse_ends_of_ranges(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "ranges", 0);
+    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
+    REX_DATA_MAP(unused, REX_TOFROM(more_cells, CELLS));
+    char *on_device = rex_device_address(cells, 0);
+    const uint32_t zero = 0;
+    struct rex_graph *graph = NULL;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_fill(queue, on_device + 8, &zero, 1, 8), REX_OK);
+    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    for (int way = 0; way < 5; way++) {
+        *busy() = 0;
+        switch (way) {
+        case 0: CHECK_EQUAL(rex_queue_copy_to(queue, on_device, cells, 8), REX_OK); break;
+        case 1: CHECK_EQUAL(rex_queue_copy_from(queue, cells, on_device + sizeof cells - 8, 8), REX_OK); break;
+        case 2: CHECK_EQUAL(rex_queue_fill(queue, on_device + 8, &zero, 4, 8), REX_OK); break;
+        case 3: CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK); break;
+        default: /* more ranges than there is room for */
+            for (size_t i = 0; i < sizeof cells; i += 16)
+                CHECK_EQUAL(rex_queue_fill(queue, on_device + i, &zero, 1, 8), REX_OK);
+        }
+        *busy() = 1;
+        uint32_t before = ends();
+        CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
+        CHECK_MENTIONS(rex_last_error(), "queue \"ranges\"");
+        CHECK_EQUAL(ends(), before);
+        CHECK_EQUAL(rex_module_data_end(&module, 0, &unused), REX_OK);
+        map_cells(more_cells, 0x8000);
+        *busy() = 0;
+        CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+        *busy() = 1;
+        CHECK_EQUAL(rex_queue_copy_to(queue, on_device + 0x8000, cells, 8), REX_OK);
+        CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+        map_cells(cells, 0);
+        *busy() = 0;
+        CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    }
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 /* A raw call and the end of device memory cannot say no, so they wait, and say whose fault that is. */
 static void wait_and_warn(const void *context)
 {
@@ -343,6 +388,7 @@ static void test_unfinished(void **state)
 {
     (void)state;
     in_child(refuse_ends, NULL);
+    in_child(refuse_ends_of_ranges, NULL);
     in_child(wait_at_ends, NULL);
     struct child child = run_child(wait_and_warn, NULL);
     assert_int_equal(child.status, 0);

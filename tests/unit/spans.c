@@ -167,18 +167,36 @@ static void know_use(const void *context)
     for (int i = 0; i < 4; i++)
         map(i, BYTES, (uintptr_t)i * 0x2000);
     CHECK(find(memory[0], BYTES) != 0 && find(memory[2] + 100, 10) != 0);
-    CHECK(rex_spans_in_use(&spans, memory[0] + BYTES - 1, 1));
-    CHECK(rex_spans_in_use(&spans, memory[2], 101));
-    CHECK(rex_spans_in_use(&spans, NULL, 0));
-    CHECK(!rex_spans_in_use(&spans, memory[1], BYTES));
-    CHECK(!rex_spans_in_use(&spans, memory[2], 100));
+    CHECK(rex_spans_in_use(&spans, memory[0] + BYTES - 1, 1, 0));
+    CHECK(rex_spans_in_use(&spans, memory[2], 101, 0));
+    CHECK(rex_spans_in_use(&spans, NULL, 0, 0));
+    CHECK(!rex_spans_in_use(&spans, memory[1], BYTES, 0));
+    CHECK(!rex_spans_in_use(&spans, memory[2], 100, 0));
     rex_spans_release(&spans);
-    CHECK(!rex_spans_in_use(&spans, NULL, 0));
+    CHECK(!rex_spans_in_use(&spans, NULL, 0, 0));
     CHECK(find(memory[0] + 5, 5) != 0); /* known, and used again */
-    CHECK(rex_spans_in_use(&spans, memory[0], 1));
+    CHECK(rex_spans_in_use(&spans, memory[0], 1, 0));
     struct rex_spans other = {.next = 0};
     rex_spans_use(&other, &spans);
-    CHECK(rex_spans_in_use(&other, memory[0], 1));
+    CHECK(rex_spans_in_use(&other, memory[0], 1, 0));
+}
+
+/* What a graph of another generation works with takes the place of what was known and not used: a section of that is not marked as this one. */
+static void take_over(const void *context)
+{
+    (void)context;
+    start();
+    struct rex_spans fresh = {.next = 0};
+    map(0, BYTES, 0);
+    map(1, BYTES, 0x3000);
+    CHECK(find(memory[0], BYTES) != 0);
+    rex_spans_release(&spans);
+    CHECK(rex_spans_find(&fresh, memory[1], BYTES, 0, rex_spans_generation(false)) != 0);
+    rex_spans_use(&spans, &fresh);
+    rex_spans_release(&spans);
+    CHECK(find(memory[0], BYTES) != 0);
+    CHECK(rex_spans_in_use(&spans, memory[0], 1, 0));
+    CHECK(!rex_spans_in_use(&spans, memory[1], 1, 0));
 }
 
 /* More mappings than there are places: nothing is wrong, and everything counts as used. */
@@ -193,9 +211,9 @@ static void overflow(const void *context)
             CHECK_EQUAL(find(many[i], 32), DEVICE + (uintptr_t)i * 64);
             CHECK_EQUAL(find(many[i] + 8, 8), DEVICE + (uintptr_t)i * 64 + 8);
         }
-    CHECK(rex_spans_in_use(&spans, memory[0], 1));
+    CHECK(rex_spans_in_use(&spans, memory[0], 1, 0));
     rex_spans_release(&spans);
-    CHECK(!rex_spans_in_use(&spans, memory[0], 1));
+    CHECK(!rex_spans_in_use(&spans, memory[0], 1, 0));
 }
 
 static void renew(const void *context)
@@ -228,6 +246,7 @@ TEST(take_hints)
 TEST(divide)
 TEST(never_remember)
 TEST(know_use)
+TEST(take_over)
 TEST(overflow)
 TEST(renew)
 
@@ -236,7 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_hints),
         cmocka_unit_test(test_divide),   cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
-        cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),
+        cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),        cmocka_unit_test(test_take_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
