@@ -14,12 +14,18 @@
 #include "runtime.h"
 
 #define FLAG_NOWAIT 0x1u
+#define FLAGS_STRICT 0xc0u /* grid and block are exact, from LLVM 23 on; earlier releases do not look at these bits */
 
 static const char *name_of(const struct rex_module *module, const void *key)
 {
     const struct rex_registration *registration = rex_registration_of(module);
     int64_t position = registration != NULL ? rex_table_find(&registration->table, key) : -1;
     return position >= 0 ? registration->table.entries[position].name : "rex_launch";
+}
+
+static int lacks_strict_grid(const struct rex_kernel_launch *launch)
+{
+    return (launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0);
 }
 
 int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch, const struct rex_map *map)
@@ -30,6 +36,8 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
         return rex_fail(REX_EINVAL, "rex_packet_fill: the %s is NULL", packet == NULL ? "packet" : "launch");
     if (rows->count < 0)
         return rex_fail(REX_EINVAL, "rex_packet_fill: a map with a negative number of rows, %d", rows->count);
+    if (lacks_strict_grid(launch))
+        return rex_fail(REX_EINVAL, "rex_packet_fill: a strict launch of %u teams of %u threads", launch->teams[0], launch->threads[0]);
     *packet = (struct __tgt_kernel_arguments){
         .Version = 3,
         .NumArgs = (uint32_t)rows->count,
@@ -39,7 +47,7 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
         .ArgTypes = rows->types,
         .ArgMappers = rows->mappers,
         .Tripcount = launch->trip_count,
-        .Flags = launch->flags & REX_LAUNCH_NOWAIT ? FLAG_NOWAIT : 0,
+        .Flags = (launch->flags & REX_LAUNCH_NOWAIT ? FLAG_NOWAIT : 0) | (launch->flags & REX_LAUNCH_STRICT ? FLAGS_STRICT : 0),
         .Teams = {launch->teams[0], launch->teams[1], launch->teams[2]},
         .Threads = {launch->threads[0], launch->threads[1], launch->threads[2]},
         .DynCGroupMem = launch->dynamic_memory,
@@ -49,7 +57,7 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
 
 static int check_launch(const struct rex_kernel_launch *launch, const struct rex_map *map, const char *name)
 {
-    if ((launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0))
+    if (lacks_strict_grid(launch))
         return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads", name, launch->teams[0],
                         launch->threads[0]);
     return rex_check_rows(map, REX_FOR_LAUNCH, name);

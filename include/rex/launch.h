@@ -35,7 +35,7 @@ extern "C" {
 
 /** REX_LAUNCH_NOWAIT: inside a task of a libomp team, return before the kernel ends (LLVM 16 on; blocking elsewhere). Since 0.1. */
 #define REX_LAUNCH_NOWAIT 0x1u
-/** REX_LAUNCH_STRICT: the grid must be given whole: REX_EINVAL where teams or threads are 0. Since 0.1. */
+/** REX_LAUNCH_STRICT: the grid must be given whole: REX_EINVAL where teams or threads are 0; LLVM 23 is told not to change it. Since 0.1. */
 #define REX_LAUNCH_STRICT 0x2u
 
 /** struct rex_kernel_launch: which kernel, where, on which grid. Since 0.1. */

@@ -259,6 +259,13 @@ static void refused_maps(void **state)
     assert_int_equal(rex_data_update(-1, &nothing), 0);
     assert_int_equal(rex_data_end(-1, &nothing), 0);
     assert_int_equal(rex_packet_fill(&packet, &launch, NULL), 0);
+    assert_int_equal(packet.Flags, 0);
+    launch.flags = REX_LAUNCH_STRICT | REX_LAUNCH_NOWAIT;
+    assert_int_equal(rex_packet_fill(&packet, &launch, NULL), 0);
+    assert_int_equal(packet.Flags, 0xc1); /* nowait; exact teams and threads */
+    launch.threads[0] = 0;
+    assert_int_equal(rex_packet_fill(&packet, &launch, NULL), REX_EINVAL);
+    assert_int_equal(packet.Flags, 0xc1);
     assert_int_equal(packet.NumArgs, 0);
 }
 
