@@ -75,9 +75,11 @@ static int share_a_mapping(const struct rex_map *map, int number)
 /* libomptarget ends rows from the last to the first. */
 static void end_one_by_one(int64_t device, const struct rex_map *map)
 {
-    for (int32_t i = map->count - 1; i >= 0; i--)
+    for (int32_t i = map->count - 1; i >= 0; i--) {
+        rex_rows_logged = rex_rows_wanted(); /* all of them were */
         REX_REAL(target_data_end_mapper)(NULL, device, 1, &map->base[i], &map->begin[i], &map->sizes[i], &map->types[i], NULL,
                                          map->mappers != NULL ? &map->mappers[i] : NULL);
+    }
 }
 
 static void end(int64_t device, const struct rex_map *map, int number)
@@ -107,13 +109,13 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
 {
     int number = 0, result = prepare(module, device, map, purpose, what, &number);
     if (result == REX_OK && rex_rows_wanted())
-        rex_rows_log(what, device,
-                     &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count,
-                                                      .ArgsBase = map->base,
-                                                      .Args = map->begin,
-                                                      .ArgSizes = map->sizes,
-                                                      .ArgTypes = map->types,
-                                                      .ArgMappers = map->mappers});
+        rex_rows_log_own(what, device,
+                         &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count,
+                                                          .ArgsBase = map->base,
+                                                          .Args = map->begin,
+                                                          .ArgSizes = map->sizes,
+                                                          .ArgTypes = map->types,
+                                                          .ArgMappers = map->mappers});
     if (result == REX_OK && purpose == REX_FOR_BEGIN)
         result = begin(device, map);
     else if (result == REX_OK && purpose == REX_FOR_END)

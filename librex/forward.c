@@ -147,6 +147,8 @@ void rex_forward_to(void *(*find)(const char *symbol, void *context), void *cont
         slots.target_kernel = kernel_without_packet;
         slots.target_kernel_nowait = kernel_without_packet_nowait;
     }
+    if (rex_log_wanted(REX_LOG_DEBUG))
+        rex_log_calls(&slots);
     if (rex_trace_on())
         trace(&slots);
 #define POINT(type, name, parameters, arguments, missing) __atomic_store_n(&rex_real.name, slots.name, __ATOMIC_RELEASE);

@@ -134,6 +134,8 @@ void rex_forward_to(void *(*find)(const char *symbol, void *context), void *cont
 
 /* Point those slots of SLOTS that launch, map or register at functions that trace the call and pass it on to what was there. */
 void rex_trace_calls(struct rex_entry_points *slots);
+/* Likewise those that launch or map, at functions that log the rows of code that others compiled. */
+void rex_log_calls(struct rex_entry_points *slots);
 
 /* The address of librex's own __tgt_target_data_end_mapper, whatever the loader binds that name to. */
 void *rex_forward_own(void);

@@ -92,7 +92,7 @@ static int fit(struct rex_registration *registration, int64_t position, int64_t 
     fitted.Version = rule->version;
     fitted.Flags |= registration->release->strict_flags;
     if (rex_rows_wanted())
-        rex_rows_log(registration->table.entries[position].name, device, &fitted);
+        rex_rows_log_own(registration->table.entries[position].name, device, &fitted);
     remember(registration, position, rule, args->NumArgs);
     *packet = fitted;
     return rule->leading_row;

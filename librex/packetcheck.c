@@ -210,9 +210,10 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
     if (device == -1 && check_default_device() != REX_OK)
         return REX_EDEVICE;
     if (rex_rows_wanted() && count > 0)
-        rex_rows_log("data call", device, &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)count, .ArgsBase = base, .Args = begin,
-                                                                          .ArgSizes = (int64_t *)(uintptr_t)sizes,
-                                                                          .ArgTypes = (int64_t *)(uintptr_t)types});
+        rex_rows_log_own("data call", device,
+                         &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)count, .ArgsBase = base, .Args = begin,
+                                                          .ArgSizes = (int64_t *)(uintptr_t)sizes,
+                                                          .ArgTypes = (int64_t *)(uintptr_t)types});
     rex_device_used(registration->release);
     return REX_OK;
 }

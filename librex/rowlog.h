@@ -11,6 +11,14 @@ void rex_type_text(int64_t type, char *text, size_t size);
 /* A row of each, at debug: WHAT is done on DEVICE with PACKET, of which a data call (no teams) has the columns alone. */
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet);
 
+/* The same for a call of librex's own, which this thread makes next; see logcalls.c. */
+extern __thread bool rex_rows_logged;
+static inline void rex_rows_log_own(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
+{
+    rex_rows_log(what, device, packet);
+    rex_rows_logged = true;
+}
+
 static inline bool rex_rows_wanted(void)
 {
     return __builtin_expect(rex_log_wanted(REX_LOG_DEBUG), 0);

@@ -6,9 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <string.h>
-
-#include "forward.h"
+#include "grid.h"
 #include "mapping.h"
 #include "runtime.h"
 #include "trace.h"
@@ -28,7 +26,7 @@ struct call {
     const int64_t *sizes, *types;
     /* A launch. */
     const void *key;
-    uint32_t teams[3], threads[3], dynamic_memory;
+    struct rex_grid grid;
     uint64_t trip_count;
     int result;
 };
@@ -54,9 +52,9 @@ static void put_launch(struct rex_line *line, const void *context)
 {
     const struct call *call = context;
     put_call(line, call);
-    rex_line_launch(line, call->key, call->teams, call->threads, call->count);
-    if (call->dynamic_memory > 0)
-        rex_line_add(line, ",\"dynamic_memory\":%u", call->dynamic_memory);
+    rex_line_launch(line, call->key, call->grid.teams, call->grid.threads, call->count);
+    if (call->grid.dynamic_memory > 0)
+        rex_line_add(line, ",\"dynamic_memory\":%u", call->grid.dynamic_memory);
     if (call->trip_count > 0)
         rex_line_add(line, ",\"trip_count\":%llu", (unsigned long long)call->trip_count);
     rex_line_text(line, ",\"result\":");
@@ -123,33 +121,6 @@ static void leave_launch(struct call *call, const void *key, int result)
     note(call, name != NULL ? name : "unknown kernel", REX_COUNTED_KERNEL, REX_TYPE_TOFROM);
 }
 
-/* 0 where the choice is libomptarget's: clang 17 and later write -1 for a target region without teams. */
-static uint32_t chosen(int32_t number)
-{
-    return number > 0 ? (uint32_t)number : 0;
-}
-
-static void take_grid(struct call *call, int32_t teams, int32_t threads)
-{
-    call->teams[0] = chosen(teams);
-    call->threads[0] = chosen(threads);
-    call->teams[1] = call->teams[2] = call->threads[1] = call->threads[2] = 1;
-}
-
-/* The packet before the call: libomptarget changes it. One of version 1, clang 15's, ends before the grid. */
-static void take_packet(struct call *call, const struct __tgt_kernel_arguments *args, int32_t teams, int32_t threads)
-{
-    call->trip_count = args->Tripcount;
-    take_grid(call, teams, threads);
-    if (args->Version < 2)
-        return;
-    for (int i = 0; i < 3; i++) {
-        call->teams[i] = chosen((int32_t)args->Teams[i]);
-        call->threads[i] = chosen((int32_t)args->Threads[i]);
-    }
-    call->dynamic_memory = args->DynCGroupMem;
-}
-
 /* ---- the functions ------------------------------------------------------------------------------------------------------------------- */
 
 #define DATA(name, parameters, arguments, what, directions)                                                            \
@@ -170,7 +141,7 @@ REX_UPDATING(UPDATING)
     static int traced_##name parameters                                                                                \
     {                                                                                                                  \
         struct call call = enter("__tgt_" #name, device, count, begin, sizes, types);                                  \
-        take_grid(&call, teams_given, threads_given);                                                                  \
+        call.grid = rex_grid_of_call(teams_given, threads_given);                                                                \
         int result = real.name arguments;                                                                              \
         leave_launch(&call, key, result);                                                                              \
         return result;                                                                                                 \
@@ -181,7 +152,9 @@ REX_UPDATING(UPDATING)
     static int traced_##name parameters                                                                                \
     {                                                                                                                  \
         struct call call = enter("__tgt_" #name, device, args->NumArgs, args->Args, args->ArgSizes, args->ArgTypes);   \
-        take_packet(&call, args, teams, threads);                                                                      \
+        /* Before the call: libomptarget changes the packet. */                                                        \
+        call.trip_count = args->Tripcount;                                                                             \
+        call.grid = rex_grid_of_packet(args, teams, threads);                                                          \
         int result = real.name arguments;                                                                              \
         leave_launch(&call, key, result);                                                                              \
         return result;                                                                                                 \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# REX_TRACE where programs are linked in other ways, and what others built: -lomptarget -lrex, what clang built under rex-run; the summary as a
-# whole; a program that offloads nothing.
+# REX_TRACE and the log at debug where programs are linked in other ways, and what others built: -lomptarget -lrex, what clang built under rex-run;
+# the summary as a whole; a program that offloads nothing.
 set -eu
 cd "$(dirname "$0")/../.."
 O=${O:-$(make -s --no-print-directory print-O)}
@@ -135,6 +135,17 @@ if clang-$release -O1 -fopenmp -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$wor
         for teams in 3,0,0=4 0,0,0=1; do
             [ "$(grep -c "\"teams\":\[${teams%=*}\]" "$work/clang.json")" = "${teams#*=}" ] || fail "$pass: not ${teams#*=} slices of teams ${teams%=*}"
         done
+    done
+    # At debug the log has each call's rows once, by their names where clang was told to write them, and so has that of librex's own calls.
+    clang-$release -O1 -g -fopenmp -fopenmp-targets="$(uname -m)-pc-linux-gnu" "$work/clang.c" -o "$work/named" -L"$work/names"
+    REX_LOG=debug:$work/named.log run "$rex_run" "$work/named"
+    REX_LOG=debug:$work/own.log run "$O/examples/gaussian/gaussian" --size 8
+    for lines in 'named data begin: device=1' 'named data begin: row 0: to x 800 bytes=1' 'named data update: row 0: from x 800 bytes=1' \
+        'named data end: device=1' 'named main_l[0-9]*: device -1, 3 x 0 x 0 teams=4' 'named main_l[0-9]*: row 1: to|target_param x 800 bytes=4' \
+        'named triple_l[0-9]*: device=1' 'named triple_l[0-9]*: row 0: to|from|target_param y 800 bytes=1' \
+        'own data begin: device=1' 'own data end: device=1' 'own gaussian_fan1__kernel__: device=7' 'own gaussian_back__kernel__: device=8'; do
+        log=${lines%% *} text=${lines#* }
+        [ "$(grep -c "${text%=*}" "$work/$log.log")" = "${text##*=}" ] || fail "$log.log has not ${text##*=} times '${text%=*}'"
     done
 else
     fail "clang-$release cannot build an offload program: $(cat "$work/err")"
