@@ -150,32 +150,47 @@ static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, cons
     return found.kernel || type == STT_OBJECT || type == STT_CUDA_OBJECT ? rex_view_add(view, &found) : 0;
 }
 
-/* The first byte of a global; 0 where it lies in no bytes of the file. */
-static unsigned char first_byte(const struct rex_elf *elf, const Elf64_Sym *symbol)
+/* Byte INTO of a global; 0 where it lies in no bytes of the file. */
+static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol, uint64_t into)
 {
     Elf64_Shdr section;
-    if (rex_elf_section(elf, symbol->st_shndx, &section) != 0 || section.sh_type == SHT_NOBITS || symbol->st_value >= section.sh_size)
+    if (rex_elf_section(elf, symbol->st_shndx, &section) != 0 || section.sh_type == SHT_NOBITS || symbol->st_value >= section.sh_size ||
+        into >= section.sh_size - symbol->st_value)
         return 0;
-    return elf->bytes[section.sh_offset + symbol->st_value];
+    return elf->bytes[section.sh_offset + symbol->st_value + into];
 }
 
-struct rex_image_symbol *rex_cubin_exec_mode_of(const struct rex_image_view *view, const char *name)
+/* The kernel that symbol NAME, the kernel's with SUFFIX behind it, is about; NULL if it is about none. */
+static struct rex_image_symbol *kernel_of(const struct rex_image_view *view, const char *name, const char *suffix)
 {
     char stem[1024];
-    size_t length = strlen(name), suffix = strlen(REX_EXEC_MODE_SUFFIX);
-    if (length <= suffix || length - suffix >= sizeof stem || strcmp(name + length - suffix, REX_EXEC_MODE_SUFFIX) != 0)
+    size_t length = strlen(name), behind = strlen(suffix);
+    if (length <= behind || length - behind >= sizeof stem || strcmp(name + length - behind, suffix) != 0)
         return NULL;
-    memcpy(stem, name, length - suffix);
-    stem[length - suffix] = '\0';
+    memcpy(stem, name, length - behind);
+    stem[length - behind] = '\0';
     struct rex_image_symbol *kernel = rex_view_find(view, stem);
     return kernel != NULL && kernel->kernel ? kernel : NULL;
 }
 
-static void note_exec_mode(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+struct rex_image_symbol *rex_cubin_exec_mode_of(const struct rex_image_view *view, const char *name)
 {
-    struct rex_image_symbol *kernel = symbol->st_shndx != SHN_UNDEF ? rex_cubin_exec_mode_of(view, name) : NULL;
-    if (kernel != NULL)
-        kernel->exec_mode = first_byte(elf, symbol);
+    return kernel_of(view, name, REX_EXEC_MODE_SUFFIX);
+}
+
+#define MODE_IN_ENVIRONMENT 2 /* behind two other bytes (LLVM 18 to 23) */
+
+static void note_modes(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
+{
+    struct rex_image_symbol *kernel;
+    if (symbol->st_shndx == SHN_UNDEF)
+        return;
+    if ((kernel = kernel_of(view, name, REX_EXEC_MODE_SUFFIX)) != NULL)
+        kernel->exec_mode = byte_of(elf, symbol, 0);
+    if ((kernel = kernel_of(view, name, REX_ENVIRONMENT_SUFFIX)) != NULL) {
+        kernel->environment_size = symbol->st_size < UINT32_MAX ? (uint32_t)symbol->st_size : UINT32_MAX;
+        kernel->environment_mode = byte_of(elf, symbol, MODE_IN_ENVIRONMENT);
+    }
 }
 
 /* ---- the rest of the sections ------------------------------------------------------------------------------------------- */
@@ -249,7 +264,7 @@ int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf)
         return -1;
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0)
-            note_exec_mode(view, elf, &symbol, name);
+            note_modes(view, elf, &symbol, name);
     for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
         if (read_section(view, elf, &section, &symbols) != 0)
             return -1;

@@ -176,10 +176,12 @@ int rex_packet_check_grid(const struct rex_registration *registration, const str
         return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", name, teams[0], threads[0]);
     if (registration->on_host)
         return REX_OK; /* the host device runs the kernel once, whatever the grid */
-    if (rule->dimensions == 1 && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
+    bool managed = (rex_table_rule(&registration->table, position).flags & REX_RULE_MANAGED) && release->strict_flags == 0;
+    if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
         return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d launches one dimension only", name, teams[0],
-                        teams[1], teams[2], threads[0], threads[1], threads[2], release->number);
+                        "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d launches one dimension only%s", name, teams[0],
+                        teams[1], teams[2], threads[0], threads[1], threads[2], release->number,
+                        managed ? " of a kernel with an environment" : "");
     if (!rule->dynamic_memory && packet->DynCGroupMem > 0)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name,
                         packet->DynCGroupMem, release->number);

@@ -40,6 +40,7 @@ struct rex_release {
     bool new_header_refused;      /* ... and the new header is refused above it too */
     const char *driver_function;  /* the newest function that its CUDA plugin cannot do without; NULL: none that matters */
     const char *driver_since;     /* the CUDA release that has it first */
+    uint32_t environment_size;    /* bytes of a symbol NAME_kernel_environment, which tells how to launch NAME; others abort */
     uint64_t strict_flags;        /* Flags bits that make the grid exact */
     uint32_t most_teams;          /* silently cut down to this in x; 0: the device's own limit */
     uint32_t most_dynamic_memory; /* a launch with more reports success and does nothing; 0: no such limit */

@@ -129,6 +129,7 @@ static void note_widths(struct rex_table *table, uint32_t position, const struct
             kernel->odd_index, kernel->odd_size, release->number);
 }
 
+#define MODE_GENERIC 1 /* of a kernel's environment; 3 is generic and SPMD */
 #define REGISTERS 65536u /* that a block can have, on all GPUs that CUDA 13 compiles for */
 #define WARP 32u
 
@@ -149,6 +150,22 @@ static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct
     return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
 }
 
+/* A kernel of clang's: libomptarget chooses how to launch it (LLVM 18 to 23), unless it is told that the grid is exact (23). */
+static int check_environment(const struct rex_image_symbol *kernel, const char *path, const struct rex_release *release,
+                             struct rex_kernel_rule *rule)
+{
+    if (kernel->environment_size == 0 || release->environment_size == 0)
+        return REX_OK;
+    if (kernel->environment_size != release->environment_size)
+        return rex_fail(REX_EIMAGE, "kernel \"%s\" in %s: its symbol %s_kernel_environment is %u bytes, and LLVM %d aborts unless it is %u",
+                        kernel->name, path, kernel->name, kernel->environment_size, release->number, release->environment_size);
+    rule->flags |= REX_RULE_MANAGED;
+    if ((kernel->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
+        rex_log(REX_LOG_INFO, "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each block", kernel->name, path,
+                release->number);
+    return REX_OK;
+}
+
 static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_image_view *view, const char *path,
                         const struct rex_release *release)
 {
@@ -162,6 +179,9 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
         rule.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         rule.flags |= REX_RULE_NARROW_FIRST;
+    int result = check_environment(kernel, path, release, &rule);
+    if (result != REX_OK)
+        return result;
     table->launched[position].most_threads = most_threads(kernel, view);
     note_widths(table, position, kernel, path, release);
     rex_table_set_rule(table, position, rule);

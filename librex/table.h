@@ -22,6 +22,7 @@ struct rex_kernel_rule {
 #define REX_MOST_THREADS 1024 /* of a block on any NVIDIA GPU */
 #define REX_RULE_GLOBAL 1      /* a global, not a kernel */
 #define REX_RULE_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
+#define REX_RULE_MANAGED 8      /* libomptarget launches it as its environment says, in one dimension */
 #define REX_RULE_MATCHED 4      /* compared with the image; all else is 0 until then */
 
 /* A kernel that was launched: all that another launch like the first one has to know. Written once, before a thread can find it. */

@@ -7,6 +7,7 @@
 
 /* What LLVM 14 to 17 append to a kernel's name. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"
+#define REX_ENVIRONMENT_SUFFIX "_kernel_environment"
 
 /* A name, by which its symbol is found. */
 struct rex_view_name {

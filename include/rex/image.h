@@ -63,6 +63,8 @@ struct rex_image_symbol {
     uint32_t registers;      /**< registers a thread uses; 0: not said. */
     uint32_t shared_memory;  /**< bytes of static shared memory of a block, with what the compiler reserves. */
     int16_t exec_mode;       /**< value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: there is none. */
+    uint8_t environment_mode; /**< mode in the symbol NAME_kernel_environment, which LLVM 18 and later obey: 1 generic, 2 SPMD, 3 both. */
+    uint32_t environment_size; /**< bytes of that symbol; 0: there is none, and the kernel is launched as it is. */
     bool kernel;             /**< a kernel, not a global. */
     bool env;                /**< the image says that the first parameter is the runtime's, by a symbol rex_env_NAME. */
     bool plain;              /**< the image says that no parameter is the runtime's, by a symbol rex_plain_NAME. */

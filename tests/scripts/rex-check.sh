@@ -213,13 +213,15 @@ expect global-size 1 -q libhost.so global.so
 expect global-missing 1 -q libhost.so kernels.so
 
 gcc -w -O0 -fPIC -shared -I"$top/include" -o data.so "$sources/data.c"
-cp "$data/sm_90.cubin" "$data/sm_80.cubin" "$data/limits_sm_90.cubin" .
+cp "$data/sm_90.cubin" "$data/sm_80.cubin" "$data/limits_sm_90.cubin" "$data/environments_sm_90.cubin" .
 touch -d '2036-01-01' ./*.cubin
 expect cubin 1 data.so sm_90.cubin
 expect cubin-two 1 -q data.so sm_90.cubin sm_80.cubin
 gcc -w -O0 -fPIC -shared -DLIMITS -I"$top/include" -o limits.so "$sources/data.c"
 expect cubin-limits 1 limits.so limits_sm_90.cubin
 expect cubin-json 1 --json limits.so limits_sm_90.cubin
+gcc -w -O0 -fPIC -shared -DENVIRONMENTS -I"$top/include" -o environments.so "$sources/data.c"
+expect cubin-environments 1 environments.so environments_sm_90.cubin
 
 # Files with several images: each is compared, and different GPUs are what they are for.
 cp "$data/sm_90.ptx" "$data/three_zstd.fatbin" "$data/three_lz4.fatbin" "$data/special.fatbin" "$data/two.offload" .

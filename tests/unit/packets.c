@@ -22,7 +22,7 @@ REX_KERNEL(plain);
 #define ALL_RELEASES 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
 
 /* Kernels with narrow or wide parameters, in modules of their own, so that they may be refused. */
-static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id, registers_id;
+static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id, registers_id, generic_id, misshapen_id;
 static struct __tgt_offload_entry narrow_entry[] = {{&narrow_id, (char *)(uintptr_t)"narrow__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry narrow_first_entry[] = {
     {&narrow_first_id, (char *)(uintptr_t) "narrow_first__kernel__", 0, 0, 0}};
@@ -43,6 +43,10 @@ static struct rex_module narrow_first = MODULE(narrow_first_entry, SM_90);
 static struct rex_module wide = MODULE(wide_entry, SM_90);
 static struct rex_module late = MODULE(late_entry, SM_90);
 static struct rex_module bounded = MODULE(bounded_entry, "tests/data/limits_sm_90.cubin");
+static struct __tgt_offload_entry generic_entry[] = {{&generic_id, (char *)(uintptr_t)"generic", 0, 0, 0}};
+static struct __tgt_offload_entry misshapen_entry[] = {{&misshapen_id, (char *)(uintptr_t)"misshapen", 0, 0, 0}};
+static struct rex_module generic = MODULE(generic_entry, "tests/data/environments_sm_90.cubin");
+static struct rex_module misshapen = MODULE(misshapen_entry, "tests/data/environments_sm_90.cubin");
 static struct rex_module registers = MODULE(registers_entry, "tests/data/registers_sm_90.cubin");
 
 /* ---- a launch ---------------------------------------------------------------------------------------------------- */
@@ -293,6 +297,26 @@ static void three_dimensions(const void *context)
     CHECK_EQUAL(call->grid[2] * call->block[1], 1);
 }
 
+/* A kernel of clang's says itself how it is launched; 18 to 22 then launch one dimension, and abort where it says so in too few bytes. */
+static void environments(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet();
+    start(release);
+    CHECK_EQUAL(rex_module_register(&misshapen), release < 18 ? REX_OK : REX_EIMAGE);
+    if (release >= 18)
+        CHECK_MENTIONS(rex_last_error(), "environments_sm_90.cubin: its symbol misshapen_kernel_environment is 20 bytes");
+    CHECK_EQUAL(rex_module_register(&generic), release == 23 ? REX_EIMAGE : REX_OK); /* which wants 40 bytes, not 48 */
+    if (release == 23)
+        return;
+    packet.NumArgs = 1;
+    CHECK_EQUAL(rex_module_launch(&generic, 0, 0, 0, &generic_id, &packet), 0);
+    packet.Teams[1] = 2;
+    CHECK_EQUAL(rex_module_launch(&generic, 0, 0, 0, &generic_id, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "one dimension only");
+}
+
 /* 23 passes on three dimensions and dynamic memory from version 3 on, and a plain kernel goes out with 2. */
 static void plain_on_23(const void *context)
 {
@@ -341,6 +365,7 @@ static void test_grids(void **state)
         in_child(grids, &releases[i]);
         in_child(large_grid, &releases[i]);
         in_child(three_dimensions, &releases[i]);
+        in_child(environments, &releases[i]);
         in_child(dynamic_memory, &releases[i]);
     }
     in_child(plain_on_23, NULL);

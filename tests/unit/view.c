@@ -132,6 +132,23 @@ static void check_limits(const struct rex_image_view *view, unsigned reserved)
     assert_null(rex_image_view_parameter(view, rex_image_view_find(view, "bounded_exec_mode"), 0));
 }
 
+/* How clang wants its kernels launched, from LLVM 18 on. */
+static void test_environments(void **state)
+{
+    struct rex_image_view *view = NULL;
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/environments_sm_90.cubin", &size);
+    (void)state;
+    assert_int_equal(rex_image_view_open(&view, bytes, size, "environments"), 0);
+    assert_int_equal(rex_image_view_find(view, "generic")->environment_size, 48);
+    assert_int_equal(rex_image_view_find(view, "generic")->environment_mode, 1);
+    assert_int_equal(rex_image_view_find(view, "spmd")->environment_mode, 2);
+    assert_int_equal(rex_image_view_find(view, "misshapen")->environment_size, 20);
+    assert_int_equal(rex_image_view_find(view, "misshapen")->exec_mode, -1);
+    rex_image_view_close(view);
+    free(bytes);
+}
+
 /*
  * Through the public functions: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared
  * memory.
@@ -638,6 +655,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cubins),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_environments),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_misnumbered_parameters),
         cmocka_unit_test(test_view_arguments),

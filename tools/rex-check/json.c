@@ -87,6 +87,10 @@ static void show_in_image(const struct image *image, const struct row *row)
         number("registers", told && symbol->registers != 0, symbol->registers);
         number("shared_memory", told, symbol->shared_memory);
         number("exec_mode", symbol->exec_mode != -1, (unsigned long long)symbol->exec_mode);
+        if (symbol->environment_size != 0) {
+            number("environment_size", true, symbol->environment_size);
+            number("environment_mode", true, symbol->environment_mode);
+        }
     } else if (found)
         number("bytes", true, symbol->size);
     printf("}");

@@ -85,6 +85,8 @@ static void check_parameters(const struct image *image, const struct rex_image_s
                            kernel->name, i, parameter->size);
 }
 
+enum { ENVIRONMENT_18_TO_22 = 48, ENVIRONMENT_23 = 40 }; /* bytes of a KernelEnvironmentTy */
+
 static void check_exec_mode(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
 {
     static const char *const traps[] = {"LLVM 16 and 17 abort when they load the image", "LLVM 14 to 17 add 32 threads to every block"};
@@ -95,6 +97,16 @@ static void check_exec_mode(const struct image *image, const struct rex_image_sy
                    kernel->name, kernel->name, mode, mode == 0 || mode == 1 ? traps[mode] : "LLVM 14 to 17 know no such mode");
 }
 
+static void check_environment(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
+{
+    uint32_t size = kernel->environment_size;
+    if (size == 0 || size == ENVIRONMENT_18_TO_22 || size == ENVIRONMENT_23)
+        return;
+    report_finding(report, FINDING_EXEC_MODE, image->path, NULL,
+                   "kernel %s: its symbol %s_kernel_environment is %u bytes: LLVM 18 to 22 abort unless it is %d, and 23 unless it is %d",
+                   kernel->name, kernel->name, size, ENVIRONMENT_18_TO_22, ENVIRONMENT_23);
+}
+
 static void check_kernel(const struct image *image, const struct names *names, const struct rex_image_symbol *kernel, bool whole,
                          struct report *report)
 {
@@ -103,6 +115,7 @@ static void check_kernel(const struct image *image, const struct names *names, c
                        "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
     check_parameters(image, kernel, report);
     check_exec_mode(image, kernel, report);
+    check_environment(image, kernel, report);
 }
 
 /* ---- images ----------------------------------------------------------------------------------------------------------------- */

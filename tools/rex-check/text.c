@@ -90,6 +90,8 @@ static void print_limits(const struct rex_image_symbol *kernel)
         printf("; %u bytes of shared memory", kernel->shared_memory);
     if (kernel->exec_mode != -1)
         printf("; exec_mode %d", kernel->exec_mode);
+    if (kernel->environment_size != 0)
+        printf("; environment of %u bytes, mode %u", kernel->environment_size, kernel->environment_mode);
 }
 
 static void print_in_image(const struct image *image, const struct row *row)

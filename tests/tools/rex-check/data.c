@@ -1,12 +1,16 @@
-/* Entries for the CUBINs of tests/data: kernels.cu, or with LIMITS limits.cu. */
+/* Entries for the CUBINs of tests/data: kernels.cu, with LIMITS limits.cu, with ENVIRONMENTS environments.cu. */
 #include <rex.h>
 
-#ifdef LIMITS
 #define RAW(stem)                                                                                                                    \
     char stem##id__ = 0;                                                                                                             \
     REX_ENTRY(stem, &stem##id__, #stem, 0, 0)
+#ifdef LIMITS
 RAW(bounded);
 RAW(unbounded);
+#elif defined ENVIRONMENTS
+RAW(generic);
+RAW(spmd);
+RAW(misshapen);
 #else
 REX_KERNEL(plain);
 REX_KERNEL(env);
