@@ -13,6 +13,7 @@
 #define TYPE_TARGET_PARAM 0x20
 /* Of any NVIDIA GPU (CUDA C++ Programming Guide, technical specifications by compute capability). */
 #define MOST_THREADS_IN_Z 64u
+#define SHARED_MEMORY 49152u /* of a block, unless the program asks for more of a kernel */
 #define MOST_TEAMS_IN_Y_AND_Z 65535u
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -166,6 +167,25 @@ static int check_teams(const char *name, const uint32_t *teams)
                     teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
 }
 
+static int check_dynamic_memory(const struct rex_registration *registration, const struct rex_packet_rule *rule, int64_t position,
+                                uint32_t dynamic)
+{
+    const struct rex_release *release = registration->release;
+    const char *name = registration->table.entries[position].name;
+    uint32_t fixed = registration->table.launched[position].shared_memory;
+    if (!rule->dynamic_memory)
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name, dynamic,
+                        release->number);
+    if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
+        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u", name,
+                        dynamic, release->number, release->most_dynamic_memory);
+    if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > SHARED_MEMORY)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM %d launches nothing with more than %u",
+                        name, dynamic, fixed, release->number, SHARED_MEMORY);
+    return REX_OK;
+}
+
 int rex_packet_check_grid(const struct rex_registration *registration, const struct rex_packet_rule *rule, int64_t position,
                           const struct __tgt_kernel_arguments *packet)
 {
@@ -182,12 +202,8 @@ int rex_packet_check_grid(const struct rex_registration *registration, const str
                         "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d launches one dimension only%s", name, teams[0],
                         teams[1], teams[2], threads[0], threads[1], threads[2], release->number,
                         managed ? " of a kernel with an environment" : "");
-    if (!rule->dynamic_memory && packet->DynCGroupMem > 0)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name,
-                        packet->DynCGroupMem, release->number);
-    if (release->most_dynamic_memory > 0 && packet->DynCGroupMem > release->most_dynamic_memory)
-        return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u", name,
-                        packet->DynCGroupMem, release->number, release->most_dynamic_memory);
+    if (packet->DynCGroupMem > 0 && check_dynamic_memory(registration, rule, position, packet->DynCGroupMem) != REX_OK)
+        return REX_EUNSUPPORTED;
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u", name, teams[0], release->number,
                         release->most_teams);

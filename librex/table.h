@@ -30,7 +30,8 @@ struct rex_launched {
     const void *key;  /* NULL until then */
     uint32_t version; /* of the packet that the runtime gets, */
     uint32_t rows;    /* and its number of rows */
-    uint32_t most_threads; /* of a block; known from the registration on */
+    uint32_t most_threads; /* of a block; known from the registration on, */
+    uint32_t shared_memory; /* as are the bytes of its static shared memory */
 };
 
 /* A parameter of a kernel that libomptarget misplaces: which, and how wide it is in bytes; 0: there is none. */
