@@ -29,6 +29,12 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
     } facts[] = {
         {release->no_packet, "launches", "by __tgt_target_teams_mapper: there is no __tgt_target_kernel"},
         {release->entries_by_position, "host entries", "in the image's order: the host device matches entries by position"},
+        {release->parents_rounded, "rows with members",
+         "compared with what is mapped from the multiple of 8 below their beginning: libomptarget maps them from there"},
+        {release->one_end_a_call, "ends of mappings",
+         "one call for each row where rows share one; a launch that would need it is refused: libomptarget aborts on a second end"},
+        {release->exec_mode_obeyed, "exec modes",
+         "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget launches as they say, or not at all"},
         {release->late_image_ignored, "late images", "refused: an image registered after a device's first use is never loaded"},
         {release->plugins_apart, "plugins", "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp", "opened before libomptarget, which calls it without a look"},
