@@ -106,6 +106,8 @@ static void bound(const struct to *to)
     rex_adaptations(release, to->row, to->context);
     if (release->plugins_apart)
         plugins(to);
+    else
+        say(to, "plugin", "all", "in libomptarget itself");
 }
 
 /* Those that were rejected come as "\n  path: reason". */

@@ -30,7 +30,7 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   adapted       what librex does for that release: the subject, and what is done and why
  *   searched      each place where a libomptarget is looked for: a pattern of folders
  *   found         each libomptarget there, and its release or why it is none, the best first
- *   plugin        the plugins of the bound libomptarget; empty for releases that have them inside
+ *   plugin        the plugins of the bound libomptarget: their files; `all`, in one row, for releases that have them inside
  *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be used, and what helps; or trouble: why
  *                 libomptarget might not use the GPUs
  *   setting       each option of rex_configure() under its environment variable's name: the value, and where it is from

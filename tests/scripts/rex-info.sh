@@ -64,6 +64,12 @@ for release in $(tests/llvm --list); do
     is .host.devices 4
     jq -r '.adapted | to_entries[] | "\(.key): \(.value)"' "$work/out" >"$work/adapted"
     like "adapted-$release" "$work/adapted"
+    # Plugins are files up to 18, and in libomptarget later.
+    if [ "$release" -lt 19 ]; then
+        is '.plugin.cuda | endswith("/libomptarget.rtl.cuda.so")' true
+    else
+        is .plugin.all 'in libomptarget itself'
+    fi
     run tests/llvm "$release" "$info"
     says 'a kernel ran'
 done
