@@ -175,6 +175,13 @@ jq -r '.constants | keys[]' "$work/out" | sort >"$work/listed"
 for prefix in REX_E REX_OPTION_ REX_TYPE_ REX_IMAGE_ REX_LAUNCH_ REX_QUEUE_; do
     grep -q "^$prefix" "$work/listed" || fail "no constant begins with $prefix"
 done
+# A macro is a constant where the compiler takes it for one.
+sed -n 's/^#define \(REX_[A-Z0-9_]*\) .*/\1/p' include/rex_kmp.h include/rex/[!k]*.h | sort -u >"$work/macros"
+while read -r macro; do
+    printf '#include <rex.h>\n#include <rex/image.h>\nenum { value = (int)(%s) };\n' "$macro" >"$work/macro.c"
+    ! "$CC" -Iinclude -fsyntax-only "$work/macro.c" 2>/dev/null || grep -qx "$macro" "$work/listed" || fail "the constant $macro is missing"
+done <"$work/macros"
+is .constants.REX_PARAMETERS_UNKNOWN 65535
 run "$info" --abi
 ends 0
 says '     104'

@@ -1,7 +1,7 @@
 # abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants, functions.
 #
 # It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c takes sizes, offsets and values from the
-# compiler, so that a line which is not understood is missing, never wrong; tests/scripts/tools-info.sh counts what is missing.
+# compiler, so that a line which is not understood is missing, never wrong; tests/scripts/rex-info.sh counts what is missing.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -70,4 +70,4 @@ in_struct && /;/ { sub(/;.*/, ""); n = split(squeezed($0), parts, / *, */)
 }
 in_enum && /^    [A-Z_0-9]+( = |,|$)/ { name = $1; sub(/,.*/, "", name); print "CONSTANT(" name ")"; next }
 /^    X\(REX_[A-Z]+, -?[0-9]/ { name = $1; sub(/^X\(/, "", name); sub(/,.*/, "", name); print "CONSTANT(" name ")"; next }
-/^#define REX_[A-Z0-9_]+ +(INT64_C\(|UINT64_C\(|\(\(int64_t\)|\(REX_TYPE_|-?[0-9])/ { print "CONSTANT(" $2 ")" }
+/^#define REX_[A-Z0-9_]+ +(INT64_C\(|UINT64_C\(|U?INT[0-9]+_MAX$|\(\(int64_t\)|\(REX_TYPE_|-?[0-9])/ { print "CONSTANT(" $2 ")" }
