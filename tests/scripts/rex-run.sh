@@ -61,6 +61,10 @@ for option in wait log; do
     "$rex_run" --$option=never true 2>&1 | sed 's/.*there are //; s/, and :FILE.*//; s/ and / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
+# The library takes a file behind the level: so do --help and the man page, and the file gets the lines.
+"$rex_run" --log=never true 2>&1 | grep -q ':FILE' || fail '--log: no :FILE'
+"$rex_run" --help | grep -q -e '--log=.*:FILE' || fail '--log: --help says nothing of :FILE'
+grep -q '^\.IB LEVEL : FILE$' tools/rex-run.1 || fail '--log: the man page says nothing of :FILE'
 
 # ---- programs that do not offload: the same output, status and signal
 
@@ -272,6 +276,9 @@ if [ -x "$work/clang-19" ] && has 22; then
     run tests/llvm 19 "$rex_run" --log=info sh -c "\"$work/clang-19\"; exit \$?"
     grep -q adopted "$work/err" || fail 'a program that the program starts is not adopted'
     [ "$status" = 5 ] || fail "a program that the program starts: status $status"
+    run tests/llvm 19 "$rex_run" --log=info:"$work/log" "$work/clang-19"
+    grep -q adopted "$work/log" || fail '--log=info:FILE: nothing is in the file'
+    ! grep -q librex "$work/err" || fail "--log=info:FILE: said on standard error: $(cat "$work/err")"
 fi
 
 # ---- --omptarget: what it refuses, and the program's end

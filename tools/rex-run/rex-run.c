@@ -45,7 +45,7 @@ static const char usage[] =
     "\n"
     "  --wait=POLICY     how threads wait for a GPU: auto (the default), spin, yield, block or runtime\n"
     "  --trace=FILE      write a timeline of all calls to FILE; -: a summary at the end\n"
-    "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug\n"
+    "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug; LEVEL:FILE into a file\n"
     "  --omptarget=LIB   use the libomptarget LIB, of whatever release, instead of the linked one\n"
     "  -h, --help        this text\n"
     "  -V, --version     the version\n"
