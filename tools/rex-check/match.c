@@ -120,12 +120,18 @@ static void check_kernel(const struct image *image, const struct names *names, c
 
 /* ---- images ----------------------------------------------------------------------------------------------------------------- */
 
+/* What an image that was built from older sources is found by. */
+static bool is_mismatch(const struct remark *remark)
+{
+    enum finding finding = remark->finding;
+    return !remark->note && (finding == FINDING_NO_KERNEL || finding == FINDING_NO_ENTRY || finding == FINDING_GLOBAL_SIZE);
+}
+
 static size_t mismatches(const struct report *report)
 {
     size_t count = 0;
     for (size_t i = 0; i < report->count; i++)
-        count +=
-            !report->remarks[i].note && (report->remarks[i].finding == FINDING_NO_KERNEL || report->remarks[i].finding == FINDING_NO_ENTRY);
+        count += is_mismatch(&report->remarks[i]);
     return count;
 }
 
