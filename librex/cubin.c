@@ -160,24 +160,6 @@ static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol,
     return elf->bytes[section.sh_offset + symbol->st_value + into];
 }
 
-/* The kernel that symbol NAME, the kernel's with SUFFIX behind it, is about; NULL if it is about none. */
-static struct rex_image_symbol *kernel_of(const struct rex_image_view *view, const char *name, const char *suffix)
-{
-    char stem[1024];
-    size_t length = strlen(name), behind = strlen(suffix);
-    if (length <= behind || length - behind >= sizeof stem || strcmp(name + length - behind, suffix) != 0)
-        return NULL;
-    memcpy(stem, name, length - behind);
-    stem[length - behind] = '\0';
-    struct rex_image_symbol *kernel = rex_view_find(view, stem);
-    return kernel != NULL && kernel->kernel ? kernel : NULL;
-}
-
-struct rex_image_symbol *rex_cubin_exec_mode_of(const struct rex_image_view *view, const char *name)
-{
-    return kernel_of(view, name, REX_EXEC_MODE_SUFFIX);
-}
-
 #define MODE_IN_ENVIRONMENT 2 /* behind two other bytes (LLVM 18 to 23) */
 
 static void note_modes(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
@@ -185,9 +167,9 @@ static void note_modes(struct rex_image_view *view, const struct rex_elf *elf, c
     struct rex_image_symbol *kernel;
     if (symbol->st_shndx == SHN_UNDEF)
         return;
-    if ((kernel = kernel_of(view, name, REX_EXEC_MODE_SUFFIX)) != NULL)
+    if ((kernel = rex_view_kernel_of(view, name, REX_EXEC_MODE_SUFFIX)) != NULL)
         kernel->exec_mode = byte_of(elf, symbol, 0);
-    if ((kernel = kernel_of(view, name, REX_ENVIRONMENT_SUFFIX)) != NULL) {
+    if ((kernel = rex_view_kernel_of(view, name, REX_ENVIRONMENT_SUFFIX)) != NULL) {
         kernel->environment_size = symbol->st_size < UINT32_MAX ? (uint32_t)symbol->st_size : UINT32_MAX;
         kernel->environment_mode = byte_of(elf, symbol, MODE_IN_ENVIRONMENT);
     }

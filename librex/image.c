@@ -83,7 +83,7 @@ static int hide_exec_modes(struct rex_image *image, const struct rex_release *re
     int result = rex_view_open(&view, image->bytes, image->size, image->path);
     for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
         const char *name = view.symbols[i].name;
-        if (view.symbols[i].kernel || rex_cubin_exec_mode_of(&view, name) == NULL)
+        if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)
             continue;
         rex_log(REX_LOG_INFO, "device image %s: %s renamed for LLVM %d, in a private copy", image->path, name, release->number);
         image->bytes[(const unsigned char *)name - image->bytes + (ptrdiff_t)(strlen(name) - strlen(REX_EXEC_MODE_SUFFIX))] = '.';

@@ -2,7 +2,8 @@
  * ptx.c - read PTX: the GPU that it is for, its kernels with their parameters, its globals.
  *
  * Only declarations are read, outside of all braces: `.entry NAME (.param .u64 P, .param .align 8 .b8 Q[16]) .maxntid 256, 1, 1`, `.global
- * .align 8 .b8 NAME[32]`. What is not understood is passed over; the driver's compiler has the last word on it.
+ * .align 8 .b8 NAME[32] = {1, 2}`, of an initialiser the first number. What is not understood is passed over; the driver's compiler has the
+ * last word on it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -223,13 +224,54 @@ static int read_kernel(struct rex_image_view *view, struct text *text)
     return rex_view_add(view, &kernel);
 }
 
+/* The token as an integer: 1, 0x1, 01, with U behind it. False where it is none. */
+static bool integer(const struct text *text, unsigned long long *value)
+{
+    char digits[24], *end;
+    if (!isdigit((unsigned char)*text->token) || text->length >= sizeof digits)
+        return false;
+    memcpy(digits, text->token, text->length);
+    digits[text->length] = '\0';
+    *value = strtoull(digits, &end, 0);
+    return *end == '\0' || strcmp(end, "U") == 0;
+}
+
+/* The first byte of the variable that TEXT has just come past: 0 where nothing is said of it, -1 where that is no number. */
+static int16_t first_byte(const struct text *text)
+{
+    struct text ahead = *text;
+    unsigned long long value;
+    bool more = true, negative = false;
+    if (*text->token != '=')
+        return 0;
+    while ((more = next(&ahead)) && strchr("{-", *ahead.token) != NULL)
+        negative |= *ahead.token == '-';
+    if (!more || !integer(&ahead, &value))
+        return -1;
+    return (int16_t)((negative ? 0 - value : value) & 0xff);
+}
+
+/* The first byte is kept with the global until the kernels are known. */
 static int read_global(struct rex_image_view *view, struct text *text)
 {
     struct variable variable;
-    bool more = read_variable(text, &variable);
+    if (!read_variable(text, &variable) || variable.name == NULL)
+        return 0;
     const struct rex_image_symbol global = {
-        .name = variable.name, .size = variable.size, .parameters = REX_PARAMETERS_UNKNOWN, .exec_mode = -1};
-    return more && variable.name != NULL ? rex_view_add(view, &global) : 0;
+        .name = variable.name, .size = variable.size, .parameters = REX_PARAMETERS_UNKNOWN, .exec_mode = first_byte(text)};
+    return rex_view_add(view, &global);
+}
+
+static void note_exec_modes(struct rex_image_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol *global = &view->symbols[i];
+        struct rex_image_symbol *kernel = !global->kernel && global->exec_mode != -1 ? rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX) : NULL;
+        if (kernel != NULL)
+            kernel->exec_mode = global->exec_mode;
+        if (!global->kernel)
+            global->exec_mode = -1;
+    }
 }
 
 int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
@@ -252,5 +294,8 @@ int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
         depth += *text.token == '{';
         depth -= *text.token == '}' && depth > 0;
     }
+    if (rex_view_index(view) != 0)
+        return -1;
+    note_exec_modes(view);
     return 0;
 }

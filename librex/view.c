@@ -120,6 +120,18 @@ struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const 
     return NULL;
 }
 
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name, const char *suffix)
+{
+    char stem[1024];
+    size_t length = strlen(name), behind = strlen(suffix);
+    if (length <= behind || length - behind >= sizeof stem || strcmp(name + length - behind, suffix) != 0)
+        return NULL;
+    memcpy(stem, name, length - behind);
+    stem[length - behind] = '\0';
+    struct rex_image_symbol *kernel = rex_view_find(view, stem);
+    return kernel != NULL && kernel->kernel ? kernel : NULL;
+}
+
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
 {
     struct rex_nearest nearest = {.wanted = name};
@@ -143,7 +155,7 @@ static const char *refused_kind(const unsigned char *bytes, size_t size)
 static int read_ptx(struct rex_image_view *view, const void *bytes, size_t size)
 {
     view->kind = REX_IMAGE_PTX;
-    if (rex_ptx_read(view, bytes, size) == 0 && rex_view_index(view) == 0)
+    if (rex_ptx_read(view, bytes, size) == 0)
         return REX_OK;
     rex_view_close(view);
     return rex_fail_memory(size, "the symbols of PTX");

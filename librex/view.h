@@ -53,8 +53,8 @@ int rex_view_index(struct rex_image_view *view);
 /* For the readers: COUNT more parameters, zeroed; their place in *FIRST. 0 or -1: out of memory. */
 int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first);
 
-/* The kernel of which the symbol called NAME is the exec mode, NULL if it is none. */
-struct rex_image_symbol *rex_cubin_exec_mode_of(const struct rex_image_view *view, const char *name);
+/* The kernel that the symbol called NAME is about, which is the kernel's name with SUFFIX behind it; NULL if it is about none. */
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name, const char *suffix);
 
 /* The readers of each kind. 0, or -1 with ELF->why, NULL where memory ran out. */
 int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf);

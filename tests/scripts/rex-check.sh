@@ -224,6 +224,9 @@ expect cubin-limits 1 limits.so limits_sm_90.cubin
 expect cubin-json 1 --json limits.so limits_sm_90.cubin
 gcc -w -O0 -fPIC -shared -DENVIRONMENTS -I"$top/include" -o environments.so "$sources/data.c"
 expect cubin-environments 1 environments.so environments_sm_90.cubin
+printf '.version 8.0\n.target sm_90\n.global .align 1 .u8 bounded_exec_mode = 1;\n.visible .entry bounded(.param .u64 p){ret;}\n' >modes.ptx
+"$check" -q limits.so modes.ptx | grep -q 'symbol bounded_exec_mode is 1: LLVM 14 to 17 add 32 threads.*\[exec-mode\]$' ||
+    fail 'an exec mode in PTX is not named'
 
 # Files with several images: each is compared, and different GPUs are what they are for.
 cp "$data/sm_90.ptx" "$data/three_zstd.fatbin" "$data/three_lz4.fatbin" "$data/special.fatbin" "$data/two.offload" .

@@ -292,6 +292,42 @@ static void test_ptx_language(void **state)
     assert_int_equal(error_of(".version 9.0\n", 13), REX_EIMAGE);
 }
 
+/* Symbols KERNEL_exec_mode, as nvcc and clang write them, before the kernel and behind it. */
+static void test_ptx_exec_modes(void **state)
+{
+    static const struct {
+        const char *global;
+        int mode;
+    } cases[] = {{".visible .global .align 1 .u8 k_exec_mode = 1;", 1},
+                 {".weak .protected .global .align 1 .u8 k_exec_mode = 0x3U;", 3},
+                 {".global .align 1 .u8 k_exec_mode;", 0},
+                 {".global .align 4 .u32 k_exec_mode = 258;", 2},
+                 {".global .align 1 .b8 k_exec_mode[2] = {02, 5};", 2},
+                 {".global .align 1 .s8 k_exec_mode = -1;", 255},
+                 {".global .align 8 .u64 k_exec_mode = table;", -1},
+                 {".global .align 8 .f64 k_exec_mode = 0d3FF0000000000000;", -1},
+                 {".global .align 8 .u64 k_exec_mode = 123456789012345678901234;", -1},
+                 {".extern .global .align 1 .u8 k_exec_mode;", -1},
+                 {".global .align 1 .u8 l_exec_mode = 1;", -1}};
+    static const char cut[] = ".version 8.0\n.target sm_75\n.entry k(){}.global .u8 k_exec_mode =";
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        const char *global = cases[i / 2].global, *kernel = ".entry k(){ret;}";
+        struct rex_image_view view;
+        char text[256];
+        int length = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n%s\n%s\n", i % 2 ? kernel : global,
+                              i % 2 ? global : kernel);
+        assert_int_equal(rex_view_open(&view, text, (size_t)length, "text"), 0);
+        if (rex_view_find(&view, "k")->exec_mode != cases[i / 2].mode)
+            fail_msg("%s: %d", global, rex_view_find(&view, "k")->exec_mode);
+        for (size_t j = 0; j < view.count; j++)
+            assert_true(view.symbols[j].kernel || view.symbols[j].exec_mode == -1);
+        rex_view_close(&view);
+    }
+    /* Cut off where a number would come. */
+    assert_int_equal(error_of(cut, sizeof cut - 1), 0);
+}
+
 static void test_ptx_damaged(void **state)
 {
     size_t size;
@@ -661,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_view_arguments),
         cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_ptx_language),
+        cmocka_unit_test(test_ptx_exec_modes),
         cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_host_image),

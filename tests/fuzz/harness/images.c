@@ -21,7 +21,7 @@ static void ask_of_symbol(const struct rex_image_view *view, const struct rex_im
     fuzz_read_string(symbol->name);
     const struct rex_image_symbol *found = rex_image_view_find(view, symbol->name);
     FUZZ_CHECK(found != NULL && strcmp(found->name, symbol->name) == 0);
-    rex_cubin_exec_mode_of(view, symbol->name);
+    rex_view_kernel_of(view, symbol->name, REX_EXEC_MODE_SUFFIX);
     if (symbol->kernel)
         ask_of_kernel(view, symbol);
     else
@@ -39,7 +39,7 @@ static void ask(const struct rex_image_view *view)
     FUZZ_CHECK(rex_image_view_entry(view, view->position_count) == NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         rex_image_view_find(view, names[i]);
-        rex_cubin_exec_mode_of(view, names[i]);
+        rex_view_kernel_of(view, names[i], REX_EXEC_MODE_SUFFIX);
     }
     rex_image_view_nearest(view, names[1], true);
     rex_image_view_nearest(view, names[2], false);
