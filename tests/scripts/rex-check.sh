@@ -324,6 +324,15 @@ expect cut 2 short
 expect cubin-first 2 sm_90.cubin
 ar rc archive.a data.o
 expect archive 2 archive.a
+# Intermediate code has no entries that could be seen: that is not clean.
+object gcc -O0 -flto -fno-fat-lto-objects
+expect lto-gcc 2 host.o
+object "$clang" -O0 -flto
+expect lto-clang 2 host.o
+object gcc -O0 -flto -ffat-lto-objects
+same object-good host.o
+gcc -flto -ffat-lto-objects -c main.c
+expect object-plain 0 main.o
 if "$clang" -c -Wa,--crel,--allow-experimental-crel -o crel.o "$sources/host.c" -w 2>/dev/null; then
     expect crel 2 crel.o
 fi

@@ -40,6 +40,9 @@ static int check_identity(struct elf_file *file)
     const unsigned char *identity = file->header.e_ident;
     if (file->size >= 8 && memcmp(file->bytes, "!<arch>\n", 8) == 0)
         return refuse(file, "it is an archive: give its members, which `ar x` extracts");
+    if (file->size >= 4 && memcmp(file->bytes, "BC\xc0\xde", 4) == 0)
+        return refuse(file, "it is LLVM's intermediate code (clang -flto), which is not looked into: compile without -flto, or check the "
+                            "linked program");
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
         return refuse(file, "it is not an ELF file");
     if (file->size < sizeof file->header)

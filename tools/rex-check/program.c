@@ -37,6 +37,19 @@ static int refuse(struct program *program, const char *why)
     return -1;
 }
 
+/* Objects of gcc -flto have the sections of others too, which are empty unless it was told -ffat-lto-objects. */
+static bool is_intermediate(const struct elf_file *file)
+{
+    Elf64_Shdr section;
+    bool intermediate = false;
+    for (size_t i = 1; elf_is_object(file) && elf_section(file, i, &section) == 0; i++) {
+        if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOTE && section.sh_size > 0)
+            return false;
+        intermediate |= strncmp(elf_section_name(file, &section), ".gnu.lto_", strlen(".gnu.lto_")) == 0;
+    }
+    return intermediate;
+}
+
 static int check_kind(struct program *program)
 {
     const Elf64_Ehdr *header = &program->file.header;
@@ -44,6 +57,9 @@ static int check_kind(struct program *program)
         return refuse(program, "it is a CUBIN; the program comes first, then its images");
     if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_DYN)
         return refuse(program, "it is neither a program nor a shared object nor an object file");
+    if (is_intermediate(&program->file))
+        return refuse(program, "it is gcc's intermediate code alone (-flto), which is not looked into: compile with -ffat-lto-objects, or "
+                               "check the linked program");
     return 0;
 }
 
