@@ -37,9 +37,19 @@ done
 run "$rex_cc"
 ends 2
 says 'no input files'
+# A slip in an option of its own is no option of the host compiler.
+for slip in --ach=sm_90:arch --arhc:arch --hots:host --embd:embed --embed=x:embed --no_chekc:no-check --nocheck:no-check \
+    --verison:version; do
+    run "$rex_cc" "${slip%:*}" app.c
+    ends 2
+    says "${slip%:*}: no such option; is --${slip#*:} meant?"
+done
 run "$rex_cc" --frobnicate app.c
+ends 1
+says '--frobnicate'
+run "$rex_cc" --arch= app.c
 ends 2
-says '--frobnicate: no such option'
+says '--arch=: its value is missing'
 run "$rex_cc" app.c -o
 ends 2
 says '-o: its value is missing'
@@ -67,9 +77,30 @@ sed "s|$top/$O|BUILD|g; s|$top|TOP|g" "$work/out" >"$work/shown"
 [ -z "${UPDATE-}" ] || cp "$work/shown" tests/golden/rex-cc/shown.txt
 diff -u tests/golden/rex-cc/shown.txt "$work/shown" || fail 'other commands than tests/golden/rex-cc/shown.txt'
 
+# given WORD...: passed on, all of it, at its place
+given() {
+    run env CC=gcc NVCC=/cuda/bin/nvcc "$rex_cc" '-###' "$@"
+    ends 0
+    grep -qF -e "-o a.out $wanted -L" "$work/out" || fail "rex-cc $*: no \"$wanted\" in: $(cat "$work/out" "$work/err")"
+}
+wanted='app.c --std=c11 --sysroot=/ --coverage --param=x=1 --help=common'
+given app.c --std=c11 --sysroot=/ --coverage --param=x=1 --help=common
+wanted='app.c -Wl,--whole-archive x.a -Wl,--no-whole-archive y.o -lm z.a'
+given -Wl,--whole-archive x.a -Wl,--no-whole-archive y.o app.c -lm z.a
+wanted='-x c++ app.c -x none y.o'
+given y.o -x c++ app.c
+# Options whose value is the next word, which is neither a file to link nor an option.
+for option in -isysroot -Xpreprocessor -Xassembler -Xlinker -Xclang -mllvm -target -iquote -MF -MJ -T -B -wrapper --param --sysroot; do
+    wanted="app.c $option k.cu y.o"
+    given "$option" k.cu app.c y.o
+    run "$rex_cc" app.c "$option"
+    ends 2
+    says "$option: its value is missing"
+done
+
 # ---- programs that run, on every release
 
-mkdir "$work/all" "$work/objects" "$work/embed" "$work/so"
+mkdir "$work/all" "$work/objects" "$work/whole" "$work/embed" "$work/so"
 cp examples/02_macros/*.c "$work/app.c"
 cp examples/02_macros/*.cu "$work/"
 # A second file of kernels, which shares a name with the first that is its own, and has an odd name.
@@ -110,6 +141,17 @@ quietly "$rex_cc" -c twice.c -o objects/twice.o
 made kernels.o 'more kernels.o' app.o
 quietly "$rex_cc" main.c objects/twice.o 'more kernels.o' -o objects/app
 made objects/app objects/rex_lib_host.so
+# Of an archive all members are taken between two options, though nothing asks for them.
+ar rc libtwice.a objects/twice.o
+cat >asks.c <<'C'
+#include <dlfcn.h>
+int main(void)
+{
+    int (*twice)(void) = dlsym(dlopen(0, RTLD_LAZY), "twice");
+    return !twice || twice();
+}
+C
+quietly "$rex_cc" -rdynamic asks.c 'more kernels.o' -Wl,--whole-archive libtwice.a -Wl,--no-whole-archive -o whole/app
 quietly "$rex_cc" --host --embed app.o kernels.o -o embed/app
 [ ! -e embed/rex_lib_host.so ] || fail '--embed left an image'
 quietly "$rex_cc" -shared -DFACTOR=2 twice.c 'more kernels.cu' -o so/libtwice.so
@@ -117,7 +159,7 @@ quietly "$rex_cc" -shared -DFACTOR=2 twice.c 'more kernels.cu' -o so/libtwice.so
 # shellcheck disable=SC2016
 quietly "$rex_cc" main.c -Lso -ltwice -Wl,-rpath,'$ORIGIN' -o so/app
 for release in $("$top/tests/llvm" --list); do
-    for folder in all objects embed so; do
+    for folder in all objects whole embed so; do
         quietly "$top/tests/llvm" "$release" "$folder/app"
     done
 done
