@@ -35,6 +35,7 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
          "one call for each row where rows share one; a launch that would need it is refused: libomptarget aborts on a second end"},
         {release->exec_mode_obeyed, "exec modes",
          "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget launches as they say, or not at all"},
+        {release->shared_memory_fixed, "shared memory", "of a block, more than 48 KiB is an error: the driver would refuse the launch"},
         {release->late_image_ignored, "late images", "refused: an image registered after a device's first use is never loaded"},
         {release->plugins_apart, "plugins", "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp", "opened before libomptarget, which calls it without a look"},
@@ -58,6 +59,11 @@ static void limits(const struct rex_release *release, rex_info_row *row, void *c
         snprintf(text, sizeof text, "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s", release->newest_old_header,
                  release->new_header_refused ? "; later ones are refused" : "; 21.1.0 and 21.1.1 refuse later ones");
         row("adapted", "CUBINs", text, context);
+    }
+    if (release->environment_size > 0) {
+        snprintf(text, sizeof text, "symbols KERNEL_kernel_environment of other than %u bytes are an error: libomptarget would abort",
+                 (unsigned)release->environment_size);
+        row("adapted", "kernels of clang", text, context);
     }
     if (release->most_teams > 0) {
         snprintf(text, sizeof text, "more than %u are an error: libomptarget would cut them down", (unsigned)release->most_teams);
