@@ -26,41 +26,58 @@ int micro_empty(void)
     return 0;
 }
 
+/* As many pointers to `one`, declared; as mapped sections; and how many neighbours are equal, half as many if all of them arrived. */
 #define D4(n) double *a##n##0 = one_address, *a##n##1 = one_address, *a##n##2 = one_address, *a##n##3 = one_address
-#define S4(n) *a##n##0 += *a##n##1 + *a##n##2 + *a##n##3
+#define D16(n) D4(n##0); D4(n##1); D4(n##2); D4(n##3)
+#define D64(n) D16(n##0); D16(n##1); D16(n##2); D16(n##3)
+#define D256(n) D64(n##0); D64(n##1); D64(n##2); D64(n##3)
 #define M4(n) a##n##0[0 : 1], a##n##1[0 : 1], a##n##2[0 : 1], a##n##3[0 : 1]
+#define M16(n) M4(n##0), M4(n##1), M4(n##2), M4(n##3)
+#define M64(n) M16(n##0), M16(n##1), M16(n##2), M16(n##3)
+#define M256(n) M64(n##0), M64(n##1), M64(n##2), M64(n##3)
+#define E4(n) (a##n##0 == a##n##1) + (a##n##2 == a##n##3)
+#define E16(n) E4(n##0) + E4(n##1) + E4(n##2) + E4(n##3)
+#define E64(n) E16(n##0) + E16(n##1) + E16(n##2) + E16(n##3)
+#define E256(n) E64(n##0) + E64(n##1) + E64(n##2) + E64(n##3)
 
+/* A compiler passes only what the region uses: all pointers are, without a look at what they point to. */
 static void arguments_4(void)
 {
     D4(_);
 #pragma omp target map(alloc : M4(_))
-    S4(_);
+    *a_0 += E4(_) == 2;
 }
 
 static void arguments_16(void)
 {
-    D4(_0);
-    D4(_1);
-    D4(_2);
-    D4(_3);
-#pragma omp target map(alloc : M4(_0), M4(_1), M4(_2), M4(_3))
-    {
-        S4(_0);
-        S4(_1);
-        S4(_2);
-        S4(_3);
-    }
+    D16(_);
+#pragma omp target map(alloc : M16(_))
+    *a_00 += E16(_) == 8;
+}
+
+static void arguments_64(void)
+{
+    D64(_);
+#pragma omp target map(alloc : M64(_))
+    *a_000 += E64(_) == 32;
+}
+
+static void arguments_256(void)
+{
+    D256(_);
+#pragma omp target map(alloc : M256(_))
+    *a_0000 += E256(_) == 128;
 }
 
 int micro_arguments(int count)
 {
-    if (count == 4)
-        arguments_4();
-    else if (count == 16)
-        arguments_16();
-    else
-        return 1;
-    return 0;
+    switch (count) {
+    case 4: arguments_4(); return 0;
+    case 16: arguments_16(); return 0;
+    case 64: arguments_64(); return 0;
+    case 256: arguments_256(); return 0;
+    default: return 1;
+    }
 }
 
 int micro_axpy(double a, double *x, double *y, int64_t count, int mapped)
