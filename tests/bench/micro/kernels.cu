@@ -1,6 +1,8 @@
 /* The kernels of micro.h. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
+#include "micro.h"
+
 REX_DEVICE_KERNEL(micro_nothing, void)
 {
 }
@@ -39,7 +41,7 @@ REX_DEVICE_KERNEL(micro_256, P256(_))
 REX_DEVICE_KERNEL(micro_spin, double *out)
 {
     double value = *out;
-    for (int i = 0; i < 200000; i++)
+    for (int i = 0; i < BUSY_TURNS; i++)
         value = value * 0.999999 + 1e-6;
     *out = value;
 }

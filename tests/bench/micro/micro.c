@@ -1,17 +1,23 @@
 /*
  * micro.c - times the pieces of micro.h. Prints a line for each: METRIC VALUE, in microseconds unless the metric says otherwise; a value is
- * the median of several repetitions after one that is not counted. What was computed is checked.
+ * the median of several repetitions after one that is not counted. What the device computed is looked at outside of what is timed; a piece
+ * whose result is wrong, or that cannot run, has the line METRIC failed: REASON. Empty launches have no result: those with arguments, which
+ * count on the device, stand for them.
  *
  * usage: micro [REPETITIONS [MEGABYTES]]: how often each piece is repeated (5), and the size of the largest arrays (1024)
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <math.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#include <rex/offload.h>
 
 #include "micro.h"
 
@@ -39,6 +45,27 @@ static int by_value(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
+/* Why a piece has no figure. */
+static char reason[200];
+
+/* In the place of the figure. */
+__attribute__((format(printf, 1, 2))) static double failed(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    for (char *c = reason; *c != '\0'; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    return -1;
+}
+
+static double failed_call(void)
+{
+    const char *error = rex_last_error();
+    return failed("%s", error[0] != '\0' ? error : "a call failed");
+}
+
 /* What is timed: @times times, on what it needs. */
 struct piece {
     int (*run)(const struct piece *piece);
@@ -47,7 +74,7 @@ struct piece {
     double *x, *y;
 };
 
-/* Microseconds of one of the piece's times; below 0: it failed, or does not exist here. */
+/* Microseconds of one of the piece's times; below 0: it failed. */
 static double median(const struct piece *piece)
 {
     double took[MOST_REPETITIONS];
@@ -55,7 +82,7 @@ static double median(const struct piece *piece)
         double began = now();
         for (long j = 0; j < piece->times; j++)
             if (piece->run(piece) != 0)
-                return -1;
+                return failed_call();
         took[i < 0 ? 0 : i] = (now() - began) / (double)piece->times;
     }
     qsort(took, (size_t)repetitions, sizeof *took, by_value);
@@ -66,7 +93,38 @@ static void print(const char *metric, double value)
 {
     if (value >= 0)
         printf("%s %.4f\n", metric, value);
+    else
+        printf("%s failed: %s\n", metric, reason);
     fflush(stdout);
+}
+
+/* ---- the number that launches change ----------------------------------------------------------------------------------------- */
+
+static int set_cell(double value)
+{
+    *micro_cell() = value;
+    return micro_copy_to(micro_cell(), sizeof(double));
+}
+
+/* @took, if the number on the device is the one expected. */
+static double with_cell(double took, double expected)
+{
+    double *cell = micro_cell();
+    *cell = -1;
+    if (took < 0)
+        return took;
+    if (micro_copy_from(cell, sizeof *cell) != 0)
+        return failed_call();
+    return fabs(*cell - expected) <= 1e-6 * expected ? took : failed("the launches made %.9g and not %.9g", *cell, expected);
+}
+
+/* The median of a piece each of whose times adds 1 to the number. */
+static double counted(const struct piece *piece)
+{
+    if (set_cell(0) != 0)
+        return failed_call();
+    double took = median(piece);
+    return with_cell(took, (double)((repetitions + 1) * piece->times));
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------------- */
@@ -82,6 +140,16 @@ static int run_arguments(const struct piece *piece)
     return micro_arguments((int)piece->size);
 }
 
+/* Seconds long: once. */
+static double long_storm(void)
+{
+    double began = now();
+    for (long i = 0; i < 100000; i++)
+        if (micro_empty() != 0)
+            return failed_call();
+    return (now() - began) / 100000;
+}
+
 static void launches(int quick)
 {
     static const int counts[] = {4, 16, 64, 256};
@@ -90,18 +158,14 @@ static void launches(int quick)
     print("launch_empty", median(&(struct piece){run_empty, 2000, 0, NULL, NULL}));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         snprintf(metric, sizeof metric, "launch_arguments_%d", counts[i]);
-        print(metric, median(&(struct piece){run_arguments, 500, counts[i], NULL, NULL}));
+        print(metric, counted(&(struct piece){run_arguments, 500, counts[i], NULL, NULL}));
     }
     for (size_t i = 0; i < sizeof storms / sizeof *storms && !(quick && storms[i] > 1000); i++) {
         snprintf(metric, sizeof metric, "launch_storm_%ld", storms[i]);
         print(metric, median(&(struct piece){run_empty, storms[i], 0, NULL, NULL}));
     }
-    /* Seconds long: once. */
-    double began = now();
-    for (long i = 0; i < 100000 && !quick; i++)
-        if (micro_empty() != 0)
-            return;
-    print("launch_storm_100000", quick ? -1 : (now() - began) / 100000);
+    if (!quick)
+        print("launch_storm_100000", long_storm());
 }
 
 static void *launch_thread(void *context)
@@ -139,14 +203,21 @@ static void threads(void)
     }
 }
 
-/* Processor time that a thread burns while the device works for a millisecond, as a share of the time. */
-static void waiting(void)
+/*
+ * Processor time that a thread burns while the device works for a millisecond, as a share of the time. Each turn takes the number nearer
+ * to 1: it begins so far from there that a launch more or less would be seen.
+ */
+static double waiting(void)
 {
+    enum { TIMES = 200 };
+    const double first = 1e20, expected = 1 + (first - 1) * pow(0.999999, (double)(BUSY_TURNS * TIMES));
+    if (set_cell(first) != 0)
+        return failed_call();
     double cpu = cpu_time(), began = now();
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < TIMES; i++)
         if (micro_busy() != 0)
-            return;
-    print("cpu_share_of_waiting", (cpu_time() - cpu) / (now() - began));
+            return failed_call();
+    return with_cell((cpu_time() - cpu) / (now() - began), expected);
 }
 
 /* ---- axpy ---------------------------------------------------------------------------------------------------------------------- */
@@ -161,17 +232,16 @@ static int run_mapped(const struct piece *piece)
     return micro_axpy(1.0, piece->x, piece->y, piece->size, 0);
 }
 
-static int wrong(const struct piece *piece, double times)
+/* @took, if y is what so many launches make of it. */
+static double with_y(double took, const struct piece *piece, double launches)
 {
-    for (int64_t i = 0; i < piece->size; i += piece->size / 64 + 1)
-        if (piece->y[i] != times * (double)(i % 7)) {
-            fprintf(stderr, "micro: y[%lld] is %g and not %g\n", (long long)i, piece->y[i], times * (double)(i % 7));
-            return 1;
-        }
-    return 0;
+    for (int64_t i = 0; i < piece->size && took >= 0; i++)
+        if (piece->y[i] != launches * (double)(i % 7))
+            return failed("y[%lld] is %g and not %g", (long long)i, piece->y[i], launches * (double)(i % 7));
+    return took;
 }
 
-static void fill(struct piece *piece)
+static void fill(const struct piece *piece)
 {
     for (int64_t i = 0; i < piece->size; i++) {
         piece->x[i] = (double)(i % 7);
@@ -179,52 +249,68 @@ static void fill(struct piece *piece)
     }
 }
 
-/* A region with some launches in it: what mapping costs when it is shared. */
-static int run_region(const struct piece *piece)
+static double mapped(const struct piece *piece)
 {
-    long launches_inside = piece->times < 0 ? -piece->times : 1;
-    int64_t bytes = 512 * (int64_t)sizeof(double);
-    int failed = micro_map(piece->x, bytes) != 0 || micro_map(piece->y, bytes) != 0;
-    for (long i = 0; i < launches_inside && !failed; i++)
-        failed = micro_axpy(1.0, piece->x, piece->y, 512, 1);
-    return failed || micro_unmap(piece->y, bytes) != 0 || micro_unmap(piece->x, bytes) != 0 ? -1 : 0;
+    fill(piece);
+    double took = median(piece);
+    return with_y(took, piece, (double)((repetitions + 1) * piece->times));
 }
 
-static int run_regions_of_1(const struct piece *piece) { return run_region(&(struct piece){NULL, -1, 0, piece->x, piece->y}); }
-static int run_regions_of_10(const struct piece *piece) { return run_region(&(struct piece){NULL, -10, 0, piece->x, piece->y}); }
-static int run_regions_of_100(const struct piece *piece) { return run_region(&(struct piece){NULL, -100, 0, piece->x, piece->y}); }
-static int run_regions_of_1000(const struct piece *piece) { return run_region(&(struct piece){NULL, -1000, 0, piece->x, piece->y}); }
+static double resident(const struct piece *piece)
+{
+    int64_t bytes = piece->size * (int64_t)sizeof *piece->x;
+    fill(piece);
+    if (micro_map(piece->x, bytes) != 0 || micro_map(piece->y, bytes) != 0)
+        return failed_call();
+    double took = median(piece);
+    if (micro_copy_from(piece->y, bytes) != 0 || micro_unmap(piece->y, bytes) != 0 || micro_unmap(piece->x, bytes) != 0)
+        return failed_call();
+    return with_y(took, piece, (double)((repetitions + 1) * piece->times));
+}
+
+/* A region with some launches in it: what mapping costs when it is shared. */
+static int run_region(const struct piece *piece, long launches, int copies_back)
+{
+    int64_t bytes = piece->size * (int64_t)sizeof *piece->x;
+    int wrong = micro_map(piece->x, bytes) != 0 || micro_map(piece->y, bytes) != 0;
+    for (long i = 0; i < launches && !wrong; i++)
+        wrong = micro_axpy(1.0, piece->x, piece->y, piece->size, 1);
+    wrong = wrong || (copies_back && micro_copy_from(piece->y, bytes) != 0);
+    return wrong || micro_unmap(piece->y, bytes) != 0 || micro_unmap(piece->x, bytes) != 0 ? -1 : 0;
+}
+
+static int run_region_of_1(const struct piece *piece) { return run_region(piece, 1, 0); }
+static int run_region_of_10(const struct piece *piece) { return run_region(piece, 10, 0); }
+static int run_region_of_100(const struct piece *piece) { return run_region(piece, 100, 0); }
+static int run_region_of_1000(const struct piece *piece) { return run_region(piece, 1000, 0); }
+
+/* What is timed leaves its results on the device: the check is one more region, which copies them back. */
+static double region(const struct piece *piece, long launches)
+{
+    fill(piece);
+    double took = median(piece);
+    if (took >= 0 && run_region(piece, launches, 1) != 0)
+        return failed_call();
+    return with_y(took, piece, (double)launches);
+}
 
 static void regions(double *x, double *y)
 {
-    print("region_1", median(&(struct piece){run_regions_of_1, 100, 0, x, y}));
-    print("region_10", median(&(struct piece){run_regions_of_10, 50, 0, x, y}));
-    print("region_100", median(&(struct piece){run_regions_of_100, 10, 0, x, y}));
-    print("region_1000", median(&(struct piece){run_regions_of_1000, 2, 0, x, y}));
+    print("region_1", region(&(struct piece){run_region_of_1, 100, 512, x, y}, 1));
+    print("region_10", region(&(struct piece){run_region_of_10, 50, 512, x, y}, 10));
+    print("region_100", region(&(struct piece){run_region_of_100, 10, 512, x, y}, 100));
+    print("region_1000", region(&(struct piece){run_region_of_1000, 2, 512, x, y}, 1000));
 }
 
-static int axpys(double *x, double *y, int64_t most)
+static void axpys(double *x, double *y, int64_t most)
 {
     char metric[64];
     for (int64_t size = 512; size <= most; size *= size < most / 16 ? 16 : most / size > 1 ? most / size : 2) {
-        struct piece piece = {run_mapped, size <= 8192 ? 200 : size <= (1 << 17) ? 20 : 1, size, x, y};
-        fill(&piece);
         snprintf(metric, sizeof metric, "axpy_mapped_%lld_KB", (long long)(size * (int64_t)sizeof *x / 1024));
-        print(metric, median(&piece));
-        if (wrong(&piece, (double)((repetitions + 1) * piece.times)))
-            return -1;
+        print(metric, mapped(&(struct piece){run_mapped, size <= 8192 ? 200 : size <= (1 << 17) ? 20 : 1, size, x, y}));
     }
-    struct piece piece = {run_resident, 2000, 512, x, y};
-    int64_t bytes = piece.size * (int64_t)sizeof *x;
-    fill(&piece);
-    if (micro_map(x, bytes) != 0 || micro_map(y, bytes) != 0)
-        return -1;
-    print("axpy_resident", median(&piece));
-    if (micro_copy_from(y, bytes) != 0 || wrong(&piece, (double)((repetitions + 1) * piece.times)) || micro_unmap(y, bytes) != 0 ||
-        micro_unmap(x, bytes) != 0)
-        return -1;
+    print("axpy_resident", resident(&(struct piece){run_resident, 2000, 512, x, y}));
     regions(x, y);
-    return 0;
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------------------------------- */
@@ -239,22 +325,54 @@ static int run_from(const struct piece *piece)
     return micro_copy_from(piece->x, piece->size);
 }
 
+static void write_words(int64_t *words, int64_t bytes, int64_t mark)
+{
+    for (int64_t i = 0; i < bytes / 8; i++)
+        words[i] = (mark << 32) + i;
+}
+
+/* @took, if the words have that mark. */
+static double with_words(double took, const int64_t *words, int64_t bytes, int64_t mark)
+{
+    for (int64_t i = 0; i < bytes / 8 && took >= 0; i++)
+        if (words[i] != (mark << 32) + i)
+            return failed("word %lld of what was copied is %#llx and not %#llx", (long long)i, (unsigned long long)words[i],
+                          (unsigned long long)((mark << 32) + i));
+    return took;
+}
+
+enum { MAPPED = 1, COPIED, OVERWRITTEN };
+
+/* Microseconds of a copy to the device and of one back; what comes back has to be what went there. */
+static void copy_both_ways(void *memory, int64_t bytes, double *to, double *from)
+{
+    struct piece piece = {run_to, bytes > (1 << 24) ? 1 : 10, bytes, memory, NULL};
+    write_words(memory, bytes, MAPPED);
+    if (micro_map(memory, bytes) != 0) {
+        *to = *from = failed_call();
+        return;
+    }
+    write_words(memory, bytes, COPIED);
+    *to = median(&piece);
+    write_words(memory, bytes, OVERWRITTEN);
+    piece.run = run_from;
+    *from = median(&piece);
+    if (micro_unmap(memory, bytes) != 0)
+        *to = *from = failed_call();
+    *from = with_words(*from, memory, bytes, COPIED);
+    *to = *from < 0 ? *from : *to;
+}
+
 static void copies(const char *kind, void *memory, int64_t most)
 {
     char metric[64];
     for (int64_t bytes = 4096; memory != NULL && bytes <= most; bytes *= 16) {
-        struct piece piece = {run_to, bytes > (1 << 24) ? 1 : 10, bytes, memory, NULL};
-        if (micro_map(memory, bytes) != 0)
-            return;
-        double to = median(&piece);
-        piece.run = run_from;
-        double from = median(&piece);
+        double to, from;
+        copy_both_ways(memory, bytes, &to, &from);
         snprintf(metric, sizeof metric, "copy_to_%s_%lld_KB_GB/s", kind, (long long)(bytes / 1024));
-        print(metric, to > 0 ? (double)bytes / to / 1e3 : -1);
+        print(metric, to > 0 ? (double)bytes / to / 1e3 : to);
         snprintf(metric, sizeof metric, "copy_from_%s_%lld_KB_GB/s", kind, (long long)(bytes / 1024));
-        print(metric, from > 0 ? (double)bytes / from / 1e3 : -1);
-        if (micro_unmap(memory, bytes) != 0)
-            return;
+        print(metric, from > 0 ? (double)bytes / from / 1e3 : from);
     }
 }
 
@@ -270,14 +388,14 @@ int main(int argc, char **argv)
         return 2;
     if (micro_start() != 0)
         return 1;
-    print("start_and_first_launch", now() - began);
+    double started = now() - began;
+    print("start_and_first_launch", counted(&(struct piece){run_arguments, 1, 4, NULL, NULL}) < 0 ? -1 : started);
     memset(x, 0, (size_t)most_axpy);
     memset(y, 0, (size_t)most_axpy);
     launches(megabytes < 16);
-    if (axpys(x, y, most_axpy / (int64_t)sizeof *x) != 0)
-        return 1;
+    axpys(x, y, most_axpy / (int64_t)sizeof *x);
     threads();
-    waiting();
+    print("cpu_share_of_waiting", waiting());
     copies("malloc", x, most);
     void *pinned = micro_pinned((size_t)most);
     if (pinned != NULL)

@@ -14,14 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_ARGUMENTS = 256 };
+enum { MOST_ARGUMENTS = 256, BUSY_TURNS = 200000 };
 
 int micro_start(void);
+
+/* A number that `start` maps, for launches to change on the device. */
+double *micro_cell(void);
 
 /* A launch that does nothing. */
 int micro_empty(void);
 
-/* A launch with @count pointers to mapped memory (4, 16, 64 or 256); 1: there is no such thing here. */
+/* A launch with @count pointers to the number (4, 16, 64 or 256), which adds 1 to it. */
 int micro_arguments(int count);
 
 /* y += a * x for @count numbers, on memory that is mapped already, or mapped by the launch. */
@@ -36,7 +39,7 @@ int micro_copy_from(void *memory, int64_t bytes);
 /* Host memory, pinned where that can be had; NULL otherwise. */
 void *micro_pinned(size_t bytes);
 
-/* A launch that keeps the device busy for about a millisecond. */
+/* A launch that keeps the device busy for about a millisecond: BUSY_TURNS times, the number times 0.999999, and 0.000001 more. */
 int micro_busy(void);
 
 #endif

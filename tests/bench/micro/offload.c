@@ -36,6 +36,11 @@ int micro_start(void)
     return said(rex_data_enter(-1, &region)) != 0 ? -1 : micro_empty();
 }
 
+double *micro_cell(void)
+{
+    return one_address;
+}
+
 int micro_empty(void)
 {
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(micro_nothing), 1, 1);

@@ -18,6 +18,11 @@ int micro_start(void)
     return micro_empty();
 }
 
+double *micro_cell(void)
+{
+    return one_address;
+}
+
 int micro_empty(void)
 {
 #pragma omp target
@@ -76,7 +81,7 @@ int micro_arguments(int count)
     case 16: arguments_16(); return 0;
     case 64: arguments_64(); return 0;
     case 256: arguments_256(); return 0;
-    default: return 1;
+    default: return -1;
     }
 }
 
@@ -129,7 +134,7 @@ int micro_busy(void)
 #pragma omp target map(alloc : p[0 : 1])
     {
         double value = *p;
-        for (int i = 0; i < 200000; i++)
+        for (int i = 0; i < BUSY_TURNS; i++)
             value = value * 0.999999 + 1e-6;
         *p = value;
     }
