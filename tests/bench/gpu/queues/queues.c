@@ -1,8 +1,10 @@
 /*
  * What a launch through a queue, and a graph, costs beside the raw driver, and whether two queues overlap. For a GPU: prints a table.
  *
- * All is measured in turn, several times over, in one process; the best of each is printed, with the ratio to the raw driver's. With
- * --overlap only whether two queues overlap, for `make check-gpu`; with --metrics lines PEER METRIC MICROSECONDS for `make bench-gpu`.
+ * All is measured in turn, several times over, in one process; the best of each is printed, with the ratio to the raw driver's. Every way
+ * to launch with arguments is then gone once more, untimed, with a kernel that adds them up: where launches or arguments got lost there is
+ * no time. Launches without arguments leave nothing to be seen. With --overlap only whether two queues overlap, for `make check-gpu`; with
+ * --metrics lines PEER METRIC MICROSECONDS for `make bench-gpu`, or PEER METRIC failed: REASON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -16,6 +18,7 @@
 #include <rex.h>
 
 REX_KERNEL(empty);
+REX_KERNEL(counting);
 REX_KERNEL(nothing);
 REX_KERNEL(turn);
 
@@ -66,9 +69,16 @@ static double now(void)
 /* ---- what is measured ------------------------------------------------------------------------------------------------------------- */
 
 static struct rex_queue *queue, *other, *fresh;
-static struct rex_graph *graph;
-static void *stream, *function, *bare, *raw_graph;
+static void *stream, *module, *bare; /* the driver's */
 static int64_t *x, *y, *device_x, *device_y;
+
+/* What is launched with four arguments: the empty kernel while it is timed, then the one that counts. */
+struct subject {
+    const void *key;
+    struct rex_graph *graph;
+    void *function, *raw_graph; /* the driver's */
+};
+static struct subject timed = {.key = REX_KERNEL_ID(empty)}, counted = {.key = REX_KERNEL_ID(counting)}, *subject = &timed;
 
 static double per_launch(double began, int launches)
 {
@@ -77,6 +87,7 @@ static double per_launch(double began, int launches)
 
 static double raw_issue(void)
 {
+    void *function = subject->function;
     int64_t a = 1, b = 2;
     void *parameters[] = {&a, &b, &device_x, &device_y};
     MUST(cu.cuStreamSynchronize(stream));
@@ -91,7 +102,7 @@ static double raw_issue(void)
 static double issue(struct rex_queue *to)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(subject->key, 1, 32);
     MUST(rex_queue_sync(to));
     double began = now();
     for (int i = 0; i < LAUNCHES; i++) {
@@ -138,6 +149,7 @@ static double queue_bare(void)
 
 static double raw_wait(void)
 {
+    void *function = subject->function;
     int64_t a = 1, b = 2;
     void *parameters[] = {&a, &b, &device_x, &device_y};
     double began = now();
@@ -151,7 +163,7 @@ static double raw_wait(void)
 static double queue_wait(void)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(subject->key, 1, 32);
     double began = now();
     for (int i = 0; i < LAUNCHES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
@@ -164,7 +176,7 @@ static double queue_wait(void)
 static double sync_launch(void)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(subject->key, 1, 32);
     double began = now();
     for (int i = 0; i < LAUNCHES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
@@ -175,6 +187,7 @@ static double sync_launch(void)
 
 static double raw_replay(void)
 {
+    void *raw_graph = subject->raw_graph;
     double began = now();
     for (int i = 0; i < REPLAYS; i++)
         MUST(cu.cuGraphLaunch(raw_graph, stream));
@@ -184,6 +197,7 @@ static double raw_replay(void)
 
 static double graph_replay(void)
 {
+    struct rex_graph *graph = subject->graph;
     double began = now();
     for (int i = 0; i < REPLAYS; i++)
         MUST(rex_graph_launch(graph, queue));
@@ -191,9 +205,11 @@ static double graph_replay(void)
     return per_launch(began, REPLAYS * NODES);
 }
 
+/* To other values than the graph was recorded with, so that they can be told apart. */
 static double graph_set(void)
 {
-    int64_t a = 1, b = 2;
+    struct rex_graph *graph = subject->graph;
+    int64_t a = 3, b = 4;
     double began = now();
     for (size_t i = 0; i < NODES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
@@ -223,25 +239,29 @@ static double create(void)
     return per_launch(began, 50);
 }
 
+/* What a and b of so many launches add up to. */
+#define SUMS(launches, a, b) {(launches) * (a), (launches) * (b)}
+
 static const struct {
     const char *name;
     double (*measure)(void);
     int beside; /* the row it is compared with */
     const char *metric; /* with its peer */
+    int64_t sums[2]; /* what the kernel that counts makes of it; 0: nothing */
 } rows[] = {
-    {"cuLaunchKernel, 4 arguments", raw_issue, 0, "driver queue_issue_4"},
-    {"rex_queue_launch, 4 arguments", queue_issue, 0, "librex queue_issue_4"},
-    {"the same, REX_QUEUE_FRESH", fresh_issue, 0, "librex queue_issue_4_fresh"},
-    {"cuLaunchKernel, no argument", raw_bare, 3, "driver queue_issue_0"},
-    {"rex_queue_launch, no argument", queue_bare, 3, "librex queue_issue_0"},
-    {"cuLaunchKernel and wait", raw_wait, 5, "driver queue_launch_and_wait"},
-    {"rex_queue_launch and wait", queue_wait, 5, "librex queue_launch_and_wait"},
-    {"rex_launch", sync_launch, 5, "librex launch_4"},
-    {"cuGraphLaunch of 1000, per node", raw_replay, 8, "driver graph_replay_1000"},
-    {"rex_graph_launch of 1000, per node", graph_replay, 8, "librex graph_replay_1000"},
-    {"rex_graph_set", graph_set, 10, "librex graph_set"},
-    {"rex_device_address", address, 11, "librex device_address"},
-    {"rex_queue_create and destroy", create, 12, "librex queue_create"},
+    {"cuLaunchKernel, 4 arguments", raw_issue, 0, "driver queue_issue_4", SUMS(LAUNCHES, 1, 2)},
+    {"rex_queue_launch, 4 arguments", queue_issue, 0, "librex queue_issue_4", SUMS(LAUNCHES, 1, 2)},
+    {"the same, REX_QUEUE_FRESH", fresh_issue, 0, "librex queue_issue_4_fresh", SUMS(LAUNCHES, 1, 2)},
+    {"cuLaunchKernel, no argument", raw_bare, 3, "driver queue_issue_0", {0}},
+    {"rex_queue_launch, no argument", queue_bare, 3, "librex queue_issue_0", {0}},
+    {"cuLaunchKernel and wait", raw_wait, 5, "driver queue_launch_and_wait", SUMS(LAUNCHES, 1, 2)},
+    {"rex_queue_launch and wait", queue_wait, 5, "librex queue_launch_and_wait", SUMS(LAUNCHES, 1, 2)},
+    {"rex_launch", sync_launch, 5, "librex launch_4", SUMS(LAUNCHES, 1, 2)},
+    {"cuGraphLaunch of 1000, per node", raw_replay, 8, "driver graph_replay_1000", SUMS(REPLAYS * NODES, 1, 2)},
+    {"rex_graph_launch of 1000, per node", graph_replay, 8, "librex graph_replay_1000", SUMS(REPLAYS * NODES, 1, 2)},
+    {"rex_graph_set", graph_set, 10, "librex graph_set", SUMS(REPLAYS * NODES, 3, 4)},
+    {"rex_device_address", address, 11, "librex device_address", {0}},
+    {"rex_queue_create and destroy", create, 12, "librex queue_create", {0}},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -249,26 +269,29 @@ static const struct {
 
 static void load_raw(void)
 {
-    void *module, *captured;
     FIND(cuModuleLoad), FIND(cuModuleGetFunction), FIND(cuStreamCreate), FIND(cuStreamSynchronize), FIND(cuLaunchKernel);
     FIND(cuStreamBeginCapture_v2), FIND(cuStreamEndCapture), FIND(cuGraphInstantiateWithFlags), FIND(cuGraphLaunch);
     MUST(cu.cuModuleLoad(&module, rex_module_image_path(&rex_this_module)));
-    MUST(cu.cuModuleGetFunction(&function, module, "empty__kernel__"));
     MUST(cu.cuModuleGetFunction(&bare, module, "nothing__kernel__"));
     MUST(cu.cuStreamCreate(&stream, 1));
+}
+
+static void capture_raw(struct subject *of)
+{
+    void *captured;
     int64_t a = 1, b = 2;
     void *parameters[] = {&a, &b, &device_x, &device_y};
     MUST(cu.cuStreamBeginCapture_v2(stream, 2));
     for (int i = 0; i < NODES; i++)
-        MUST(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+        MUST(cu.cuLaunchKernel(of->function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
     MUST(cu.cuStreamEndCapture(stream, &captured));
-    MUST(cu.cuGraphInstantiateWithFlags(&raw_graph, captured, 0));
+    MUST(cu.cuGraphInstantiateWithFlags(&of->raw_graph, captured, 0));
 }
 
-static void record_graph(int quiet)
+static void record_graph(struct subject *of, int quiet)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(of->key, 1, 32);
     double began = now();
     MUST(rex_graph_begin(queue));
     for (int i = 0; i < NODES; i++) {
@@ -276,10 +299,17 @@ static void record_graph(int quiet)
         MUST(rex_queue_launch(queue, &launch, &args));
     }
     double recorded = now();
-    MUST(rex_graph_end(queue, &graph));
+    MUST(rex_graph_end(queue, &of->graph));
     if (!quiet)
         printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, 1e6 * (recorded - began) / (double)NODES,
                per_launch(recorded, NODES));
+}
+
+static void prepare(struct subject *of, const char *name, int quiet)
+{
+    MUST(cu.cuModuleGetFunction(&of->function, module, name));
+    capture_raw(of);
+    record_graph(of, quiet);
 }
 
 /* Kernels of one block each, in one queue and in two. */
@@ -309,18 +339,57 @@ static void show_overlap(void)
            two < 0.7 * one ? "they overlap" : "NO OVERLAP");
 }
 
+/* One row once more, with the kernel that counts: what it adds up to in x[0] and y[0]. */
+static void count(size_t row, int64_t *sums)
+{
+    REX_DATA_MAP(to, REX_TO(x, 1), REX_TO(y, 1));
+    REX_DATA_MAP(from, REX_FROM(x, 1), REX_FROM(y, 1));
+    *x = *y = 0;
+    MUST(rex_data_update(-1, &to));
+    rows[row].measure();
+    if (rows[row].measure == graph_set) /* which alone launches nothing */
+        graph_replay();
+    *x = *y = -1; /* no count, should the copies get lost */
+    MUST(rex_data_update(-1, &from));
+    sums[0] = *x;
+    sums[1] = *y;
+}
+
+static void count_all(int64_t sums[][2])
+{
+    prepare(&counted, "counting__kernel__", 1);
+    subject = &counted;
+    for (size_t row = 0; row < ROWS; row++)
+        if (rows[row].sums[0] != 0)
+            count(row, sums[row]);
+    subject = &timed;
+}
+
+static void print_row(size_t row, const double *best, const int64_t *sums, int metrics)
+{
+    const int64_t *expected = rows[row].sums;
+    if (sums[0] != expected[0] || sums[1] != expected[1])
+        printf("%s failed: the arguments of its launches add up to %lld and %lld, and not to %lld and %lld\n",
+               metrics ? rows[row].metric : rows[row].name, (long long)sums[0], (long long)sums[1], (long long)expected[0],
+               (long long)expected[1]);
+    else if (metrics)
+        printf("%s %.4f\n", rows[row].metric, best[row]);
+    else
+        printf("%-36s %8.3f us  %.3f\n", rows[row].name, best[row], best[row] / best[rows[row].beside]);
+}
+
 static void measure_all(int metrics)
 {
     static double best[ROWS];
+    static int64_t sums[ROWS][2];
     for (int i = 0; i < TURNS; i++)
         for (size_t row = 0; row < ROWS; row++) {
             double time = rows[row].measure();
             best[row] = best[row] == 0 || time < best[row] ? time : best[row];
         }
-    for (size_t row = 0; row < ROWS && metrics; row++)
-        printf("%s %.4f\n", rows[row].metric, best[row]);
-    for (size_t row = 0; row < ROWS && !metrics; row++)
-        printf("%-36s %8.3f us  %.3f\n", rows[row].name, best[row], best[row] / best[rows[row].beside]);
+    count_all(sums);
+    for (size_t row = 0; row < ROWS; row++)
+        print_row(row, best, sums[row], metrics);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------------------ */
@@ -358,14 +427,15 @@ static void measure(int overlap_alone, int metrics)
 {
     if (!overlap_alone) {
         load_raw();
-        record_graph(metrics);
+        prepare(&timed, "empty__kernel__", metrics);
         measure_all(metrics);
     }
     if (!metrics)
         show_overlap();
     if (!overlap_alone && !metrics)
         show_threads();
-    rex_graph_destroy(graph);
+    rex_graph_destroy(timed.graph);
+    rex_graph_destroy(counted.graph);
 }
 
 int main(int argc, char **argv)
