@@ -1,7 +1,7 @@
 #!/bin/sh
 # Would the oracle notice? For each map bit, librex and the shapes are compiled with another value of it, in a copy, and run: some shape must fail.
 #
-# usage: tests/oracle/mutate.sh     after `make oracle`, whose clang record it compares with
+# usage: tests/oracle/mutate.sh     after `make oracle`, whose clang record it compares with; `make oracle-mutate` runs both
 set -eu
 
 cd "$(dirname "$0")/../.."

@@ -37,15 +37,21 @@ ifeq ($(SAN),)
 EXTRA += $(oracle_built)/librex $(oracle_images)
 endif
 
-.PHONY: oracle run-oracle oracle-gpu oracle-programs
+.PHONY: oracle oracle-mutate run-oracle run-oracle-mutate oracle-gpu oracle-programs
 oracle:  ## compare librex's maps with clang's own lowering (installs missing packages)
 	@tools/deps check
 	@tests/llvm
 	@+$(submake) run-oracle
+oracle-mutate:  ## change librex's map bits one at a time; fails where no shape of the oracle notices
+	@tools/deps check
+	@tests/llvm
+	@+$(submake) run-oracle-mutate
 oracle-programs: $(oracle_built)/librex $(oracle_images) \
     $(if $(and $(shell command -v $(ORACLE_CLANG)),$(wildcard $(oracle_llvm)/lib/libomptarget.so)),$(oracle_built)/clang)
 run-oracle: oracle-programs
 	@O='$(O)' sh tests/oracle/run
+run-oracle-mutate: run-oracle
+	@O='$(O)' sh tests/oracle/mutate.sh
 # The machine with the GPU need not have clang: what clang's program computes is kept in the file results.
 oracle-gpu: $(oracle_built)/librex $(oracle_images)
 	@O='$(O)' sh tests/oracle/run --gpu
