@@ -121,7 +121,7 @@ all: library examples  ## build the library, the tools and the examples (needs g
 library: $(LIB)
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name text; do \
+	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' $(filter %Makefile %rules.mk,$(MAKEFILE_LIST)) | while IFS="$$(printf '\t')" read -r name text; do \
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
 	@echo '  Settings: CC CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'

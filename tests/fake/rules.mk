@@ -58,3 +58,6 @@ FAKES += $(O)/tests/fake/host_relr.so
 endif
 
 EXTRA += $(FAKES)
+
+.PHONY: fakes
+fakes: $(FAKES)

@@ -102,6 +102,6 @@ bench-gpu: $(PEERS) $(EXAMPLES) $(TOOLS) $(registration) $(O)/tests/bench/gpu/qu
 	@$(timing)
 	$(plots)
 # The same on libomptarget's host device, of one release, or on the GPU where there is one.
-run-bench-time: $(HOST_PEERS) $(time_examples) $(TOOLS) $(registration) $(FAKES)
+run-bench-time: $(HOST_PEERS) $(time_examples) $(TOOLS) $(registration) fakes
 	@$(if $(or $(REX_LLVM_LIBDIR),$(REX_OMPTARGET)),,tests/llvm 19 env) $(timing)
 	$(plots)
