@@ -6,9 +6,11 @@
 #include "pending.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <strings.h>
 
 #include "config.h"
+#include "cuda.h"
 #include "error.h"
 #include "log.h"
 #include "mapping.h"
@@ -18,7 +20,60 @@ int rex_pending_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_pending *all;
-static int any_lost;
+
+/* ---- lost devices ----------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * What each lost device was lost for, and the queue that found out. Queues come and go, a GPU's context stays lost for the process. An
+ * entry is written once, before it is counted: reading takes no lock. The lock is taken with a queue's held, and holds nothing up.
+ */
+static struct loss {
+    int number;
+    char name[64], why[256];
+} losses[REX_CUDA_DEVICES_MAX];
+static unsigned loss_count;
+static pthread_mutex_t loss_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct loss *find_loss(int number)
+{
+    unsigned count = __atomic_load_n(&loss_count, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < count; i++)
+        if (losses[i].number == number)
+            return &losses[i];
+    return NULL;
+}
+
+void rex_pending_lose(const struct rex_pending *pending, const char *why)
+{
+    rex_lock(&loss_lock);
+    if (find_loss(pending->number) == NULL && loss_count < REX_CUDA_DEVICES_MAX) {
+        struct loss *loss = &losses[loss_count];
+        loss->number = pending->number;
+        snprintf(loss->name, sizeof loss->name, "%s", pending->name);
+        snprintf(loss->why, sizeof loss->why, "%s", why);
+        __atomic_store_n(&loss_count, loss_count + 1, __ATOMIC_RELEASE);
+    }
+    rex_unlock(&loss_lock);
+}
+
+static int refuse(const struct loss *loss, const char *what)
+{
+    return rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what, loss->number, loss->name, loss->why);
+}
+
+int rex_pending_lost(int number, const char *what)
+{
+    const struct loss *loss = find_loss(number);
+    return loss != NULL ? refuse(loss, what) : REX_OK;
+}
+
+/* The end of a module is one on every device. */
+static int any_lost(const char *what)
+{
+    return __atomic_load_n(&loss_count, __ATOMIC_ACQUIRE) > 0 ? refuse(&losses[0], what) : REX_OK;
+}
+
+/* ---- unfinished work -------------------------------------------------------------------------------------------------------------- */
 
 void rex_pending_add(struct rex_pending *pending)
 {
@@ -48,22 +103,9 @@ static bool waits(void)
     return rex_config(REX_OPTION_UNFINISHED, value) && strcasecmp(value, "wait") == 0;
 }
 
-static int lost(const struct rex_pending *pending, const char *what)
-{
-    return rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what, pending->number, pending->name,
-                    pending->lost);
-}
-
-static const char *why_lost(const struct rex_pending *pending)
-{
-    return __atomic_load_n(&pending->lost, __ATOMIC_ACQUIRE);
-}
-
-/* BUSY is in the way of WHAT. libomptarget aborts where the device is lost. */
+/* BUSY is in the way of WHAT. */
 static int settle(struct rex_pending *busy, const char *what, const char *object)
 {
-    if (why_lost(busy) != NULL)
-        return lost(busy, what);
     if (waits()) {
         rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
         return busy->wait(busy);
@@ -81,47 +123,40 @@ static bool uses_a_row(struct rex_pending *pending, const struct rex_map *map)
     return false;
 }
 
-int rex_pending_unmap(const struct rex_map *map, int number, const char *what)
+static int settle_rows(const struct rex_map *map, int number, const char *what)
 {
     int result = REX_OK;
-    if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) == 0)
-        return REX_OK;
     rex_lock(&lock);
     for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
-        if (each->number == number && (uses_a_row(each, map) || why_lost(each) != NULL))
+        if (each->number == number && uses_a_row(each, map))
             result = settle(each, what, "this memory");
     rex_unlock(&lock);
     return result;
 }
 
+static int settle_module(const struct rex_registration *registration, bool last, const char *what)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
+        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)))
+            result = settle(each, what, "it");
+    rex_unlock(&lock);
+    return result;
+}
+
+/* A look at a queue may be what finds the device lost, so that comes last. libomptarget would abort there. */
+int rex_pending_unmap(const struct rex_map *map, int number, const char *what)
+{
+    int result = __atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0 ? settle_rows(map, number, what) : REX_OK;
+    return result == REX_OK ? rex_pending_lost(number, what) : result;
+}
+
 int rex_pending_unload(const struct rex_registration *registration, bool last)
 {
-    int result = REX_OK;
-    rex_lock(&lock);
-    for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
-        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)) || why_lost(each) != NULL)
-            result = settle(each, "the end of a module", "it");
-    rex_unlock(&lock);
-    return result;
-}
-
-void rex_pending_lose(struct rex_pending *pending, const char *why)
-{
-    __atomic_store_n(&pending->lost, why, __ATOMIC_RELEASE);
-    __atomic_store_n(&any_lost, 1, __ATOMIC_RELAXED);
-}
-
-int rex_pending_lost(int number, const char *what)
-{
-    int result = REX_OK;
-    if (__atomic_load_n(&any_lost, __ATOMIC_RELAXED) == 0)
-        return REX_OK;
-    rex_lock(&lock);
-    for (struct rex_pending *each = all; each != NULL && result == REX_OK; each = each->next)
-        if (each->number == number && why_lost(each) != NULL)
-            result = lost(each, what);
-    rex_unlock(&lock);
-    return result;
+    static const char what[] = "the end of a module";
+    int result = settle_module(registration, last, what);
+    return result == REX_OK ? any_lost(what) : result;
 }
 
 void rex_pending_wait(const struct rex_map *map, int number, const char *call)

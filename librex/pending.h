@@ -13,8 +13,7 @@ struct rex_registration;
 struct rex_pending {
     struct rex_pending *next;
     const char *name;
-    int number;       /* of the device */
-    const char *lost; /* why the device can do nothing any more; NULL: it can */
+    int number; /* of the device */
     /* Is there unfinished work that may use SIZE bytes at BEGIN (NULL: anything at all), or a kernel of REGISTRATION? */
     bool (*uses)(struct rex_pending *pending, const void *begin, size_t size);
     bool (*runs)(struct rex_pending *pending, const struct rex_registration *registration);
@@ -26,15 +25,16 @@ void rex_pending_remove(struct rex_pending *pending);
 
 /*
  * The mapping of MAP's rows on device NUMBER, or the registration of a module, is about to end. 0, or REX_EBUSY with the name of who
- * still uses it; with REX_UNFINISHED=wait, after waiting, 0 or the error that the wait came to. WHAT begins the message.
+ * still uses it; with REX_UNFINISHED=wait, after waiting, 0 or the error that the wait came to. REX_ECUDA where a queue has ever found the
+ * device, or for a module any device, lost. WHAT begins the message.
  */
 int rex_pending_unmap(const struct rex_map *map, int number, const char *what);
 int rex_pending_unload(const struct rex_registration *registration, bool last);
 
-/* PENDING's device can do nothing any more, for the reason WHY, which is kept. */
-void rex_pending_lose(struct rex_pending *pending, const char *why);
+/* PENDING's device can do nothing any more, for the reason WHY. That is kept, also when PENDING is gone; the first reason counts. */
+void rex_pending_lose(const struct rex_pending *pending, const char *why);
 
-/* REX_ECUDA where a queue has found device NUMBER lost, in whose context libomptarget would abort; else 0. WHAT begins the message. */
+/* REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would abort; else 0. WHAT begins the message. */
 int rex_pending_lost(int number, const char *what);
 
 /* Wait for all unfinished work on device NUMBER that may use MAP's rows (NULL: anything), with a warning that names it and CALL. */

@@ -265,8 +265,9 @@ REX_API int rex_module_register(struct rex_module *module);
 
 /**
  * rex_module_init(): rex_module_register(), then loads the image on the default device, so that neither happens in a region
- * that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not load. Returns as rex_module_register(), or REX_EDEVICE
- * if the default device number is out of range; the module is registered then. Since 0.1.
+ * that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not load. Returns as rex_module_register(), REX_EDEVICE
+ * if the default device number is out of range, or REX_ECUDA if a queue (rex/queue.h) has found that device lost; the module is
+ * registered then. Since 0.1.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
@@ -281,7 +282,7 @@ REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *modu
  * rex_module_fini(): unregisters @module. It may be registered again, with the same or another image. No other thread may be
  * inside a launch or data call of this module, and its data regions must have ended. A module that is not registered is left
  * alone. Returns 0; REX_EINVAL; or REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the module,
- * or has lost the device. Since 0.1.
+ * or has, since the process began, found a device lost. Since 0.1.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 

@@ -33,7 +33,8 @@
  * is filled up with zeros.
  *
  * **Errors** that the device comes to later are returned by the next call that waits, with the names of the kernels that it has been
- * given since the last one. After a kernel has failed the GPU's context is lost, for libomptarget as well.
+ * given since the last one. After a kernel has failed the GPU's context is lost, for libomptarget as well, until the process ends: calls
+ * that would have libomptarget use the device are REX_ECUDA from then on, also when the queue is gone.
  *
  * **Device globals.** A queue runs librex's own copy of the image, in the context that libomptarget uses: a global variable exists
  * twice. A module that has entries for globals refuses queue launches (REX_EUNSUPPORTED), unless the queue was made with
