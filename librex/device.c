@@ -13,6 +13,7 @@
 #include "cuda.h"
 #include "error.h"
 #include "memory.h"
+#include "pending.h"
 #include "registration.h"
 #include "rex/info.h"
 #include "runtime.h"
@@ -120,6 +121,8 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
     *ordinal = -1;
     if (rex_runtime_disabled() || number == rex_device_count() || rex_cuda_devices() == 0)
         return REX_OK;
+    if (rex_pending_lost(number, who) != REX_OK)
+        return REX_ECUDA;
     if (rex_stream_ready() != 0)
         return rex_fail(REX_EUNSUPPORTED, "%s: %s", who, rex_cuda_why());
     rex_device_used(rex_runtime());

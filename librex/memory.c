@@ -4,6 +4,9 @@
  * They return errors where the `__tgt_*` functions abort. LLVM 14 and 15 have no omp_get_mapped_ptr: a row with RETURN_PARAM gives the
  * address on every release.
  *
+ * Where a queue has found the device lost, what is mapped can still be asked: libomptarget knows it without the device. It is not asked for
+ * memory or a copy, which it could only refuse, nor to free memory, where LLVM 19 to 22 at least abort.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "memory.h"
@@ -113,7 +116,7 @@ void *rex_device_alloc(size_t size, int64_t device)
         none_registered("rex_device_alloc");
         return NULL;
     }
-    if (rex_memory_device(device, &number) != REX_OK)
+    if (rex_memory_device(device, &number) != REX_OK || rex_pending_lost(number, "rex_device_alloc") != REX_OK)
         return NULL;
     void *memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL)
@@ -128,7 +131,8 @@ void rex_device_free(void *memory, int64_t device)
         return;
     if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0)
         rex_pending_wait(NULL, number, "rex_device_free");
-    rex_runtime_omp()->free(memory, number);
+    if (rex_pending_lost(number, "rex_device_free") == REX_OK) /* which the wait may have found out */
+        rex_runtime_omp()->free(memory, number);
 }
 
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device, const char *caller)
@@ -139,6 +143,8 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
     if (to == NULL || from == NULL)
         return rex_fail(REX_EINVAL, "%s: %s is NULL", caller, to == NULL ? "the destination" : "the source");
     int result = rex_memory_device(device, &number);
+    if (result == REX_OK)
+        result = rex_pending_lost(number, caller);
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();

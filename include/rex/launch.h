@@ -100,8 +100,8 @@ REX_API int rex_module_data_exit(struct rex_module *module, int64_t device, cons
 
 /**
  * rex_module_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an
- * error, and then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT, or an
- * error of rex_module_register(). Since 0.1.
+ * error, and then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT,
+ * REX_ECUDA (a queue has found the device lost), or an error of rex_module_register(). Since 0.1.
  */
 REX_API int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map);
 
@@ -130,18 +130,21 @@ REX_API int rex_is_present(const void *address, size_t size, int64_t device);
 /** rex_device_address(): device address of the mapped host @address, NULL if it is not mapped. Valid until its mapping ends. Since 0.1. */
 REX_API void *rex_device_address(const void *address, int64_t device);
 
-/** rex_device_alloc(): @size bytes on @device, or NULL with an error. Free them with rex_device_free(). Since 0.1. */
+/**
+ * rex_device_alloc(): @size bytes on @device, or NULL with an error: REX_EINVAL (no module is registered), REX_EDEVICE, REX_ENOMEM, or
+ * REX_ECUDA (a queue has found the device lost). Free them with rex_device_free(). Since 0.1.
+ */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
  * rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the queues of that device. NULL is left
- * alone. Since 0.1.
+ * alone. Where a queue has found the device lost nothing is freed, as libomptarget would abort, and rex_last_error() says so. Since 0.1.
  */
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
  * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to (rex_device_alloc(), rex_device_address()). Returns
- * 0, REX_EINVAL, REX_EDEVICE or REX_ERUNTIME. Since 0.1.
+ * 0, REX_EINVAL, REX_EDEVICE, REX_ECUDA (a queue has found the device lost) or REX_ERUNTIME. Since 0.1.
  */
 REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
 

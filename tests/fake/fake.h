@@ -92,6 +92,7 @@ struct fake_mapping {
 struct fake_record {
     struct fake_mapping mappings[FAKE_MAPPINGS]; /* a size of 0: none */
     uint32_t lookups;                            /* of mapped memory */
+    uint32_t touches;                            /* of device memory: allocated, freed, copied */
     int release;
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */

@@ -171,18 +171,21 @@ int omp_target_disassociate_ptr(const void *address, int device)
 void *omp_target_alloc(size_t size, int device)
 {
     (void)device;
+    record.touches++;
     return malloc(size);
 }
 
 void omp_target_free(void *memory, int device)
 {
     (void)device;
+    record.touches++;
     free(memory);
 }
 
 int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device)
 {
     (void)to_device, (void)from_device;
+    record.touches++;
     memcpy((char *)to + to_offset, (const char *)from + from_offset, size);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "rex/entry.h"
+#include "rex/info.h"
 #include "rex/queue.h"
 
 /* Of tests/data/kernels.cu: its parameters are one value and one address. */
@@ -199,6 +200,26 @@ static void refused(int result)
     CHECK_MENTIONS(rex_last_error(), "device 0 is lost, since queue \"doomed\" met with cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
 }
 
+/* Nor is any memory. What is mapped can be asked. */
+static void refuse_memory(void *memory)
+{
+    uint64_t value = 0;
+    struct rex_queue *other = NULL;
+    uint32_t before = the_record()->touches;
+    CHECK(rex_device_alloc(16, 0) == NULL);
+    refused(rex_last_error_code());
+    refused(rex_device_copy_to(memory, &value, sizeof value, 0));
+    refused(rex_device_copy_from(&value, memory, sizeof value, 0));
+    CHECK_EQUAL(rex_is_present(&value, sizeof value, 0), 0);
+    CHECK(rex_device_address(&value, 0) == NULL);
+    rex_device_free(memory, 0);
+    refused(rex_last_error_code());
+    CHECK_MENTIONS(rex_last_error(), "rex_device_free: ");
+    refused(rex_module_queue_create(&module, &other, 0, "other", 0));
+    refused(rex_device_gpu(0));
+    CHECK_EQUAL(the_record()->touches, before);
+}
+
 static void refuse_everything(void)
 {
     static int64_t value[4];
@@ -227,6 +248,7 @@ static void lose(const void *context)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    void *memory = rex_device_alloc(sizeof value, 0);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
     CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
@@ -235,19 +257,43 @@ static void lose(const void *context)
     CHECK_EQUAL(launch(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "is lost");
     refuse_everything();
+    refuse_memory(memory);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
     refuse_everything();
+    refuse_memory(memory);
     the_record()->devices = 2;
     REX_DATA_MAP(map, REX_TO(value, 4));
     CHECK_EQUAL(rex_module_data_begin(&module, 1, &map), REX_OK);
     CHECK_EQUAL(rex_module_data_end(&module, 1, &map), REX_OK);
+    memory = rex_device_alloc(16, 1);
+    uint32_t before = the_record()->touches;
+    rex_device_free(memory, 1);
+    CHECK_EQUAL(the_record()->touches, before + 1);
+}
+
+/* The call that waits before it frees memory is the one that finds out. */
+static void lose_before_free(const void *context)
+{
+    struct rex_queue *queue;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    void *memory = rex_device_alloc(16, 0);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    *(int *)in_driver("fake_cuda_lost") = 719;
+    uint32_t before = the_record()->touches;
+    rex_device_free(memory, 0);
+    CHECK_EQUAL(the_record()->touches, before);
+    CHECK_MENTIONS(rex_last_error(), "rex_device_free: device 0 is lost, since queue \"doomed\"");
 }
 
 static void test_lost(void **state)
 {
     (void)state;
     in_child(lose, NULL);
+    in_child(lose_before_free, NULL);
 }
 
 /* A driver without graphs has no queues; the rest works. */
