@@ -25,55 +25,76 @@ int rex_event_create(struct rex_event **event)
 }
 
 /* The driver's event belongs to a context, which is kept as long. */
-static void drop_driver_event(struct rex_event *event)
+static void drop_driver_event(struct rex_driver_event *driver)
 {
-    int entered = event->driver != NULL && event->forks == rex_forks() ? rex_stream_enter(event->context) : -1;
+    int entered = driver->forks == rex_forks() ? rex_stream_enter(driver->context) : -1;
     if (entered >= 0) {
-        REX_STREAM(cuEventDestroy, event->driver);
+        REX_STREAM(cuEventDestroy, driver->handle);
         rex_stream_leave(entered);
-        rex_cuda_context_release(event->ordinal);
+        rex_cuda_context_release(driver->ordinal);
     }
-    event->driver = NULL;
+    free(driver);
 }
 
 void rex_event_destroy(struct rex_event *event)
 {
     if (event == NULL)
         return;
-    drop_driver_event(event);
+    for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
+        next = driver->next;
+        drop_driver_event(driver);
+    }
     pthread_mutex_destroy(&event->lock);
     free(event);
 }
 
 /* ---- in a stream ----------------------------------------------------------------------------------------------------------------- */
 
-static int make_driver_event(struct rex_event *event, const struct rex_gpu *gpu)
+static int make_driver_event(struct rex_driver_event *made, const struct rex_gpu *gpu)
 {
     void *context;
-    drop_driver_event(event);
     if (rex_cuda_context_hold(gpu->ordinal, &context) != 0)
         return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
-    if (REX_STREAM(cuEventCreate, &event->driver, 0) != 0) {
-        event->driver = NULL;
-        rex_cuda_context_release(gpu->ordinal);
-        return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
+    *made = (struct rex_driver_event){.context = gpu->context, .ordinal = gpu->ordinal, .forks = rex_forks()};
+    if (REX_STREAM(cuEventCreate, &made->handle, 0) == 0)
+        return REX_OK;
+    rex_cuda_context_release(gpu->ordinal);
+    return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
+}
+
+/* The driver's event for the GPU, made where there is none. */
+static int find_driver_event(struct rex_event *event, const struct rex_gpu *gpu, struct rex_driver_event **found)
+{
+    struct rex_driver_event *driver = event->drivers;
+    while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
+        driver = driver->next;
+    *found = driver;
+    if (driver != NULL)
+        return REX_OK;
+    driver = malloc(sizeof *driver);
+    if (driver == NULL)
+        return rex_fail_memory(sizeof *driver, "an event");
+    int result = make_driver_event(driver, gpu);
+    if (result != REX_OK) {
+        free(driver);
+        return result;
     }
-    event->context = gpu->context;
-    event->ordinal = gpu->ordinal;
-    event->forks = rex_forks();
+    driver->next = event->drivers;
+    *found = event->drivers = driver;
     return REX_OK;
 }
 
 int rex_event_issue_record(struct rex_event *event, struct rex_gpu *gpu, void *stream)
 {
-    int result = REX_OK;
+    struct rex_driver_event *driver;
     rex_lock(&event->lock);
-    if (event->driver == NULL || event->context != gpu->context || event->forks != rex_forks())
-        result = make_driver_event(event, gpu);
-    if (result == REX_OK && REX_STREAM(cuEventRecord, event->driver, stream) != 0)
+    int result = find_driver_event(event, gpu, &driver);
+    if (result == REX_OK && REX_STREAM(cuEventRecord, driver->handle, stream) != 0)
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
-    if (result == REX_OK)
+    if (result == REX_OK) {
         event->state = REX_EVENT_DRIVER;
+        event->driver = driver;
+    }
     rex_unlock(&event->lock);
     return result;
 }
@@ -96,7 +117,7 @@ int rex_event_issue_wait(struct rex_event *event, void *stream)
         result = recorded_in_graph();
     else if (event->state == REX_EVENT_NEW)
         result = never_recorded("rex_queue_wait");
-    else if (event->state == REX_EVENT_DRIVER && REX_STREAM(cuStreamWaitEvent, stream, event->driver, 0) != 0)
+    else if (event->state == REX_EVENT_DRIVER && REX_STREAM(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
         result = rex_fail(REX_ECUDA, "rex_queue_wait: %s", rex_cuda_why());
     rex_unlock(&event->lock);
     return result;
@@ -128,20 +149,30 @@ int rex_event_record(struct rex_event *event, struct rex_queue *queue)
     return result;
 }
 
-static int check_recorded(struct rex_event *event, const char *call)
+/* What an event stands for, as it was when somebody looked. */
+struct seen {
+    enum rex_event_state state;
+    struct timespec at;
+    const struct rex_driver_event *driver; /* NULL: there is nothing to wait for */
+};
+
+static struct seen see(struct rex_event *event)
 {
     rex_lock(&event->lock);
-    enum rex_event_state state = event->state;
+    struct seen seen = {event->state, event->at, event->state == REX_EVENT_DRIVER ? event->driver : NULL};
     rex_unlock(&event->lock);
-    return state == REX_EVENT_NEW ? never_recorded(call) : REX_OK;
+    return seen;
 }
 
 /* A device that does everything at once has nothing to wait with, but the calling thread. */
 static int wait_at_once(struct rex_event *event)
 {
-    if (event->state == REX_EVENT_DRIVER)
-        return rex_event_sync(event);
-    return event->state == REX_EVENT_GRAPH ? recorded_in_graph() : check_recorded(event, "rex_queue_wait");
+    switch (see(event).state) {
+    case REX_EVENT_NEW: return never_recorded("rex_queue_wait");
+    case REX_EVENT_GRAPH: return recorded_in_graph();
+    case REX_EVENT_DRIVER: return rex_event_sync(event);
+    default: return REX_OK;
+    }
 }
 
 int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
@@ -159,36 +190,37 @@ int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
 
 /* ---- the calling thread --------------------------------------------------------------------------------------------------------- */
 
-/* The driver's event to look at, NULL where there is nothing to wait for. */
-static int find_driver_event(struct rex_event *event, const char *call, void **driver)
+/* What EVENT stands for, if the calling thread can wait for that. */
+static int look_at(struct rex_event *event, const char *call, struct seen *seen)
 {
-    int result = event != NULL ? check_recorded(event, call) : rex_fail(REX_EINVAL, "%s: the event is NULL", call);
-    if (result != REX_OK)
-        return result;
-    if (event->state == REX_EVENT_GRAPH)
+    if (event == NULL)
+        return rex_fail(REX_EINVAL, "%s: the event is NULL", call);
+    *seen = see(event);
+    if (seen->state == REX_EVENT_NEW)
+        return never_recorded(call);
+    if (seen->state == REX_EVENT_GRAPH)
         return rex_fail(REX_EINVAL, "%s: the event was recorded in a graph: record one after rex_graph_launch()", call);
-    if (event->state == REX_EVENT_DRIVER && event->forks != rex_forks())
+    if (seen->driver != NULL && seen->driver->forks != rex_forks())
         return rex_fail(REX_EFORK, "%s: the event was recorded in this process's parent", call);
-    *driver = event->state == REX_EVENT_DRIVER ? event->driver : NULL;
     return REX_OK;
 }
 
 int rex_event_sync(struct rex_event *event)
 {
-    void *driver = NULL;
-    int result = find_driver_event(event, "rex_event_sync", &driver);
-    if (result == REX_OK && driver != NULL && REX_STREAM(cuEventSynchronize, driver) != 0)
+    struct seen seen;
+    int result = look_at(event, "rex_event_sync", &seen);
+    if (result == REX_OK && seen.driver != NULL && REX_STREAM(cuEventSynchronize, seen.driver->handle) != 0)
         result = rex_fail(REX_ECUDA, "rex_event_sync: %s", rex_cuda_why());
     return result;
 }
 
 int rex_event_done(struct rex_event *event)
 {
-    void *driver = NULL;
-    int result = find_driver_event(event, "rex_event_done", &driver);
-    if (result != REX_OK || driver == NULL)
+    struct seen seen;
+    int result = look_at(event, "rex_event_done", &seen);
+    if (result != REX_OK || seen.driver == NULL)
         return result == REX_OK ? 1 : result;
-    int found = rex_stream_driver.cuEventQuery(driver);
+    int found = rex_stream_driver.cuEventQuery(seen.driver->handle);
     if (found != 0 && found != REX_CUDA_NOT_READY) {
         rex_cuda_record(found, "cuEventQuery");
         return rex_fail(REX_ECUDA, "rex_event_done: %s", rex_cuda_why());
@@ -203,19 +235,19 @@ static double seconds_between(const struct timespec *begin, const struct timespe
 
 int rex_event_seconds(struct rex_event *begin, struct rex_event *end, double *seconds)
 {
-    void *drivers[2] = {NULL, NULL};
+    struct seen first, last;
     float milliseconds;
-    int result = seconds != NULL ? find_driver_event(begin, "rex_event_seconds", &drivers[0])
+    int result = seconds != NULL ? look_at(begin, "rex_event_seconds", &first)
                                  : rex_fail(REX_EINVAL, "rex_event_seconds: there is no place for the result");
     if (result == REX_OK)
-        result = find_driver_event(end, "rex_event_seconds", &drivers[1]);
+        result = look_at(end, "rex_event_seconds", &last);
     if (result != REX_OK)
         return result;
-    if ((drivers[0] == NULL) != (drivers[1] == NULL) || (drivers[0] != NULL && begin->context != end->context))
+    if ((first.driver == NULL) != (last.driver == NULL) || (first.driver != NULL && first.driver->context != last.driver->context))
         return rex_fail(REX_EINVAL, "rex_event_seconds: the events are of different devices");
-    if (drivers[0] == NULL)
-        *seconds = seconds_between(&begin->at, &end->at);
-    else if (REX_STREAM(cuEventElapsedTime, &milliseconds, drivers[0], drivers[1]) != 0)
+    if (first.driver == NULL)
+        *seconds = seconds_between(&first.at, &last.at);
+    else if (REX_STREAM(cuEventElapsedTime, &milliseconds, first.driver->handle, last.driver->handle) != 0)
         return rex_fail(REX_ECUDA, "rex_event_seconds: %s", rex_cuda_why());
     else
         *seconds = milliseconds / 1000.0;

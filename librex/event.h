@@ -9,16 +9,23 @@
 
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
-struct rex_event {
-    pthread_mutex_t lock;
-    enum rex_event_state state;
-    struct timespec at;   /* TIMED: on a device that does everything at once */
-    void *driver;         /* DRIVER: the driver's event, */
-    void *context;        /* made in this context */
-    int ordinal;          /* of this GPU */
+/* The driver's event for one context. It changes no more and lasts as long as its event: threads may be waiting for it. */
+struct rex_driver_event {
+    struct rex_driver_event *next;
+    void *handle;  /* the driver's event, */
+    void *context; /* made in this context */
+    int ordinal;   /* of this GPU */
     unsigned forks;
-    uint64_t graph;       /* GRAPH: number of the graph, */
-    uint32_t point;       /* and of the recording in it */
+};
+
+struct rex_event {
+    pthread_mutex_t lock; /* of all below: another thread may record the event anew at any time */
+    enum rex_event_state state;
+    struct timespec at;                    /* TIMED: on a device that does everything at once */
+    const struct rex_driver_event *driver; /* DRIVER: where it was recorded last, */
+    struct rex_driver_event *drivers;      /* one of these */
+    uint64_t graph;                        /* GRAPH: number of the graph, */
+    uint32_t point;                        /* and of the recording in it */
 };
 
 /* Record in, or make wait, a stream of the driver. The context is current. 0 or an error. */

@@ -318,7 +318,7 @@ static void test_old(void **state)
 
 /* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
 
-enum { THREADS = 8, LAUNCHES = 200 };
+enum { THREADS = 8, LAUNCHES = 200, RECORDS = 5000 };
 
 /* Everything that threads may do at once, in one queue for all of them or in one each. */
 static void *use_in_thread(void *argument)
@@ -381,10 +381,71 @@ static void use_threads(const void *context)
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_launches"), 2 * (THREADS * LAUNCHES + LAUNCHES / 10));
 }
 
+/* One event, recorded by one thread on one GPU and the other in turn, while another thread waits for it. */
+struct shared {
+    struct rex_event *event;
+    struct rex_queue *queue[2];
+    int over; /* nothing will be recorded any more */
+};
+
+static void *wait_in_thread(void *argument)
+{
+    struct shared *shared = argument;
+    double seconds;
+    while (!__atomic_load_n(&shared->over, __ATOMIC_RELAXED)) {
+        CHECK_EQUAL(rex_event_sync(shared->event), REX_OK);
+        CHECK_EQUAL(rex_event_done(shared->event), 1);
+        /* It may be recorded on the other GPU between two looks at it. */
+        int result = rex_event_seconds(shared->event, shared->event, &seconds);
+        CHECK(result == REX_OK || result == REX_EINVAL);
+    }
+    return NULL;
+}
+
+static void *record_in_thread(void *argument)
+{
+    struct shared *shared = argument;
+    for (int i = 0; i < RECORDS; i++)
+        CHECK_EQUAL(rex_event_record(shared->event, shared->queue[i % 2]), REX_OK);
+    __atomic_store_n(&shared->over, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void share_event(const void *context)
+{
+    struct shared shared = {.over = 0};
+    pthread_t thread[2];
+    (void)context;
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&module, &shared.queue[0], 0, "first GPU", 0), REX_OK);
+    the_record()->devices = 2;
+    setenv("FAKE_CUDA_ORDINAL", "1", 1);
+    CHECK_EQUAL(rex_module_queue_create(&module, &shared.queue[1], 1, "second GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_event_create(&shared.event), REX_OK);
+    CHECK_EQUAL(rex_event_record(shared.event, shared.queue[0]), REX_OK);
+    CHECK_EQUAL(pthread_create(&thread[0], NULL, wait_in_thread, &shared), 0);
+    CHECK_EQUAL(pthread_create(&thread[1], NULL, record_in_thread, &shared), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(pthread_join(thread[i], NULL), 0);
+    /* The driver's event is one for each GPU, and lasts as long as the event. */
+    CHECK_EQUAL(driver_calls("cuEventCreate"), 2);
+    CHECK_EQUAL(driver_calls("cuEventDestroy"), 0);
+    rex_event_destroy(shared.event);
+    CHECK_EQUAL(driver_calls("cuEventDestroy"), 2);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(rex_queue_destroy(shared.queue[i]), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(context_users(), 0);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
     in_child(use_threads, NULL);
+    in_child(share_event, NULL);
 }
 
 int main(void)
