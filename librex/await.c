@@ -21,10 +21,10 @@ static void be_idle(struct rex_queue *queue)
         rex_queue_trace_idle(queue);
 }
 
-static void list_kernels(const struct rex_noted *noted, char *list, size_t size)
+void rex_noted_list(const struct rex_noted *noted, char list[REX_NOTED_TEXT])
 {
-    size_t length = 0;
-    list[0] = '\0';
+    size_t length = 0, size = REX_NOTED_TEXT;
+    snprintf(list, size, "no kernel");
     for (uint32_t i = 0; i < noted->count && i < REX_NOTED && length < size; i++)
         length += (size_t)snprintf(list + length, size - length, "%s\"%s\"", i > 0 ? ", " : "", noted->kernel[i].name);
     if (noted->count > REX_NOTED && length < size)
@@ -32,14 +32,18 @@ static void list_kernels(const struct rex_noted *noted, char *list, size_t size)
 }
 
 /* The device has met with an error, which stays: every later call will give the same. */
+static void keep_loss(struct rex_queue *queue, const char *why)
+{
+    snprintf(queue->lost, sizeof queue->lost, "%s", why);
+    rex_pending_lose(&queue->pending, queue->lost);
+}
+
 int rex_queue_lose(struct rex_queue *queue)
 {
-    char kernels[1024];
-    snprintf(queue->lost, sizeof queue->lost, "%s", rex_cuda_why());
-    rex_pending_lose(&queue->pending, queue->lost);
-    list_kernels(&queue->noted, kernels, sizeof kernels);
-    return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name, queue->lost,
-                    kernels[0] != '\0' ? kernels : "no kernel");
+    char kernels[REX_NOTED_TEXT];
+    keep_loss(queue, rex_cuda_why());
+    rex_noted_list(&queue->noted, kernels);
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name, queue->lost, kernels);
 }
 
 int rex_queue_await(struct rex_queue *queue)
@@ -112,8 +116,25 @@ static int wait_for(struct rex_pending *pending)
     return result;
 }
 
+/* An error that stays comes from every stream of the context, also from one that has nothing to do. */
+static bool is_lost(struct rex_pending *pending, const char *why, struct rex_noted *noted)
+{
+    struct rex_queue *queue = queue_of(pending);
+    rex_lock(&queue->lock);
+    int entered = rex_stream_enter(queue->gpu.context);
+    int found = entered < 0 ? -1 : rex_stream_driver.cuStreamQuery(queue->stream);
+    rex_stream_leave(entered);
+    bool lost = found != 0 && found != REX_CUDA_NOT_READY;
+    if (lost) {
+        keep_loss(queue, why);
+        rex_note_all(noted, &queue->noted);
+    }
+    rex_unlock(&queue->lock);
+    return lost;
+}
+
 void rex_queue_watch(struct rex_queue *queue)
 {
-    queue->pending =
-        (struct rex_pending){.name = queue->name, .number = queue->gpu.number, .uses = uses, .runs = runs, .wait = wait_for};
+    queue->pending = (struct rex_pending){.name = queue->name, .number = queue->gpu.number, .uses = uses, .runs = runs, .wait = wait_for,
+                                          .is_lost = is_lost};
 }

@@ -5,6 +5,7 @@
  */
 #include "event.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "error.h"
@@ -55,7 +56,8 @@ static int make_driver_event(struct rex_driver_event *made, const struct rex_gpu
     void *context;
     if (rex_cuda_context_hold(gpu->ordinal, &context) != 0)
         return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
-    *made = (struct rex_driver_event){.context = gpu->context, .ordinal = gpu->ordinal, .forks = rex_forks()};
+    *made = (struct rex_driver_event){
+        .context = gpu->context, .ordinal = gpu->ordinal, .number = gpu->number, .forks = rex_forks()};
     if (REX_STREAM(cuEventCreate, &made->handle, 0) == 0)
         return REX_OK;
     rex_cuda_context_release(gpu->ordinal);
@@ -205,12 +207,24 @@ static int look_at(struct rex_event *event, const char *call, struct seen *seen)
     return REX_OK;
 }
 
+/* The driver's call has failed, it may be for a kernel that did: then the device is lost, and the message has the kernels of its queues. */
+static int failed(const struct rex_driver_event *driver, const char *call)
+{
+    struct rex_noted noted = {.count = 0};
+    char why[256], kernels[REX_NOTED_TEXT];
+    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues make calls of their own */
+    if (!rex_pending_ask(driver->number, why, &noted))
+        return rex_fail(REX_ECUDA, "%s: %s", call, why);
+    rex_noted_list(&noted, kernels);
+    return rex_fail(REX_ECUDA, "%s: %s; launched since the last wait: %s", call, why, kernels);
+}
+
 int rex_event_sync(struct rex_event *event)
 {
     struct seen seen;
     int result = look_at(event, "rex_event_sync", &seen);
     if (result == REX_OK && seen.driver != NULL && REX_STREAM(cuEventSynchronize, seen.driver->handle) != 0)
-        result = rex_fail(REX_ECUDA, "rex_event_sync: %s", rex_cuda_why());
+        result = failed(seen.driver, "rex_event_sync");
     return result;
 }
 
@@ -223,7 +237,7 @@ int rex_event_done(struct rex_event *event)
     int found = rex_stream_driver.cuEventQuery(seen.driver->handle);
     if (found != 0 && found != REX_CUDA_NOT_READY) {
         rex_cuda_record(found, "cuEventQuery");
-        return rex_fail(REX_ECUDA, "rex_event_done: %s", rex_cuda_why());
+        return failed(seen.driver, "rex_event_done");
     }
     return found == 0;
 }
@@ -248,7 +262,7 @@ int rex_event_seconds(struct rex_event *begin, struct rex_event *end, double *se
     if (first.driver == NULL)
         *seconds = seconds_between(&first.at, &last.at);
     else if (REX_STREAM(cuEventElapsedTime, &milliseconds, first.driver->handle, last.driver->handle) != 0)
-        return rex_fail(REX_ECUDA, "rex_event_seconds: %s", rex_cuda_why());
+        return failed(first.driver, "rex_event_seconds");
     else
         *seconds = milliseconds / 1000.0;
     return REX_OK;

@@ -14,7 +14,8 @@ struct rex_driver_event {
     struct rex_driver_event *next;
     void *handle;  /* the driver's event, */
     void *context; /* made in this context */
-    int ordinal;   /* of this GPU */
+    int ordinal;   /* of this GPU, */
+    int number;    /* libomptarget's device */
     unsigned forks;
 };
 

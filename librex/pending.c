@@ -159,6 +159,17 @@ int rex_pending_unload(const struct rex_registration *registration, bool last)
     return result == REX_OK ? any_lost(what) : result;
 }
 
+bool rex_pending_ask(int number, const char *why, struct rex_noted *noted)
+{
+    bool lost = false;
+    rex_lock(&lock);
+    for (struct rex_pending *each = all; each != NULL; each = each->next)
+        if (each->number == number && each->is_lost(each, why, noted))
+            lost = true;
+    rex_unlock(&lock);
+    return lost;
+}
+
 void rex_pending_wait(const struct rex_map *map, int number, const char *call)
 {
     rex_lock(&lock);

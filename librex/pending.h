@@ -7,6 +7,7 @@
 
 #include "rex/map.h"
 
+struct rex_noted;
 struct rex_registration;
 
 /* Somebody whose work may be unfinished: a queue. Its functions are called with the list locked and lock what is theirs. */
@@ -18,6 +19,8 @@ struct rex_pending {
     bool (*uses)(struct rex_pending *pending, const void *begin, size_t size);
     bool (*runs)(struct rex_pending *pending, const struct rex_registration *registration);
     int (*wait)(struct rex_pending *pending); /* 0 or an error */
+    /* A call of the driver failed elsewhere, with WHY: is the device lost? That is kept then, and NOTED gets the unfinished kernels. */
+    bool (*is_lost)(struct rex_pending *pending, const char *why, struct rex_noted *noted);
 };
 
 void rex_pending_add(struct rex_pending *pending);
@@ -36,6 +39,9 @@ void rex_pending_lose(const struct rex_pending *pending, const char *why);
 
 /* REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would abort; else 0. WHAT begins the message. */
 int rex_pending_lost(int number, const char *what);
+
+/* All of those on device NUMBER are asked whether it is lost, as above. */
+bool rex_pending_ask(int number, const char *why, struct rex_noted *noted);
 
 /* Wait for all unfinished work on device NUMBER that may use MAP's rows (NULL: anything), with a warning that names it and CALL. */
 void rex_pending_wait(const struct rex_map *map, int number, const char *call);

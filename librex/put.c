@@ -43,10 +43,7 @@ void rex_queue_note_graph(struct rex_queue *queue, const struct rex_graph *graph
     queue->busy = true;
     queue->serial++;
     rex_spans_use(&queue->gpu.spans, &graph->gpu.spans);
-    for (uint32_t i = 0; i < graph->noted.count && i < REX_NOTED; i++)
-        rex_note(&queue->noted, graph->noted.kernel[i].name, graph->noted.kernel[i].registration);
-    if (graph->noted.count > REX_NOTED)
-        queue->noted.count = REX_NOTED + 1;
+    rex_note_all(&queue->noted, &graph->noted);
 }
 
 static int put_in_stream(struct rex_queue *queue, struct rex_work *work)

@@ -29,6 +29,19 @@ static inline void rex_note(struct rex_noted *noted, const char *name, const str
     noted->count += noted->count <= REX_NOTED;
 }
 
+/* All of MORE as well. */
+static inline void rex_note_all(struct rex_noted *noted, const struct rex_noted *more)
+{
+    for (uint32_t i = 0; i < more->count && i < REX_NOTED; i++)
+        rex_note(noted, more->kernel[i].name, more->kernel[i].registration);
+    if (more->count > REX_NOTED)
+        noted->count = REX_NOTED + 1;
+}
+
+/* A list of them for a message; "no kernel" where there is none. */
+#define REX_NOTED_TEXT 1024
+void rex_noted_list(const struct rex_noted *noted, char list[REX_NOTED_TEXT]);
+
 struct rex_queue {
     pthread_mutex_t lock; /* of all below */
     struct rex_pending pending;

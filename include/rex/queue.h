@@ -211,8 +211,8 @@ REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 REX_API int rex_queue_wait(struct rex_queue *queue, struct rex_event *event);
 
 /**
- * rex_event_sync(): waits until what @event stands for is done. Returns 0, REX_EINVAL (it was never recorded, or in a graph), REX_ECUDA
- * or REX_EFORK. Since 0.1.
+ * rex_event_sync(): waits until what @event stands for is done. Returns 0, REX_EINVAL (it was never recorded, or in a graph), REX_ECUDA,
+ * with the names of the kernels of the device's queues where one has failed, or REX_EFORK. Since 0.1.
  */
 REX_API int rex_event_sync(struct rex_event *event);
 
@@ -221,7 +221,8 @@ REX_API int rex_event_done(struct rex_event *event);
 
 /**
  * rex_event_seconds(): stores in @seconds the time between two events that are both done, as the device measured it. Returns 0,
- * REX_EINVAL (one was never recorded, or they are of different devices) or REX_ECUDA (one is not done). Since 0.1.
+ * REX_EINVAL (one was never recorded, or they are of different devices), REX_ECUDA (one is not done, or as for rex_event_sync()) or
+ * REX_EFORK. Since 0.1.
  */
 REX_API int rex_event_seconds(struct rex_event *begin, struct rex_event *end, double *seconds);
 

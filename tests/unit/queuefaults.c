@@ -289,9 +289,48 @@ static void lose_before_free(const void *context)
     CHECK_MENTIONS(rex_last_error(), "rex_device_free: device 0 is lost, since queue \"doomed\"");
 }
 
+/* Nobody has waited but for an event: what fails then has the kernels of all queues, and libomptarget is not asked any more. */
+static int wait_for_event(struct rex_event *event, int with)
+{
+    double seconds;
+    return with == 0 ? rex_event_sync(event) : with == 1 ? rex_event_done(event) : rex_event_seconds(event, event, &seconds);
+}
+
+static void lose_in_event(const void *context)
+{
+    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_event_done: cuEventQuery: ",
+                                       "rex_event_seconds: cuEventElapsedTime: "};
+    const int with = *(const int *)context;
+    struct rex_queue *queue, *idle;
+    struct rex_event *event;
+    static int64_t value[4];
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&module, &idle, 0, "idle", 0), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    CHECK_EQUAL(rex_event_record(event, idle), REX_OK);
+    *(int *)in_driver("fake_cuda_lost") = 719;
+    CHECK_EQUAL(wait_for_event(event, with), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), says[with]);
+    CHECK_MENTIONS(rex_last_error(), "CUDA_ERROR_LAUNCH_FAILED; launched since the last wait: \"plain__kernel__\"");
+    uint32_t begins = the_record()->counts[FAKE_BEGIN];
+    REX_DATA_MAP(map, REX_TO(value, 4));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &map), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "data begin: device 0 is lost, since queue \"");
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins);
+    CHECK_EQUAL(launch(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "is lost");
+    rex_event_destroy(event);
+}
+
 static void test_lost(void **state)
 {
+    static const int ways[] = {0, 1, 2};
     (void)state;
+    for (size_t i = 0; i < COUNT(ways); i++)
+        in_child(lose_in_event, &ways[i]);
     in_child(lose, NULL);
     in_child(lose_before_free, NULL);
 }
