@@ -32,7 +32,7 @@ void rex_noted_list(const struct rex_noted *noted, char list[REX_NOTED_TEXT])
 }
 
 /* The device has met with an error, which stays: every later call will give the same. */
-static void keep_loss(struct rex_queue *queue, const char *why)
+void rex_queue_keep_loss(struct rex_queue *queue, const char *why)
 {
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
     rex_pending_lose(&queue->pending, queue->lost);
@@ -41,7 +41,7 @@ static void keep_loss(struct rex_queue *queue, const char *why)
 int rex_queue_lose(struct rex_queue *queue)
 {
     char kernels[REX_NOTED_TEXT];
-    keep_loss(queue, rex_cuda_why());
+    rex_queue_keep_loss(queue, rex_cuda_why());
     rex_noted_list(&queue->noted, kernels);
     return rex_fail(REX_ECUDA, "queue \"%s\": %s; launched since the last wait: %s", queue->name, queue->lost, kernels);
 }
@@ -126,7 +126,7 @@ static bool is_lost(struct rex_pending *pending, const char *why, struct rex_not
     rex_stream_leave(entered);
     bool lost = found != 0 && found != REX_CUDA_NOT_READY;
     if (lost) {
-        keep_loss(queue, why);
+        rex_queue_keep_loss(queue, why);
         rex_note_all(noted, &queue->noted);
     }
     rex_unlock(&queue->lock);

@@ -26,11 +26,14 @@ int rex_queue_refuse_lost(const struct rex_queue *queue)
 
 int rex_queue_blame(struct rex_queue *queue, int result)
 {
-    int found = result == REX_ECUDA && queue->busy ? rex_stream_driver.cuStreamQuery(queue->stream) : 0;
+    int found = result == REX_ECUDA ? rex_stream_driver.cuStreamQuery(queue->stream) : 0;
     if (found == 0 || found == REX_CUDA_NOT_READY)
         return result;
     rex_cuda_record(found, "cuStreamQuery");
-    return rex_queue_lose(queue);
+    if (queue->busy)
+        return rex_queue_lose(queue);
+    rex_queue_keep_loss(queue, rex_cuda_why()); /* its own work is done: what failed is another queue's, which will name it */
+    return result;
 }
 
 int rex_queue_settle(struct rex_queue *queue)

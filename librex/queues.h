@@ -81,12 +81,15 @@ void rex_queue_watch(struct rex_queue *queue);
 /* The locked QUEUE's device has met with the error in rex_cuda_why(), which stays: records that and returns REX_ECUDA. */
 int rex_queue_lose(struct rex_queue *queue);
 
+/* The same without an error: WHY is kept. */
+void rex_queue_keep_loss(struct rex_queue *queue, const char *why);
+
 /* REX_ECUDA where the locked QUEUE's device is lost, else 0. */
 int rex_queue_refuse_lost(const struct rex_queue *queue);
 
 /*
  * What came of a call of the driver for the locked QUEUE: RESULT; but where that is REX_ECUDA and the call failed for something that went
- * before, the device is lost, and the message says what ran. The context is current.
+ * before, the device is lost, and the message says what ran, unless that was in other queues alone. The context is current.
  */
 int rex_queue_blame(struct rex_queue *queue, int result);
 

@@ -325,6 +325,28 @@ static void lose_in_event(const void *context)
     rex_event_destroy(event);
 }
 
+/* What is put in a queue fails for the work of another. */
+static void lose_in_another(const void *context)
+{
+    struct rex_queue *queue, *idle;
+    static int64_t value[4];
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&module, &idle, 0, "idle", 0), REX_OK);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    *(int *)in_driver("fake_cuda_lost") = 719;
+    CHECK_EQUAL(rex_queue_fill(idle, (void *)4096, "", 1, 16), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
+    REX_DATA_MAP(map, REX_TO(value, 4));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &map), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "data begin: device 0 is lost, since queue \"idle\" met with cuStreamQuery");
+    CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
+    CHECK_MENTIONS(rex_last_error(), "\"plain__kernel__\"");
+}
+
 static void test_lost(void **state)
 {
     static const int ways[] = {0, 1, 2};
@@ -333,6 +355,7 @@ static void test_lost(void **state)
         in_child(lose_in_event, &ways[i]);
     in_child(lose, NULL);
     in_child(lose_before_free, NULL);
+    in_child(lose_in_another, NULL);
 }
 
 /* A driver without graphs has no queues; the rest works. */
