@@ -127,10 +127,13 @@ static int link_on(const struct linker *linker, int gpu, const unsigned char *pt
     void *context;
     if (rex_cuda_context_hold(gpu, &context) != 0)
         return rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", name, gpu, rex_cuda_why());
-    int result = CUDA(cuCtxPushCurrent, context) == 0
-                     ? link_ptx(linker, ptx, size, name, cubin, cubin_size)
-                     : rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", name, gpu, rex_cuda_why());
-    linker->cuCtxPopCurrent(&context);
+    int result = REX_OK;
+    if (CUDA(cuCtxPushCurrent, context) != 0)
+        result = rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", name, gpu, rex_cuda_why());
+    else {
+        result = link_ptx(linker, ptx, size, name, cubin, cubin_size);
+        linker->cuCtxPopCurrent(&context);
+    }
     rex_cuda_context_release(gpu);
     return result;
 }

@@ -2,8 +2,9 @@
  * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90; 90,80: one of each) and gives host
  * memory; what queues use is in stream.c, what compiles PTX in link.c.
  *
- * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_VERSION is the CUDA release (13000). A
- * build with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
+ * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
+ * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
+ * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,6 +18,26 @@ static int setting(const char *name, int otherwise)
     const char *value = getenv(name);
     return value != NULL ? atoi(value) : otherwise;
 }
+
+/* What the function is told to return; also for stream.c. */
+int fake_cuda_result(const char *name);
+int fake_cuda_result(const char *name)
+{
+    static int since;
+    char wanted[64];
+    int result = 0, number = 0;
+    const char *value = getenv("FAKE_CUDA_BREAKS");
+    if (value == NULL || sscanf(value, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
+        return 0;
+    return number == 0 || ++since == number ? result : 0;
+}
+
+#define BREAK(name)                                                                                                    \
+    do {                                                                                                               \
+        int result_ = fake_cuda_result(name);                                                                          \
+        if (result_ != 0)                                                                                              \
+            return result_;                                                                                            \
+    } while (0)
 
 int cuInit(unsigned flags);
 int cuInit(unsigned flags)
@@ -178,6 +199,7 @@ static __thread void *pushed[FAKE_STACK];
 
 int cuCtxPushCurrent_v2(void *context)
 {
+    BREAK("cuCtxPushCurrent");
     if (!is_context(context) || fake_cuda_current == FAKE_STACK)
         return 201; /* CUDA_ERROR_INVALID_CONTEXT */
     pushed[fake_cuda_current++] = context;
@@ -202,12 +224,14 @@ int cuCtxGetCurrent(void **context)
 int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
     (void)flags;
+    BREAK("cuMemHostAlloc");
     *memory = malloc(size);
     return *memory != NULL ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
 }
 
 int cuMemFreeHost(void *memory)
 {
+    BREAK("cuMemFreeHost");
     free(memory);
     return 0;
 }
@@ -215,11 +239,13 @@ int cuMemFreeHost(void *memory)
 int cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
 {
     (void)address, (void)size, (void)flags;
+    BREAK("cuMemHostRegister");
     return 0;
 }
 
 int cuMemHostUnregister(void *address)
 {
     (void)address;
+    BREAK("cuMemHostUnregister");
     return 0;
 }

@@ -2,8 +2,7 @@
  * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, computes nothing, and fails where it is
  * told to.
  *
- * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0). FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call of function NAME
- * return RESULT, each call where N is 0. FAKE_OLD: a build without graphs, and without what came later.
+ * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0). FAKE_OLD: a build without graphs, and without what came later.
  *
  * As the real driver by default since CUDA 12.2, it loads a kernel when it is first needed, and cannot while the device is at work.
  *
@@ -61,18 +60,12 @@ static int count(const char *name)
     return number;
 }
 
+int fake_cuda_result(const char *name);
+
 static int breaks(const char *name)
 {
-    static int since;
-    char wanted[64];
-    int result = 0, number = 0;
-    const char *setting = getenv("FAKE_CUDA_BREAKS");
     count(name);
-    if (fake_cuda_lost != 0)
-        return fake_cuda_lost;
-    if (setting == NULL || sscanf(setting, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
-        return 0;
-    return number == 0 || ++since == number ? result : 0;
+    return fake_cuda_lost != 0 ? fake_cuda_lost : fake_cuda_result(name);
 }
 
 #define FUNCTION(name, ...)                                                                                            \

@@ -7,6 +7,7 @@
 #include "bound.h"
 
 #include "context.h"
+#include "cuda.h"
 #include "image.h"
 #include "list.h"
 
@@ -180,6 +181,32 @@ static void faulty(const void *context)
     CHECK_EQUAL(context_users(), 0);
 }
 
+static int (*function_of_driver(const char *name))(void *)
+{
+    int (*function)(void *);
+    void *address = in_driver(name);
+    memcpy(&function, &address, sizeof function);
+    return function;
+}
+
+/* A context that cannot be entered is not left either: the program's own stays the thread's. */
+static void not_entered(const void *context)
+{
+    struct rex_image image;
+    void *theirs, *current = NULL;
+    (void)context;
+    use_gpu(90);
+    rex_configure(REX_OPTION_CACHE, "off");
+    CHECK_EQUAL(rex_cuda_context_hold(0, &theirs), 0);
+    CHECK_EQUAL(function_of_driver("cuCtxPushCurrent_v2")(theirs), 0);
+    setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:800:0", 1);
+    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
+    check_message("for compiling the PTX: cuCtxPushCurrent: CUDA_ERROR_NOT_PERMITTED");
+    CHECK_EQUAL(function_of_driver("cuCtxGetCurrent")(&current), 0);
+    CHECK(current == theirs);
+    CHECK_EQUAL(context_users(), 1);
+}
+
 static void test_linker_faults(void **state)
 {
     static const struct fault faults[] = {
@@ -195,6 +222,7 @@ static void test_linker_faults(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(faults); i++)
         in_child(faulty, &faults[i]);
+    in_child(not_entered, NULL);
 }
 
 /* What the linker gives may be anything. */
