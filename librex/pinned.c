@@ -21,9 +21,10 @@ struct range {
     uintptr_t begin;
     size_t size;
     bool ours; /* rex_pinned_alloc() made it */
+    bool busy; /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list; the driver is never called under it */
 static struct range *ranges;
 
 static int failed(const char *what, size_t size)
@@ -33,33 +34,48 @@ static int failed(const char *what, size_t size)
 
 /* ---- the list ------------------------------------------------------------------------------------------------------------------- */
 
+/* What rex_pinned_free() is at work on may be freed already, and other memory in its place. */
 static const struct range *overlapping(uintptr_t begin, size_t size)
 {
     const struct range *range = ranges;
-    while (range != NULL && (begin >= range->begin + range->size || range->begin >= begin + size))
+    while (range != NULL &&
+           (begin >= range->begin + range->size || range->begin >= begin + size || (range->ours && range->busy)))
         range = range->next;
     return range;
 }
 
-/* Take the range that begins at ADDRESS off the list, if it is of that kind; NULL if there is none. */
-static struct range *take(const void *address, bool ours)
-{
-    struct range **at = &ranges, *found;
-    rex_lock(&lock);
-    while (*at != NULL && ((*at)->begin != (uintptr_t)address || (*at)->ours != ours))
-        at = &(*at)->next;
-    if ((found = *at) != NULL)
-        *at = found->next;
-    rex_unlock(&lock);
-    return found;
-}
-
 static void put(struct range *range)
 {
-    rex_lock(&lock);
     range->next = ranges;
     ranges = range;
+}
+
+/* The range that begins at ADDRESS, if it is of that kind, for the caller to end; NULL if there is none. */
+static struct range *claim(const void *address, bool ours)
+{
+    rex_lock(&lock);
+    struct range *range = ranges;
+    while (range != NULL && (range->begin != (uintptr_t)address || range->ours != ours || range->busy))
+        range = range->next;
+    if (range != NULL)
+        range->busy = true;
     rex_unlock(&lock);
+    return range;
+}
+
+/* The driver has done its work on RANGE, or failed at it: what is still pinned stays on the list. */
+static void settle(struct range *range, bool pinned)
+{
+    struct range **at = &ranges;
+    rex_lock(&lock);
+    range->busy = false;
+    while (!pinned && *at != range)
+        at = &(*at)->next;
+    if (!pinned)
+        *at = range->next;
+    rex_unlock(&lock);
+    if (!pinned)
+        free(range);
 }
 
 static struct range *new_range(const void *address, size_t size, bool ours)
@@ -68,7 +84,7 @@ static struct range *new_range(const void *address, size_t size, bool ours)
     if (range == NULL)
         rex_fail_memory(sizeof *range, "a pinned range");
     else
-        *range = (struct range){NULL, (uintptr_t)address, size, ours};
+        *range = (struct range){.begin = (uintptr_t)address, .size = size, .ours = ours};
     return range;
 }
 
@@ -95,9 +111,10 @@ static int release(void *memory, size_t size)
         free(memory);
         return REX_OK;
     }
-    int result = rex_cuda_host_free(memory) == 0 ? REX_OK : failed("rex_pinned_free", size);
+    if (rex_cuda_host_free(memory) != 0)
+        return failed("rex_pinned_free", size);
     rex_context_release();
-    return result;
+    return REX_OK;
 }
 
 void *rex_pinned_alloc(size_t size)
@@ -113,19 +130,21 @@ void *rex_pinned_alloc(size_t size)
         return NULL;
     }
     range->begin = (uintptr_t)memory;
+    rex_lock(&lock);
     put(range);
+    rex_unlock(&lock);
     return memory;
 }
 
 int rex_pinned_free(void *memory)
 {
-    struct range *range = memory != NULL ? take(memory, true) : NULL;
+    struct range *range = memory != NULL ? claim(memory, true) : NULL;
     if (memory == NULL)
         return REX_OK;
     if (range == NULL)
         return rex_fail(REX_EINVAL, "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already", memory);
     int result = release(memory, range->size);
-    free(range);
+    settle(range, result != REX_OK);
     return result;
 }
 
@@ -142,17 +161,28 @@ static int pin(void *address, size_t size)
     return failed("rex_pin", size);
 }
 
-/* The list is locked throughout, so that of two threads that pin one range the second is told. */
-static int pin_range(struct range *range)
+static int unpin(void *address, size_t size)
 {
+    if (rex_cuda_devices() == 0)
+        return REX_OK;
+    if (rex_cuda_host_unpin(address) != 0)
+        return failed("rex_unpin", size);
+    rex_context_release();
+    return REX_OK;
+}
+
+/* Before the driver is called, so that of two threads that pin one range the second is told. */
+static int list(struct range *range)
+{
+    int result = REX_OK;
     rex_lock(&lock);
     const struct range *other = overlapping(range->begin, range->size);
-    int result = other != NULL ? rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p overlap the %zu pinned at %p", range->size,
-                                          (void *)range->begin, other->size, (void *)other->begin)
-                               : pin((void *)range->begin, range->size);
-    if (result == REX_OK) {
-        range->next = ranges;
-        ranges = range;
+    if (other != NULL)
+        result = rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p overlap the %zu pinned at %p", range->size, (void *)range->begin,
+                          other->size, (void *)other->begin);
+    else {
+        range->busy = true;
+        put(range);
     }
     rex_unlock(&lock);
     return result;
@@ -163,22 +193,22 @@ int rex_pin(void *address, size_t size)
     if (address == NULL || size == 0 || (uintptr_t)address > UINTPTR_MAX - size)
         return rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p", size, address);
     struct range *range = new_range(address, size, false);
-    int result = range != NULL ? pin_range(range) : REX_ENOMEM;
-    if (result != REX_OK)
+    int result = range != NULL ? list(range) : REX_ENOMEM;
+    if (result != REX_OK) {
         free(range);
+        return result;
+    }
+    result = pin(address, size);
+    settle(range, result == REX_OK);
     return result;
 }
 
 int rex_unpin(void *address)
 {
-    struct range *range = take(address, false);
+    struct range *range = claim(address, false);
     if (range == NULL)
         return rex_fail(REX_EINVAL, "rex_unpin: nothing that rex_pin pinned begins at %p", address);
-    int result = REX_OK;
-    if (rex_cuda_devices() > 0) {
-        result = rex_cuda_host_unpin(address) == 0 ? REX_OK : failed("rex_unpin", range->size);
-        rex_context_release();
-    }
-    free(range);
+    int result = unpin(address, range->size);
+    settle(range, result != REX_OK);
     return result;
 }

@@ -1,5 +1,5 @@
 /*
- * context.c - the primary context of a GPU: who activated it, who releases it; and children of fork, whose parents have other threads.
+ * context.c - the primary context of a GPU: who activated it, who releases it; pinned memory; children of fork, whatever other threads did.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -112,6 +112,58 @@ static void test_contexts(void **state)
     in_child(refused, NULL);
 }
 
+/* ---- pinned memory ------------------------------------------------------------------------------------------------- */
+
+/* What the driver does not end stays pinned, with its context, and may be ended later. */
+static void not_ended(const void *context)
+{
+    static char bytes[8192];
+    (void)context;
+    begin("auto");
+    void *memory = rex_pinned_alloc(100);
+    CHECK(memory != NULL);
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    setenv("FAKE_CUDA_BREAKS", "cuMemHostUnregister:719:0", 1);
+    CHECK_EQUAL(rex_unpin(bytes), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "rex_unpin, 8192 bytes: cuMemHostUnregister: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(rex_unpin(bytes), REX_ECUDA);
+    CHECK_EQUAL(rex_pin(bytes + 4096, 4096), REX_EINVAL);
+    setenv("FAKE_CUDA_BREAKS", "cuMemFreeHost:719:0", 1);
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
+    CHECK_EQUAL(rex_pinned_free(memory), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "rex_pinned_free, 100 bytes: cuMemFreeHost: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(rex_pin((char *)memory + 10, 10), REX_EINVAL);
+    CHECK_EQUAL(users(), 1);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(rex_pinned_free(memory), REX_EINVAL);
+    CHECK_EQUAL(users(), 0);
+}
+
+/* What the driver does not pin is not listed. */
+static void not_begun(const void *context)
+{
+    static char bytes[8192];
+    (void)context;
+    begin("auto");
+    setenv("FAKE_CUDA_BREAKS", "cuMemHostRegister:719:0", 1);
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_ECUDA);
+    CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
+    CHECK_EQUAL(users(), 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+static void test_pinned(void **state)
+{
+    (void)state;
+    in_child(not_ended, NULL);
+    in_child(not_begun, NULL);
+}
+
 /* ---- fork ------------------------------------------------------------------------------------------------------------- */
 
 static int stop;
@@ -179,6 +231,6 @@ static void test_forks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_forks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_pinned), cmocka_unit_test(test_forks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
