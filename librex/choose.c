@@ -122,8 +122,8 @@ static int nothing_suits(const struct rex_sources *sources)
     if (sources->missing.length > 0)
         rex_report_add(&listing.text, "; there is no %s", sources->missing.text);
     if (rex_cuda_devices() == 0)
-        return rex_fail(REX_ENODEVICE, "no device image can be used: %s; this process has no NVIDIA GPU: %s", listing.text.text,
-                        rex_cuda_why());
+        return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
+                        "no device image can be used: %s; this process has no NVIDIA GPU: %s", listing.text.text, rex_cuda_why());
     return rex_fail(REX_ENODEVICE, "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u", sm, listing.text.text, sm);
 }
 

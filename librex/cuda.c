@@ -44,6 +44,8 @@ static unsigned architectures[REX_CUDA_DEVICES_MAX];
 static char absent[1024];      /* why there is no device; written once */
 static int broken;             /* although a GPU seems to be there */
 static __thread char why[512]; /* the last call of this thread that failed */
+static bool started;           /* the driver: it has devices, or cuInit is at work */
+static bool forked;            /* it was started in a parent: no call of it works here, and some may hang */
 
 int rex_cuda_record(int result, const char *call)
 {
@@ -129,9 +131,18 @@ static unsigned architecture(int number)
     return (unsigned)(major * 10 + minor);
 }
 
+static void note_child(void)
+{
+    forked = forked || __atomic_load_n(&started, __ATOMIC_RELAXED);
+}
+
 static void start(void)
 {
     int count = 0, result = 0;
+    if (forked) /* while the parent was here */
+        return;
+    pthread_atfork(NULL, NULL, note_child);
+    __atomic_store_n(&started, true, __ATOMIC_RELAXED);
     enum rex_nogpu cause = open_library() != 0 ? REX_NOGPU_LIBRARY : find_functions() != 0 ? REX_NOGPU_FUNCTION : REX_NOGPU_COUNT;
     if (cause == REX_NOGPU_COUNT && ((result = CUDA(cuInit, 0)) != 0 || (result = CUDA(cuDeviceGetCount, &count)) != 0))
         cause = REX_NOGPU_RESULT;
@@ -139,6 +150,7 @@ static void start(void)
         snprintf(absent, sizeof absent, "%s", cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
         broken = rex_nogpu_explain(cause, result, absent, sizeof absent);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", absent);
+        __atomic_store_n(&started, false, __ATOMIC_RELAXED);
         return;
     }
     devices = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
@@ -161,19 +173,25 @@ static void start_once(void)
 int rex_cuda_devices(void)
 {
     start_once();
-    return devices;
+    return forked ? 0 : devices;
+}
+
+bool rex_cuda_forked(void)
+{
+    start_once();
+    return forked;
 }
 
 const char *rex_cuda_why(void)
 {
     start_once();
-    return absent[0] != '\0' ? absent : why;
+    return forked ? REX_NOGPU_FORKED : absent[0] != '\0' ? absent : why;
 }
 
 int rex_cuda_broken(void)
 {
     start_once();
-    return broken;
+    return forked || broken;
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])

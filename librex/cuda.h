@@ -3,6 +3,7 @@
 #define REX_INTERNAL_CUDA_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Devices beyond these are left to libomptarget. */
@@ -11,6 +12,9 @@
 /* Number of NVIDIA GPUs that this process may use; 0 also where there is no driver: rex_cuda_why() then says why. */
 int rex_cuda_devices(void);
 const char *rex_cuda_why(void);
+
+/* Whether there is none because the process is a child of fork, and its parent has started the driver, or began to. */
+bool rex_cuda_forked(void);
 
 /* Whether there is no GPU to use although there seems to be one, and CUDA_VISIBLE_DEVICES does not say so. */
 int rex_cuda_broken(void);

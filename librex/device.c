@@ -80,7 +80,7 @@ static int no_gpu(void)
 {
     char message[REX_MESSAGE_MAX];
     snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
-    return rex_fail_again(REX_EDEVICE, message);
+    return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
 }
 
 int rex_gpu_count(void)

@@ -160,8 +160,8 @@ static int check_device(const struct rex_image *image, const struct rex_release 
                                                        image->path, release->number)
                                             : REX_OK;
     if (rex_cuda_devices() == 0)
-        return rex_fail(REX_ENODEVICE, "device image %s is for an NVIDIA GPU (sm_%u), and this process has none: %s", image->path,
-                        sm, rex_cuda_why());
+        return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
+                        "device image %s is for an NVIDIA GPU (sm_%u), and this process has none: %s", image->path, sm, rex_cuda_why());
     for (int i = 0; i < rex_cuda_devices(); i++)
         if (rex_image_suits(sm, rex_cuda_architecture(i)))
             return REX_OK;

@@ -187,7 +187,7 @@ static bool explain_result(const struct text *text, int result)
     switch (result) {
     case NO_DEVICE:
     case INVALID_DEVICE: return explain_none(text);
-    case NOT_INITIALIZED: add(text, "; a child of fork cannot use a driver that its parent has started"); return true;
+    case NOT_INITIALIZED: add(text, "; " REX_NOGPU_FORKED); return true;
     case STUB_LIBRARY:
         add(text, "; the libcuda.so.1 that was found is the toolkit's stub: take its folder out of LD_LIBRARY_PATH");
         return true;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define REX_NOGPU_FORKED "a child of fork cannot use a driver that its parent has started"
+
 /* What stopped the driver. */
 enum rex_nogpu {
     REX_NOGPU_LIBRARY,  /* libcuda.so.1 cannot be opened */

@@ -20,8 +20,9 @@ struct range {
     struct range *next;
     uintptr_t begin;
     size_t size;
-    bool ours; /* rex_pinned_alloc() made it */
-    bool busy; /* a thread has the driver pin it, or end that: nobody else may end it */
+    bool ours;    /* rex_pinned_alloc() made it */
+    bool drivers; /* the driver pinned it: there was a GPU */
+    bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list; the driver is never called under it */
@@ -29,7 +30,7 @@ static struct range *ranges;
 
 static int failed(const char *what, size_t size)
 {
-    return rex_fail(REX_ECUDA, "%s, %zu bytes: %s", what, size, rex_cuda_why());
+    return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ECUDA, "%s, %zu bytes: %s", what, size, rex_cuda_why());
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------------------------------- */
@@ -84,7 +85,7 @@ static struct range *new_range(const void *address, size_t size, bool ours)
     if (range == NULL)
         rex_fail_memory(sizeof *range, "a pinned range");
     else
-        *range = (struct range){.begin = (uintptr_t)address, .size = size, .ours = ours};
+        *range = (struct range){.begin = (uintptr_t)address, .size = size, .ours = ours, .drivers = rex_cuda_devices() > 0};
     return range;
 }
 
@@ -105,14 +106,15 @@ static int allocate(void **memory, size_t size)
     return REX_OK;
 }
 
-static int release(void *memory, size_t size)
+static int release(const struct range *range)
 {
-    if (rex_cuda_devices() == 0) {
+    void *memory = (void *)range->begin;
+    if (!range->drivers)
         free(memory);
+    if (!range->drivers || rex_cuda_forked()) /* what the driver gave the parent is the parent's */
         return REX_OK;
-    }
     if (rex_cuda_host_free(memory) != 0)
-        return failed("rex_pinned_free", size);
+        return failed("rex_pinned_free", range->size);
     rex_context_release();
     return REX_OK;
 }
@@ -122,6 +124,10 @@ void *rex_pinned_alloc(size_t size)
     void *memory = NULL;
     if (size == 0) {
         rex_fail(REX_EINVAL, "rex_pinned_alloc: a size of 0");
+        return NULL;
+    }
+    if (rex_cuda_forked()) {
+        failed("rex_pinned_alloc", size);
         return NULL;
     }
     struct range *range = new_range(NULL, size, true);
@@ -143,7 +149,7 @@ int rex_pinned_free(void *memory)
         return REX_OK;
     if (range == NULL)
         return rex_fail(REX_EINVAL, "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already", memory);
-    int result = release(memory, range->size);
+    int result = release(range);
     settle(range, result != REX_OK);
     return result;
 }
@@ -161,12 +167,12 @@ static int pin(void *address, size_t size)
     return failed("rex_pin", size);
 }
 
-static int unpin(void *address, size_t size)
+static int unpin(const struct range *range)
 {
-    if (rex_cuda_devices() == 0)
+    if (!range->drivers || rex_cuda_forked())
         return REX_OK;
-    if (rex_cuda_host_unpin(address) != 0)
-        return failed("rex_unpin", size);
+    if (rex_cuda_host_unpin((void *)range->begin) != 0)
+        return failed("rex_unpin", range->size);
     rex_context_release();
     return REX_OK;
 }
@@ -192,6 +198,8 @@ int rex_pin(void *address, size_t size)
 {
     if (address == NULL || size == 0 || (uintptr_t)address > UINTPTR_MAX - size)
         return rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p", size, address);
+    if (rex_cuda_forked())
+        return failed("rex_pin", size);
     struct range *range = new_range(address, size, false);
     int result = range != NULL ? list(range) : REX_ENOMEM;
     if (result != REX_OK) {
@@ -208,7 +216,7 @@ int rex_unpin(void *address)
     struct range *range = claim(address, false);
     if (range == NULL)
         return rex_fail(REX_EINVAL, "rex_unpin: nothing that rex_pin pinned begins at %p", address);
-    int result = unpin(address, range->size);
+    int result = unpin(range);
     settle(range, result != REX_OK);
     return result;
 }

@@ -56,15 +56,15 @@ struct rex_gpu {
 /**
  * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES counts), at most 64. 0 if there is none,
  * and then rex_last_error() says why, and what helps: no driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is
- * missing or not permitted, a driver of another version than the kernel module's. It starts the driver and makes no context.
- * Any thread. Since 0.1.
+ * missing or not permitted, a driver of another version than the kernel module's; in a child of fork, that its parent has started the
+ * driver (REX_EFORK). It starts the driver and makes no context. Any thread. Since 0.1.
  */
 REX_API int rex_gpu_count(void);
 
 /**
  * rex_gpu_get(): describes GPU @number, as the CUDA driver counts them, in @gpu. @size is sizeof *@gpu; that much is written. Returns 0;
  * REX_EINVAL (@gpu is NULL, @size is 0 or larger than this librex knows), REX_EDEVICE (there is no such GPU; the message says why there is
- * none at all) or REX_ECUDA; @gpu is unchanged then. Any thread. Since 0.1.
+ * none at all), REX_EFORK or REX_ECUDA; @gpu is unchanged then. Any thread. Since 0.1.
  */
 REX_API int rex_gpu_get(int number, struct rex_gpu *gpu, size_t size);
 

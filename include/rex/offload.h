@@ -94,7 +94,7 @@ struct ident;
  * REX_EDEVICE       a device number below -1 or above the number of devices.
  * REX_EABSENT       memory that has to be mapped on the device is not.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
- * REX_EFORK         the process is a child, forked after its parent began to use a GPU.
+ * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to count them or to pin memory.
  * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the message names the queue.
  * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row; libomptarget aborts on that.
  * Since 0.1.
@@ -396,23 +396,26 @@ REX_API int rex_module_on_host(const struct rex_module *module);
 
 /**
  * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with rex_pinned_free(). NULL with REX_EINVAL (a
- * size of 0), REX_ENOMEM or REX_ECUDA in rex_last_error_code(). Since 0.1.
+ * size of 0), REX_ENOMEM, REX_ECUDA or REX_EFORK in rex_last_error_code(). Since 0.1.
  */
 REX_API void *rex_pinned_alloc(size_t size);
 
 /**
- * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL (it is no such memory) or REX_ECUDA.
- * Since 0.1.
+ * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL (it is no such memory) or REX_ECUDA
+ * (it was not freed, and the call may be made again). Since 0.1.
  */
 REX_API int rex_pinned_free(void *memory);
 
 /**
  * rex_pin(): pins @size bytes at @address that the program has allocated. They must stay allocated until rex_unpin().
- * Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is pinned), REX_ENOMEM or REX_ECUDA. Since 0.1.
+ * Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is pinned), REX_ENOMEM, REX_ECUDA or REX_EFORK. Since 0.1.
  */
 REX_API int rex_pin(void *address, size_t size);
 
-/** rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned there) or REX_ECUDA. Since 0.1. */
+/**
+ * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned there) or REX_ECUDA (it stays pinned, and the
+ * call may be made again). Since 0.1.
+ */
 REX_API int rex_unpin(void *address);
 
 #ifdef __cplusplus

@@ -4,7 +4,8 @@
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
  * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
- * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does.
+ * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does. As the real driver it does nothing in a
+ * child of the process that started it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int setting(const char *name, int otherwise)
 {
@@ -19,13 +21,22 @@ static int setting(const char *name, int otherwise)
     return value != NULL ? atoi(value) : otherwise;
 }
 
-/* What the function is told to return; also for stream.c. */
+static pid_t started_in;
+
+static int is_forked(void)
+{
+    return started_in != 0 && started_in != getpid();
+}
+
+/* What the function is to return, if not 0; also for stream.c and link.c. */
 int fake_cuda_result(const char *name);
 int fake_cuda_result(const char *name)
 {
     static int since;
     char wanted[64];
     int result = 0, number = 0;
+    if (is_forked())
+        return 3; /* CUDA_ERROR_NOT_INITIALIZED */
     const char *value = getenv("FAKE_CUDA_BREAKS");
     if (value == NULL || sscanf(value, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
         return 0;
@@ -43,12 +54,16 @@ int cuInit(unsigned flags);
 int cuInit(unsigned flags)
 {
     (void)flags;
-    return setting("FAKE_CUDA_FAILS", 0);
+    int result = is_forked() ? 3 : setting("FAKE_CUDA_FAILS", 0);
+    if (result == 0)
+        started_in = getpid();
+    return result;
 }
 
 int cuDeviceGetCount(int *count);
 int cuDeviceGetCount(int *count)
 {
+    BREAK("cuDeviceGetCount");
     *count = setting("FAKE_CUDA_DEVICES", 1);
     return 0;
 }
@@ -56,6 +71,7 @@ int cuDeviceGetCount(int *count)
 int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGet(int *device, int ordinal)
 {
+    BREAK("cuDeviceGet");
     *device = ordinal;
     return 0;
 }
@@ -63,6 +79,7 @@ int cuDeviceGet(int *device, int ordinal)
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
+    BREAK("cuDeviceGetAttribute");
     int sm = setting("FAKE_CUDA_SM", 90);
     const char *others = getenv("FAKE_CUDA_SM");
     for (int i = 0; i < device && others != NULL && (others = strchr(others, ',')) != NULL; i++)
@@ -74,6 +91,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceGetName(char *name, int size, int device)
 {
+    BREAK("cuDeviceGetName");
     snprintf(name, (size_t)size, "Fake GPU %d", device);
     return setting("FAKE_CUDA_NAME_FAILS", 0);
 }
@@ -82,6 +100,7 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
     (void)device;
+    BREAK("cuDeviceTotalMem");
     *bytes = (size_t)80 << 30;
     return 0;
 }
@@ -168,6 +187,7 @@ int fake_cuda_context_users(void)
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
+    BREAK("cuDevicePrimaryCtxGetState");
     *flags = context_flags[device];
     *active = __atomic_load_n(&context_users[device], __ATOMIC_RELAXED) > 0;
     return 0;
@@ -176,6 +196,7 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 #ifndef FAKE_ANCIENT
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
+    BREAK("cuDevicePrimaryCtxSetFlags");
     context_flags[device] = flags;
     return 0;
 }
@@ -183,6 +204,7 @@ int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
+    BREAK("cuDevicePrimaryCtxRetain");
     __atomic_fetch_add(&context_users[device], 1, __ATOMIC_RELAXED);
     *context = &context_users[device];
     return 0;
@@ -190,6 +212,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
 
 int cuDevicePrimaryCtxRelease_v2(int device)
 {
+    BREAK("cuDevicePrimaryCtxRelease");
     __atomic_fetch_sub(&context_users[device], 1, __ATOMIC_RELAXED);
     return 0;
 }
@@ -208,6 +231,7 @@ int cuCtxPushCurrent_v2(void *context)
 
 int cuCtxPopCurrent_v2(void **context)
 {
+    BREAK("cuCtxPopCurrent");
     if (fake_cuda_current == 0)
         return 201;
     *context = pushed[--fake_cuda_current];

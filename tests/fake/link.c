@@ -18,6 +18,8 @@
 
 extern __thread int fake_cuda_current; /* contexts that this thread has pushed */
 
+int fake_cuda_result(const char *name);
+
 /* Linkers that were made, and that exist. */
 int fake_cuda_links, fake_cuda_linkers;
 
@@ -29,7 +31,9 @@ struct linker {
 static int fails(const struct linker *linker, const char *name)
 {
     char wanted[64];
-    int result = 0;
+    int result = fake_cuda_result(name);
+    if (result != 0)
+        return result;
     const char *setting = getenv("FAKE_LINK_FAILS"), *log = getenv("FAKE_LINK_LOG");
     if (setting == NULL || sscanf(setting, "%63[^:]:%d", wanted, &result) != 2 || strcmp(wanted, name) != 0)
         return 0;

@@ -107,6 +107,7 @@ faked 22 "$top/tests/data/sm_90.cubin" 80 "$work/provoke" none
 faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" rows
 faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/narrow" none
 faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" fork
+faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" "count and fork"
 faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" context
 speaks rex-info env LD_PRELOAD="$top/$O/tests/fake/cuda-old/libcuda.so.1" REX_LOG=off \
     REX_OMPTARGET="$top/$O/tests/fake/22/libomptarget.so.22" "$O/tools/rex-info"

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "rex/info.h"
 #include "rex_kmp.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
@@ -166,6 +167,121 @@ static void test_pinned(void **state)
 
 /* ---- fork ------------------------------------------------------------------------------------------------------------- */
 
+/* In a child of fork; its parent goes on when it has ended well. */
+static void in_fork(void (*body)(void))
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        body();
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+#define NOT_HERE "a child of fork cannot use a driver that its parent has started"
+
+static char bytes[8192];
+static void *memory;
+
+static void without_driver(void)
+{
+    struct rex_gpu gpu;
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: " NOT_HERE);
+    CHECK_EQUAL(rex_gpu_get(0, &gpu, sizeof gpu), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), NOT_HERE);
+    CHECK(rex_pinned_alloc(100) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), "rex_pinned_alloc, 100 bytes: " NOT_HERE);
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), "rex_pin, 8192 bytes: " NOT_HERE);
+    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), SM_90);
+    CHECK_MENTIONS(rex_last_error(), NOT_HERE);
+    module.image_name = "tests/data/sm_90.ptx";
+    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), NOT_HERE);
+    CHECK_EQUAL(rex_unpin(bytes), memory != NULL ? 0 : REX_EINVAL);
+    CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    if (memory != NULL)
+        CHECK_EQUAL(rex_pinned_free(memory), REX_EINVAL);
+}
+
+static void counted(const void *context)
+{
+    begin("auto");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    if (context != NULL) {
+        CHECK((memory = rex_pinned_alloc(100)) != NULL);
+        CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    }
+    in_fork(without_driver);
+    /* The parent goes on. */
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    if (context != NULL)
+        CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+/* Where the parent found no GPU the child has none for the same reason, and ordinary memory does. */
+static void without_gpu(void)
+{
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
+    CHECK_MENTIONS(rex_last_error(), "the CUDA driver reports no device");
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK((memory = rex_pinned_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+}
+
+static void found_none(const void *context)
+{
+    (void)context;
+    use_gpu(0);
+    use_release(22);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK((memory = rex_pinned_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    in_fork(without_gpu);
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+}
+
+/* A host image takes the place of one for the GPU, with a warning. */
+static void on_host(void)
+{
+    module.host_image_name = FAKE("host.so");
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_on_host(&module), 1);
+}
+
+static void turned(const void *context)
+{
+    (void)context;
+    begin("auto");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    in_fork(on_host);
+}
+
+static void test_started(void **state)
+{
+    (void)state;
+    in_child(counted, NULL);
+    in_child(counted, "pinned");
+    in_child(found_none, NULL);
+    CHECK_MENTIONS(in_child(turned, NULL), "instead of " SM_90 ": " NOT_HERE);
+}
+
 static int stop;
 
 /* Whatever takes librex's locks: settings, the log, the list of modules. */
@@ -231,6 +347,7 @@ static void test_forks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_pinned), cmocka_unit_test(test_forks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_pinned), cmocka_unit_test(test_started),
+                                       cmocka_unit_test(test_forks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
  */
 #include <dlfcn.h>
 #include <rex.h>
+#include <rex/info.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -109,6 +110,8 @@ int main(int count, char **arguments)
 {
     if (count > 1 && strcmp(arguments[1], "context") == 0)
         activate_context();
+    if (count > 1 && strcmp(arguments[1], "count and fork") == 0)
+        return rex_gpu_count() > 0 ? forked() : 1;
     int result = rex_offload_init();
     if (result == REX_OK && count > 1)
         result = make(arguments[1]);
