@@ -25,6 +25,7 @@
 #include "context.h"
 #include "entryform.h"
 #include "error.h"
+#include "fork.h"
 #include "image.h"
 #include "keep.h"
 #include "kernelname.h"
@@ -44,6 +45,11 @@ struct adopted {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct adopted *all; /* the newest first */
+
+void rex_adopted_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
 
 static struct rex_entries table_of(const struct __tgt_offload_entry *begin, const struct __tgt_offload_entry *end)
 {

@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 
 static const struct {
@@ -46,12 +47,9 @@ int rex_config_count(void)
     return (int)OPTIONS;
 }
 
-void rex_config_fork(int begins)
+void rex_config_fork(enum rex_fork when)
 {
-    if (begins)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    rex_fork_take(&lock, when);
 }
 
 static int copy_value(const char *from, char *value)

@@ -16,9 +16,6 @@ const char *rex_config_variable(enum rex_option option);
 /* Whether the program itself chose it, by rex_configure(). */
 int rex_config_chosen(enum rex_option option);
 
-/* Around a fork, so that the child finds the settings free: take and give back their lock. */
-void rex_config_fork(int begins);
-
 /* What holds where nobody chose, "" for nothing; and how many options there are. */
 const char *rex_config_default(enum rex_option option);
 int rex_config_count(void);

@@ -27,7 +27,7 @@ static const struct {
 
 #define POLICY_OF_RUNTIME 0x4 /* what libomptarget sets on a context that is not active */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* nobody takes it without a driver, so no child of fork does: see fork.h */
 static bool held[REX_CUDA_DEVICES_MAX];
 static int users;
 
@@ -76,6 +76,8 @@ static void hold_first(int policy)
 void rex_context_activate(unsigned architecture)
 {
     int policy = wanted();
+    if (rex_cuda_devices() == 0)
+        return;
     rex_lock(&lock);
     users++;
     for (int i = 0; policy != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
@@ -87,6 +89,8 @@ void rex_context_activate(unsigned architecture)
 void rex_context_hold(void)
 {
     int policy = wanted();
+    if (rex_cuda_devices() == 0)
+        return;
     rex_lock(&lock);
     users++;
     if (!held[0])
@@ -96,6 +100,8 @@ void rex_context_hold(void)
 
 void rex_context_release(void)
 {
+    if (rex_cuda_devices() == 0)
+        return;
     rex_lock(&lock);
     if (--users == 0)
         for (int i = 0; i < rex_cuda_devices(); i++)

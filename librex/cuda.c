@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "log.h"
 #include "nogpu.h"
 
@@ -131,17 +132,15 @@ static unsigned architecture(int number)
     return (unsigned)(major * 10 + minor);
 }
 
-static void note_child(void)
+void rex_cuda_fork(enum rex_fork when)
 {
+    (void)when;
     forked = forked || __atomic_load_n(&started, __ATOMIC_RELAXED);
 }
 
 static void start(void)
 {
     int count = 0, result = 0;
-    if (forked) /* while the parent was here */
-        return;
-    pthread_atfork(NULL, NULL, note_child);
     __atomic_store_n(&started, true, __ATOMIC_RELAXED);
     enum rex_nogpu cause = open_library() != 0 ? REX_NOGPU_LIBRARY : find_functions() != 0 ? REX_NOGPU_FUNCTION : REX_NOGPU_COUNT;
     if (cause == REX_NOGPU_COUNT && ((result = CUDA(cuInit, 0)) != 0 || (result = CUDA(cuDeviceGetCount, &count)) != 0))
@@ -165,6 +164,8 @@ int rex_cuda_find(const struct rex_cuda_function *functions, size_t count)
 
 static void start_once(void)
 {
+    if (forked) /* the parent's other thread may have been at it, and never ends */
+        return;
     rex_log_hold();
     pthread_once(&once, start);
     rex_log_release();

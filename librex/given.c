@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 
 /* Of one map, which is told by its column 1. A column of another map in the same place does not hold what was written. */
@@ -28,6 +29,11 @@ struct rex_given {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_given *all;
+
+void rex_given_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
 
 static int32_t count_rows(const struct rex_map *map)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 
 struct kept {
@@ -16,6 +17,11 @@ struct kept {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *all_kept;
+
+void rex_keep_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
 
 /* There are few, and hardly ever two of one size: to compare them costs less than to hash a megabyte. */
 unsigned char *rex_kept(const unsigned char *bytes, size_t size)

@@ -15,6 +15,7 @@
 
 #include "config.h"
 #include "error.h"
+#include "fork.h"
 #include "hash.h"
 #include "logfile.h"
 
@@ -181,27 +182,15 @@ void rex_log_release(void)
     errno = error;
 }
 
-static void before_fork(void)
+void rex_log_fork(enum rex_fork when)
 {
-    pthread_mutex_lock(&lock);
-    rex_config_fork(1);
+    rex_fork_take(&lock, when);
 }
 
-static void after_fork(void)
+/* Whoever takes a lock of librex has the log. */
+__attribute__((constructor)) static void watch_forks(void)
 {
-    rex_config_fork(0);
-    pthread_mutex_unlock(&lock);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-void rex_log_watch_forks(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    rex_fork_watch();
 }
 
 void rex_set_log_callback(rex_log_function *function, void *context)

@@ -33,13 +33,6 @@ void rex_log_on_debug(void (*call)(void));
 int rex_log_parse(const char *value, enum rex_log_level *level, const char **file);
 
 /*
- * From now on the locks of log and settings are taken and given back around a fork, so that the child can say something. To be called
- * before others watch forks for locks of their own: under those something may be said, and handlers of before a fork run from the last one
- * to the first.
- */
-void rex_log_watch_forks(void);
-
-/*
  * What a thread says between these two reaches the program's own function after the second, so that the function may call librex: around
  * whatever it would wait for. The two nest.
  */

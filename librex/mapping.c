@@ -6,7 +6,9 @@
 #include "mapping.h"
 
 #include <pthread.h>
+#include <string.h>
 
+#include "fork.h"
 #include "forward.h"
 #include "log.h"
 #include "pending.h"
@@ -60,6 +62,13 @@ struct hint {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hint hints[HINTS];
 static unsigned next;
+
+void rex_mapping_fork(enum rex_fork when)
+{
+    (void)when;
+    rex_fork_renew(&lock);
+    memset(hints, 0, sizeof hints);
+}
 
 static bool is_mapped_row(const struct rex_map *map, int32_t i)
 {

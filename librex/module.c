@@ -17,6 +17,7 @@
 
 #include "context.h"
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 #include "mapping.h"
 #include "pending.h"
@@ -30,26 +31,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the failures */
 
 /* ---- children of a fork ----------------------------------------------------------------------------------------------------- */
 
-/* Other threads may be at work: what a child needs to say that it can do nothing must not stay locked in it. */
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-    rex_modules_fork(true);
-}
-
-static void after_fork(void)
-{
-    rex_modules_fork(false);
-    pthread_mutex_unlock(&lock);
-}
-
 /*
  * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. Nor is the thread that was registering a
  * module, which nobody would wait for in vain.
  */
-static void after_fork_in_child(void)
+static void end_in_child(void)
 {
-    after_fork();
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         struct rex_registration *registration = module->registration;
         bool registered = module->packet_rules != 0;
@@ -63,10 +50,11 @@ static void after_fork_in_child(void)
     }
 }
 
-static void watch_forks(void)
+void rex_module_fork(enum rex_fork when)
 {
-    rex_log_watch_forks();
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    if (when == REX_FORK_IN_CHILD)
+        end_in_child();
+    rex_fork_take(&lock, when);
 }
 
 /* ---- the state -------------------------------------------------------------------------------------------------------------- */
@@ -121,8 +109,6 @@ static int check_attempts(const struct rex_registration *registration)
 static int work(struct rex_registration *registration, uintptr_t number, const char *name)
 {
     struct attempt this = {attempts, registration};
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     attempts = &this;
     int result = rex_register(registration, name);
     attempts = this.outer;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 #include "place.h"
 #include "registration.h"
@@ -190,10 +191,7 @@ void rex_modules_release(struct rex_registration *registration)
     rex_unlock(&lock);
 }
 
-void rex_modules_fork(bool begins)
+void rex_modules_fork(enum rex_fork when)
 {
-    if (begins)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    rex_fork_take(&lock, when);
 }

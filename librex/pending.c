@@ -12,6 +12,7 @@
 #include "config.h"
 #include "cuda.h"
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 #include "mapping.h"
 #include "registration.h"
@@ -74,6 +75,15 @@ static int any_lost(const char *what)
 }
 
 /* ---- unfinished work -------------------------------------------------------------------------------------------------------------- */
+
+/* All are of queues on GPUs, with which a child can do nothing. */
+void rex_pending_fork(enum rex_fork when)
+{
+    (void)when;
+    rex_fork_renew(&lock);
+    all = NULL;
+    rex_pending_count = 0;
+}
 
 void rex_pending_add(struct rex_pending *pending)
 {

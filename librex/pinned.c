@@ -14,6 +14,7 @@
 #include "context.h"
 #include "cuda.h"
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 
 struct range {
@@ -27,6 +28,20 @@ struct range {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list; the driver is never called under it */
 static struct range *ranges;
+
+/* What a thread of the parent was at work on is nobody's any more. */
+static void end_in_child(void)
+{
+    for (struct range *range = ranges; range != NULL; range = range->next)
+        range->busy = false;
+}
+
+void rex_pinned_fork(enum rex_fork when)
+{
+    if (when == REX_FORK_IN_CHILD)
+        end_in_child();
+    rex_fork_take(&lock, when);
+}
 
 static int failed(const char *what, size_t size)
 {

@@ -18,30 +18,11 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* ---- forks -------------------------------------------------------------------------------------------------------------------------- */
-
-static unsigned forks;
-
-static void count_fork(void)
-{
-    forks++;
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, count_fork);
-}
-
-unsigned rex_forks(void)
-{
-    return forks;
-}
-
 int rex_queue_enter(struct rex_queue *queue, const char *call)
 {
     if (unlikely(queue == NULL))
         return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
-    if (unlikely(queue->forks != forks && !queue->waits))
+    if (unlikely(queue->forks != rex_forks() && !queue->waits))
         return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call, queue->name);
     rex_lock(&queue->lock);
     return REX_OK;
@@ -105,7 +86,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
         snprintf(queue->name, sizeof queue->name, "%s", name);
     else
         snprintf(queue->name, sizeof queue->name, "queue %u", __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
-    queue->forks = forks;
+    queue->forks = rex_forks();
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_mapping_seen();
@@ -126,7 +107,6 @@ static void free_queue(struct rex_queue *queue)
 
 int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue, int64_t device, const char *name, unsigned flags)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int number = 0, result = queue != NULL ? REX_OK : rex_fail(REX_EINVAL, "rex_queue_create: there is no place for the queue");
     if (result == REX_OK && (flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
         result = rex_fail(REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flags);
@@ -136,7 +116,6 @@ int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue,
         result = rex_memory_device(device, &number);
     if (result != REX_OK)
         return result;
-    pthread_once(&once, watch_forks);
     struct rex_queue *made = new_queue(number, name, flags);
     if (made == NULL)
         return REX_ENOMEM;
@@ -169,7 +148,7 @@ int rex_queue_destroy(struct rex_queue *queue)
     int result = REX_OK;
     if (queue == NULL)
         return REX_OK;
-    bool here = queue->waits || queue->forks == forks;
+    bool here = queue->waits || queue->forks == rex_forks();
     if (here) {
         rex_lock(&queue->lock);
         bool recording = queue->recording != NULL;

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "fork.h"
 #include "pending.h"
 #include "work.h"
 
@@ -65,9 +66,6 @@ struct rex_queue {
 
 /* Lock QUEUE, if it is there and of this process; CALL is for the message. 0, REX_EINVAL or REX_EFORK. */
 int rex_queue_enter(struct rex_queue *queue, const char *call);
-
-/* Forks of this process so far. */
-unsigned rex_forks(void);
 
 /* Wait for the locked QUEUE, which others may put more in meanwhile. 0, or the error that the work came to. */
 int rex_queue_await(struct rex_queue *queue);

@@ -7,11 +7,18 @@
 #include <string.h>
 
 #include "error.h"
+#include "fork.h"
 #include "graph.h"
 #include "log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of which queues a recording has */
-static struct rex_graph *recorded;
+static struct rex_graph *recorded; /* one word is written to change the list */
+
+void rex_recording_fork(enum rex_fork when)
+{
+    (void)when;
+    rex_fork_renew(&lock);
+}
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------------- */
 
@@ -182,7 +189,7 @@ void rex_recording_begin(struct rex_graph *graph, struct rex_queue *queue)
     graph->queue[0] = queue;
     graph->lanes = 1;
     graph->next = recorded;
-    recorded = graph;
+    __atomic_store_n(&recorded, graph, __ATOMIC_RELEASE);
     queue->recording = graph;
     queue->lane = 0;
     rex_unlock(&lock);

@@ -12,6 +12,7 @@
 #include "context.h"
 #include "device.h"
 #include "error.h"
+#include "fork.h"
 #include "kernelname.h"
 #include "log.h"
 #include "register.h"
@@ -113,9 +114,15 @@ static int match_all(struct rex_registration *registration, const struct rex_ima
     return rex_table_match(&registration->table, 0, registration->table.count, &image->view, image->path, registration->release);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the rules' REX_RULE_MATCHED */
+
+void rex_match_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
+
 int rex_registration_match(struct rex_registration *registration, int64_t position)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     int result = REX_OK;
     rex_lock(&lock);
     if (registration->view != NULL && !(rex_table_rule(&registration->table, position).flags & REX_RULE_MATCHED))

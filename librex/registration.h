@@ -73,9 +73,6 @@ struct rex_registration *rex_modules_know(struct rex_module *module);
 int rex_modules_claim(struct rex_registration *registration, bool on_host);
 void rex_modules_release(struct rex_registration *registration);
 
-/* Around a fork, so that the child finds the list free: take and give back its lock. */
-void rex_modules_fork(bool begins);
-
 /* The list of modules: the one that has KEY, registered or only known; NULL if none has. */
 struct rex_module *rex_modules_find(const void *key);
 /* The first module of the list, NULL if there is none. */

@@ -15,6 +15,7 @@
 
 #include "config.h"
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 #include "openmp.h"
 #include "search.h"
@@ -33,6 +34,8 @@ static struct {
 } bound;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool at_work; /* a thread is binding */
+static bool torn;    /* in a child: a thread of the parent was, and has left libomptarget half loaded */
 static __thread int binding; /* constructors of libomptarget 16 to 18 may come back through a forwarder */
 
 const struct rex_release *rex_runtime(void)
@@ -237,6 +240,16 @@ static int choose(void)
     return is_named ? bind_named(named, rex_config_variable(REX_OPTION_OMPTARGET), 0) : bind_best();
 }
 
+/* A library that is being loaded may fork: its thread goes on in the child, and has the lock. */
+void rex_runtime_fork(enum rex_fork when)
+{
+    (void)when;
+    if (binding)
+        return;
+    torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
+    rex_fork_renew(&lock);
+}
+
 int rex_runtime_bind(void)
 {
     int result = REX_OK;
@@ -244,7 +257,11 @@ int rex_runtime_bind(void)
         return REX_OK;
     if (binding)
         return rex_fail(REX_ENORUNTIME, "libomptarget was called from its own constructor, before it was bound");
+    if (torn)
+        return rex_fail(REX_EFORK, "this process was forked while another thread of its parent loaded libomptarget: start the child with "
+                                   "exec, or fork before or after that");
     rex_lock(&lock);
+    __atomic_store_n(&at_work, true, __ATOMIC_RELAXED);
     if (rex_runtime() == NULL) {
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
@@ -253,6 +270,7 @@ int rex_runtime_bind(void)
         binding = 0;
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
+    __atomic_store_n(&at_work, false, __ATOMIC_RELAXED);
     rex_unlock(&lock);
     return result;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "fork.h"
 #include "log.h"
 
 #define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
@@ -222,9 +223,15 @@ int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count, con
 
 /* ---- after a launch ----------------------------------------------------------------------------------------------------------- */
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the kernels launched, as they are added */
+
+void rex_table_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
+
 const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position, uint32_t version, uint32_t rows)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct rex_launched *launched = &table->launched[position];
     rex_lock(&lock);
     if (launched->key == NULL)

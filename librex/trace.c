@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "fork.h"
 #include "log.h"
 #include "tracefile.h"
 #include "traceline.h"
@@ -164,18 +165,8 @@ void rex_trace_slice(const struct rex_slice *slice)
 
 /* ---- begin, fork, end ---------------------------------------------------------------------------------------------------------------- */
 
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-static void in_parent(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 /* What the parent has collected is the parent's. A file is opened when there is something to write. */
-static void in_child(void)
+static void begin_in_child(void)
 {
     if (rex_tracing == TO_FILE) {
         rex_trace_file_forget();
@@ -185,7 +176,13 @@ static void in_child(void)
     process++;
     own = (struct rex_track){0};
     rex_track_forget();
-    pthread_mutex_unlock(&lock);
+}
+
+void rex_trace_fork(enum rex_fork when)
+{
+    if (when == REX_FORK_IN_CHILD && rex_tracing != OFF)
+        begin_in_child();
+    rex_fork_take(&lock, when);
 }
 
 static void start(void)
@@ -194,10 +191,6 @@ static void start(void)
         return;
     rex_lock(&lock);
     int how = strcmp(setting, "-") == 0 ? SUMMARY : open_file() == 0 ? TO_FILE : OFF;
-    if (how != OFF) {
-        rex_log_watch_forks(); /* first: a file that cannot be written is told under the lock that is taken here */
-        pthread_atfork(before_fork, in_parent, in_child);
-    }
     __atomic_store_n(&rex_tracing, how, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }

@@ -349,7 +349,8 @@ REX_API void *rex_literal_error(const void *src, size_t size);
 
 /**
  * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: one that is in the process already;
- * $REX_OMPTARGET; else the newest release that opens. Returns 0 or REX_ENORUNTIME; once bound, always 0. Since 0.1.
+ * $REX_OMPTARGET; else the newest release that opens. Returns 0, REX_ENORUNTIME or REX_EFORK (the process was forked while another
+ * thread of its parent was at that); once bound, always 0. Since 0.1.
  */
 REX_API int rex_runtime_bind(void);
 
@@ -413,8 +414,8 @@ REX_API int rex_pinned_free(void *memory);
 REX_API int rex_pin(void *address, size_t size);
 
 /**
- * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned there) or REX_ECUDA (it stays pinned, and the
- * call may be made again). Since 0.1.
+ * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned there) or REX_ECUDA (it stays pinned, and
+ * the call may be made again). Since 0.1.
  */
 REX_API int rex_unpin(void *address);
 

@@ -3,7 +3,8 @@
  * memory; what queues use is in stream.c, what compiles PTX in link.c.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
- * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
+ * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE makes function NAME take half a second, after a byte has
+ * gone into that pipe. FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
  * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does. As the real driver it does nothing in a
  * child of the process that started it.
  *
@@ -28,6 +29,16 @@ static int is_forked(void)
     return started_in != 0 && started_in != getpid();
 }
 
+/* Tell whoever reads the pipe, and take time. */
+static void be_slow(const char *name)
+{
+    char wanted[64];
+    int pipe = -1;
+    const char *value = getenv("FAKE_CUDA_SLOW");
+    if (value != NULL && sscanf(value, "%63[^:]:%d", wanted, &pipe) == 2 && strcmp(wanted, name) == 0 && write(pipe, "", 1) == 1)
+        usleep(500000);
+}
+
 /* What the function is to return, if not 0; also for stream.c and link.c. */
 int fake_cuda_result(const char *name);
 int fake_cuda_result(const char *name)
@@ -37,6 +48,7 @@ int fake_cuda_result(const char *name)
     int result = 0, number = 0;
     if (is_forked())
         return 3; /* CUDA_ERROR_NOT_INITIALIZED */
+    be_slow(name);
     const char *value = getenv("FAKE_CUDA_BREAKS");
     if (value == NULL || sscanf(value, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
         return 0;
@@ -54,7 +66,8 @@ int cuInit(unsigned flags);
 int cuInit(unsigned flags)
 {
     (void)flags;
-    int result = is_forked() ? 3 : setting("FAKE_CUDA_FAILS", 0);
+    BREAK("cuInit");
+    int result = setting("FAKE_CUDA_FAILS", 0);
     if (result == 0)
         started_in = getpid();
     return result;

@@ -1,6 +1,7 @@
 /*
  * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays.
  *
+ * FAKE_LOAD_SLOW=PIPE in the environment: to load it takes half a second, after a byte has gone into that pipe.
  * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -29,6 +31,13 @@ EXPORT struct fake_record *fake_record(void);
 struct fake_record *fake_record(void)
 {
     return &record;
+}
+
+__attribute__((constructor)) static void be_slow(void)
+{
+    const char *pipe = getenv("FAKE_LOAD_SLOW");
+    if (pipe != NULL && write(atoi(pipe), "", 1) == 1)
+        usleep(500000);
 }
 
 /* libomp: the releases before 19 refer to it weakly and call it without a look: 16 to 18 in a constructor, 14 and 15

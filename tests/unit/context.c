@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "rex/info.h"
+#include "rex/queue.h"
 #include "rex_kmp.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
@@ -282,6 +283,161 @@ static void test_started(void **state)
     CHECK_MENTIONS(in_child(turned, NULL), "instead of " SM_90 ": " NOT_HERE);
 }
 
+/* ---- fork, while another thread is at work in librex ----------------------------------------------------------------- */
+
+/* Fork while a thread is in BODY, in a function of the driver or of libomptarget that takes time, and has librex's lock there if any. */
+static void fork_amidst(const char *variable, const char *function, void *(*body)(void *), void (*child)(void))
+{
+    int ends[2];
+    char value[64], byte;
+    pthread_t thread;
+    CHECK_EQUAL(pipe(ends), 0);
+    snprintf(value, sizeof value, "%s%d", function, ends[1]);
+    setenv(variable, value, 1);
+    CHECK_EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
+    CHECK_EQUAL(read(ends[0], &byte, 1), 1);
+    in_fork(child);
+    pthread_join(thread, NULL);
+    unsetenv(variable);
+}
+
+static void *pin_thread(void *unused)
+{
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    return unused;
+}
+
+static void beside_pin(void)
+{
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK(rex_pinned_alloc(100) == NULL);
+    CHECK_EQUAL(rex_pin(bytes, 100), REX_EFORK);
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+}
+
+static void amidst_pin(const void *context)
+{
+    (void)context;
+    begin("auto");
+    CHECK((memory = rex_pinned_alloc(100)) != NULL);
+    fork_amidst("FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_thread, beside_pin);
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+static void *register_thread(void *unused)
+{
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    return unused;
+}
+
+static void beside_register(void)
+{
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK(rex_pinned_alloc(100) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
+    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+}
+
+static void amidst_context(const void *context)
+{
+    (void)context;
+    begin("spin");
+    CHECK((memory = rex_pinned_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    memory = NULL;
+    fork_amidst("FAKE_CUDA_SLOW", "cuDevicePrimaryCtxRetain:", register_thread, beside_register);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+static void *count_thread(void *unused)
+{
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    return unused;
+}
+
+static void beside_start(void)
+{
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
+    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+}
+
+static void amidst_start(const void *context)
+{
+    (void)context;
+    begin("auto");
+    fork_amidst("FAKE_CUDA_SLOW", "cuInit:", count_thread, beside_start);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+}
+
+static void *bind_thread(void *unused)
+{
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    return unused;
+}
+
+static void beside_bind(void)
+{
+    CHECK_EQUAL(rex_runtime_bind(), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), "while another thread of its parent loaded libomptarget");
+    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_EQUAL(rex_runtime_release(), 0);
+}
+
+static void amidst_bind(const void *context)
+{
+    (void)context;
+    begin("auto");
+    fork_amidst("FAKE_LOAD_SLOW", "", bind_thread, beside_bind);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+}
+
+static struct rex_queue *queue;
+
+static void *end_thread(void *unused)
+{
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    return unused;
+}
+
+static void beside_end(void)
+{
+    CHECK_EQUAL(rex_queue_sync(queue), REX_EFORK);
+    CHECK_EQUAL(rex_queue_destroy(queue), 0);
+}
+
+/* The end of a module waits for work that uses it. */
+static void amidst_wait(const void *context)
+{
+    struct rex_kernel_launch description = rex_kernel_launch_of(&key, 1, 1);
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    (void)context;
+    begin("auto");
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, -1, NULL, 0), 0);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), 0);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    fork_amidst("FAKE_CUDA_SLOW", "cuStreamSynchronize:", end_thread, beside_end);
+    CHECK_EQUAL(rex_queue_destroy(queue), 0);
+}
+
+static void test_amidst(void **state)
+{
+    (void)state;
+    in_child(amidst_pin, NULL);
+    in_child(amidst_context, NULL);
+    in_child(amidst_start, NULL);
+    in_child(amidst_bind, NULL);
+    in_child(amidst_wait, NULL);
+}
+
 static int stop;
 
 /* Whatever takes librex's locks: settings, the log, the list of modules. */
@@ -296,6 +452,7 @@ static void *busy(void *unused)
             rex_configure(REX_OPTION_LOG, "off:/dev/zero");
         }
         rex_module_register(&other);
+        rex_pinned_free(rex_pinned_alloc(100));
     }
     return unused;
 }
@@ -308,9 +465,10 @@ static void forks(const void *context)
     if (context != NULL)
         setenv("REX_TRACE", context, 1);
     begin("auto");
-    CHECK_EQUAL(rex_runtime_bind(), 0); /* a trace begins here, before the modules' own handlers of forks are known */
+    CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "error:/dev/null"), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK((memory = rex_pinned_alloc(100)) != NULL);
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(pthread_create(&threads[i], NULL, busy, NULL), 0);
     for (int i = 0; i < CHILDREN; i++) {
@@ -324,6 +482,7 @@ static void forks(const void *context)
             CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &key, &packet), -1);
             CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
             CHECK_EQUAL(rex_module_fini(&module), 0);
+            CHECK_EQUAL(rex_pinned_free(memory), 0);
             CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
             _exit(0);
         }
@@ -348,6 +507,6 @@ static void test_forks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_pinned), cmocka_unit_test(test_started),
-                                       cmocka_unit_test(test_forks)};
+                                       cmocka_unit_test(test_amidst), cmocka_unit_test(test_forks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
