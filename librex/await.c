@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "log.h"
+#include "lost.h"
 #include "queues.h"
 
 /* ---- the end of work ---------------------------------------------------------------------------------------------------------------- */
@@ -35,7 +36,7 @@ void rex_noted_list(const struct rex_noted *noted, char list[REX_NOTED_TEXT])
 void rex_queue_keep_loss(struct rex_queue *queue, const char *why)
 {
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
-    rex_pending_lose(&queue->pending, queue->lost);
+    rex_device_lose(queue->gpu.number, queue->name, queue->lost);
 }
 
 int rex_queue_lose(struct rex_queue *queue)

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "forward.h"
 #include "given.h"
+#include "lost.h"
 #include "mapping.h"
 #include "memory.h"
 #include "overlap.h"
@@ -29,7 +30,7 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (result == REX_OK)
         result = rex_memory_offload(device, &number);
     if (result == REX_OK)
-        result = rex_pending_lost(number, what);
+        result = rex_device_lost(number, what);
     if (result == REX_OK)
         result = rex_check_presence(map, purpose, number, what);
     if (result == REX_OK && purpose == REX_FOR_END)

@@ -12,8 +12,8 @@
 
 #include "cuda.h"
 #include "error.h"
+#include "lost.h"
 #include "memory.h"
-#include "pending.h"
 #include "registration.h"
 #include "rex/info.h"
 #include "runtime.h"
@@ -121,7 +121,7 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
     *ordinal = -1;
     if (rex_runtime_disabled() || number == rex_device_count() || rex_cuda_devices() == 0)
         return REX_OK;
-    if (rex_pending_lost(number, who) != REX_OK)
+    if (rex_device_lost(number, who) != REX_OK)
         return REX_ECUDA;
     if (rex_stream_ready() != 0)
         return rex_fail(REX_EUNSUPPORTED, "%s: %s", who, rex_cuda_why());

@@ -20,6 +20,7 @@ enum rex_fork { REX_FORK_BEGINS, REX_FORK_IN_PARENT, REX_FORK_IN_CHILD };
     X(given)                                                                                                                               \
     X(keep)                                                                                                                                \
     X(pinned)                                                                                                                              \
+    X(lost)                                                                                                                                \
     X(log)                                                                                                                                 \
     X(config)
 

@@ -7,8 +7,8 @@
 
 #include "error.h"
 #include "forward.h"
+#include "lost.h"
 #include "memory.h"
-#include "pending.h"
 #include "registration.h"
 #include "rowcheck.h"
 #include "runtime.h"
@@ -89,7 +89,7 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_lau
     if (result == REX_EHOST)
         return rex_fail_again(REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
     if (result == REX_OK)
-        result = rex_pending_lost(number, name);
+        result = rex_device_lost(number, name);
     if (result == REX_OK)
         result = check_launch(launch, map, name);
     if (result == REX_OK)

@@ -13,6 +13,7 @@
 
 #include "error.h"
 #include "forward.h"
+#include "lost.h"
 #include "mapping.h"
 #include "pending.h"
 #include "registration.h"
@@ -116,7 +117,7 @@ void *rex_device_alloc(size_t size, int64_t device)
         none_registered("rex_device_alloc");
         return NULL;
     }
-    if (rex_memory_device(device, &number) != REX_OK || rex_pending_lost(number, "rex_device_alloc") != REX_OK)
+    if (rex_memory_device(device, &number) != REX_OK || rex_device_lost(number, "rex_device_alloc") != REX_OK)
         return NULL;
     void *memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL)
@@ -131,7 +132,7 @@ void rex_device_free(void *memory, int64_t device)
         return;
     if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0)
         rex_pending_wait(NULL, number, "rex_device_free");
-    if (rex_pending_lost(number, "rex_device_free") == REX_OK) /* which the wait may have found out */
+    if (rex_device_lost(number, "rex_device_free") == REX_OK) /* which the wait may have found out */
         rex_runtime_omp()->free(memory, number);
 }
 
@@ -144,7 +145,7 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
         return rex_fail(REX_EINVAL, "%s: %s is NULL", caller, to == NULL ? "the destination" : "the source");
     int result = rex_memory_device(device, &number);
     if (result == REX_OK)
-        result = rex_pending_lost(number, caller);
+        result = rex_device_lost(number, caller);
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();

@@ -19,6 +19,7 @@
 #include "error.h"
 #include "fork.h"
 #include "log.h"
+#include "lost.h"
 #include "mapping.h"
 #include "pending.h"
 #include "register.h"
@@ -178,7 +179,7 @@ int rex_module_init(struct rex_module *module)
     if (result != REX_OK || rex_runtime_disabled())
         return result;
     if ((result = rex_module_check_map(module, -1, 0, NULL, NULL, NULL, NULL)) != REX_OK ||
-        (result = rex_pending_lost(rex_runtime_default_device(), "the load of an image")) != REX_OK)
+        (result = rex_device_lost(rex_runtime_default_device(), "the load of an image")) != REX_OK)
         return result;
     uint64_t begin = rex_phase_begin();
     rex_trace_depth++;

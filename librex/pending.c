@@ -6,14 +6,13 @@
 #include "pending.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "config.h"
-#include "cuda.h"
 #include "error.h"
 #include "fork.h"
 #include "log.h"
+#include "lost.h"
 #include "mapping.h"
 #include "registration.h"
 
@@ -21,60 +20,6 @@ int rex_pending_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_pending *all;
-
-/* ---- lost devices ----------------------------------------------------------------------------------------------------------------- */
-
-/*
- * What each lost device was lost for, and the queue that found out. Queues come and go, a GPU's context stays lost for the process. An
- * entry is written once, before it is counted: reading takes no lock. The lock is taken with a queue's held, and holds nothing up.
- */
-static struct loss {
-    int number;
-    char name[64], why[256];
-} losses[REX_CUDA_DEVICES_MAX];
-static unsigned loss_count;
-static pthread_mutex_t loss_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static const struct loss *find_loss(int number)
-{
-    unsigned count = __atomic_load_n(&loss_count, __ATOMIC_ACQUIRE);
-    for (unsigned i = 0; i < count; i++)
-        if (losses[i].number == number)
-            return &losses[i];
-    return NULL;
-}
-
-void rex_pending_lose(const struct rex_pending *pending, const char *why)
-{
-    rex_lock(&loss_lock);
-    if (find_loss(pending->number) == NULL && loss_count < REX_CUDA_DEVICES_MAX) {
-        struct loss *loss = &losses[loss_count];
-        loss->number = pending->number;
-        snprintf(loss->name, sizeof loss->name, "%s", pending->name);
-        snprintf(loss->why, sizeof loss->why, "%s", why);
-        __atomic_store_n(&loss_count, loss_count + 1, __ATOMIC_RELEASE);
-    }
-    rex_unlock(&loss_lock);
-}
-
-static int refuse(const struct loss *loss, const char *what)
-{
-    return rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what, loss->number, loss->name, loss->why);
-}
-
-int rex_pending_lost(int number, const char *what)
-{
-    const struct loss *loss = find_loss(number);
-    return loss != NULL ? refuse(loss, what) : REX_OK;
-}
-
-/* The end of a module is one on every device. */
-static int any_lost(const char *what)
-{
-    return __atomic_load_n(&loss_count, __ATOMIC_ACQUIRE) > 0 ? refuse(&losses[0], what) : REX_OK;
-}
-
-/* ---- unfinished work -------------------------------------------------------------------------------------------------------------- */
 
 /* All are of queues on GPUs, with which a child can do nothing. */
 void rex_pending_fork(enum rex_fork when)
@@ -159,14 +104,14 @@ static int settle_module(const struct rex_registration *registration, bool last,
 int rex_pending_unmap(const struct rex_map *map, int number, const char *what)
 {
     int result = __atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0 ? settle_rows(map, number, what) : REX_OK;
-    return result == REX_OK ? rex_pending_lost(number, what) : result;
+    return result == REX_OK ? rex_device_lost(number, what) : result;
 }
 
 int rex_pending_unload(const struct rex_registration *registration, bool last)
 {
     static const char what[] = "the end of a module";
     int result = settle_module(registration, last, what);
-    return result == REX_OK ? any_lost(what) : result;
+    return result == REX_OK ? rex_any_device_lost(what) : result;
 }
 
 bool rex_pending_ask(int number, const char *why, struct rex_noted *noted)

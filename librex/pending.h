@@ -34,13 +34,7 @@ void rex_pending_remove(struct rex_pending *pending);
 int rex_pending_unmap(const struct rex_map *map, int number, const char *what);
 int rex_pending_unload(const struct rex_registration *registration, bool last);
 
-/* PENDING's device can do nothing any more, for the reason WHY. That is kept, also when PENDING is gone; the first reason counts. */
-void rex_pending_lose(const struct rex_pending *pending, const char *why);
-
-/* REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would abort; else 0. WHAT begins the message. */
-int rex_pending_lost(int number, const char *what);
-
-/* All of those on device NUMBER are asked whether it is lost, as above. */
+/* All of those on device NUMBER are asked whether it is lost. */
 bool rex_pending_ask(int number, const char *why, struct rex_noted *noted);
 
 /* Wait for all unfinished work on device NUMBER that may use MAP's rows (NULL: anything), with a warning that names it and CALL. */
