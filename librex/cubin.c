@@ -140,14 +140,19 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size)
     return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine == EM_CUDA ? architecture_of(&header) : 0;
 }
 
+static bool is_global(const Elf64_Sym *symbol)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && (type == STT_OBJECT || type == STT_CUDA_OBJECT);
+}
+
 static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol found = {.name = name, .size = symbol->st_size, .parameters = REX_PARAMETERS_UNKNOWN, .exec_mode = -1};
-    unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || *name == '\0')
         return 0;
-    found.kernel = type == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
-    return found.kernel || type == STT_OBJECT || type == STT_CUDA_OBJECT ? rex_view_add(view, &found) : 0;
+    found.kernel = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
+    return found.kernel || is_global(symbol) ? rex_view_add(view, &found) : 0;
 }
 
 /* Byte INTO of a global; 0 where it lies in no bytes of the file. */
@@ -165,7 +170,7 @@ static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol,
 static void note_modes(struct rex_image_view *view, const struct rex_elf *elf, const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol *kernel;
-    if (symbol->st_shndx == SHN_UNDEF)
+    if (!is_global(symbol))
         return;
     if ((kernel = rex_view_kernel_of(view, name, REX_EXEC_MODE_SUFFIX)) != NULL)
         kernel->exec_mode = byte_of(elf, symbol, 0);
