@@ -51,10 +51,15 @@
     REX_ENDING(X)                                                                                                      \
     REX_ENDING_LATER(X)                                                                                                \
     REX_FORWARDED(X)
-/* The two above are exported by adopt.c. Of the others, these end mappings, or may have ended some when they return; the rest are jumps. */
+/*
+ * The two above are exported by adopt.c. What is in a list of _MAPPER has names and mappers of rows, and the calls before it come back as
+ * it. These end mappings, or may have ended some when they return; the rest are jumps.
+ */
 #define REX_ENDING(X)                                                                                                  \
     X(void, target_data_end, (MAP_P), (MAP_A), )                                                                       \
     X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                                  \
+    REX_ENDING_MAPPER(X)
+#define REX_ENDING_MAPPER(X)                                                                                           \
     X(void, target_data_end_mapper, (MAPPER_P), (MAPPER_A), )                                                          \
     X(void, target_data_end_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
 #define REX_ENDING_LATER(X)                                                                                            \
@@ -64,22 +69,30 @@
 #define REX_BEGINNING(X)                                                                                               \
     X(void, target_data_begin, (MAP_P), (MAP_A), )                                                                     \
     X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                                \
+    REX_BEGINNING_MAPPER(X)
+#define REX_BEGINNING_MAPPER(X)                                                                                        \
     X(void, target_data_begin_mapper, (MAPPER_P), (MAPPER_A), )                                                        \
     X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
 #define REX_UPDATING(X)                                                                                                \
     X(void, target_data_update, (MAP_P), (MAP_A), )                                                                    \
     X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )                                               \
+    REX_UPDATING_MAPPER(X)
+#define REX_UPDATING_MAPPER(X)                                                                                         \
     X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), )                                                       \
     X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
 /* and these launch: without a grid, with one, with a packet. */
 #define REX_LAUNCHING(X)                                                                                               \
     X(int, target, (TARGET_P), (TARGET_A), -1)                                                                         \
     X(int, target_nowait, (TARGET_P, DEP_P), (TARGET_A, DEP_A), -1)                                                    \
+    REX_LAUNCHING_MAPPER(X)
+#define REX_LAUNCHING_MAPPER(X)                                                                                        \
     X(int, target_mapper, (TARGET_MAPPER_P), (TARGET_MAPPER_A), -1)                                                    \
     X(int, target_nowait_mapper, (TARGET_MAPPER_P, DEP_P), (TARGET_MAPPER_A, DEP_A), -1)
 #define REX_LAUNCHING_TEAMS(X)                                                                                         \
     X(int, target_teams, (TARGET_P, GRID_P), (TARGET_A, GRID_A), -1)                                                   \
     X(int, target_teams_nowait, (TARGET_P, GRID_P, DEP_P), (TARGET_A, GRID_A, DEP_A), -1)                              \
+    REX_LAUNCHING_TEAMS_MAPPER(X)
+#define REX_LAUNCHING_TEAMS_MAPPER(X)                                                                                  \
     X(int, target_teams_mapper, (TARGET_MAPPER_P, GRID_P), (TARGET_MAPPER_A, GRID_A), -1)                              \
     X(int, target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P, DEP_P), (TARGET_MAPPER_A, GRID_A, DEP_A), -1)
 #define REX_LAUNCHING_PACKET(X)                                                                                        \

@@ -66,14 +66,12 @@ static void log_launch(const void *key, int64_t device, struct __tgt_kernel_argu
         real.name arguments;                                                                                           \
         leave();                                                                                                       \
     }
-#define WITH_DEP_P , DEP_P
-#define WITH_DEP_A , DEP_A
-DATA(target_data_begin_mapper, (MAPPER_P), (MAPPER_A), "data begin")
-DATA(target_data_begin_nowait_mapper, (MAPPER_P WITH_DEP_P), (MAPPER_A WITH_DEP_A), "data begin")
-DATA(target_data_end_mapper, (MAPPER_P), (MAPPER_A), "data end")
-DATA(target_data_end_nowait_mapper, (MAPPER_P WITH_DEP_P), (MAPPER_A WITH_DEP_A), "data end")
-DATA(target_data_update_mapper, (MAPPER_P), (MAPPER_A), "data update")
-DATA(target_data_update_nowait_mapper, (MAPPER_P WITH_DEP_P), (MAPPER_A WITH_DEP_A), "data update")
+#define BEGINNING(type, name, parameters, arguments, missing) DATA(name, parameters, arguments, "data begin")
+#define ENDING(type, name, parameters, arguments, missing) DATA(name, parameters, arguments, "data end")
+#define UPDATING(type, name, parameters, arguments, missing) DATA(name, parameters, arguments, "data update")
+REX_BEGINNING_MAPPER(BEGINNING)
+REX_ENDING_MAPPER(ENDING)
+REX_UPDATING_MAPPER(UPDATING)
 
 #define LAUNCH(name, parameters, arguments, grid)                                                                      \
     static int logged_##name parameters                                                                                \
@@ -84,13 +82,10 @@ DATA(target_data_update_nowait_mapper, (MAPPER_P WITH_DEP_P), (MAPPER_A WITH_DEP
         leave();                                                                                                       \
         return result;                                                                                                 \
     }
-LAUNCH(target_mapper, (TARGET_MAPPER_P), (TARGET_MAPPER_A), rex_grid_of_call(1, 0))
-LAUNCH(target_nowait_mapper, (TARGET_MAPPER_P WITH_DEP_P), (TARGET_MAPPER_A WITH_DEP_A), rex_grid_of_call(1, 0))
-LAUNCH(target_teams_mapper, (TARGET_MAPPER_P, GRID_P), (TARGET_MAPPER_A, GRID_A), rex_grid_of_call(teams, threads))
-LAUNCH(target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P WITH_DEP_P), (TARGET_MAPPER_A, GRID_A WITH_DEP_A),
-       rex_grid_of_call(teams, threads))
-
-#define LAUNCH_PACKET(name, parameters, arguments)                                                                     \
+#define LAUNCHING(type, name, parameters, arguments, missing) LAUNCH(name, parameters, arguments, rex_grid_of_call(1, 0))
+#define LAUNCHING_TEAMS(type, name, parameters, arguments, missing)                                                    \
+    LAUNCH(name, parameters, arguments, rex_grid_of_call(teams, threads))
+#define LAUNCHING_PACKET(type, name, parameters, arguments, missing)                                                   \
     static int logged_##name parameters                                                                                \
     {                                                                                                                  \
         struct __tgt_kernel_arguments rows = ROWS(args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes,           \
@@ -100,24 +95,19 @@ LAUNCH(target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P WITH_DEP_P), (TARGET
         leave();                                                                                                       \
         return result;                                                                                                 \
     }
-LAUNCH_PACKET(target_kernel, (KERNEL_P), (KERNEL_A))
-LAUNCH_PACKET(target_kernel_nowait, (KERNEL_P WITH_DEP_P), (KERNEL_A WITH_DEP_A))
+REX_LAUNCHING_MAPPER(LAUNCHING)
+REX_LAUNCHING_TEAMS_MAPPER(LAUNCHING_TEAMS)
+REX_LAUNCHING_PACKET(LAUNCHING_PACKET)
 
 void rex_log_calls(struct rex_entry_points *slots)
 {
     real = *slots;
-#define LOG(name) slots->name = logged_##name;
-    LOG(target_data_begin_mapper)
-    LOG(target_data_begin_nowait_mapper)
-    LOG(target_data_end_mapper)
-    LOG(target_data_end_nowait_mapper)
-    LOG(target_data_update_mapper)
-    LOG(target_data_update_nowait_mapper)
-    LOG(target_mapper)
-    LOG(target_nowait_mapper)
-    LOG(target_teams_mapper)
-    LOG(target_teams_nowait_mapper)
-    LOG(target_kernel)
-    LOG(target_kernel_nowait)
+#define LOG(type, name, parameters, arguments, missing) slots->name = logged_##name;
+    REX_BEGINNING_MAPPER(LOG)
+    REX_ENDING_MAPPER(LOG)
+    REX_UPDATING_MAPPER(LOG)
+    REX_LAUNCHING_MAPPER(LOG)
+    REX_LAUNCHING_TEAMS_MAPPER(LOG)
+    REX_LAUNCHING_PACKET(LOG)
 #undef LOG
 }

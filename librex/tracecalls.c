@@ -141,7 +141,7 @@ REX_UPDATING(UPDATING)
     static int traced_##name parameters                                                                                \
     {                                                                                                                  \
         struct call call = enter("__tgt_" #name, device, count, begin, sizes, types);                                  \
-        call.grid = rex_grid_of_call(teams_given, threads_given);                                                                \
+        call.grid = rex_grid_of_call(teams_given, threads_given);                                                      \
         int result = real.name arguments;                                                                              \
         leave_launch(&call, key, result);                                                                              \
         return result;                                                                                                 \
