@@ -160,7 +160,7 @@ static int check_update(const struct rex_queue *queue, const struct rex_map *map
 {
     int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
                              : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
-    bool nowhere = rex_runtime_disabled() || queue->gpu.number == rex_device_count();
+    bool nowhere = queue->waits && (rex_runtime_disabled() || queue->gpu.number == rex_device_count());
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
         if (is_copied(map, i) && rex_spans_find((struct rex_spans *)(uintptr_t)&queue->gpu.spans, map->begin[i], (size_t)map->sizes[i],
                                                 queue->gpu.number, rex_spans_generation(queue->gpu.remember)) == 0)
