@@ -265,12 +265,12 @@ static int read_global(struct rex_image_view *view, struct text *text)
 static void note_exec_modes(struct rex_image_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
-        struct rex_image_symbol *global = &view->symbols[i];
-        struct rex_image_symbol *kernel = !global->kernel && global->exec_mode != -1 ? rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX) : NULL;
-        if (kernel != NULL)
+        struct rex_image_symbol *global = &view->symbols[i], *kernel;
+        if (global->kernel)
+            continue;
+        if ((kernel = rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX)) != NULL && global->exec_mode != -1)
             kernel->exec_mode = global->exec_mode;
-        if (!global->kernel)
-            global->exec_mode = -1;
+        global->exec_mode = -1;
     }
 }
 
