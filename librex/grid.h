@@ -5,10 +5,20 @@
 #include <stdint.h>
 
 #include "forward.h"
+#include "rex/launch.h"
 
 struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
 };
+
+/* Of a packet: its grid and block are exact, from LLVM 23 on; earlier releases do not look at these bits. */
+#define REX_FLAGS_STRICT 0xc0u
+
+/* A strict launch that leaves a number to be chosen, which is an error. */
+static inline bool rex_grid_is_missing(const struct rex_kernel_launch *launch)
+{
+    return (launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0);
+}
 
 /* 0 where the choice is libomptarget's: clang 17 and later write -1 for a target region without teams. */
 static inline uint32_t rex_grid_chosen(int32_t number)

@@ -6,26 +6,19 @@
 #include "rex/launch.h"
 
 #include "error.h"
-#include "forward.h"
+#include "grid.h"
 #include "lost.h"
 #include "memory.h"
 #include "registration.h"
 #include "rowcheck.h"
-#include "runtime.h"
 
 #define FLAG_NOWAIT 0x1u
-#define FLAGS_STRICT 0xc0u /* grid and block are exact, from LLVM 23 on; earlier releases do not look at these bits */
 
 static const char *name_of(const struct rex_module *module, const void *key)
 {
     const struct rex_registration *registration = rex_registration_of(module);
     int64_t position = registration != NULL ? rex_table_find(&registration->table, key) : -1;
     return position >= 0 ? registration->table.entries[position].name : "rex_launch";
-}
-
-static int lacks_strict_grid(const struct rex_kernel_launch *launch)
-{
-    return (launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0);
 }
 
 int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch, const struct rex_map *map)
@@ -36,7 +29,7 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
         return rex_fail(REX_EINVAL, "rex_packet_fill: the %s is NULL", packet == NULL ? "packet" : "launch");
     if (rows->count < 0)
         return rex_fail(REX_EINVAL, "rex_packet_fill: a map with a negative number of rows, %d", rows->count);
-    if (lacks_strict_grid(launch))
+    if (rex_grid_is_missing(launch))
         return rex_fail(REX_EINVAL, "rex_packet_fill: a strict launch of %u teams of %u threads", launch->teams[0], launch->threads[0]);
     *packet = (struct __tgt_kernel_arguments){
         .Version = 3,
@@ -47,7 +40,7 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
         .ArgTypes = rows->types,
         .ArgMappers = rows->mappers,
         .Tripcount = launch->trip_count,
-        .Flags = (launch->flags & REX_LAUNCH_NOWAIT ? FLAG_NOWAIT : 0) | (launch->flags & REX_LAUNCH_STRICT ? FLAGS_STRICT : 0),
+        .Flags = (launch->flags & REX_LAUNCH_NOWAIT ? FLAG_NOWAIT : 0) | (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0),
         .Teams = {launch->teams[0], launch->teams[1], launch->teams[2]},
         .Threads = {launch->threads[0], launch->threads[1], launch->threads[2]},
         .DynCGroupMem = launch->dynamic_memory,
@@ -57,31 +50,17 @@ int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kern
 
 static int check_launch(const struct rex_kernel_launch *launch, const struct rex_map *map, const char *name)
 {
-    if (lacks_strict_grid(launch))
+    if (rex_grid_is_missing(launch))
         return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads", name, launch->teams[0],
                         launch->threads[0]);
     return rex_check_rows(map, REX_FOR_LAUNCH, name);
 }
 
-static int start(struct rex_module *module, int64_t device, const void *key, struct __tgt_kernel_arguments *args)
-{
-    static ident_t unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-    struct __tgt_kernel_arguments packet;
-    int result = 0, how = rex_module_launch_packet(module, device, 0, 0, key, args, &packet);
-    if (how > 0)
-        how = rex_launch_leading(module, device, key, &packet, &result);
-    else if (how == 0)
-        result = REX_REAL(target_kernel)(&unknown_place, device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0],
-                                         (void *)(uintptr_t)key, &packet);
-    if (how != REX_OK)
-        return how;
-    return result == 0 ? REX_OK : REX_EHOST;
-}
-
 int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map)
 {
     struct __tgt_kernel_arguments packet;
-    int number = 0, result = launch != NULL ? rex_module_register(module) : rex_fail(REX_EINVAL, "rex_launch: the launch is NULL");
+    int number = 0, failed = 0;
+    int result = launch != NULL ? rex_module_register(module) : rex_fail(REX_EINVAL, "rex_launch: the launch is NULL");
     if (result != REX_OK)
         return result;
     const char *name = name_of(module, launch->key);
@@ -96,5 +75,7 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_lau
         result = rex_check_presence(map, REX_FOR_LAUNCH, number, name);
     if (result == REX_OK)
         result = rex_packet_fill(&packet, launch, map);
-    return result == REX_OK ? start(module, launch->device, launch->key, &packet) : result;
+    if (result == REX_OK)
+        result = rex_launch_fitted(module, launch->device, 0, 0, launch->key, &packet, &failed);
+    return result == REX_OK && failed != 0 ? REX_EHOST : result;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "grid.h"
 #include "rowcheck.h"
 #include "work.h"
 
@@ -196,7 +197,7 @@ static int allow_dynamic_memory(struct rex_queue_kernel *kernel, uint32_t bytes)
 
 static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *packed)
 {
-    if (unlikely((launch->flags & REX_LAUNCH_STRICT) && (launch->teams[0] == 0 || launch->threads[0] == 0)))
+    if (unlikely(rex_grid_is_missing(launch)))
         return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads", packed->kernel->name, launch->teams[0],
                         launch->threads[0]);
     for (int i = 1; i < 3; i++) {

@@ -151,8 +151,9 @@ static ident_t *place_of(const struct rex_module *module)
     return module->place != NULL ? module->place : &rex_unknown_place;
 }
 
-int rex_launch_leading(const struct rex_module *module, int64_t device, const void *host_key, struct __tgt_kernel_arguments *packet,
-                       int *result)
+/* 0 and what libomptarget returned, or REX_ENOMEM. */
+static int launch_leading(const struct rex_module *module, int64_t device, const void *host_key, struct __tgt_kernel_arguments *packet,
+                          int *result)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc((size_t)packet->NumArgs + 1, 6 * sizeof *storage)) == NULL)
@@ -169,7 +170,20 @@ int rex_module_launch_leading(struct rex_module *module, int64_t device, const v
                               struct __tgt_kernel_arguments *packet)
 {
     int result = 0;
-    return rex_launch_leading(module, device, host_key, packet, &result) == REX_OK ? result : -1;
+    return launch_leading(module, device, host_key, packet, &result) == REX_OK ? result : -1;
+}
+
+int rex_launch_fitted(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, const void *host_key,
+                      const struct __tgt_kernel_arguments *args, int *result)
+{
+    struct __tgt_kernel_arguments packet;
+    int how = rex_module_launch_packet(module, device, num_teams, thread_limit, host_key, args, &packet);
+    if (how > 0)
+        return launch_leading(module, device, host_key, &packet, result);
+    if (how == 0)
+        *result = REX_REAL(target_kernel)(place_of(module), device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0],
+                                          (void *)(uintptr_t)host_key, &packet);
+    return how;
 }
 
 /* ---- the short way ------------------------------------------------------------------------------------------------------------ */
@@ -180,14 +194,9 @@ const struct rex_launched rex_never_launched = {.key = &rex_never_launched};
 static __attribute__((noinline)) int launch_long_way(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit,
                                                      void *host_key, struct __tgt_kernel_arguments *args)
 {
-    struct __tgt_kernel_arguments packet;
     struct rex_module *module = ((const struct rex_registration *)packet_rules)->module;
-    int how = rex_module_launch_packet(module, device, num_teams, thread_limit, host_key, args, &packet);
-    if (how < 0)
-        return -1;
-    return how > 0 ? rex_module_launch_leading(module, device, host_key, &packet)
-                   : REX_REAL(target_kernel)(place_of(module), device, (int32_t)packet.Teams[0], (int32_t)packet.Threads[0], host_key,
-                                             &packet);
+    int result = 0;
+    return rex_launch_fitted(module, device, num_teams, thread_limit, host_key, args, &result) == REX_OK ? result : -1;
 }
 
 /* Two neighbouring fields of 32 bits, the one at OFFSET being the lower half (little-endian machines, as in rex_kmp.h). */

@@ -98,9 +98,9 @@ int rex_unknown_key(const void *key);
 uint32_t rex_default_teams(uint64_t trip_count, uint32_t threads);
 #define REX_DEFAULT_THREADS 128u
 
-/* A launch with a row in front of those of PACKET: 0 and what libomptarget returned, or REX_ENOMEM. */
-int rex_launch_leading(const struct rex_module *module, int64_t device, const void *host_key, struct __tgt_kernel_arguments *packet,
-                       int *result);
+/* A launch with every check, the packet as the release wants it: 0 and what libomptarget returned in *RESULT, or an error. */
+int rex_launch_fitted(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, const void *host_key,
+                      const struct __tgt_kernel_arguments *args, int *result);
 
 /* In no table, and no program has its key. */
 extern const struct rex_launched rex_never_launched;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "grid.h"
+
 /*
  * Plain kernels. Version 2 has no extra parameter on 16, 17 and 19 to 23; 15 ignores the version; 18 passes one whatever the version says.
  * Up to 19 the CUDA plugin launches one dimension; 23 takes y, z and dynamic memory from the struct only from version 3 on.
@@ -55,7 +57,7 @@ static const struct rex_release rows[] = {
      .runtime_object = true, .packed_slots = true, .environment_size = 48},
     {.number = 23, .marker = "__tgt_register_rpc_callback", .driver_function = "cuLaunchKernelEx", .driver_since = "11.8",
      .newest_packet = 5, .plain = PLAIN(1, false), .env = ENV(3),
-     .runtime_object = true, .host_argument_array = true, .strict_flags = 0xc0, .environment_size = 40},
+     .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT, .environment_size = 40},
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
