@@ -492,9 +492,10 @@ static void bounded_memory(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         assert_int_equal(run(traces[i], "memory"), 0);
-        /* What is written comes to 80 MB. A sanitizer's own memory is not ours. */
+        assert_string_not_equal(printed, "");
+        /* What is written comes to 80 MB. A sanitizer's own memory is not ours, and a driver may give back some of its own meanwhile. */
         if (!SANITIZED)
-            assert_in_range(strtol(printed, NULL, 10), 0, 4000000);
+            assert_true(strtol(printed, NULL, 10) < 4000000);
     }
 }
 
