@@ -1,0 +1,343 @@
+/*
+ * Several devices at once: libomptarget's host device is four of them, and a machine may have several GPUs. Each device has memory, queues
+ * and graphs of its own; events order work across them. Where there is one GPU, it is all of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+
+#include "runtime/runtime.h"
+
+REX_KERNEL(follow);
+REX_KERNEL(slow);
+REX_KERNEL(hold);
+
+enum { VALUES = 500, STEPS = 100, MOST_DEVICES = 16 };
+
+#define OK(call) assert_int_equal((call), REX_OK)
+#define FAILS(call, error, words)                                                                                      \
+    do {                                                                                                               \
+        assert_int_equal((call), (error));                                                                             \
+        assert_int_equal(rex_last_error_code(), (error));                                                              \
+        assert_non_null(strstr(rex_last_error(), (words)));                                                            \
+    } while (0)
+
+static int devices, steps;
+static int64_t addend[STEPS]; /* each device's copy is another */
+static int64_t value[MOST_DEVICES][VALUES];
+static struct rex_queue *queue[MOST_DEVICES];
+
+static void start(void)
+{
+    OK(rex_offload_init());
+    devices = rex_device_count() < MOST_DEVICES ? rex_device_count() : MOST_DEVICES;
+    steps = rounds_of(STEPS);
+    assert_true(devices > 0);
+}
+
+static void make_queues(void)
+{
+    for (int device = 0; device < devices; device++) {
+        OK(rex_queue_create(&queue[device], device, NULL, 0));
+        assert_int_equal(rex_queue_device(queue[device]), device);
+    }
+}
+
+static void destroy_queues(void)
+{
+    for (int device = 0; device < devices; device++)
+        OK(rex_queue_destroy(queue[device]));
+}
+
+/* ---- the same array on every device, and one of its own ----------------------------------------------------------------------------- */
+
+static int64_t followed(int64_t began, int device, int launches)
+{
+    for (int64_t step = 0; step < launches; step++)
+        began = (3 * began + 10 * step + device) % 1000003;
+    return began;
+}
+
+static void map_on(int device)
+{
+    int64_t *own = value[device];
+    for (int64_t step = 0; step < STEPS; step++)
+        addend[step] = 10 * step + device;
+    for (int i = 0; i < VALUES; i++)
+        own[i] = i;
+    REX_DATA_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+    OK(rex_data_begin(device, &region));
+}
+
+static void unmap_from(int device)
+{
+    int64_t *own = value[device];
+    REX_DATA_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+    OK(rex_data_end(device, &region));
+}
+
+/* Every array is where it was mapped, and nowhere else. */
+static void check_places(void)
+{
+    for (int on = 0; on < devices; on++)
+        for (int of = 0; of < devices; of++)
+            assert_int_equal(rex_is_present(value[of], sizeof value[of], on), on == of);
+    for (int on = 1; on < devices; on++)
+        assert_ptr_not_equal(rex_device_address(addend, on), rex_device_address(addend, on - 1));
+}
+
+static void check_values(int launches)
+{
+    for (int device = 0; device < devices; device++)
+        for (int i = 0; i < VALUES; i++)
+            assert_int_equal(value[device][i], followed(i, device, launches));
+}
+
+/* With a queue through it, else waited for. */
+static int put_follow(int device, struct rex_queue *to, int64_t step)
+{
+    int64_t n = VALUES, *own = value[device];
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    launch.device = device;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+    return to != NULL ? rex_queue_launch(to, &launch, &args) : rex_launch(&launch, &args);
+}
+
+static void with_every_device(void (*work)(void))
+{
+    for (int device = 0; device < devices; device++)
+        map_on(device);
+    check_places();
+    work();
+    for (int device = 0; device < devices; device++)
+        unmap_from(device);
+}
+
+static void launch_in_turn(void)
+{
+    for (int64_t step = 0; step < steps; step++)
+        for (int device = 0; device < devices; device++)
+            OK(put_follow(device, NULL, step));
+}
+
+static void launches(void **state)
+{
+    (void)state;
+    start();
+    printf("%d devices\n", devices);
+    with_every_device(launch_in_turn);
+    check_values(steps);
+}
+
+static void queue_in_turn(void)
+{
+    for (int64_t step = 0; step < steps; step++)
+        for (int device = 0; device < devices; device++)
+            OK(put_follow(device, queue[device], step));
+    for (int device = 0; device < devices; device++)
+        OK(rex_queue_sync(queue[device]));
+}
+
+static void queues(void **state)
+{
+    (void)state;
+    start();
+    make_queues();
+    with_every_device(queue_in_turn);
+    check_values(steps);
+    if (devices > 1)
+        FAILS(put_follow(1, queue[0], 0), REX_EDEVICE, "a launch on device 1");
+    destroy_queues();
+}
+
+static void record_in_turn(void)
+{
+    struct rex_graph *graph[MOST_DEVICES];
+    for (int device = 0; device < devices; device++) {
+        OK(rex_graph_begin(queue[device]));
+        for (int64_t step = 0; step < steps; step++)
+            OK(put_follow(device, queue[device], step));
+        OK(rex_graph_end(queue[device], &graph[device]));
+    }
+    for (int device = 0; device < devices; device++)
+        OK(rex_graph_launch(graph[device], queue[device]));
+    if (devices > 1)
+        FAILS(rex_graph_launch(graph[1], queue[0]), REX_EINVAL, "the graph of device 1");
+    for (int device = 0; device < devices; device++) {
+        OK(rex_queue_sync(queue[device]));
+        rex_graph_destroy(graph[device]);
+    }
+}
+
+static void graphs(void **state)
+{
+    (void)state;
+    start();
+    make_queues();
+    with_every_device(record_in_turn);
+    check_values(steps);
+    destroy_queues();
+}
+
+static void *launch_here(void *number)
+{
+    int device = *(int *)number;
+    for (int64_t step = 0; step < steps; step++)
+        if (put_follow(device, step % 2 == 0 ? queue[device] : NULL, step) != 0 || rex_queue_sync(queue[device]) != 0) {
+            fprintf(stderr, "device %d: %s\n", device, rex_last_error());
+            return number;
+        }
+    return NULL;
+}
+
+static void thread_for_each(void)
+{
+    pthread_t thread[MOST_DEVICES];
+    int number[MOST_DEVICES];
+    for (int device = 0; device < devices; device++) {
+        number[device] = device;
+        OK(pthread_create(&thread[device], NULL, launch_here, &number[device]));
+    }
+    for (int device = 0; device < devices; device++) {
+        void *failed;
+        OK(pthread_join(thread[device], &failed));
+        assert_null(failed);
+    }
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    start();
+    make_queues();
+    with_every_device(thread_for_each);
+    check_values(steps);
+    destroy_queues();
+}
+
+/* The device that -1 stands for is the thread's own, and a queue keeps the one that it was made for. */
+static void default_device(void **state)
+{
+    void (*set_default_device)(int device);
+    (void)state;
+    start();
+    void *function = dlsym(RTLD_DEFAULT, "omp_set_default_device");
+    assert_non_null(function);
+    memcpy(&set_default_device, &function, sizeof set_default_device);
+    for (int device = devices - 1; device >= 0; device--) {
+        struct rex_queue *made;
+        set_default_device(device);
+        OK(rex_queue_create(&made, -1, NULL, 0));
+        assert_int_equal(rex_queue_device(made), device);
+        OK(rex_queue_destroy(made));
+        map_on(device);
+        for (int64_t step = 0; step < steps; step++) {
+            int64_t n = VALUES, *own = value[device];
+            struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+            REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+            OK(rex_launch(&launch, &args));
+        }
+        unmap_from(device);
+    }
+    check_values(steps);
+}
+
+/* ---- from device to device ---------------------------------------------------------------------------------------------------------- */
+
+/* What device number DEVICE does with the number that the one before it has left in pinned memory. */
+static void put_stage(int device, int64_t *baton, int64_t turns)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(slow), 1, 1);
+    launch.device = device;
+    REX_MAP(args, REX_VALUE(turns), REX_ALLOC(baton, 1));
+    REX_MAP(there, REX_TO(baton, 1));
+    REX_MAP(back, REX_FROM(baton, 1));
+    OK(rex_queue_update(queue[device], &there));
+    OK(rex_queue_launch(queue[device], &launch, &args));
+    OK(rex_queue_update(queue[device], &back));
+}
+
+static int64_t slowed(int64_t began, int64_t turns, int times)
+{
+    for (int i = 0; i < times; i++)
+        for (int64_t turn = 0; turn < turns; turn++)
+            began = (3 * began + turn) % 1000003;
+    return began;
+}
+
+/* A number goes round all devices, in one kernel after the other, and the program waits for the last one alone. */
+static void events(void **state)
+{
+    enum { ROUNDS = 20, TURNS = 20000 };
+    struct rex_event *event[MOST_DEVICES];
+    int rounds = rounds_of(ROUNDS);
+    (void)state;
+    start();
+    make_queues();
+    int64_t *baton = rex_pinned_alloc(sizeof *baton);
+    assert_non_null(baton);
+    *baton = 7;
+    REX_DATA_MAP(region, REX_ALLOC(baton, 1));
+    for (int device = 0; device < devices; device++) {
+        OK(rex_data_begin(device, &region));
+        OK(rex_event_create(&event[device]));
+    }
+    for (int i = 0; i < rounds * devices; i++) {
+        int device = i % devices;
+        if (i > 0)
+            OK(rex_queue_wait(queue[device], event[(i - 1) % devices]));
+        put_stage(device, baton, TURNS);
+        OK(rex_event_record(event[device], queue[device]));
+    }
+    OK(rex_event_sync(event[devices - 1]));
+    assert_int_equal(*baton, slowed(7, TURNS, rounds * devices));
+    double seconds;
+    if (devices > 1 && gpu_present())
+        FAILS(rex_event_seconds(event[0], event[1], &seconds), REX_EINVAL, "device");
+    for (int device = 0; device < devices; device++) {
+        rex_event_destroy(event[device]);
+        OK(rex_data_end(device, &region));
+    }
+    destroy_queues();
+    OK(rex_pinned_free(baton));
+}
+
+/* Work that is not finished keeps the mappings of its own device, no other's. */
+static void busy_device(void **state)
+{
+    (void)state;
+    start();
+    make_queues();
+    int64_t *release = rex_pinned_alloc(sizeof *release), *first = value[0];
+    assert_non_null(release);
+    *release = 0;
+    *first = 41;
+    int last = devices - 1;
+    REX_DATA_MAP(region, REX_TOFROM(first, 1));
+    for (int device = 0; device < devices; device++)
+        OK(rex_data_begin(device, &region));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(hold), 1, 1);
+    launch.device = last;
+    REX_MAP(args, REX_DEVICE_POINTER(release), REX_ALLOC(first, 1));
+    OK(rex_queue_launch(queue[last], &launch, &args));
+    if (gpu_present())
+        FAILS(rex_data_end(last, &region), REX_EBUSY, rex_queue_name(queue[last]));
+    for (int device = 0; device < last; device++)
+        OK(rex_data_end(device, &region));
+    assert_true(rex_is_present(first, sizeof *first, last));
+    __atomic_store_n(release, 1, __ATOMIC_SEQ_CST);
+    OK(rex_queue_sync(queue[last]));
+    OK(rex_data_end(last, &region));
+    assert_int_equal(*first, 42);
+    destroy_queues();
+    OK(rex_pinned_free(release));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches), cmocka_unit_test(queues), cmocka_unit_test(graphs),      cmocka_unit_test(threads),
+        cmocka_unit_test(default_device), cmocka_unit_test(events), cmocka_unit_test(busy_device),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
