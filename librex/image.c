@@ -71,6 +71,17 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, co
 
 /* ---- one image -------------------------------------------------------------------------------------------------------------- */
 
+/* nvcc's images have none, and to look inside of them takes most of the time of a registration: once is enough. */
+static bool may_have_exec_modes(const struct rex_image *image)
+{
+    struct rex_elf elf;
+    Elf64_Shdr symbols, names;
+    if (rex_elf_open(&elf, image->bytes, image->size) != 0 || rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) != 0 ||
+        rex_elf_section(&elf, symbols.sh_link, &names) != 0 || names.sh_type != SHT_STRTAB)
+        return true; /* who looks inside says what is wrong */
+    return memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX, sizeof REX_EXEC_MODE_SUFFIX) != NULL;
+}
+
 /*
  * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds threads to the block, and 0, which REX
  * writes, fails to load (16). Kernels here are launched as they are, so the symbols get a name that nobody looks for.
@@ -78,7 +89,7 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path, co
 static int hide_exec_modes(struct rex_image *image, const struct rex_release *release)
 {
     struct rex_image_view view;
-    if (!release->exec_mode_obeyed)
+    if (!release->exec_mode_obeyed || !may_have_exec_modes(image))
         return REX_OK;
     int result = rex_view_open(&view, image->bytes, image->size, image->path);
     for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
