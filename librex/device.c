@@ -107,6 +107,22 @@ int rex_gpu_get(int number, struct rex_gpu *gpu, size_t size)
     return REX_OK;
 }
 
+uint64_t rex_gpu_most_shared_memory(void)
+{
+    static uint64_t known;
+    uint64_t most = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    struct driver driver;
+    if (most > 0 || rex_cuda_devices() == 0 || find(&driver) != 0)
+        return most;
+    for (int i = 0; i < rex_cuda_devices(); i++) {
+        struct rex_gpu gpu = {.driver = 0};
+        if (describe(&driver, i, &gpu) == 0 && gpu.shared_memory > most)
+            most = gpu.shared_memory;
+    }
+    __atomic_store_n(&known, most, __ATOMIC_RELAXED);
+    return most;
+}
+
 /* ---- libomptarget's numbers ----------------------------------------------------------------------------------------------- */
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */

@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 
+#include "device.h"
 #include "error.h"
 #include "packetcheck.h"
 #include "rowlog.h"
@@ -173,6 +174,7 @@ static int check_dynamic_memory(const struct rex_registration *registration, con
     const struct rex_release *release = registration->release;
     const char *name = registration->table.entries[position].name;
     uint32_t fixed = registration->table.launched[position].shared_memory;
+    uint64_t most = rex_gpu_most_shared_memory();
     if (!rule->dynamic_memory)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name, dynamic,
                         release->number);
@@ -183,6 +185,10 @@ static int check_dynamic_memory(const struct rex_registration *registration, con
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM %d launches nothing with more than %u",
                         name, dynamic, fixed, release->number, SHARED_MEMORY);
+    if (most > 0 && (uint64_t)dynamic + fixed > most) /* LLVM 22 and 23 abort on what the driver says to that */
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a block of the GPU has at most %llu", name,
+                        dynamic, fixed, (unsigned long long)most);
     return REX_OK;
 }
 

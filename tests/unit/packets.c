@@ -369,6 +369,14 @@ static void dynamic_memory(const void *context)
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), release <= 20 ? -1 : 0);
     if (release <= 20)
         CHECK_MENTIONS(rex_last_error(), "48129 bytes of dynamic shared memory and 1024 of its own");
+    if (release < 22)
+        return;
+    packet.DynCGroupMem = 232448 - 1024;
+    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), 0);
+    packet.DynCGroupMem++;
+    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "231425 bytes of dynamic shared memory and 1024 of its own; a block of the GPU has at most 232448");
 }
 
 static void test_grids(void **state)

@@ -16,6 +16,7 @@ REX_KERNEL(env1);
 REX_KERNEL(env7);
 REX_KERNEL(env64);
 REX_KERNEL(scalars);
+REX_KERNEL(shared_memory);
 
 struct report kept;
 REX_GLOBAL(kept);
@@ -270,6 +271,46 @@ static void grid_of_three_dimensions(void **state)
     }
 }
 
+/* The most bytes that a launch may ask for, on this release and GPU. */
+static uint64_t most_shared_memory(void)
+{
+    int release = rex_runtime_release();
+    struct rex_gpu gpu;
+    if (release <= 15)
+        return 0;
+    if (release <= 21)
+        return release == 21 ? 49151 : 49152;
+    assert_int_equal(rex_gpu_get(0, &gpu, sizeof gpu), 0);
+    return gpu.shared_memory;
+}
+
+/* As much as there is arrives; a byte more is refused, and the process goes on. */
+static void dynamic_shared_memory(void **state)
+{
+    (void)state;
+    start();
+    bool host = rex_module_on_host(&rex_this_module);
+    uint64_t most = host ? 0 : most_shared_memory(), sizes[] = {most, most + 1, most / 2, UINT32_MAX, most};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct report report = {0};
+        struct rows rows = {0};
+        add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+        packet.DynCGroupMem = (uint32_t)sizes[i];
+        int result = __tgt_target_kernel(-1, 0, 0, REX_KERNEL_ID(shared_memory), &packet);
+        if (host || sizes[i] <= most) {
+            assert_int_equal(result, 0);
+            assert_int_equal(report.calls, 1);
+            assert_true(host || sizes[i] == 0 || report.arguments[1] == sizes[i]);
+        } else {
+            assert_int_equal(result, -1);
+            assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
+            assert_non_null(strstr(rex_last_error(), "shared memory"));
+            assert_int_equal(report.calls, 0);
+        }
+    }
+}
+
 /* Rows that are no parameters are mapped and not passed. */
 static void rows_that_are_no_parameters(void **state)
 {
@@ -296,6 +337,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_argument_arrives),   cmocka_unit_test(reused_packet_keeps_its_bytes),
         cmocka_unit_test(literals_of_every_size),   cmocka_unit_test(grid_of_packet_or_call),
         cmocka_unit_test(grid_of_three_dimensions), cmocka_unit_test(rows_that_are_no_parameters),
+        cmocka_unit_test(dynamic_shared_memory),
     };
     return RUN_EACH(argc, argv, tests);
 }
