@@ -112,6 +112,16 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
     return row;
 }
 
+/**
+ * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which no consumer of a row accepts, where an int64_t cannot
+ * hold them. Since 0.1.
+ */
+static inline int64_t rex_row_bytes(int64_t length, size_t element)
+{
+    int64_t bytes;
+    return __builtin_mul_overflow(length, (int64_t)element, &bytes) ? -1 : bytes;
+}
+
 /** rex_row_object(): a row of the @size bytes at @address, its base. Since 0.1. */
 static inline struct rex_row rex_row_object(const volatile void *address, size_t size, int64_t type)
 {
@@ -167,8 +177,8 @@ static inline struct rex_row rex_row_in_region(struct rex_row row)
 #define REX_SECTION(type_bits, pointer, lower, length)                                                                 \
     (__extension__({                                                                                                   \
         __typeof__(&(pointer)[0]) rex_section_base = (pointer);                                                        \
-        rex_row_of(rex_section_base, rex_section_base + (lower), (int64_t)(length) * (int64_t)sizeof *rex_section_base,   \
-                (type_bits) | REX_TYPE_PARAMETER);                                                                     \
+        rex_row_of(rex_section_base, rex_section_base + (lower),                                                       \
+                   rex_row_bytes((int64_t)(length), sizeof *rex_section_base), (type_bits) | REX_TYPE_PARAMETER);      \
     }))
 /** REX_TO(pointer, length): map(to: pointer[0 : length]). Since 0.1. */
 #define REX_TO(pointer, length) REX_SECTION(REX_TYPE_TO, pointer, 0, length)
@@ -281,9 +291,9 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 #define REX_POINTEE(type_bits, pointer, lower, length)                                                                 \
     (__extension__({                                                                                                   \
         __typeof__(&(pointer)) rex_pointee_address = &(pointer);                                                       \
-        rex_row_of(rex_pointee_address, *rex_pointee_address + (lower),                                                   \
-                (int64_t)(length) * (int64_t)sizeof **rex_pointee_address,                                             \
-                (type_bits) | REX_TYPE_POINTER | REX_TYPE_PARAMETER);                                                  \
+        rex_row_of(rex_pointee_address, *rex_pointee_address + (lower),                                                \
+                   rex_row_bytes((int64_t)(length), sizeof **rex_pointee_address),                                     \
+                   (type_bits) | REX_TYPE_POINTER | REX_TYPE_PARAMETER);                                               \
     }))
 
 /**

@@ -587,6 +587,8 @@ static void rows_that_no_release_takes(void **state)
     int64_t x[COUNT], *none = NULL;
     start();
     check_refused(REX_TO(x, -1), "negative size");
+    check_refused(REX_TO(x, INT64_MAX / (int64_t)sizeof *x + 1), "negative size");
+    check_refused(REX_TO(x, (UINT64_MAX / sizeof *x) + 2), "negative size"); /* one element, if the product wrapped */
     check_refused(REX_TO(none, 4), "begins at NULL");
     check_refused(REX_DELETE(x, 4), "deletes");
     check_refused(rex_row_with(REX_TO(x, 1), INT64_C(1) << 40), "no map type");
