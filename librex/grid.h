@@ -11,6 +11,9 @@ struct rex_grid {
     uint32_t teams[3], threads[3], dynamic_memory;
 };
 
+/* Of a block, its kernel's own and dynamic, unless the driver is asked for more for that kernel. */
+#define REX_SHARED_MEMORY 49152u
+
 /* Of a packet: its grid and block are exact, from LLVM 23 on; earlier releases do not look at these bits. */
 #define REX_FLAGS_STRICT 0xc0u
 

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "error.h"
+#include "grid.h"
 #include "packetcheck.h"
 #include "rowlog.h"
 #include "runtime.h"
@@ -14,7 +15,6 @@
 #define TYPE_TARGET_PARAM 0x20
 /* Of any NVIDIA GPU (CUDA C++ Programming Guide, technical specifications by compute capability). */
 #define MOST_THREADS_IN_Z 64u
-#define SHARED_MEMORY 49152u /* of a block, unless the program asks for more of a kernel */
 #define MOST_TEAMS_IN_Y_AND_Z 65535u
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -181,10 +181,10 @@ static int check_dynamic_memory(const struct rex_registration *registration, con
     if (release->most_dynamic_memory > 0 && dynamic > release->most_dynamic_memory)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d launches nothing above %u", name,
                         dynamic, release->number, release->most_dynamic_memory);
-    if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > SHARED_MEMORY)
+    if (release->shared_memory_fixed && (uint64_t)dynamic + fixed > REX_SHARED_MEMORY)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM %d launches nothing with more than %u",
-                        name, dynamic, fixed, release->number, SHARED_MEMORY);
+                        name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
     if (most > 0 && (uint64_t)dynamic + fixed > most) /* LLVM 22 and 23 abort on what the driver says to that */
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a block of the GPU has at most %llu", name,
@@ -229,6 +229,9 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
     if (unlikely(count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL)))
         return null_column(NULL, base, begin, sizes, types, count);
+    for (int32_t i = 0; i < count; i++)
+        if (unlikely(sizes[i] < 0))
+            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
     if (check_device(device) != REX_OK)
         return REX_EDEVICE;
     if (device == -1 && check_default_device() != REX_OK)

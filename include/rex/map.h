@@ -113,13 +113,13 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 }
 
 /**
- * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which no consumer of a row accepts, where an int64_t cannot
- * hold them. Since 0.1.
+ * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which librex refuses in a row, where an int64_t cannot hold
+ * them. A raw launch does not look. Since 0.1.
  */
 static inline int64_t rex_row_bytes(int64_t length, size_t element)
 {
     int64_t bytes;
-    return __builtin_mul_overflow(length, (int64_t)element, &bytes) ? -1 : bytes;
+    return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
 }
 
 /** rex_row_object(): a row of the @size bytes at @address, its base. Since 0.1. */
@@ -153,7 +153,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 {
     row.type = (row.type & ~REX_TYPE_PARAMETER) | REX_TYPE_MEMBER_OF(parent);
     if (parent < 0 || parent > REX_PARENT_MAX)
-        row.size = -1; /* what no consumer accepts: the number does not fit in its 16 bits */
+        row.size = -1; /* what librex refuses: the number does not fit in its 16 bits */
     return row;
 }
 

@@ -515,6 +515,11 @@ static void bad_data_calls(void **state)
         data_calls[d](-1, -1, rows.value, rows.value, rows.size, rows.type);
         ERROR(REX_EINVAL, "negative number of rows, -1");
         forget_error();
+        rows.size[1] = -rows.size[1];
+        data_calls[d](-1, 2, rows.value, rows.value, rows.size, rows.type);
+        ERROR(REX_EINVAL, "map row 1 has a negative size");
+        rows.size[1] = -rows.size[1];
+        forget_error();
         data_calls[d](-1, 0, NULL, NULL, NULL, NULL); /* no rows: nothing wrong */
         ERROR(REX_EINVAL, "a literal of 9 bytes");
     }
