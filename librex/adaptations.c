@@ -36,6 +36,8 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {release->exec_mode_obeyed, "exec modes",
          "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget launches as they say, or not at all"},
         {release->shared_memory_fixed, "shared memory", "of a block, more than 48 KiB is an error: the driver would refuse the launch"},
+        {release->static_memory_uncounted, "shared memory",
+         "48 KiB of it dynamic, or more, where a block has more than 48 KiB: libomptarget does not count the kernel's own"},
         {release->late_image_ignored, "late images", "refused: an image registered after a device's first use is never loaded"},
         {release->plugins_apart, "plugins", "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp", "opened before libomptarget, which calls it without a look"},

@@ -107,6 +107,15 @@ int rex_gpu_get(int number, struct rex_gpu *gpu, size_t size)
     return REX_OK;
 }
 
+static int ask_shared_memory(const struct driver *driver, int number, uint64_t *most)
+{
+    int device, shared = 0;
+    if (CUDA(cuDeviceGet, &device, number) != 0 || CUDA(cuDeviceGetAttribute, &shared, MOST_SHARED_MEMORY, device) != 0)
+        return -1;
+    *most = (uint64_t)shared > *most ? (uint64_t)shared : *most;
+    return 0;
+}
+
 uint64_t rex_gpu_most_shared_memory(void)
 {
     static uint64_t known;
@@ -114,11 +123,9 @@ uint64_t rex_gpu_most_shared_memory(void)
     struct driver driver;
     if (most > 0 || rex_cuda_devices() == 0 || find(&driver) != 0)
         return most;
-    for (int i = 0; i < rex_cuda_devices(); i++) {
-        struct rex_gpu gpu = {.driver = 0};
-        if (describe(&driver, i, &gpu) == 0 && gpu.shared_memory > most)
-            most = gpu.shared_memory;
-    }
+    for (int i = 0; i < rex_cuda_devices(); i++)
+        if (ask_shared_memory(&driver, i, &most) != 0)
+            return 0;
     __atomic_store_n(&known, most, __ATOMIC_RELAXED);
     return most;
 }

@@ -15,7 +15,6 @@
 /* Bits that change nothing for memory that is mapped already. */
 #define MAPPED_BITS (REX_TYPE_TOFROM | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD | REX_TYPE_MEMBER_MASK)
 #define RUNTIME_PARAMETER UINTPTR_MAX /* what LLVM 18 on pass where there is no launch environment */
-#define DYNAMIC_MEMORY_GRANTED 49152u
 #define ATTRIBUTE_DYNAMIC_MEMORY 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -187,7 +186,7 @@ static int pack_rows(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
 
 static int allow_dynamic_memory(struct rex_queue_kernel *kernel, uint32_t bytes)
 {
-    if (bytes <= DYNAMIC_MEMORY_GRANTED || bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_RELAXED))
+    if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY || bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_RELAXED))
         return REX_OK;
     if (bytes > INT32_MAX || REX_STREAM(cuFuncSetAttribute, kernel->function, ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
         return rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s", kernel->name, bytes, rex_cuda_why());

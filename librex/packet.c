@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "grid.h"
 #include "packetcheck.h"
 #include "rowlog.h"
 #include "runtime.h"
@@ -76,6 +77,14 @@ static void remember(struct rex_registration *registration, int64_t position, co
         __atomic_store_n(place, &rex_never_launched, __ATOMIC_RELEASE);
 }
 
+/* What makes the release ask the driver for as much shared memory as the block has. */
+static void fit_dynamic_memory(const struct rex_registration *registration, int64_t position, struct __tgt_kernel_arguments *packet)
+{
+    uint64_t all = (uint64_t)packet->DynCGroupMem + registration->table.launched[position].shared_memory;
+    if (registration->release->static_memory_uncounted && packet->DynCGroupMem < REX_SHARED_MEMORY && all > REX_SHARED_MEMORY)
+        packet->DynCGroupMem = REX_SHARED_MEMORY;
+}
+
 /* Every check, every default. */
 static int fit(struct rex_registration *registration, int64_t position, int64_t device, int32_t num_teams, int32_t thread_limit,
                const struct __tgt_kernel_arguments *args, struct __tgt_kernel_arguments *packet)
@@ -86,6 +95,7 @@ static int fit(struct rex_registration *registration, int64_t position, int64_t 
     const struct rex_packet_rule *rule = rule_of(registration, rex_table_rule(&registration->table, position));
     struct __tgt_kernel_arguments fitted = *args;
     fit_grid(&fitted, num_teams, thread_limit);
+    fit_dynamic_memory(registration, position, &fitted);
     result = rex_packet_check_grid(registration, rule, position, &fitted);
     if (result != REX_OK)
         return result;

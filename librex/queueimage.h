@@ -12,6 +12,7 @@ struct rex_queue_kernel {
     const struct rex_image_parameter *parameter; /* where each one lies, and its size */
     uint32_t parameters;
     uint32_t bytes;          /* of all parameters */
+    uint32_t shared_memory;  /* of its own */
     uint32_t dynamic_memory; /* the most that the driver has been told to allow */
     bool known;              /* the image says what the parameters are */
 };

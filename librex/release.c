@@ -51,13 +51,15 @@ static const struct rex_release rows[] = {
     /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
     {.number = 21, .marker = "llvmLaunchKernel", .driver_function = "cuMemAllocAsync", .driver_since = "11.2",
      .newest_packet = 3, .plain = PLAIN(3, true), .env = ENV(3),
-     .newest_old_header = 90, .runtime_object = true, .packed_slots = true, .most_dynamic_memory = 49151, .environment_size = 48},
+     .newest_old_header = 90, .runtime_object = true, .packed_slots = true, .most_dynamic_memory = 49151, .environment_size = 48,
+     .shared_memory_fixed = true},
     {.number = 22, .marker = "__tgt_interop_get", .driver_function = "cuFuncGetParamInfo", .driver_since = "12.4",
      .newest_packet = 3, .plain = PLAIN(3, true), .env = ENV(3),
-     .runtime_object = true, .packed_slots = true, .environment_size = 48},
+     .runtime_object = true, .packed_slots = true, .environment_size = 48, .static_memory_uncounted = true},
     {.number = 23, .marker = "__tgt_register_rpc_callback", .driver_function = "cuLaunchKernelEx", .driver_since = "11.8",
      .newest_packet = 5, .plain = PLAIN(1, false), .env = ENV(3),
-     .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT, .environment_size = 40},
+     .runtime_object = true, .host_argument_array = true, .strict_flags = REX_FLAGS_STRICT, .environment_size = 40,
+     .static_memory_uncounted = true},
 };
 
 #define ROWS (sizeof rows / sizeof *rows)

@@ -43,7 +43,8 @@ struct rex_release {
     uint32_t environment_size;    /* bytes of a symbol NAME_kernel_environment, which tells how to launch NAME; others abort */
     uint64_t strict_flags;        /* Flags bits that make the grid exact */
     uint32_t most_teams;          /* silently cut down to this in x; 0: the device's own limit */
-    bool shared_memory_fixed;     /* a block's shared memory, static and dynamic, is at most 48 KiB: the kernel's limit is never raised */
+    bool shared_memory_fixed;     /* a block's shared memory, static and dynamic, is at most 48 KiB: the kernel's limit is not raised */
+    bool static_memory_uncounted; /* the kernel's limit is raised where 48 KiB or more are dynamic, whatever the kernel has of its own */
     uint32_t most_dynamic_memory; /* a launch with more reports success and does nothing; 0: no such limit */
 };
 

@@ -366,11 +366,12 @@ static void dynamic_memory(const void *context)
     packet.DynCGroupMem = 49152 - 1024;
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), 0);
     packet.DynCGroupMem++;
-    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), release <= 20 ? -1 : 0);
-    if (release <= 20)
+    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), release <= 21 ? -1 : 0);
+    if (release <= 21) {
         CHECK_MENTIONS(rex_last_error(), "48129 bytes of dynamic shared memory and 1024 of its own");
-    if (release < 22)
         return;
+    }
+    CHECK_EQUAL(kernel_call(release)->dynamic_memory, 49152); /* from which on 22 asks the driver for more */
     packet.DynCGroupMem = 232448 - 1024;
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), 0);
     packet.DynCGroupMem++;

@@ -16,7 +16,7 @@
 struct pair {
     double one, other;
 };
-static char plain_id, env_id, narrow_id, narrow_first_id, wide_id;
+static char plain_id, env_id, narrow_id, narrow_first_id, wide_id, bounded_id;
 static double table[4];
 #define ENTRY(key, name, size) {(key), (char *)(uintptr_t)(name), (size), 0, 0}
 static struct __tgt_offload_entry entries[] = {
@@ -24,6 +24,7 @@ static struct __tgt_offload_entry entries[] = {
     ENTRY(&wide_id, "wide__kernel__", 0),   ENTRY(&table, "table", sizeof table),
 };
 static struct __tgt_offload_entry other_entries[] = {ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
+static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)}; /* of tests/data/limits.cu */
 #define MODULE(first, count)                                                                                           \
     {                                                                                                                  \
         .struct_size = sizeof(struct rex_module), .entries_begin = (first), .entries_end = (first) + (count),          \
@@ -292,6 +293,31 @@ static void refuse_ends(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* What is mapped on another device is no business of the queue's. */
+static void end_on_another_device(const void *context)
+{
+    struct rex_queue *queue = NULL;
+    (void)context;
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    the_record()->devices = 2;
+    map_cells(cells, 0);
+    setenv("FAKE_CUDA_ORDINAL", "1", 1);
+    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 1, "on the other", 0), REX_OK);
+    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *busy() = 1;
+    CHECK_EQUAL(rex_module_data_end(&module, 1, &used), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "queue \"on the other\"");
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+    map_cells(cells, 0); /* which this libomptarget has on both devices or none */
+    CHECK_EQUAL(rex_module_data_end(&module, 1, &used), REX_EBUSY);
+    CHECK_EQUAL(driver_calls("cuStreamSynchronize"), 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 /* Copies and fills of memory that the program names by its address on the device use what is mapped there. */
 static void refuse_ends_of_ranges(const void *context)
 {
@@ -388,6 +414,7 @@ static void test_unfinished(void **state)
 {
     (void)state;
     in_child(refuse_ends, NULL);
+    in_child(end_on_another_device, NULL);
     in_child(refuse_ends_of_ranges, NULL);
     in_child(wait_at_ends, NULL);
     struct child child = run_child(wait_and_warn, NULL);
@@ -600,6 +627,33 @@ static void two_gpus(const void *context)
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_objects"), 0);
 }
 
+/* The driver is asked for more than 48 KiB of shared memory for a kernel, of which 1 KiB is the kernel's own, once for each new most. */
+static void ask_for_shared_memory(const void *context)
+{
+    static struct rex_module limits = {.struct_size = sizeof(struct rex_module), .entries_begin = limits_entries,
+                                       .entries_end = limits_entries + 1, .image_name = "tests/data/limits_sm_90.cubin"};
+    static const struct {
+        uint32_t bytes;
+        uint32_t asked; /* by then */
+    } launches[] = {{48 << 10, 1}, {(48 << 10) + 1, 2}, {48 << 10, 2}, {47 << 10, 2}, {0, 2}};
+    (void)context;
+    use_gpu(90);
+    use_release(19);
+    struct rex_queue *queue = new_queue(&limits, "shared memory", 0);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&bounded_id, 1, 32);
+    uint64_t *out = NULL;
+    REX_MAP(args, REX_DEVICE_POINTER(out));
+    launch.dynamic_memory = 47 << 10;
+    CHECK_EQUAL(rex_module_queue_launch(&limits, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
+    for (size_t i = 0; i < COUNT(launches); i++) {
+        launch.dynamic_memory = launches[i].bytes;
+        CHECK_EQUAL(rex_module_queue_launch(&limits, queue, &launch, &args), REX_OK);
+        CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), launches[i].asked);
+    }
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 static void test_image(void **state)
 {
     static const int releases[] = {19, 22}; /* with the header rewritten, and without */
@@ -608,6 +662,7 @@ static void test_image(void **state)
         in_child(load_in_time, &releases[i]);
     in_child(have_globals, NULL);
     in_child(two_gpus, NULL);
+    in_child(ask_for_shared_memory, NULL);
 }
 
 int main(void)

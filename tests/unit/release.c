@@ -76,18 +76,19 @@ static const struct fact {
     unsigned most_teams, most_memory;
     int old_entries;
     unsigned container, packet_version;
+    int shared_memory; /* 0: none that is dynamic; 1: at most 48 KiB; 2: more, where 48 KiB are dynamic */
 } facts[] = {
-    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory, old entries, container, packet */
-    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0, 1, 0, 2},
-    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2},
-    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2},
-    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2},
-    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0, 1, 1, 2},
-    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 1, 1, 3},
-    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1, 3},
-    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0, 3},
-    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0, 3},
-    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5},
+    /*    plain env row  dims memory pkt pos late plug omp  rt pack arr  header strict teams, memory, old entries, container, packet, shared */
+    {14,  2, 2,  1,  1, 1,  0, 0,  0,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    65536, 0, 1, 0, 2, 0},
+    {15,  2, 2,  1,  1, 1,  0, 0,  1,  1,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2, 0},
+    {16,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2, 1},
+    {17,  2, 2,  1,  1, 1,  1, 1,  1,  0,  0,  1,  1,  0,  0,  0,  0, 0,  0,    0, 0, 1, 1, 2, 1},
+    {18,  0, 3,  0,  0, 1,  0, 1,  1,  0,  1,  1,  1,  0,  0,  0, 90, 1,  0,    0, 0, 1, 1, 2, 1},
+    {19,  2, 3,  0,  1, 1,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 1, 1, 3, 1},
+    {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1, 3, 1},
+    {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0, 3, 1},
+    {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0, 3, 2},
+    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 2},
 };
 
 static void test_rows(void **state)
@@ -124,6 +125,8 @@ static void test_rows(void **state)
         assert_int_equal(row->strict_flags, fact->strict);
         assert_int_equal(row->most_teams, fact->most_teams);
         assert_int_equal(row->most_dynamic_memory, fact->most_memory);
+        assert_int_equal(row->shared_memory_fixed, fact->shared_memory == 1);
+        assert_int_equal(row->static_memory_uncounted, fact->shared_memory == 2);
         assert_int_equal(row->old_entries_only, fact->old_entries);
         assert_int_equal(row->newest_container, fact->container);
         assert_int_equal(row->newest_packet, fact->packet_version);

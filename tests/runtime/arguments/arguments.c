@@ -271,7 +271,7 @@ static void grid_of_three_dimensions(void **state)
     }
 }
 
-/* The most bytes that a launch may ask for, on this release and GPU. */
+/* The most bytes that a launch may ask for, on this release and GPU, beside the 20000 of the kernel's own. */
 static uint64_t most_shared_memory(void)
 {
     int release = rex_runtime_release();
@@ -279,18 +279,26 @@ static uint64_t most_shared_memory(void)
     if (release <= 15)
         return 0;
     if (release <= 21)
-        return release == 21 ? 49151 : 49152;
+        return 49152 - 20000;
     assert_int_equal(rex_gpu_get(0, &gpu, sizeof gpu), 0);
-    return gpu.shared_memory;
+    for (int i = 1; i < rex_gpu_count(); i++) {
+        struct rex_gpu other;
+        assert_int_equal(rex_gpu_get(i, &other, sizeof other), 0);
+        assert_true(other.shared_memory == gpu.shared_memory); /* librex knows the most of all */
+    }
+    return gpu.shared_memory - 20000;
 }
 
-/* As much as there is arrives; a byte more is refused, and the process goes on. */
+/*
+ * As much as there is arrives, which LLVM 22 raises to 48 KiB where that and the kernel's own are more than 48 KiB; a byte more is refused,
+ * and the process goes on.
+ */
 static void dynamic_shared_memory(void **state)
 {
     (void)state;
     start();
     bool host = rex_module_on_host(&rex_this_module);
-    uint64_t most = host ? 0 : most_shared_memory(), sizes[] = {most, most + 1, most / 2, UINT32_MAX, most};
+    uint64_t most = host ? 0 : most_shared_memory(), sizes[] = {1024, 29152, 29153, most, most + 1, most / 2, UINT32_MAX, most};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct report report = {0};
         struct rows rows = {0};
@@ -301,7 +309,11 @@ static void dynamic_shared_memory(void **state)
         if (host || sizes[i] <= most) {
             assert_int_equal(result, 0);
             assert_int_equal(report.calls, 1);
-            assert_true(host || sizes[i] == 0 || report.arguments[1] == sizes[i]);
+            if (!host && sizes[i] > 0) {
+                uint64_t seen = sizes[i] > 29152 && sizes[i] < 49152 ? 49152 : sizes[i];
+                assert_int_equal(report.arguments[1], seen);
+                assert_int_equal(report.arguments[2], seen / 2);
+            }
         } else {
             assert_int_equal(result, -1);
             assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);

@@ -128,17 +128,20 @@ REX_DEVICE_KERNEL(scalars, report *to, rex_arg byte, rex_arg half, rex_arg word,
     to->arguments[12] = single;
 }
 
-/* How much dynamic shared memory a block has; its last word is written and read. */
+/* How much dynamic shared memory a block has beside 2500 words of the kernel's own; the last words of both are written and read. */
 REX_DEVICE_KERNEL_ENV(shared_memory, report *to)
 {
     enter(to, ENV_ENVIRONMENT);
 #if REX_ON_GPU
+    __shared__ volatile uint64_t own[2500];
     extern __shared__ uint64_t dynamic[];
     uint32_t size;
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
     volatile uint64_t *last = &dynamic[size / sizeof *dynamic - 1];
     if (size >= sizeof *last)
         *last = size;
+    own[2499] = size / 2;
     to->arguments[1] = size >= sizeof *last ? *last : size;
+    to->arguments[2] = own[2499];
 #endif
 }
