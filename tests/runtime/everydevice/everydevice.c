@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 
+#include "runtime/checks.h"
 #include "runtime/runtime.h"
 
 REX_KERNEL(follow);
@@ -14,14 +15,6 @@ REX_KERNEL(slow);
 REX_KERNEL(hold);
 
 enum { VALUES = 500, STEPS = 100, MOST_DEVICES = 16 };
-
-#define OK(call) assert_int_equal((call), REX_OK)
-#define FAILS(call, error, words)                                                                                      \
-    do {                                                                                                               \
-        assert_int_equal((call), (error));                                                                             \
-        assert_int_equal(rex_last_error_code(), (error));                                                              \
-        assert_non_null(strstr(rex_last_error(), (words)));                                                            \
-    } while (0)
 
 static int devices, steps;
 static int64_t addend[STEPS]; /* each device's copy is another */

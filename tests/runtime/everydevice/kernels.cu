@@ -1,6 +1,8 @@
 /* Kernels of the test of several devices. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
+#include "../hold.h"
+
 /* Each result depends on the one before it, and on memory that every device has a copy of: order shows, and whose copy it was. */
 REX_DEVICE_KERNEL(follow, rex_arg n, rex_arg step, const int64_t *addend, int64_t *value)
 {
@@ -17,16 +19,4 @@ REX_DEVICE_KERNEL(slow, rex_arg turns, int64_t *value)
             result = (3 * result + turn) % 1000003;
         value[0] = result;
     }
-}
-
-/* Waits until the program says so, in memory that both see; on the host device there is nobody to say it. */
-REX_DEVICE_KERNEL(hold, const volatile int64_t *release, int64_t *value)
-{
-#if REX_ON_GPU
-    while (*release == 0) {
-    }
-#else
-    (void)release;
-#endif
-    *value += 1;
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "runtime/checks.h"
 #include "runtime/runtime.h"
 
 REX_KERNEL(follow);
@@ -11,14 +12,6 @@ REX_KERNEL(hold);
 REX_KERNEL(fault);
 
 enum { VALUES = 500, LAUNCHES = 1500 };
-
-#define OK(call) assert_int_equal((call), REX_OK)
-#define FAILS(call, error, words)                                                                                      \
-    do {                                                                                                               \
-        assert_int_equal((call), (error));                                                                             \
-        assert_int_equal(rex_last_error_code(), (error));                                                              \
-        assert_non_null(strstr(rex_last_error(), (words)));                                                            \
-    } while (0)
 
 static struct rex_queue *new_queue(const char *name)
 {

@@ -1,6 +1,8 @@
 /* Kernels of the tests of graphs. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
+#include "../hold.h"
+
 /* Each result depends on the one before it: order shows. */
 REX_DEVICE_KERNEL(follow, rex_arg n, rex_arg addend, int64_t *value)
 {
@@ -12,18 +14,6 @@ REX_DEVICE_KERNEL(sum, rex_arg n, const int64_t *a, const int64_t *b, int64_t *r
 {
     REX_FOR(i, rex_arg_int(n))
         result[i] = a[i] + b[i];
-}
-
-/* Waits until the program says so, in memory that both see; on the host device there is nobody to say it. */
-REX_DEVICE_KERNEL(hold, const volatile int64_t *release, int64_t *value)
-{
-#if REX_ON_GPU
-    while (*release == 0) {
-    }
-#else
-    (void)release;
-#endif
-    *value += 1;
 }
 
 /* Writes where there is no memory. */

@@ -1,6 +1,8 @@
 /* Kernels of the tests of queues. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
+#include "../hold.h"
+
 /* Each result depends on the one before it: order shows. */
 REX_DEVICE_KERNEL(follow, rex_arg n, rex_arg addend, int64_t *value)
 {
@@ -38,18 +40,6 @@ REX_DEVICE_KERNEL(in_struct, struct pair *pair)
 {
     REX_FOR(i, pair->first)
         pair->second[i] += 5;
-}
-
-/* Waits until the program says so, in memory that both see; on the host device there is nobody to say it. */
-REX_DEVICE_KERNEL(hold, const volatile int64_t *release, int64_t *value)
-{
-#if REX_ON_GPU
-    while (*release == 0) {
-    }
-#else
-    (void)release;
-#endif
-    *value += 1;
 }
 
 /* Two of these see each other only if they run at the same time. */

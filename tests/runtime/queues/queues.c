@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 
+#include "runtime/checks.h"
 #include "runtime/runtime.h"
 
 REX_KERNEL(follow);
@@ -20,14 +21,6 @@ REX_KERNEL(fault);
 REX_KERNEL(grid);
 
 enum { VALUES = 1000, STEPS = 300 };
-
-#define OK(call) assert_int_equal((call), REX_OK)
-#define FAILS(call, error, words)                                                                                      \
-    do {                                                                                                               \
-        assert_int_equal((call), (error));                                                                             \
-        assert_int_equal(rex_last_error_code(), (error));                                                              \
-        assert_non_null(strstr(rex_last_error(), (words)));                                                            \
-    } while (0)
 
 static struct rex_queue *new_queue(const char *name, unsigned flags)
 {
