@@ -73,7 +73,7 @@ static void describe(struct rex_queue_image *image, const struct rex_table *tabl
             continue;
         kernel->known = true;
         kernel->parameters = symbol->parameters;
-        kernel->shared_memory = table->launched[i].shared_memory;
+        kernel->shared_memory = rex_view_own_memory(&image->view, symbol);
         kernel->parameter = image->view.parameters + symbol->first;
         for (uint32_t j = 0; j < kernel->parameters; j++) {
             uint32_t end = (uint32_t)kernel->parameter[j].offset + kernel->parameter[j].size;

@@ -151,13 +151,6 @@ static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct
     return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
 }
 
-/* Without the KiB that nvcc reserves for the hardware from sm_90 on: that is no part of what the kernel may have. */
-static uint32_t static_memory(const struct rex_image_symbol *kernel, const struct rex_image_view *view)
-{
-    uint32_t reserved = view->architecture >= 90 ? 1024 : 0;
-    return kernel->shared_memory > reserved ? kernel->shared_memory - reserved : 0;
-}
-
 /* A kernel of clang's: libomptarget chooses how to launch it (LLVM 18 to 23), unless it is told that the grid is exact (23). */
 static int check_environment(const struct rex_image_symbol *kernel, const char *path, const struct rex_release *release,
                              struct rex_kernel_rule *rule)
@@ -191,7 +184,7 @@ static int match_kernel(struct rex_table *table, uint32_t position, const struct
     if (result != REX_OK)
         return result;
     table->launched[position].most_threads = most_threads(kernel, view);
-    table->launched[position].shared_memory = static_memory(kernel, view);
+    table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
     note_widths(table, position, kernel, path, release);
     rex_table_set_rule(table, position, rule);
     return REX_OK;

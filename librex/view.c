@@ -132,6 +132,13 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, c
     return kernel != NULL && kernel->kernel ? kernel : NULL;
 }
 
+/* nvcc reserves a KiB from sm_90 on: that is no part of what the kernel may have. */
+uint32_t rex_view_own_memory(const struct rex_image_view *view, const struct rex_image_symbol *kernel)
+{
+    uint32_t reserved = view->architecture >= 90 ? 1024 : 0;
+    return kernel->shared_memory > reserved ? kernel->shared_memory - reserved : 0;
+}
+
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
 {
     struct rex_nearest nearest = {.wanted = name};

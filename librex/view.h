@@ -40,6 +40,9 @@ void rex_view_close(struct rex_image_view *view);
 /* The symbol called NAME, NULL if there is none. */
 struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name);
 
+/* Bytes of shared memory of KERNEL's own, without what is reserved for the hardware. */
+uint32_t rex_view_own_memory(const struct rex_image_view *view, const struct rex_image_symbol *kernel);
+
 /* The kernel (or global) whose name is nearest to NAME, NULL if none is near. */
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
 

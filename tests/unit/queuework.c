@@ -636,7 +636,7 @@ static void ask_for_shared_memory(const void *context)
         uint32_t bytes;
         uint32_t asked; /* by then */
     } launches[] = {{48 << 10, 1}, {(48 << 10) + 1, 2}, {48 << 10, 2}, {47 << 10, 2}, {0, 2}};
-    (void)context;
+    setenv("REX_CHECK", context, 1);
     use_gpu(90);
     use_release(19);
     struct rex_queue *queue = new_queue(&limits, "shared memory", 0);
@@ -662,7 +662,8 @@ static void test_image(void **state)
         in_child(load_in_time, &releases[i]);
     in_child(have_globals, NULL);
     in_child(two_gpus, NULL);
-    in_child(ask_for_shared_memory, NULL);
+    in_child(ask_for_shared_memory, "on");
+    in_child(ask_for_shared_memory, "off"); /* the image alone says what a kernel has then */
 }
 
 int main(void)
