@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver.h"
+
 static int setting(const char *name, int otherwise)
 {
     const char *value = getenv(name);
@@ -40,7 +42,6 @@ static void be_slow(const char *name)
 }
 
 /* What the function is to return, if not 0; also for stream.c and link.c. */
-int fake_cuda_result(const char *name);
 int fake_cuda_result(const char *name)
 {
     static int since;
@@ -55,12 +56,7 @@ int fake_cuda_result(const char *name)
     return number == 0 || ++since == number ? result : 0;
 }
 
-#define BREAK(name)                                                                                                    \
-    do {                                                                                                               \
-        int result_ = fake_cuda_result(name);                                                                          \
-        if (result_ != 0)                                                                                              \
-            return result_;                                                                                            \
-    } while (0)
+#define BREAK(name) FAIL_WITH(fake_cuda_result(name))
 
 int cuInit(unsigned flags);
 int cuInit(unsigned flags)

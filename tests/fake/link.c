@@ -12,13 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTION(name, ...)                                                                                            \
-    int name(__VA_ARGS__);                                                                                             \
-    int name(__VA_ARGS__)
+#include "driver.h"
 
 extern __thread int fake_cuda_current; /* contexts that this thread has pushed */
-
-int fake_cuda_result(const char *name);
 
 /* Linkers that were made, and that exist. */
 int fake_cuda_links, fake_cuda_linkers;

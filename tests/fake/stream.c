@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver.h"
+
 /* Streams, events, modules and graphs that exist. */
 int fake_cuda_objects;
 /* Launches so far. */
@@ -60,23 +62,13 @@ static int count(const char *name)
     return number;
 }
 
-int fake_cuda_result(const char *name);
-
 static int breaks(const char *name)
 {
     count(name);
     return fake_cuda_lost != 0 ? fake_cuda_lost : fake_cuda_result(name);
 }
 
-#define FUNCTION(name, ...)                                                                                            \
-    int name(__VA_ARGS__);                                                                                             \
-    int name(__VA_ARGS__)
-#define BREAK(name)                                                                                                    \
-    do {                                                                                                               \
-        int result_ = breaks(name);                                                                                    \
-        if (result_ != 0)                                                                                              \
-            return result_;                                                                                            \
-    } while (0)
+#define BREAK(name) FAIL_WITH(breaks(name))
 
 /* ---- what exists --------------------------------------------------------------------------------------------------------------------- */
 
