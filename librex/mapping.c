@@ -61,15 +61,21 @@ struct hint {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hint hints[HINTS];
-static unsigned filled; /* so many of them have been used */
-static unsigned next;
+static uint64_t placed; /* so many in turn, the oldest making room */
 
 void rex_mapping_fork(enum rex_fork when)
 {
     (void)when;
     rex_fork_renew(&lock);
     memset(hints, 0, sizeof hints);
-    filled = 0;
+    placed = 0;
+}
+
+/* The hints that are something, or were. */
+static unsigned filled(void)
+{
+    uint64_t all = __atomic_load_n(&placed, __ATOMIC_RELAXED);
+    return all < HINTS ? (unsigned)all : HINTS;
 }
 
 static bool is_mapped_row(const struct rex_map *map, int32_t i)
@@ -88,23 +94,19 @@ static bool is_hint(const struct hint *hint, uintptr_t begin, size_t size, int n
     return hint->begin == begin && hint->size == size && hint->number == number;
 }
 
-static struct hint *first_unused(void)
-{
-    __atomic_store_n(&filled, filled + 1, __ATOMIC_RELAXED);
-    return &hints[filled - 1];
-}
-
 /* The hint that says so, made where there is none: in an empty place, else in that of the oldest. */
 static struct hint *hint_of(uintptr_t begin, size_t size, int number)
 {
     struct hint *empty = NULL;
-    for (unsigned j = 0; j < filled; j++)
+    for (unsigned j = 0; j < filled(); j++)
         if (is_hint(&hints[j], begin, size, number))
             return &hints[j];
         else if (empty == NULL && hints[j].size == 0)
             empty = &hints[j];
-    if (empty == NULL)
-        empty = filled < HINTS ? first_unused() : &hints[next++ % HINTS];
+    if (empty == NULL) {
+        empty = &hints[placed % HINTS];
+        __atomic_store_n(&placed, placed + 1, __ATOMIC_RELAXED);
+    }
     *empty = (struct hint){.begin = begin, .size = size, .number = number};
     return empty;
 }
@@ -129,7 +131,7 @@ void rex_mapping_note_whole(uintptr_t begin, size_t size, int number)
 
 static void forget_absent(uintptr_t begin, size_t size, int number)
 {
-    for (unsigned j = 0; j < filled; j++)
+    for (unsigned j = 0; j < filled(); j++)
         if (hints[j].number == number && hints[j].begin < begin + size && begin < hints[j].begin + hints[j].size &&
             !rex_runtime_omp()->is_present((const void *)hints[j].begin, number))
             hints[j].size = 0;
@@ -148,7 +150,7 @@ bool rex_mapping_hint(const void *begin, size_t size, int number, const void **r
 {
     bool found = false;
     rex_lock(&lock);
-    for (unsigned j = 0; j < filled && !found; j++) {
+    for (unsigned j = 0; j < filled() && !found; j++) {
         size_t into = (uintptr_t)begin - hints[j].begin;
         if (hints[j].number != number || (uintptr_t)begin < hints[j].begin || into >= hints[j].size || size > hints[j].size - into)
             continue;
@@ -172,7 +174,7 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
     if (!rex_mapping_all_seen())
         return false;
     rex_lock(&lock);
-    for (unsigned j = 0; j < filled && !found; j++)
+    for (unsigned j = 0; j < filled() && !found; j++)
         found = hints[j].whole && hints[j].size > 0 && hints[j].number == number && hints[j].elsewhere == elsewhere &&
                 (is_within(hints[j].begin, (uintptr_t)begin, size) || is_within(hints[j].begin + hints[j].size, (uintptr_t)begin, size));
     rex_unlock(&lock);
@@ -182,10 +184,10 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
 bool rex_mapping_within(const void *begin, size_t size, int number, const void **row)
 {
     bool found = false;
-    if (__atomic_load_n(&filled, __ATOMIC_RELAXED) == 0) /* each row of each launch that maps is asked for */
+    if (filled() == 0) /* each row of each launch that maps is asked for */
         return false;
     rex_lock(&lock);
-    for (unsigned j = 0; j < filled && !found; j++)
+    for (unsigned j = 0; j < filled() && !found; j++)
         if (hints[j].size > 0 && hints[j].number == number && is_within(hints[j].begin, (uintptr_t)begin, size)) {
             *row = (const void *)hints[j].begin;
             found = true;
