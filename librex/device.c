@@ -50,6 +50,16 @@ static int find(struct driver *driver)
 
 #define CUDA(function, ...) rex_cuda_record(driver->function(__VA_ARGS__), #function)
 
+/* Raises MOST to the most shared memory that a block can have on GPU NUMBER, in bytes. */
+static int ask_shared_memory(const struct driver *driver, int number, uint64_t *most)
+{
+    int device, shared = 0;
+    if (CUDA(cuDeviceGet, &device, number) != 0 || CUDA(cuDeviceGetAttribute, &shared, MOST_SHARED_MEMORY, device) != 0)
+        return -1;
+    *most = (uint64_t)shared > *most ? (uint64_t)shared : *most;
+    return 0;
+}
+
 static int describe(const struct driver *driver, int number, struct rex_gpu *gpu)
 {
     const struct {
@@ -61,17 +71,16 @@ static int describe(const struct driver *driver, int number, struct rex_gpu *gpu
         {MULTIPROCESSORS, &gpu->multiprocessors},
         {MOST_THREADS_PER_BLOCK, &gpu->threads_per_block},
     };
-    int device = 0, shared = 0;
+    int device = 0;
     size_t memory = 0;
     if (CUDA(cuDeviceGet, &device, number) != 0 || CUDA(cuDeviceGetName, gpu->name, (int)sizeof gpu->name - 1, device) != 0 ||
         CUDA(cuDeviceTotalMem, &memory, device) != 0 || CUDA(cuDriverGetVersion, &gpu->driver) != 0 ||
-        CUDA(cuDeviceGetAttribute, &shared, MOST_SHARED_MEMORY, device) != 0)
+        ask_shared_memory(driver, number, &gpu->shared_memory) != 0)
         return -1;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (CUDA(cuDeviceGetAttribute, asked[i].value, asked[i].attribute, device) != 0)
             return -1;
     gpu->memory = memory;
-    gpu->shared_memory = (uint64_t)shared;
     return 0;
 }
 
@@ -105,15 +114,6 @@ int rex_gpu_get(int number, struct rex_gpu *gpu, size_t size)
         return rex_fail(REX_ECUDA, "GPU %d: %s", number, rex_cuda_why());
     memcpy(gpu, &made, size);
     return REX_OK;
-}
-
-static int ask_shared_memory(const struct driver *driver, int number, uint64_t *most)
-{
-    int device, shared = 0;
-    if (CUDA(cuDeviceGet, &device, number) != 0 || CUDA(cuDeviceGetAttribute, &shared, MOST_SHARED_MEMORY, device) != 0)
-        return -1;
-    *most = (uint64_t)shared > *most ? (uint64_t)shared : *most;
-    return 0;
 }
 
 uint64_t rex_gpu_most_shared_memory(void)

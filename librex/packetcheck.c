@@ -174,7 +174,6 @@ static int check_dynamic_memory(const struct rex_registration *registration, con
     const struct rex_release *release = registration->release;
     const char *name = registration->table.entries[position].name;
     uint32_t fixed = registration->table.launched[position].shared_memory;
-    uint64_t most = rex_gpu_most_shared_memory();
     if (!rule->dynamic_memory)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u bytes of dynamic shared memory; LLVM %d cannot pass them on", name, dynamic,
                         release->number);
@@ -185,6 +184,7 @@ static int check_dynamic_memory(const struct rex_registration *registration, con
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM %d launches nothing with more than %u",
                         name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
+    uint64_t most = rex_gpu_most_shared_memory();
     if (most > 0 && (uint64_t)dynamic + fixed > most) /* LLVM 22 and 23 abort on what the driver says to that */
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a block of the GPU has at most %llu", name,
