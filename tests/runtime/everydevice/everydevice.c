@@ -87,14 +87,19 @@ static void check_values(int launches)
             assert_int_equal(value[device][i], followed(i, device, launches));
 }
 
-/* With a queue through it, else waited for. */
-static int put_follow(int device, struct rex_queue *to, int64_t step)
+/* With a queue through it, else waited for; NUMBER is DEVICE, or -1 for the default one. */
+static int put_follow_as(int number, int device, struct rex_queue *to, int64_t step)
 {
     int64_t n = VALUES, *own = value[device];
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
-    launch.device = device;
+    launch.device = number;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
     return to != NULL ? rex_queue_launch(to, &launch, &args) : rex_launch(&launch, &args);
+}
+
+static int put_follow(int device, struct rex_queue *to, int64_t step)
+{
+    return put_follow_as(device, device, to, step);
 }
 
 static void with_every_device(void (*work)(void))
@@ -225,12 +230,8 @@ static void default_device(void **state)
         assert_int_equal(rex_queue_device(made), device);
         OK(rex_queue_destroy(made));
         map_on(device);
-        for (int64_t step = 0; step < steps; step++) {
-            int64_t n = VALUES, *own = value[device];
-            struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
-            REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
-            OK(rex_launch(&launch, &args));
-        }
+        for (int64_t step = 0; step < steps; step++)
+            OK(put_follow_as(-1, device, NULL, step));
         unmap_from(device);
     }
     check_values(steps);
