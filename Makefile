@@ -161,7 +161,7 @@ all: $(TOOLS) $(COMPLETIONS)
 # ---------------------------------------------------------------------------------------------------------------------
 # The library
 
-lib_objects := $(call objects,$(wildcard librex/*.c))
+lib_objects := $(call objects,$(wildcard librex/*/*.c))
 
 $(O)/obj/librex/%.o: librex/%.c $(O)/flags
 	@mkdir -p $(@D)

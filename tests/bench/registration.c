@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "context.h"
-#include "file.h"
-#include "forward.h"
-#include "image.h"
-#include "registration.h"
-#include "runtime.h"
+#include "cuda/context.h"
+#include "base/file.h"
+#include "omp/forward.h"
+#include "module/moduleimage.h"
+#include "module/registration.h"
+#include "omp/runtime.h"
 
 enum { KERNELS = 1000, MOST_REPETITIONS = 99, NAME = 32 };
 

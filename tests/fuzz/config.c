@@ -4,10 +4,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "config.h"
+#include "base/settings.h"
 
 #include "fuzz.h"
-#include "place.h"
+#include "module/imagefile.h"
 
 static struct rex_module module;
 

@@ -1,9 +1,9 @@
 /* container.c - LLVM's OffloadBinary, and the images in it as a registration that is adopted gets them fitted.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "container.h"
+#include "image/container.h"
 
 #include "fuzz.h"
-#include "image.h"
+#include "module/moduleimage.h"
 
 static void fit_images(uint8_t *bytes, size_t size, const struct rex_release *release)
 {

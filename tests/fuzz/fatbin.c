@@ -1,6 +1,6 @@
 /* fatbin.c - nvcc's fatbins: the walk through the members, and each as it is unpacked and looked into.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "fatbin.h"
+#include "image/fatbin.h"
 
 #include "images.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "image.h"
+#include "module/moduleimage.h"
 
 #include "fuzz.h"
 

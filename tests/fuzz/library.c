@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "fuzz.h"
-#include "search.h"
+#include "omp/search.h"
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)
 {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "list.h"
+#include "image/list.h"
 
 #include "fuzz.h"
 

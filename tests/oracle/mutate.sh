@@ -43,7 +43,7 @@ one() {
     fi
     # Mutants may well run into warnings; the version and the library's flags are those of the Makefile.
     "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O0 -w -I"$directory/include" -Iinclude -Ilibrex -DREX_BUILDING_LIBRARY= \
-        -DREX_VERSION_STRING='"mutant"' -r -o "$directory/librex.o" librex/*.c || return 0
+        -DREX_VERSION_STRING='"mutant"' -r -o "$directory/librex.o" librex/*/*.c || return 0
     "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O0 -w -I"$directory/include" -Iinclude -I"$here" -Wl,--wrap=dlsym -Wl,-z,nostart-stop-gc \
         -o "$directory/librex" "$here"/shapes/*.c "$here/main.c" "$here/recorder.c" "$here/wrap_librex.c" "$directory/librex.o" -ldl -pthread || return 0
     cp "$built/rex_lib_host.so" "$directory/"

@@ -51,7 +51,7 @@ while read -r name; do
 done <"$work/functions"
 
 # What the pages and the README name: in the headers, a variable that librex reads, a header's own page, or a name with an _X or a _NAME for any other.
-sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/config.c >"$work/variables"
+sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
 {
     cat "$work/public" "$work/variables"
     echo rex_kmp

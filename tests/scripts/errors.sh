@@ -59,7 +59,7 @@ def documented():
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 MACROS = {}  # of messages that several files share
-sources = {path: read(path) for path in sorted(glob.glob("librex/*.[ch]"))}
+sources = {path: read(path) for path in sorted(glob.glob("librex/*/*.[ch]"))}
 for text in sources.values():
     for name, value in re.findall(r'#define ([A-Z]\w+) ((?:%s[ \t]*)+)\n' % STRING, text):
         MACROS[name] = value
@@ -77,7 +77,7 @@ for path, text in sources.items():
     literals += [joined(run) for run in re.findall(r"(?:%s\s*)+" % STRING, text)]
     for error, run in re.findall(r"\brex_fail(?:_again)?\(\s*(?:[^,;]*\? )?(REX_E\w+)(?: : REX_E\w+)?,\s*((?:%s\s*)+)" % STRING, text):
         sites.append((path, error, joined(run)))
-literals.append(joined(re.search(r"rex_fail\(REX_ENOMEM, (%s), size" % STRING, sources["librex/error.c"])[1]))
+literals.append(joined(re.search(r"rex_fail\(REX_ENOMEM, (%s), size" % STRING, sources["librex/base/error.c"])[1]))
 
 # ---- quotations
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each lock of librex's own is in order in a child of fork: what librex/fork.h says of it is done in its file, and none is left out.
+# Each lock of librex's own is in order in a child of fork: what librex/base/fork.h says of it is done in its file, and none is left out.
 set -eu
 cd "$(dirname "$0")/../.."
 failed=0
@@ -9,16 +9,16 @@ fail() { echo "FAIL: $*"; failed=1; }
 unreachable='context stream queueimage'
 
 # listed MACRO: the names under it in fork.h
-listed() { sed -n "/^#define $1(X)/,/[^\\\\]\$/s/^ *X(\\([a-z]*\\)).*/\\1/p" librex/fork.h; }
+listed() { sed -n "/^#define $1(X)/,/[^\\\\]\$/s/^ *X(\\([a-z]*\\)).*/\\1/p" librex/base/fork.h; }
 
 count=0
-for file in librex/*.c; do
+for file in librex/*/*.c; do
     grep -qE 'static pthread_(mutex|rwlock|spinlock)' "$file" || continue
     count=$((count + 1))
     name=$(basename "$file" .c)
     function=$(sed -n 's/^void rex_\([a-z]*\)_fork(enum rex_fork when)$/\1/p' "$file")
     case " $unreachable " in
-    *" $name "*) grep -qw "$name\.c" librex/fork.h || fail "$file: fork.h does not say why it is left out" ;;
+    *" $name "*) grep -qw "$name\.c" librex/base/fork.h || fail "$file: fork.h does not say why it is left out" ;;
     *)
         if grep -q 'rex_fork_take(&lock, when)' "$file"; then
             kind=TAKEN

@@ -76,17 +76,17 @@ done
 
 # No fact of a release is left out; but for those that change no call: what it is told by, and which compilers' programs it runs.
 fields() {
-    sed -n "/^struct $1 {/,/^};/s/^    \(const \)\{0,1\}\(struct \)\{0,1\}[a-z_0-9]* \**\([a-z_, ]*\);.*/\3/p" librex/release.h | tr -d ,
+    sed -n "/^struct $1 {/,/^};/s/^    \(const \)\{0,1\}\(struct \)\{0,1\}[a-z_0-9]* \**\([a-z_, ]*\);.*/\3/p" librex/omp/release.h | tr -d ,
 }
 for field in $(fields rex_release); do
     case $field in number | marker | newest_packet) continue ;; esac
-    grep -q "release->$field\b" librex/adaptations.c || fail "librex/adaptations.c says nothing of a release's $field"
+    grep -q "release->$field\b" librex/top/adaptations.c || fail "librex/top/adaptations.c says nothing of a release's $field"
 done
 for field in $(fields rex_packet_rule); do
-    grep -q "rule->$field\b" librex/adaptations.c || fail "librex/adaptations.c says nothing of a packet's $field"
+    grep -q "rule->$field\b" librex/top/adaptations.c || fail "librex/top/adaptations.c says nothing of a packet's $field"
 done
-[ "$(fields 'rex_[rp][a-z_]*' | wc -l)" = "$(sed -n '/^struct rex_[rp]/,/^};/p' librex/release.h | grep -c '^    .*;')" ] ||
-    fail "not every field of librex/release.h was read: $(fields 'rex_[rp][a-z_]*')"
+[ "$(fields 'rex_[rp][a-z_]*' | wc -l)" = "$(sed -n '/^struct rex_[rp]/,/^};/p' librex/omp/release.h | grep -c '^    .*;')" ] ||
+    fail "not every field of librex/omp/release.h was read: $(fields 'rex_[rp][a-z_]*')"
 
 # ---- none
 

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "adopt.h"
-#include "container.h"
-#include "entryform.h"
+#include "module/adopt.h"
+#include "image/container.h"
+#include "module/entryform.h"
 #include "rex_kmp.h"
 
 /* ---- containers, made as clang's tools do -------------------------------------------------------------------------------------------- */

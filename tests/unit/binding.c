@@ -7,9 +7,9 @@
 
 #include <pthread.h>
 
-#include "forward.h"
-#include "openmp.h"
-#include "search.h"
+#include "omp/forward.h"
+#include "omp/openmp.h"
+#include "omp/search.h"
 
 /* ---- a library that is named ------------------------------------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "cache.h"
-#include "image.h"
+#include "module/cache.h"
+#include "module/moduleimage.h"
 
 #define STRANGER 65534
 

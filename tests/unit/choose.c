@@ -6,10 +6,10 @@
  */
 #include "bound.h"
 
-#include "context.h"
-#include "cuda.h"
-#include "image.h"
-#include "list.h"
+#include "cuda/context.h"
+#include "cuda/driver.h"
+#include "module/moduleimage.h"
+#include "image/list.h"
 
 #define DATA "tests/data/"
 #define HOST FAKE("host.so")

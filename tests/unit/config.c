@@ -7,9 +7,9 @@
 
 #include <pthread.h>
 
-#include "config.h"
-#include "error.h"
-#include "log.h"
+#include "base/settings.h"
+#include "base/error.h"
+#include "base/log.h"
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include "cuda.h"
-#include "device.h"
-#include "nogpu.h"
+#include "cuda/driver.h"
+#include "omp/device.h"
+#include "cuda/nogpu.h"
 #include "rex/info.h"
 
 static void one_gpu(const void *context)

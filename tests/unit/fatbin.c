@@ -7,9 +7,9 @@
 #include <dlfcn.h>
 
 #include "bound.h"
-#include "list.h"
+#include "image/list.h"
 #include "rex/image.h"
-#include "view.h"
+#include "image/view.h"
 
 static const char *const files[] = {"tests/data/three.fatbin",   "tests/data/three_zstd.fatbin", "tests/data/three_lz4.fatbin",
                                     "tests/data/special.fatbin", "tests/data/two.offload",       "tests/data/sm_90.fatbin"};

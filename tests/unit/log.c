@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "error.h"
-#include "log.h"
-#include "rowlog.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/maptype.h"
+#include "omp/rowlog.h"
 
 static char folder[PATH_MAX];
 

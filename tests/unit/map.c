@@ -7,7 +7,7 @@
 
 #include <rex.h>
 
-#include "cursor.h"
+#include "memory/cursor.h"
 
 #define AT(number) ((void *)(uintptr_t)(number))
 

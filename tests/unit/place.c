@@ -8,8 +8,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "image.h"
-#include "place.h"
+#include "module/moduleimage.h"
+#include "module/imagefile.h"
 
 #define STRANGER 65534
 

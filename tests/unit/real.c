@@ -9,7 +9,7 @@
 #include "common.h"
 
 #include "rex/offload.h"
-#include "search.h"
+#include "omp/search.h"
 
 static const int releases[] = {14, 15, 16, 19, 22};
 

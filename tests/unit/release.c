@@ -5,8 +5,8 @@
  */
 #include "bound.h"
 
-#include "release.h"
-#include "search.h"
+#include "omp/release.h"
+#include "omp/search.h"
 
 /* What each release exports first, of all that librex asks for; taken from the releases' own symbol tables. */
 static const struct {

@@ -7,8 +7,8 @@
 
 #include <sys/auxv.h>
 
-#include "cache.h"
-#include "config.h"
+#include "module/cache.h"
+#include "base/settings.h"
 
 #define OWNER 65533
 #define CALLER 65534

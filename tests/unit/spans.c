@@ -7,10 +7,10 @@
  */
 #include "bound.h"
 
-#include "mapping.h"
+#include "omp/mapping.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
-#include "spans.h"
+#include "memory/addresses.h"
 
 REX_KERNEL(plain);
 

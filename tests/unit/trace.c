@@ -11,8 +11,8 @@
 
 #include "rex/entry.h"
 #include "rex/queue.h"
-#include "traceline.h"
-#include "tracesum.h"
+#include "trace/traceline.h"
+#include "trace/tracesum.h"
 
 /* Of tests/data/kernels.cu: its parameters are one value and one address. */
 REX_KERNEL(plain);

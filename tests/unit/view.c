@@ -9,9 +9,9 @@
 
 #include "common.h"
 
-#include "elfview.h"
+#include "image/elf.h"
 #include "rex_kmp.h"
-#include "view.h"
+#include "image/view.h"
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
 #define PACKED_HOST TEST_BUILD "/tests/fake/host_relr.so"

@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Names in made-up files may all be as long as the file: reading each of them would take the square of its size. */
+/*
+ * Names in made-up files may all be as long as the file: reading each of them would take the square
+ * of its size.
+ */
 #define LONGEST_NAME 0x10000
 #define MOST_SEGMENTS 1024
 
@@ -33,7 +36,7 @@ bool elf_is_object(const struct elf_file *file)
     return file->header.e_type == ET_REL;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int check_identity(struct elf_file *file)
 {
@@ -41,7 +44,8 @@ static int check_identity(struct elf_file *file)
     if (file->size >= 8 && memcmp(file->bytes, "!<arch>\n", 8) == 0)
         return refuse(file, "it is an archive: give its members, which `ar x` extracts");
     if (file->size >= 4 && memcmp(file->bytes, "BC\xc0\xde", 4) == 0)
-        return refuse(file, "it is LLVM's intermediate code (clang -flto), which is not looked into: compile without -flto, or check the "
+        return refuse(file, "it is LLVM's intermediate code (clang -flto), which is not looked "
+                            "into: compile without -flto, or check the "
                             "linked program");
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
         return refuse(file, "it is not an ELF file");
@@ -60,7 +64,9 @@ static int count_sections(struct elf_file *file)
     Elf64_Shdr first = {0};
     const void *bytes = elf_bytes(file, header->e_shoff, sizeof first);
     if (header->e_shoff == 0)
-        return refuse(file, "it has no section table (removed by sstrip, or by strip --strip-section-headers?)");
+        return refuse(
+            file,
+            "it has no section table (removed by sstrip, or by strip --strip-section-headers?)");
     if (header->e_shentsize != sizeof first)
         return refuse(file, "its section headers are of an unknown size");
     if (bytes == NULL)
@@ -77,14 +83,21 @@ static int count_sections(struct elf_file *file)
 /* What stands in memory is looked for in all segments; programs have a dozen. */
 static int check_segments(struct elf_file *file)
 {
-    return file->header.e_phnum > MOST_SEGMENTS ? refuse(file, "it has more segments than any program") : 0;
+    return file->header.e_phnum > MOST_SEGMENTS
+               ? refuse(file, "it has more segments than any program")
+               : 0;
 }
 
-/* The indices of sections that do not fit into a symbol; a file has one table of symbols that may need them. */
+/*
+ * The indices of sections that do not fit into a symbol; a file has one table of symbols that may
+ * need them.
+ */
 static void find_extended(struct elf_file *file)
 {
     Elf64_Shdr section;
-    for (size_t i = 0; file->sections > SHN_LORESERVE && file->extended == 0 && elf_section(file, i, &section) == 0; i++)
+    for (size_t i = 0; file->sections > SHN_LORESERVE && file->extended == 0 &&
+                       elf_section(file, i, &section) == 0;
+         i++)
         if (section.sh_type == SHT_SYMTAB_SHNDX)
             file->extended = i;
 }
@@ -147,7 +160,7 @@ void elf_file_release(const struct elf_file *file)
         madvise((void *)(uintptr_t)file->bytes, file->size, MADV_DONTNEED);
 }
 
-/* ---- sections ------------------------------------------------------------------------------------------------------------ */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 int elf_section(const struct elf_file *file, size_t index, Elf64_Shdr *section)
 {
@@ -159,7 +172,9 @@ int elf_section(const struct elf_file *file, size_t index, Elf64_Shdr *section)
 
 const unsigned char *elf_section_bytes(const struct elf_file *file, const Elf64_Shdr *section)
 {
-    return section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL ? NULL : elf_bytes(file, section->sh_offset, section->sh_size);
+    return section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL
+               ? NULL
+               : elf_bytes(file, section->sh_offset, section->sh_size);
 }
 
 const char *elf_string(const struct elf_file *file, const Elf64_Shdr *strings, uint64_t offset)
@@ -168,17 +183,21 @@ const char *elf_string(const struct elf_file *file, const Elf64_Shdr *strings, u
     if (bytes == NULL || strings->sh_type != SHT_STRTAB || offset >= strings->sh_size)
         return NULL;
     uint64_t room = strings->sh_size - offset;
-    return memchr(bytes + offset, '\0', room < LONGEST_NAME ? room : LONGEST_NAME) != NULL ? bytes + offset : NULL;
+    return memchr(bytes + offset, '\0', room < LONGEST_NAME ? room : LONGEST_NAME) != NULL
+               ? bytes + offset
+               : NULL;
 }
 
 const char *elf_section_name(const struct elf_file *file, const Elf64_Shdr *section)
 {
     Elf64_Shdr strings;
-    const char *name = elf_section(file, file->section_names, &strings) == 0 ? elf_string(file, &strings, section->sh_name) : NULL;
+    const char *name = elf_section(file, file->section_names, &strings) == 0
+                           ? elf_string(file, &strings, section->sh_name)
+                           : NULL;
     return name != NULL ? name : "";
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 int elf_compare_places(struct elf_place a, struct elf_place b)
 {
@@ -187,10 +206,12 @@ int elf_compare_places(struct elf_place a, struct elf_place b)
     return a.offset < b.offset ? -1 : a.offset > b.offset;
 }
 
-static const unsigned char *at_in_section(const struct elf_file *file, struct elf_place place, size_t *size)
+static const unsigned char *at_in_section(const struct elf_file *file, struct elf_place place,
+                                          size_t *size)
 {
     Elf64_Shdr section;
-    const unsigned char *bytes = elf_section(file, place.section, &section) == 0 ? elf_section_bytes(file, &section) : NULL;
+    const unsigned char *bytes =
+        elf_section(file, place.section, &section) == 0 ? elf_section_bytes(file, &section) : NULL;
     if (bytes == NULL || place.offset >= section.sh_size)
         return NULL;
     *size = section.sh_size - place.offset;
@@ -201,9 +222,11 @@ const unsigned char *elf_at(const struct elf_file *file, struct elf_place place,
 {
     if (elf_is_object(file))
         return at_in_section(file, place, size);
-    for (size_t i = 0; i < file->header.e_phnum && file->header.e_phentsize == sizeof(Elf64_Phdr); i++) {
+    for (size_t i = 0; i < file->header.e_phnum && file->header.e_phentsize == sizeof(Elf64_Phdr);
+         i++) {
         Elf64_Phdr segment;
-        const void *header = elf_bytes(file, file->header.e_phoff + i * sizeof segment, sizeof segment);
+        const void *header =
+            elf_bytes(file, file->header.e_phoff + i * sizeof segment, sizeof segment);
         if (header == NULL)
             return NULL;
         memcpy(&segment, header, sizeof segment);
@@ -211,7 +234,9 @@ const unsigned char *elf_at(const struct elf_file *file, struct elf_place place,
         if (segment.p_type != PT_LOAD || place.offset < segment.p_vaddr || into >= segment.p_filesz)
             continue;
         *size = segment.p_filesz - into;
-        return segment.p_offset <= UINT64_MAX - into ? elf_bytes(file, segment.p_offset + into, *size) : NULL;
+        return segment.p_offset <= UINT64_MAX - into
+                   ? elf_bytes(file, segment.p_offset + into, *size)
+                   : NULL;
     }
     return NULL;
 }
@@ -220,7 +245,9 @@ const char *elf_string_at(const struct elf_file *file, struct elf_place place)
 {
     size_t size;
     const char *string = (const char *)elf_at(file, place, &size);
-    return string != NULL && memchr(string, '\0', size < LONGEST_NAME ? size : LONGEST_NAME) != NULL ? string : NULL;
+    return string != NULL && memchr(string, '\0', size < LONGEST_NAME ? size : LONGEST_NAME) != NULL
+               ? string
+               : NULL;
 }
 
 const char *elf_machine_name(unsigned machine)
@@ -228,7 +255,11 @@ const char *elf_machine_name(unsigned machine)
     static const struct {
         unsigned machine;
         const char *name;
-    } names[] = {{EM_X86_64, "x86-64"}, {EM_AARCH64, "aarch64"}, {EM_PPC64, "ppc64"}, {243, "riscv64"}, {EM_CUDA, "an NVIDIA GPU"}};
+    } names[] = {{EM_X86_64, "x86-64"},
+                 {EM_AARCH64, "aarch64"},
+                 {EM_PPC64, "ppc64"},
+                 {243, "riscv64"},
+                 {EM_CUDA, "an NVIDIA GPU"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].machine == machine)
             return names[i].name;

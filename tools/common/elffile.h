@@ -1,8 +1,10 @@
 /*
- * elffile.h - an ELF file of 64 bits, mapped and read in place: executables, shared objects, objects; any number of sections.
+ * elffile.h - an ELF file of 64 bits, mapped and read in place: executables, shared objects,
+ * objects; any number of sections.
  *
- * For tools. The bytes may be hostile: every read is checked, a broken part reads as if it were not there. Nothing is copied, and
- * long sweeps give pages back as they go, so that a file of any size needs little memory.
+ * For tools. The bytes may be hostile: every read is checked, a broken part reads as if it were not
+ * there. Nothing is copied, and long sweeps give pages back as they go, so that a file of any size
+ * needs little memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,7 +30,11 @@ struct elf_file {
     Elf64_Ehdr header;
     size_t sections;      /* number of them, also where it does not fit into the header */
     size_t section_names; /* index of the table of their names */
-    size_t extended;      /* index of the table with those indices of sections that do not fit into a symbol, 0: there is none */
+    /*
+     * index of the table with those indices of sections that do not fit into a symbol, 0: there is
+     * none
+     */
+    size_t extended;
     struct timespec changed;
     bool mapped;
     char why[160]; /* why opening failed */
@@ -61,8 +67,8 @@ const char *elf_section_name(const struct elf_file *file, const Elf64_Shdr *sect
 const char *elf_string(const struct elf_file *file, const Elf64_Shdr *strings, uint64_t offset);
 
 /*
- * A place in memory: a section and an offset in objects, section 0 and an address in what is linked. Places order by section, then
- * offset.
+ * A place in memory: a section and an offset in objects, section 0 and an address in what is
+ * linked. Places order by section, then offset.
  */
 struct elf_place {
     size_t section;
@@ -70,7 +76,10 @@ struct elf_place {
 };
 int elf_compare_places(struct elf_place a, struct elf_place b);
 
-/* The bytes from PLACE to the end of its section (objects) or segment; their number in *SIZE. NULL where the file has none. */
+/*
+ * The bytes from PLACE to the end of its section (objects) or segment; their number in *SIZE. NULL
+ * where the file has none.
+ */
 const unsigned char *elf_at(const struct elf_file *file, struct elf_place place, size_t *size);
 
 /* The string at PLACE, NULL if it does not end there. */
@@ -95,10 +104,16 @@ int elf_symbols_of(const struct elf_file *file, size_t section, struct elf_symbo
 bool elf_next_symbol(struct elf_symbols *symbols, struct elf_symbol *symbol);
 int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbol *symbol);
 
-/* The index of the best symbol table: the full one, else the dynamic one; 0 if there is neither. *FULL says which. */
+/*
+ * The index of the best symbol table: the full one, else the dynamic one; 0 if there is neither.
+ * *FULL says which.
+ */
 size_t elf_symbol_table(const struct elf_file *file, bool *full);
 
-/* A relocation: at OFFSET of what its section relocates (an address in what is linked) comes SYMBOL's address plus ADDEND. */
+/*
+ * A relocation: at OFFSET of what its section relocates (an address in what is linked) comes
+ * SYMBOL's address plus ADDEND.
+ */
 struct elf_relocation {
     uint64_t offset;
     int64_t addend;
@@ -112,7 +127,8 @@ struct elf_relocations {
 };
 
 /* The relocations with addends in SECTION; none where it is of another type. */
-void elf_relocations_of(const struct elf_file *file, const Elf64_Shdr *section, struct elf_relocations *relocations);
+void elf_relocations_of(const struct elf_file *file, const Elf64_Shdr *section,
+                        struct elf_relocations *relocations);
 bool elf_next_relocation(struct elf_relocations *relocations, struct elf_relocation *relocation);
 
 /* The name of a processor, as one would say it. */

@@ -1,4 +1,8 @@
-/* memory.c - memory for tools, which end where there is none. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * memory.c - memory for tools, which end where there is none.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "common/memory.h"
 
 #include <errno.h>

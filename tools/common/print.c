@@ -1,4 +1,8 @@
-/* print.c - text that others wrote, on a terminal and in JSON. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * print.c - text that others wrote, on a terminal and in JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "common/print.h"
 
 #include <stdlib.h>
@@ -20,9 +24,10 @@ static size_t utf8_length(const unsigned char *at)
     static const struct {
         unsigned char first, last, second_from, second_to;
         size_t length;
-    } forms[] = {{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    } forms[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (*at < forms[i].first || *at > forms[i].last)
             continue;
@@ -50,7 +55,8 @@ void print_json(FILE *out, const char *text)
         else if (*at < ' ' || *at == 0x7f)
             fprintf(out, "\\u%04x", *at);
         else
-            fprintf(out, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", (int)length, (const char *)at);
+            fprintf(out, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", (int)length,
+                    (const char *)at);
         at += length + (length == 0);
     }
     putc('"', out);
@@ -59,5 +65,6 @@ void print_json(FILE *out, const char *text)
 bool print_colour(FILE *out)
 {
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(fileno(out)) && (no == NULL || *no == '\0') && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    return isatty(fileno(out)) && (no == NULL || *no == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }

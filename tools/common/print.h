@@ -1,4 +1,8 @@
-/* print.h - text that others wrote, on a terminal and in JSON. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * print.h - text that others wrote, on a terminal and in JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #ifndef TOOLS_PRINT_H
 #define TOOLS_PRINT_H
 
@@ -8,10 +12,15 @@
 /* TEXT with bytes that could command a terminal as \xNN. */
 void print_text(FILE *out, const char *text);
 
-/* TEXT as a string of JSON, with its quotes; null for NULL. Bytes that are no UTF-8 become U+FFFD. */
+/*
+ * TEXT as a string of JSON, with its quotes; null for NULL. Bytes that are no UTF-8 become U+FFFD.
+ */
 void print_json(FILE *out, const char *text);
 
-/* Whether to use colour for OUT: a terminal, unless NO_COLOR is set and not empty, or TERM says dumb. */
+/*
+ * Whether to use colour for OUT: a terminal, unless NO_COLOR is set and not empty, or TERM says
+ * dumb.
+ */
 bool print_colour(FILE *out);
 
 #endif

@@ -32,7 +32,8 @@ int check_program_bytes(const void *bytes, size_t size)
 int check_source_bytes(const void *bytes, size_t size)
 {
     static const char *const paths[] = {"bytes.c", "bytes.cu"};
-    const struct source_text texts[] = {{(char *)(uintptr_t)bytes, size}, {(char *)(uintptr_t)bytes, size}};
+    const struct source_text texts[] = {{(char *)(uintptr_t)bytes, size},
+                                        {(char *)(uintptr_t)bytes, size}};
     struct report report = {0};
     check_texts(paths, texts, 2, &report);
     int findings = (int)report.findings;

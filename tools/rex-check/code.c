@@ -1,8 +1,10 @@
 /*
- * code.c - launch sites in what is linked: instructions of x86-64 that take the address of a host key.
+ * code.c - launch sites in what is linked: instructions of x86-64 that take the address of a host
+ * key.
  *
- * The linker has resolved them, and relocations are gone. Compilers take an address by `lea key(%rip)` or, in programs at a fixed address,
- * as an immediate operand of `mov`; both are known by their opcodes, whatever bytes come before.
+ * The linker has resolved them, and relocations are gone. Compilers take an address by `lea
+ * key(%rip)` or, in programs at a fixed address, as an immediate operand of `mov`; both are known
+ * by their opcodes, whatever bytes come before.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -39,7 +41,8 @@ static const struct key *key_with(const struct wanted *wanted, uint64_t address)
         else
             high = middle;
     }
-    return low < wanted->count && wanted->keys[low]->place.offset == address ? wanted->keys[low] : NULL;
+    return low < wanted->count && wanted->keys[low]->place.offset == address ? wanted->keys[low]
+                                                                             : NULL;
 }
 
 /* The byte so many before AT, which has BEFORE bytes before it; 0 where there is none. */
@@ -54,21 +57,26 @@ static bool is_lea(const unsigned char *at, uint64_t before)
     return before >= 3 && (at[-3] & 0xf8) == 0x48 && at[-2] == 0x8d && (at[-1] & 0xc7) == 0x05;
 }
 
-/* It is an immediate operand of `mov`, to a register or, behind an address of up to 4 bytes, to memory. */
+/*
+ * It is an immediate operand of `mov`, to a register or, behind an address of up to 4 bytes, to
+ * memory.
+ */
 static bool is_mov(const unsigned char *at, uint64_t before)
 {
-    return (byte_before(at, before, 1) & 0xf8) == 0xb8 || byte_before(at, before, 2) == 0xc7 || byte_before(at, before, 3) == 0xc7 ||
-           byte_before(at, before, 4) == 0xc7 || byte_before(at, before, 6) == 0xc7;
+    return (byte_before(at, before, 1) & 0xf8) == 0xb8 || byte_before(at, before, 2) == 0xc7 ||
+           byte_before(at, before, 3) == 0xc7 || byte_before(at, before, 4) == 0xc7 ||
+           byte_before(at, before, 6) == 0xc7;
 }
 
-static const struct key *key_taken(const struct program *program, const struct wanted *wanted, const unsigned char *at, uint64_t before,
-                                   uint64_t address)
+static const struct key *key_taken(const struct program *program, const struct wanted *wanted,
+                                   const unsigned char *at, uint64_t before, uint64_t address)
 {
     uint32_t operand;
     memcpy(&operand, at, sizeof operand);
     if (is_lea(at, before))
         return key_with(wanted, address + sizeof operand + (uint64_t)(int64_t)(int32_t)operand);
-    return program->file.header.e_type == ET_EXEC && is_mov(at, before) ? key_with(wanted, operand) : NULL;
+    return program->file.header.e_type == ET_EXEC && is_mov(at, before) ? key_with(wanted, operand)
+                                                                        : NULL;
 }
 
 static void scan(struct program *program, const struct wanted *wanted, const Elf64_Shdr *section)

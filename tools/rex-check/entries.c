@@ -1,5 +1,6 @@
 /*
- * entries.c - is every entry one that libomptarget can read, and do its key, its symbol and its name belong together?
+ * entries.c - is every entry one that libomptarget can read, and do its key, its symbol and its
+ * name belong together?
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,7 +16,7 @@
 #define NAME_SUFFIX "kernel__"
 #define CLANG_SUFFIX ".region_id"
 
-/* ---- the sections ---------------------------------------------------------------------------------------------------------- */
+/* ---- the sections ---------------------------------------------------------------------------- */
 
 static void check_outside(const struct program *program, struct report *report)
 {
@@ -23,7 +24,8 @@ static void check_outside(const struct program *program, struct report *report)
         const struct entry_symbol *entry = &program->entry_symbols[i];
         if (entry->table == NO_TABLE)
             report_finding(report, FINDING_ENTRY_OUTSIDE, program->path, NULL,
-                           "%s is not in the section omp_offloading_entries: it lacks the section attribute, and no launch finds it",
+                           "%s is not in the section omp_offloading_entries: it lacks the section "
+                           "attribute, and no launch finds it",
                            entry->symbol.name);
     }
 }
@@ -33,12 +35,16 @@ static void report_none(const struct program *program, struct report *report)
 {
     bool object = elf_is_object(&program->file);
     if (object && program->key_count == 0 && program->entry_symbol_count == 0)
-        report_note(report, program->path, "no entries and no host keys are in this object: those of other files are not seen");
+        report_note(
+            report, program->path,
+            "no entries and no host keys are in this object: those of other files are not seen");
     else
         report_finding(report, FINDING_NO_ENTRIES, program->path, NULL,
-                       "there is no section omp_offloading_entries or llvm_offload_entries with entries: no kernel can be launched%s",
+                       "there is no section omp_offloading_entries or llvm_offload_entries with "
+                       "entries: no kernel can be launched%s",
                        object ? ""
-                              : "; the linker may have dropped it: link with -Wl,-z,nostart-stop-gc, and with -flto export the entries "
+                              : "; the linker may have dropped it: link with "
+                                "-Wl,-z,nostart-stop-gc, and with -flto export the entries "
                                 "(-rdynamic)");
 }
 
@@ -47,8 +53,8 @@ static bool clangs_table(const struct program *program, const struct table *tabl
 {
     for (size_t i = 0; i < table->row_count; i++) {
         const char *symbol = program->rows[table->first_row + i].symbol;
-        if (symbol != NULL &&
-            (strncmp(symbol, ".omp_offloading.entry.", 22) == 0 || strncmp(symbol, ".offloading.entry.", 18) == 0))
+        if (symbol != NULL && (strncmp(symbol, ".omp_offloading.entry.", 22) == 0 ||
+                               strncmp(symbol, ".offloading.entry.", 18) == 0))
             return true;
     }
     return false;
@@ -58,33 +64,37 @@ static void check_length(const struct program *program, size_t index, struct rep
 {
     const struct table *table = &program->tables[index];
     size_t size = table_entry_size(table);
-    uint64_t alignment = elf_is_object(&program->file) ? table->alignment : table->begin.offset & -table->begin.offset;
+    uint64_t alignment = elf_is_object(&program->file) ? table->alignment
+                                                       : table->begin.offset & -table->begin.offset;
     if (table->size % size != 0)
         report_finding(report, FINDING_SECTION_LENGTH, program->path, NULL,
-                       "%s is %llu bytes long, no multiple of the %zu bytes of an entry", table->name, (unsigned long long)table->size,
-                       size);
+                       "%s is %llu bytes long, no multiple of the %zu bytes of an entry",
+                       table->name, (unsigned long long)table->size, size);
     if (alignment < sizeof(void *) && alignment > 0 && !clangs_table(program, table))
-        report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL, "%s is aligned to %llu byte%s; the pointers in an entry need 8",
-                       table->name, (unsigned long long)alignment, alignment == 1 ? "" : "s");
+        report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL,
+                       "%s is aligned to %llu byte%s; the pointers in an entry need 8", table->name,
+                       (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }
 
 /* Where symbols tell the size and the place of each entry. */
-static void check_symbol(const struct program *program, const struct entry_symbol *entry, struct report *report)
+static void check_symbol(const struct program *program, const struct entry_symbol *entry,
+                         struct report *report)
 {
     const struct table *table = &program->tables[entry->table];
     size_t size = table_entry_size(table);
     uint64_t into = entry->symbol.place.offset - table->begin.offset;
     if (entry->symbol.size != 0 && entry->symbol.size != size)
         report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL,
-                       "%s is %llu bytes; libomptarget reads rows of %zu (struct __tgt_offload_entry of rex_kmp.h)", entry->symbol.name,
-                       (unsigned long long)entry->symbol.size, size);
+                       "%s is %llu bytes; libomptarget reads rows of %zu (struct "
+                       "__tgt_offload_entry of rex_kmp.h)",
+                       entry->symbol.name, (unsigned long long)entry->symbol.size, size);
     else if (into % size != 0)
         report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL,
-                       "%s begins %llu bytes into %s; libomptarget reads a row every %zu bytes", entry->symbol.name,
-                       (unsigned long long)into, table->name, size);
+                       "%s begins %llu bytes into %s; libomptarget reads a row every %zu bytes",
+                       entry->symbol.name, (unsigned long long)into, table->name, size);
 }
 
-/* ---- one entry -------------------------------------------------------------------------------------------------------------- */
+/* ---- one entry ------------------------------------------------------------------------------- */
 
 /* What messages call ROW: by its own symbol, else by its name, else by its number. Of malloc(). */
 static char *called(const struct program *program, const struct row *row)
@@ -96,14 +106,18 @@ static char *called(const struct program *program, const struct row *row)
     return tool_format("row %zu of %s", row->index, program->tables[row->table].name);
 }
 
-static void check_filled(const struct program *program, const struct row *row, const char *who, struct report *report)
+static void check_filled(const struct program *program, const struct row *row, const char *who,
+                         struct report *report)
 {
     bool key = row->key.kind != TARGET_NULL, name = row->name != NULL;
     if (!key && !name)
         report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL,
-                       "%s is empty: entries lie apart, as compilers align large structs unless they say aligned(8)", who);
+                       "%s is empty: entries lie apart, as compilers align large structs unless "
+                       "they say aligned(8)",
+                       who);
     else if (!key || !name)
-        report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL, "%s has no %s", who, key ? "name" : "key");
+        report_finding(report, FINDING_ENTRY_EMPTY, program->path, NULL, "%s has no %s", who,
+                       key ? "name" : "key");
 }
 
 /* clang calls the key of NAME `.NAME.region_id`. */
@@ -114,7 +128,10 @@ static bool is_clangs(const char *symbol, const char *name)
     return strncmp(plain, name, length) == 0 && strcmp(plain + length, CLANG_SUFFIX) == 0;
 }
 
-/* rex/kernel.h gives an image for the CPU a table of its own, for LLVM 14 and 15: the key of a kernel is the kernel. */
+/*
+ * rex/kernel.h gives an image for the CPU a table of its own, for LLVM 14 and 15: the key of a
+ * kernel is the kernel.
+ */
 #define IMAGE_ENTRY "rex_entry_of_"
 
 static bool is_images(const struct row *row)
@@ -123,8 +140,8 @@ static bool is_images(const struct row *row)
 }
 
 /* The stem of the key of ROW; false where there is none, after a finding if that is wrong. */
-static bool check_key(const struct program *program, const struct row *row, const char *who, struct report *report, const char **stem,
-                      size_t *length)
+static bool check_key(const struct program *program, const struct row *row, const char *who,
+                      struct report *report, const char **stem, size_t *length)
 {
     if (row->key.symbol == NULL) {
         if (program->all_symbols)
@@ -136,27 +153,29 @@ static bool check_key(const struct program *program, const struct row *row, cons
         return false;
     if (name_stem(row->key.symbol, KEY_SUFFIX, stem, length))
         return true;
-    report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL, "%s: its key is %s, which is not called *id__", who, row->key.symbol);
+    report_finding(report, FINDING_KEY_SYMBOL, program->path, NULL,
+                   "%s: its key is %s, which is not called *id__", who, row->key.symbol);
     return false;
 }
 
-static void check_stems(const struct program *program, const struct row *row, const char *who, struct report *report, const char *stem,
-                        size_t length)
+static void check_stems(const struct program *program, const struct row *row, const char *who,
+                        struct report *report, const char *stem, size_t length)
 {
     const char *other;
     size_t other_length;
     size_t name_length = strlen(row->name), suffix = strlen(NAME_SUFFIX);
-    bool name_agrees =
-        name_length == length + suffix && memcmp(row->name, stem, length) == 0 && strcmp(row->name + length, NAME_SUFFIX) == 0;
-    bool symbol_agrees = row->symbol == NULL || !name_stem(row->symbol, ENTRY_SUFFIX, &other, &other_length) ||
+    bool name_agrees = name_length == length + suffix && memcmp(row->name, stem, length) == 0 &&
+                       strcmp(row->name + length, NAME_SUFFIX) == 0;
+    bool symbol_agrees = row->symbol == NULL ||
+                         !name_stem(row->symbol, ENTRY_SUFFIX, &other, &other_length) ||
                          (other_length == length && memcmp(other, stem, length) == 0);
     if (!name_agrees)
         report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
-                       "%s: its key is %s, but it names the kernel %s, not %.*s" NAME_SUFFIX, who, row->key.symbol, row->name, (int)length,
-                       stem);
+                       "%s: its key is %s, but it names the kernel %s, not %.*s" NAME_SUFFIX, who,
+                       row->key.symbol, row->name, (int)length, stem);
     else if (!symbol_agrees)
-        report_finding(report, FINDING_NAME_DRIFT, program->path, NULL, "%s has key and name of another stem, %.*s", who, (int)length,
-                       stem);
+        report_finding(report, FINDING_NAME_DRIFT, program->path, NULL,
+                       "%s has key and name of another stem, %.*s", who, (int)length, stem);
 }
 
 static void check_row(const struct program *program, const struct row *row, struct report *report)
@@ -173,15 +192,16 @@ static void check_row(const struct program *program, const struct row *row, stru
     free(who);
 }
 
-/* ---- entries among each other ------------------------------------------------------------------------------------------- */
+/* ---- entries among each other ---------------------------------------------------------------- */
 
 static int compare_by_key(const void *a, const void *b)
 {
     const struct row *one = *(const struct row *const *)a, *other = *(const struct row *const *)b;
     if (one->key.kind != other->key.kind)
         return one->key.kind < other->key.kind ? -1 : 1;
-    int order =
-        one->key.kind == TARGET_IMPORT ? strcmp(one->key.symbol, other->key.symbol) : elf_compare_places(one->key.place, other->key.place);
+    int order = one->key.kind == TARGET_IMPORT
+                    ? strcmp(one->key.symbol, other->key.symbol)
+                    : elf_compare_places(one->key.place, other->key.place);
     return order != 0 ? order : elf_compare_places(one->place, other->place);
 }
 
@@ -196,19 +216,23 @@ static bool same_key(const struct row *one, const struct row *other)
 {
     if (one->key.kind != other->key.kind)
         return false;
-    return one->key.kind == TARGET_IMPORT ? strcmp(one->key.symbol, other->key.symbol) == 0
-                                          : elf_compare_places(one->key.place, other->key.place) == 0;
+    return one->key.kind == TARGET_IMPORT
+               ? strcmp(one->key.symbol, other->key.symbol) == 0
+               : elf_compare_places(one->key.place, other->key.place) == 0;
 }
 
-static void check_neighbours(const struct program *program, const struct row *one, const struct row *other, bool keys,
-                             struct report *report)
+static void check_neighbours(const struct program *program, const struct row *one,
+                             const struct row *other, bool keys, struct report *report)
 {
     char *who = called(program, one), *whom = called(program, other);
     if (keys && same_key(one, other))
-        report_finding(report, FINDING_KEY_SHARED, program->path, NULL, "%s and %s have one key%s%s: launches of either run the first", who,
-                       whom, one->key.symbol != NULL ? ", " : "", one->key.symbol != NULL ? one->key.symbol : "");
+        report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
+                       "%s and %s have one key%s%s: launches of either run the first", who, whom,
+                       one->key.symbol != NULL ? ", " : "",
+                       one->key.symbol != NULL ? one->key.symbol : "");
     if (!keys && strcmp(one->name, other->name) == 0)
-        report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s", who, whom, one->name);
+        report_finding(report, FINDING_NAME_SHARED, program->path, NULL, "%s and %s both name %s",
+                       who, whom, one->name);
     free(who);
     free(whom);
 }
@@ -218,7 +242,8 @@ static void check_shared(const struct program *program, struct report *report)
     const struct row **rows = tool_alloc(program->row_count, sizeof *rows);
     size_t count = 0;
     for (size_t i = 0; i < program->row_count; i++)
-        if (program->rows[i].kind != ROW_OTHER && program->rows[i].key.kind != TARGET_NULL && program->rows[i].name != NULL)
+        if (program->rows[i].kind != ROW_OTHER && program->rows[i].key.kind != TARGET_NULL &&
+            program->rows[i].name != NULL)
             rows[count++] = &program->rows[i];
     for (int keys = 1; keys >= 0; keys--) {
         qsort(rows, count, sizeof *rows, keys ? compare_by_key : compare_by_name);
@@ -242,7 +267,8 @@ void check_entries(const struct program *program, struct report *report)
         check_row(program, &program->rows[i], report);
     check_shared(program, report);
     if (program->row_count > 0 && is_images(&program->rows[0]))
-        report_note(report, program->path, "it is an image for the CPU; the program comes first, then its images");
+        report_note(report, program->path,
+                    "it is an image for the CPU; the program comes first, then its images");
     if (program->row_count > 0 && !program->all_symbols)
         report_note(report, program->path, "it is stripped: the names of keys and entries are %s",
                     program->symbols ? "known only where exported" : "unknown");

@@ -1,5 +1,6 @@
 /*
- * find.c - the images that librex would load: in the program, or where rex_module_register() looks for the names in it.
+ * find.c - the images that librex would load: in the program, or where rex_module_register() looks
+ * for the names in it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,12 +13,16 @@
 #include "common/memory.h"
 #include "images.h"
 
-/* Where images are looked for, as one list with colons: the variable, the program's folder, the current one. */
+/*
+ * Where images are looked for, as one list with colons: the variable, the program's folder, the
+ * current one.
+ */
 static char *folders_of(const struct program *program)
 {
     const char *variable = getenv("REX_CUBIN_PATH"), *slash = strrchr(program->path, '/');
     int length = slash == NULL ? 1 : slash == program->path ? 1 : (int)(slash - program->path);
-    return tool_format("%s:%.*s:.", variable != NULL ? variable : "", length, slash == NULL ? "." : program->path);
+    return tool_format("%s:%.*s:.", variable != NULL ? variable : "", length,
+                       slash == NULL ? "." : program->path);
 }
 
 static bool is_there(const char *path)
@@ -35,7 +40,8 @@ static char *locate(const char *folders, const char *name)
         if (length == 0)
             continue;
         bool here = length == 1 && *folders == '.';
-        char *path = here ? tool_format("%s", name) : tool_format("%.*s/%s", (int)length, folders, name);
+        char *path =
+            here ? tool_format("%s", name) : tool_format("%.*s/%s", (int)length, folders, name);
         if (is_there(path))
             return path;
         free(path);
@@ -43,31 +49,36 @@ static char *locate(const char *folders, const char *name)
     return NULL;
 }
 
-static int add_embedded(struct images *images, const struct program *program, struct report *report, char why[256])
+static int add_embedded(struct images *images, const struct program *program, struct report *report,
+                        char why[256])
 {
     char *path = tool_format("%s (the image in it)", program->path);
-    int result = images_add_bytes(images, program, path, program->module.embedded, program->module.embedded_size, report, why);
+    int result = images_add_bytes(images, program, path, program->module.embedded,
+                                  program->module.embedded_size, report, why);
     if (result == 0)
-        report_note(report, program->path, "no image given: compared with the image in the program, which librex loads");
+        report_note(report, program->path,
+                    "no image given: compared with the image in the program, which librex loads");
     free(path);
     return result;
 }
 
-static int try_name(struct images *images, const struct program *program, const char *folders, const char *name, const char *said,
-                    struct report *report, char why[256])
+static int try_name(struct images *images, const struct program *program, const char *folders,
+                    const char *name, const char *said, struct report *report, char why[256])
 {
     char *path = locate(folders, name);
     if (path == NULL)
         return 0;
-    report_note(report, program->path, "no image given: compared with %s, found where librex looks for %s (%s)", path, name, said);
+    report_note(report, program->path,
+                "no image given: compared with %s, found where librex looks for %s (%s)", path,
+                name, said);
     int result = images_add(images, program, path, report, why);
     free(path);
     return result;
 }
 
 /* NAMES: one or, with colons, several to choose from. */
-static int try_names(struct images *images, const struct program *program, const char *folders, const char *names, const char *said,
-                     struct report *report, char why[256])
+static int try_names(struct images *images, const struct program *program, const char *folders,
+                     const char *names, const char *said, struct report *report, char why[256])
 {
     char *copy = tool_format("%s", names), *rest = copy, *name;
     bool several = strchr(names, ':') != NULL;
@@ -87,17 +98,23 @@ static void say_nowhere(const struct program *program, struct report *report)
     const struct module_names *names = &program->module;
     if (!names->found)
         report_note(report, program->path,
-                    "no image given, and the file does not tell one (it has no struct rex_module): names not compared");
+                    "no image given, and the file does not tell one (it has no struct rex_module): "
+                    "names not compared");
     else if (names->image == NULL && names->host_image == NULL)
-        report_note(report, program->path, "no image given, and the program's struct rex_module names none: names not compared");
+        report_note(
+            report, program->path,
+            "no image given, and the program's struct rex_module names none: names not compared");
     else
         report_note(report, program->path,
-                    "no image given: names not compared; the program asks for %s%s%s, not in $REX_CUBIN_PATH, beside it or here",
-                    names->image != NULL ? names->image : "", names->image != NULL && names->host_image != NULL ? " or " : "",
+                    "no image given: names not compared; the program asks for %s%s%s, not in "
+                    "$REX_CUBIN_PATH, beside it or here",
+                    names->image != NULL ? names->image : "",
+                    names->image != NULL && names->host_image != NULL ? " or " : "",
                     names->host_image != NULL ? names->host_image : "");
 }
 
-int images_find(struct images *images, const struct program *program, struct report *report, char why[256])
+int images_find(struct images *images, const struct program *program, struct report *report,
+                char why[256])
 {
     const char *variable = getenv("REX_CUBIN");
     if (program->module.embedded != NULL)
@@ -108,9 +125,11 @@ int images_find(struct images *images, const struct program *program, struct rep
         result = try_names(images, program, folders, variable, "$REX_CUBIN", report, why);
     else {
         if (program->module.image != NULL)
-            result = try_names(images, program, folders, program->module.image, "its image", report, why);
+            result = try_names(images, program, folders, program->module.image, "its image", report,
+                               why);
         if (result == 0 && program->module.host_image != NULL)
-            result = try_names(images, program, folders, program->module.host_image, "its host image", report, why);
+            result = try_names(images, program, folders, program->module.host_image,
+                               "its host image", report, why);
     }
     free(folders);
     if (result == 0 && images->count == 0)

@@ -22,7 +22,8 @@ static int fail(char why[256], const char *path, const char *reason)
     return -1;
 }
 
-static int map(const char *path, int descriptor, struct mapped *file, struct timespec *changed, char why[256])
+static int map(const char *path, int descriptor, struct mapped *file, struct timespec *changed,
+               char why[256])
 {
     struct stat status;
     if (fstat(descriptor, &status) != 0)
@@ -52,8 +53,8 @@ static unsigned other_machine(const struct program *program, const void *bytes, 
     if (size < sizeof header)
         return 0;
     memcpy(&header, bytes, sizeof header);
-    bool other = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine != EM_CUDA && header.e_type == ET_DYN &&
-                 header.e_machine != program->file.header.e_machine;
+    bool other = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_machine != EM_CUDA &&
+                 header.e_type == ET_DYN && header.e_machine != program->file.header.e_machine;
     return other ? header.e_machine : 0;
 }
 
@@ -74,21 +75,25 @@ static char *member_path(const char *path, const struct rex_image_item *item)
 {
     if (item->kind == REX_IMAGE_HOST)
         return tool_format("%s(host)", path);
-    return tool_format("%s(%s_%u%.1s)", path, item->kind == REX_IMAGE_PTX ? "compute" : "sm", item->architecture, &item->suffix);
+    return tool_format("%s(%s_%u%.1s)", path, item->kind == REX_IMAGE_PTX ? "compute" : "sm",
+                       item->architecture, &item->suffix);
 }
 
 /* FILE: what is the same for all of them. */
-static int add_item(struct images *images, const struct rex_image_list *list, size_t index, const struct image *file, char why[256])
+static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
+                    const struct image *file, char why[256])
 {
     struct image image = *file;
-    image.path = file->one_of_several ? member_path(file->path, rex_image_list_item(list, index)) : tool_format("%s", file->path);
-    int result = rex_image_list_view(list, index, image.path, &image.view) == REX_OK ? 0 : refused(why);
+    image.path = file->one_of_several ? member_path(file->path, rex_image_list_item(list, index))
+                                      : tool_format("%s", file->path);
+    int result =
+        rex_image_list_view(list, index, image.path, &image.view) == REX_OK ? 0 : refused(why);
     add(images, image);
     return result;
 }
 
-static int add_items(struct images *images, const struct rex_image_list *list, const struct image *file, struct report *report,
-                     char why[256])
+static int add_items(struct images *images, const struct rex_image_list *list,
+                     const struct image *file, struct report *report, char why[256])
 {
     const struct rex_image_item *item;
     int result = 0;
@@ -96,18 +101,21 @@ static int add_items(struct images *images, const struct rex_image_list *list, c
         if (item->kind != REX_IMAGE_OTHER)
             result = add_item(images, list, i, file, why);
         else
-            report_note(report, file->path, "image %zu of this file is for a linker or for another runtime: not read", i + 1);
+            report_note(report, file->path,
+                        "image %zu of this file is for a linker or for another runtime: not read",
+                        i + 1);
     return result;
 }
 
-static int add_all(struct images *images, const struct program *program, struct image file, const void *bytes, size_t size,
-                   struct report *report, char why[256])
+static int add_all(struct images *images, const struct program *program, struct image file,
+                   const void *bytes, size_t size, struct report *report, char why[256])
 {
     struct rex_image_list *list;
     unsigned other = other_machine(program, bytes, size);
     if (other != 0) {
-        report_finding(report, FINDING_MIXED_ARCHITECTURES, file.path, NULL, "the image is for %s, %s is for %s", elf_machine_name(other),
-                       program->path, elf_machine_name(program->file.header.e_machine));
+        report_finding(report, FINDING_MIXED_ARCHITECTURES, file.path, NULL,
+                       "the image is for %s, %s is for %s", elf_machine_name(other), program->path,
+                       elf_machine_name(program->file.header.e_machine));
         file.path = tool_format("%s", file.path);
         add(images, file);
         return 0;
@@ -120,7 +128,8 @@ static int add_all(struct images *images, const struct program *program, struct 
     return result;
 }
 
-int images_add(struct images *images, const struct program *program, const char *path, struct report *report, char why[256])
+int images_add(struct images *images, const struct program *program, const char *path,
+               struct report *report, char why[256])
 {
     struct image image = {.path = (char *)(uintptr_t)path, .is_file = true};
     struct mapped file;
@@ -131,10 +140,11 @@ int images_add(struct images *images, const struct program *program, const char 
     return add_all(images, program, image, file.bytes, file.size, report, why);
 }
 
-int images_add_bytes(struct images *images, const struct program *program, const char *path, const void *bytes, size_t size,
-                     struct report *report, char why[256])
+int images_add_bytes(struct images *images, const struct program *program, const char *path,
+                     const void *bytes, size_t size, struct report *report, char why[256])
 {
-    return add_all(images, program, (struct image){.path = (char *)(uintptr_t)path}, bytes, size, report, why);
+    return add_all(images, program, (struct image){.path = (char *)(uintptr_t)path}, bytes, size,
+                   report, why);
 }
 
 void images_close(struct images *images)

@@ -1,4 +1,8 @@
-/* images.h - the device images that a program is compared with. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * images.h - the device images that a program is compared with.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #ifndef CHECK_IMAGES_H
 #define CHECK_IMAGES_H
 
@@ -9,7 +13,7 @@
 #include "report.h"
 
 struct image {
-    char *path; /* with the GPU in parentheses, where it is one of several in a file */
+    char *path;              /* with the GPU in parentheses, where it is one of several in a file */
     bool one_of_several;     /* librex takes the one for the GPU */
     bool is_file;            /* and not in the program */
     struct timespec changed; /* the file */
@@ -27,14 +31,19 @@ struct images {
 };
 
 /* Open the images in the file PATH for PROGRAM. 0, or -1 with the reason in WHY. */
-int images_add(struct images *images, const struct program *program, const char *path, struct report *report, char why[256]);
+int images_add(struct images *images, const struct program *program, const char *path,
+               struct report *report, char why[256]);
 
 /* The same of SIZE bytes in memory, called PATH. */
-int images_add_bytes(struct images *images, const struct program *program, const char *path, const void *bytes, size_t size,
-                     struct report *report, char why[256]);
+int images_add_bytes(struct images *images, const struct program *program, const char *path,
+                     const void *bytes, size_t size, struct report *report, char why[256]);
 
-/* Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and cannot be used. */
-int images_find(struct images *images, const struct program *program, struct report *report, char why[256]);
+/*
+ * Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and
+ * cannot be used.
+ */
+int images_find(struct images *images, const struct program *program, struct report *report,
+                char why[256]);
 void images_close(struct images *images);
 
 /* What IMAGE is for: "sm_90", "compute_90" for PTX, or "the CPU". */

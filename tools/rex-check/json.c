@@ -32,10 +32,13 @@ static void show_program(const struct program *program)
     member("kind", program_kind(program, buffer));
     printf(", \"tables\": [");
     for (size_t i = 0; i < program->table_count; i++)
-        printf("%s{\"section\": \"%s\", \"bytes\": %llu, \"entry_bytes\": %zu}", i == 0 ? "" : ", ", program->tables[i].name,
-               (unsigned long long)program->tables[i].size, table_entry_size(&program->tables[i]));
+        printf("%s{\"section\": \"%s\", \"bytes\": %llu, \"entry_bytes\": %zu}", i == 0 ? "" : ", ",
+               program->tables[i].name, (unsigned long long)program->tables[i].size,
+               table_entry_size(&program->tables[i]));
     printf("], ");
-    member("launch_sites_told_by", program->relocations ? "relocations" : program->symbols ? "symbols" : NULL);
+    member("launch_sites_told_by", program->relocations ? "relocations"
+                                   : program->symbols   ? "symbols"
+                                                        : NULL);
     number("launch_sites", program->relocations, program->launch_sites);
     printf(", ");
     member("image_name", program->module.image);
@@ -47,7 +50,8 @@ static void show_program(const struct program *program)
 static void show_image(const struct image *image)
 {
     char buffer[32];
-    static const char *const kinds[] = {[REX_IMAGE_CUBIN] = "cubin", [REX_IMAGE_HOST] = "host", [REX_IMAGE_PTX] = "ptx"};
+    static const char *const kinds[] = {
+        [REX_IMAGE_CUBIN] = "cubin", [REX_IMAGE_HOST] = "host", [REX_IMAGE_PTX] = "ptx"};
     bool gpu = image->view != NULL && rex_image_view_kind(image->view) != REX_IMAGE_HOST;
     printf("{");
     member("path", image->path);
@@ -67,13 +71,16 @@ static void show_parameters(const struct image *image, const struct rex_image_sy
     }
     printf(", \"parameters\": [");
     for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
-        printf("%s{\"offset\": %u, \"bytes\": %u}", i == 0 ? "" : ", ", parameter->offset, parameter->size);
+        printf("%s{\"offset\": %u, \"bytes\": %u}", i == 0 ? "" : ", ", parameter->offset,
+               parameter->size);
     printf("]");
 }
 
 static void show_in_image(const struct image *image, const struct row *row)
 {
-    const struct rex_image_symbol *symbol = image->view != NULL && row->name != NULL ? rex_image_view_find(image->view, row->name) : NULL;
+    const struct rex_image_symbol *symbol = image->view != NULL && row->name != NULL
+                                                ? rex_image_view_find(image->view, row->name)
+                                                : NULL;
     bool found = symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL),
          told = found && rex_image_view_kind(image->view) == REX_IMAGE_CUBIN,
          bounds = found && rex_image_view_kind(image->view) != REX_IMAGE_HOST;
@@ -96,13 +103,15 @@ static void show_in_image(const struct image *image, const struct row *row)
     printf("}");
 }
 
-static void show_row(const struct program *program, const struct images *images, const struct row *row)
+static void show_row(const struct program *program, const struct images *images,
+                     const struct row *row)
 {
     printf("{");
     member("name", row->name);
     printf(", \"key\": {");
     member("symbol", row->key.symbol);
-    number("address", row->key.kind == TARGET_PLACE && !elf_is_object(&program->file), row->key.place.offset);
+    number("address", row->key.kind == TARGET_PLACE && !elf_is_object(&program->file),
+           row->key.place.offset);
     printf("}, \"entry\": {");
     member("symbol", row->symbol);
     printf(", \"section\": \"%s\", \"row\": %zu}", program->tables[row->table].name, row->index);
@@ -116,7 +125,8 @@ static void show_row(const struct program *program, const struct images *images,
     printf("]}");
 }
 
-static void show_rows(const struct program *program, const struct images *images, const char *name, enum row_kind kind)
+static void show_rows(const struct program *program, const struct images *images, const char *name,
+                      enum row_kind kind)
 {
     bool first = true;
     printf("  \"%s\": [", name);
@@ -130,7 +140,8 @@ static void show_rows(const struct program *program, const struct images *images
     printf("%s],\n", first ? "" : "\n  ");
 }
 
-void show_json(const struct program *program, const struct images *images, const struct report *report)
+void show_json(const struct program *program, const struct images *images,
+               const struct report *report)
 {
     printf("{\n  \"tool\": \"rex-check\",\n  \"version\": \"%s\",\n", rex_version());
     show_program(program);

@@ -10,7 +10,10 @@
 #include "common/memory.h"
 #include "names.h"
 
-/* What sites are compared with: keys in entries of this file, keys of other files that its entries have, keys that a site refers to. */
+/*
+ * What sites are compared with: keys in entries of this file, keys of other files that its entries
+ * have, keys that a site refers to.
+ */
 struct known {
     struct names in_entry, imported, referred;
 };
@@ -42,35 +45,44 @@ static char *where(const struct site *site)
     return tool_format("data at 0x%llx", (unsigned long long)site->place.offset);
 }
 
-static void report_site(const struct program *program, const struct known *known, const struct site *site, struct report *report)
+static void report_site(const struct program *program, const struct known *known,
+                        const struct site *site, struct report *report)
 {
     char *place = where(site);
     if (!site->elsewhere)
-        report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, names_nearest(&known->in_entry, site->key, report),
+        report_finding(report, FINDING_HOST_KEY_DRIFT, program->path,
+                       names_nearest(&known->in_entry, site->key, report),
                        "%s refers to the host key %s, which is in no entry", place, site->key);
     else if (names_find(&known->imported, site->key) == SIZE_MAX)
-        report_note(report, program->path, "%s refers to the host key %s, which another file defines: compare the linked program", place,
-                    site->key);
+        report_note(
+            report, program->path,
+            "%s refers to the host key %s, which another file defines: compare the linked program",
+            place, site->key);
     free(place);
 }
 
-static void report_key(const struct program *program, const struct known *known, const struct key *key, struct report *report)
+static void report_key(const struct program *program, const struct known *known,
+                       const struct key *key, struct report *report)
 {
-    const char *told =
-        program->relocations ? "nothing here refers to it, other files may" : "told by its symbol: no instruction seen takes its address";
-    report_finding(report, FINDING_HOST_KEY_DRIFT, program->path, names_nearest(&known->in_entry, key->name, report),
+    const char *told = program->relocations
+                           ? "nothing here refers to it, other files may"
+                           : "told by its symbol: no instruction seen takes its address";
+    report_finding(report, FINDING_HOST_KEY_DRIFT, program->path,
+                   names_nearest(&known->in_entry, key->name, report),
                    "the host key %s is in no entry: a launch with it fails (%s)", key->name, told);
 }
 
 static int compare_sites(const void *a, const void *b)
 {
-    const struct site *one = *(const struct site *const *)a, *other = *(const struct site *const *)b;
+    const struct site *one = *(const struct site *const *)a,
+                      *other = *(const struct site *const *)b;
     int order = strcmp(one->key, other->key);
     return order != 0 ? order : elf_compare_places(one->place, other->place);
 }
 
 /* One remark for a key and a function: a kernel's address is often taken by two instructions. */
-static void report_sites(const struct program *program, const struct known *known, struct report *report)
+static void report_sites(const struct program *program, const struct known *known,
+                         struct report *report)
 {
     const struct site **sites = tool_alloc(program->site_count, sizeof *sites);
     for (size_t i = 0; i < program->site_count; i++)

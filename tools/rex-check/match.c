@@ -1,5 +1,6 @@
 /*
- * match.c - the program's names against those of its images, and what the images say of their kernels.
+ * match.c - the program's names against those of its images, and what the images say of their
+ * kernels.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,29 +31,36 @@ static bool has_name(const struct names *names, const char *name)
     return names_find(names, name) != SIZE_MAX;
 }
 
-static const char *nearest_symbol(const struct image *image, const char *name, bool kernel, const struct report *report)
+static const char *nearest_symbol(const struct image *image, const char *name, bool kernel,
+                                  const struct report *report)
 {
-    return report->findings < MOST_COMPARED ? rex_image_view_nearest(image->view, name, kernel) : NULL;
+    return report->findings < MOST_COMPARED ? rex_image_view_nearest(image->view, name, kernel)
+                                            : NULL;
 }
 
-/* ---- entries without kernels ------------------------------------------------------------------------------------------- */
+/* ---- entries without kernels ----------------------------------------------------------------- */
 
-static void check_row(const struct program *program, const struct image *image, const struct row *row, struct report *report)
+static void check_row(const struct program *program, const struct image *image,
+                      const struct row *row, struct report *report)
 {
     bool kernel = row->kind == ROW_KERNEL;
     const struct rex_image_symbol *symbol = rex_image_view_find(image->view, row->name);
     if (symbol == NULL || symbol->kernel != kernel)
-        report_finding(report, FINDING_NO_KERNEL, program->path, nearest_symbol(image, row->name, kernel, report),
-                       "an entry names the %s %s, which %s %s", kernel ? "kernel" : "global", row->name, image->path,
+        report_finding(report, FINDING_NO_KERNEL, program->path,
+                       nearest_symbol(image, row->name, kernel, report),
+                       "an entry names the %s %s, which %s %s", kernel ? "kernel" : "global",
+                       row->name, image->path,
                        symbol == NULL   ? "does not have"
                        : symbol->kernel ? "has as a kernel"
                                         : "has as a global");
     else if (!kernel && symbol->size != 0 && row->size != symbol->size)
-        report_finding(report, FINDING_GLOBAL_SIZE, program->path, NULL, "the global %s is %llu bytes here, %llu in %s", row->name,
-                       (unsigned long long)row->size, (unsigned long long)symbol->size, image->path);
+        report_finding(report, FINDING_GLOBAL_SIZE, program->path, NULL,
+                       "the global %s is %llu bytes here, %llu in %s", row->name,
+                       (unsigned long long)row->size, (unsigned long long)symbol->size,
+                       image->path);
 }
 
-/* ---- kernels without entries, and what kernels are like ---------------------------------------------------------------- */
+/* ---- kernels without entries, and what kernels are like -------------------------------------- */
 
 /* The names in the table that an image for the CPU carries. */
 static struct names own_table_of(const struct image *image)
@@ -66,65 +74,77 @@ static struct names own_table_of(const struct image *image)
 }
 
 /* A shared object for the CPU has functions that are no kernels. */
-static bool is_kernel(const struct image *image, const struct names *own, const struct rex_image_symbol *symbol)
+static bool is_kernel(const struct image *image, const struct names *own,
+                      const struct rex_image_symbol *symbol)
 {
     size_t length = strlen(symbol->name), suffix = strlen(NAME_SUFFIX);
     if (!symbol->kernel || rex_image_view_kind(image->view) != REX_IMAGE_HOST)
         return symbol->kernel;
-    return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) || has_name(own, symbol->name);
+    return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) ||
+           has_name(own, symbol->name);
 }
 
-static void check_parameters(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
+static void check_parameters(const struct image *image, const struct rex_image_symbol *kernel,
+                             struct report *report)
 {
     const struct rex_image_parameter *parameter;
     for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
         if (parameter->size != 8)
             report_finding(report, FINDING_PARAMETER_WIDTH, image->path, NULL,
-                           "kernel %s: parameter %zu is %u bytes wide; libomptarget of LLVM 19 to 22 passes 8 bytes for each: make it a "
+                           "kernel %s: parameter %zu is %u bytes wide; libomptarget of LLVM 19 to "
+                           "22 passes 8 bytes for each: make it a "
                            "pointer or a rex_arg",
                            kernel->name, i, parameter->size);
 }
 
 enum { ENVIRONMENT_18_TO_22 = 48, ENVIRONMENT_23 = 40 }; /* bytes of a KernelEnvironmentTy */
 
-static void check_exec_mode(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
+static void check_exec_mode(const struct image *image, const struct rex_image_symbol *kernel,
+                            struct report *report)
 {
-    static const char *const traps[] = {"LLVM 16 and 17 abort when they load the image", "LLVM 14 to 17 add 32 threads to every block"};
+    static const char *const traps[] = {"LLVM 16 and 17 abort when they load the image",
+                                        "LLVM 14 to 17 add 32 threads to every block"};
     int mode = kernel->exec_mode;
     if (mode == -1 || mode == 2 || mode == 3)
         return;
-    report_finding(report, FINDING_EXEC_MODE, image->path, NULL, "kernel %s: its symbol %s_exec_mode is %d: %s, unless librex hides it",
-                   kernel->name, kernel->name, mode, mode == 0 || mode == 1 ? traps[mode] : "LLVM 14 to 17 know no such mode");
+    report_finding(report, FINDING_EXEC_MODE, image->path, NULL,
+                   "kernel %s: its symbol %s_exec_mode is %d: %s, unless librex hides it",
+                   kernel->name, kernel->name, mode,
+                   mode == 0 || mode == 1 ? traps[mode] : "LLVM 14 to 17 know no such mode");
 }
 
-static void check_environment(const struct image *image, const struct rex_image_symbol *kernel, struct report *report)
+static void check_environment(const struct image *image, const struct rex_image_symbol *kernel,
+                              struct report *report)
 {
     uint32_t size = kernel->environment_size;
     if (size == 0 || size == ENVIRONMENT_18_TO_22 || size == ENVIRONMENT_23)
         return;
     report_finding(report, FINDING_EXEC_MODE, image->path, NULL,
-                   "kernel %s: its symbol %s_kernel_environment is %u bytes: LLVM 18 to 22 abort unless it is %d, and 23 unless it is %d",
+                   "kernel %s: its symbol %s_kernel_environment is %u bytes: LLVM 18 to 22 abort "
+                   "unless it is %d, and 23 unless it is %d",
                    kernel->name, kernel->name, size, ENVIRONMENT_18_TO_22, ENVIRONMENT_23);
 }
 
-static void check_kernel(const struct image *image, const struct names *names, const struct rex_image_symbol *kernel, bool whole,
-                         struct report *report)
+static void check_kernel(const struct image *image, const struct names *names,
+                         const struct rex_image_symbol *kernel, bool whole, struct report *report)
 {
     if (whole && !has_name(names, kernel->name))
-        report_finding(report, FINDING_NO_ENTRY, image->path, names_nearest(names, kernel->name, report),
-                       "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
+        report_finding(
+            report, FINDING_NO_ENTRY, image->path, names_nearest(names, kernel->name, report),
+            "kernel %s is in no entry (was the image built from other sources?)", kernel->name);
     check_parameters(image, kernel, report);
     check_exec_mode(image, kernel, report);
     check_environment(image, kernel, report);
 }
 
-/* ---- images ----------------------------------------------------------------------------------------------------------------- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 /* What an image that was built from older sources is found by. */
 static bool is_mismatch(const struct remark *remark)
 {
     enum finding finding = remark->finding;
-    return !remark->note && (finding == FINDING_NO_KERNEL || finding == FINDING_NO_ENTRY || finding == FINDING_GLOBAL_SIZE);
+    return !remark->note && (finding == FINDING_NO_KERNEL || finding == FINDING_NO_ENTRY ||
+                             finding == FINDING_GLOBAL_SIZE);
 }
 
 static size_t mismatches(const struct report *report)
@@ -138,10 +158,12 @@ static size_t mismatches(const struct report *report)
 static bool is_older(const struct image *image, const struct program *program)
 {
     const struct timespec *one = &image->changed, *other = &program->file.changed;
-    return image->is_file && (one->tv_sec != other->tv_sec ? one->tv_sec < other->tv_sec : one->tv_nsec < other->tv_nsec);
+    return image->is_file && (one->tv_sec != other->tv_sec ? one->tv_sec < other->tv_sec
+                                                           : one->tv_nsec < other->tv_nsec);
 }
 
-static void check_image(const struct program *program, const struct image *image, const struct names *names, struct report *report)
+static void check_image(const struct program *program, const struct image *image,
+                        const struct names *names, struct report *report)
 {
     const struct rex_image_symbol *symbol;
     size_t before = mismatches(report), elsewhere = 0;
@@ -157,7 +179,9 @@ static void check_image(const struct program *program, const struct image *image
         }
     names_free(&own);
     if (elsewhere > 0)
-        report_note(report, image->path, "%zu of its kernels %s in no entry of this object: the program's other files may have %s",
+        report_note(report, image->path,
+                    "%zu of its kernels %s in no entry of this object: the program's other files "
+                    "may have %s",
                     elsewhere, elsewhere == 1 ? "is" : "are", elsewhere == 1 ? "it" : "them");
     if (mismatches(report) > before && is_older(image, program))
         report_note(report, image->path, "the image is older than %s", program->path);
@@ -170,13 +194,16 @@ static void check_architectures(const struct images *images, struct report *repo
     char one[32], other[32];
     for (size_t i = 0; i < images->count; i++) {
         const struct image *image = &images->list[i];
-        if (image->view == NULL || rex_image_view_kind(image->view) != REX_IMAGE_CUBIN || image->one_of_several)
+        if (image->view == NULL || rex_image_view_kind(image->view) != REX_IMAGE_CUBIN ||
+            image->one_of_several)
             continue;
         if (first == NULL)
             first = image;
-        else if (rex_image_view_architecture(image->view) != rex_image_view_architecture(first->view))
-            report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL, "it is for %s, %s is for %s", image_target(image, one),
-                           first->path, image_target(first, other));
+        else if (rex_image_view_architecture(image->view) !=
+                 rex_image_view_architecture(first->view))
+            report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL,
+                           "it is for %s, %s is for %s", image_target(image, one), first->path,
+                           image_target(first, other));
     }
 }
 

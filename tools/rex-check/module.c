@@ -1,7 +1,8 @@
 /*
  * module.c - which images the program would load: its struct rex_module.
  *
- * A symbol says where it is; in a stripped program, the pointers to the begin and the end of the table of entries, one behind the other.
+ * A symbol says where it is; in a stripped program, the pointers to the begin and the end of the
+ * table of entries, one behind the other.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,14 +16,18 @@
 /* Whether the module at ADDRESS points to TABLE, begin and end. */
 static bool is_module(const struct program *program, const struct table *table, uint64_t address)
 {
-    struct pointer pointers[2] = {{.at = {0, address + BEGIN}}, {.at = {0, address + BEGIN + sizeof(void *)}}};
+    struct pointer pointers[2] = {{.at = {0, address + BEGIN}},
+                                  {.at = {0, address + BEGIN + sizeof(void *)}}};
     pointers_resolve(program, pointers, 2);
-    return pointers[0].target.kind == TARGET_PLACE && pointers[0].target.place.offset == table->begin.offset &&
-           pointers[1].target.kind == TARGET_PLACE && pointers[1].target.place.offset == table->begin.offset + table->size;
+    return pointers[0].target.kind == TARGET_PLACE &&
+           pointers[0].target.place.offset == table->begin.offset &&
+           pointers[1].target.kind == TARGET_PLACE &&
+           pointers[1].target.place.offset == table->begin.offset + table->size;
 }
 
 /* Where a relocation makes a pointer to the table. */
-static bool find_by_relocation(const struct program *program, const struct table *table, struct elf_place *place)
+static bool find_by_relocation(const struct program *program, const struct table *table,
+                               struct elf_place *place)
 {
     struct elf_relocations relocations;
     struct elf_relocation relocation;
@@ -33,7 +38,8 @@ static bool find_by_relocation(const struct program *program, const struct table
             continue;
         elf_relocations_of(&program->file, &section, &relocations);
         while (tries > 0 && elf_next_relocation(&relocations, &relocation))
-            if (relocation.symbol == 0 && (uint64_t)relocation.addend == table->begin.offset && relocation.offset >= BEGIN && tries-- > 0 &&
+            if (relocation.symbol == 0 && (uint64_t)relocation.addend == table->begin.offset &&
+                relocation.offset >= BEGIN && tries-- > 0 &&
                 is_module(program, table, relocation.offset - BEGIN)) {
                 *place = (struct elf_place){0, relocation.offset - BEGIN};
                 return true;
@@ -43,13 +49,15 @@ static bool find_by_relocation(const struct program *program, const struct table
 }
 
 /* Where the pointers stand in place: in a section of data. */
-static bool find_in_data(const struct program *program, const struct table *table, struct elf_place *place)
+static bool find_in_data(const struct program *program, const struct table *table,
+                         struct elf_place *place)
 {
     uint64_t wanted[2] = {table->begin.offset, table->begin.offset + table->size};
     Elf64_Shdr section;
     for (size_t i = 1; elf_section(&program->file, i, &section) == 0; i++) {
         const unsigned char *bytes = elf_section_bytes(&program->file, &section);
-        if (bytes == NULL || (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
+        if (bytes == NULL ||
+            (section.sh_flags & (SHF_ALLOC | SHF_WRITE)) != (SHF_ALLOC | SHF_WRITE))
             continue;
         for (uint64_t at = 0; at + sizeof wanted <= section.sh_size; at += sizeof *wanted) {
             if (at % SCAN_STEP == 0)
@@ -71,32 +79,38 @@ static bool find(const struct program *program, struct elf_place *place)
     }
     if (elf_is_object(&program->file) || program->table_count == 0)
         return false;
-    return find_by_relocation(program, &program->tables[0], place) || find_in_data(program, &program->tables[0], place);
+    return find_by_relocation(program, &program->tables[0], place) ||
+           find_in_data(program, &program->tables[0], place);
 }
 
 static const char *string_of(const struct program *program, const struct pointer *pointer)
 {
-    const char *string = pointer->target.kind == TARGET_PLACE ? elf_string_at(&program->file, pointer->target.place) : NULL;
+    const char *string = pointer->target.kind == TARGET_PLACE
+                             ? elf_string_at(&program->file, pointer->target.place)
+                             : NULL;
     return string != NULL && *string != '\0' ? string : NULL;
 }
 
 /* Bytes of the image in memory: said, or up to its end, which REX_EMBED_IMAGE gives. 0: neither. */
-static uint64_t embedded_size(const struct program *program, struct elf_place module, const struct pointer *image,
-                              const struct pointer *end)
+static uint64_t embedded_size(const struct program *program, struct elf_place module,
+                              const struct pointer *image, const struct pointer *end)
 {
     uint64_t size = 0;
     size_t room;
-    struct elf_place place = {module.section, module.offset + offsetof(struct rex_module, image_size)};
+    struct elf_place place = {module.section,
+                              module.offset + offsetof(struct rex_module, image_size)};
     const unsigned char *bytes = elf_at(&program->file, place, &room);
     if (bytes == NULL || room < sizeof size)
         return 0;
-    if (end->target.kind == TARGET_PLACE && end->target.place.section == image->target.place.section)
+    if (end->target.kind == TARGET_PLACE &&
+        end->target.place.section == image->target.place.section)
         return end->target.place.offset - image->target.place.offset;
     memcpy(&size, bytes, sizeof size);
     return size;
 }
 
-static void read_embedded(struct program *program, struct elf_place module, const struct pointer *image, const struct pointer *end)
+static void read_embedded(struct program *program, struct elf_place module,
+                          const struct pointer *image, const struct pointer *end)
 {
     size_t room;
     if (image->target.kind != TARGET_PLACE)

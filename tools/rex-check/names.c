@@ -47,12 +47,15 @@ size_t names_find(const struct names *names, const char *name)
         else
             high = middle;
     }
-    return low < names->count && strcmp(names->list[names->order[low]], name) == 0 ? names->order[low] : SIZE_MAX;
+    return low < names->count && strcmp(names->list[names->order[low]], name) == 0
+               ? names->order[low]
+               : SIZE_MAX;
 }
 
 const char *names_nearest(const struct names *names, const char *name, const struct report *report)
 {
-    const char *nearest = report->findings < MOST_COMPARED ? rex_nearest_name(name, names->list, names->count) : NULL;
+    const char *nearest =
+        report->findings < MOST_COMPARED ? rex_nearest_name(name, names->list, names->count) : NULL;
     return nearest != NULL && *nearest != '\0' ? nearest : NULL;
 }
 

@@ -1,4 +1,8 @@
-/* names.h - a list of names: which are there, where first, and which is nearest. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * names.h - a list of names: which are there, where first, and which is nearest.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #ifndef CHECK_NAMES_H
 #define CHECK_NAMES_H
 
@@ -19,7 +23,10 @@ void names_sort(struct names *names);
 /* The number of the first NAME that was added, counted from 0; SIZE_MAX if there is none. */
 size_t names_find(const struct names *names, const char *name);
 
-/* The name that is spelt most like NAME, NULL if none is near, or REPORT has so many findings that one more is not worth the search. */
+/*
+ * The name that is spelt most like NAME, NULL if none is near, or REPORT has so many findings that
+ * one more is not worth the search.
+ */
 const char *names_nearest(const struct names *names, const char *name, const struct report *report);
 
 void names_free(struct names *names);

@@ -1,8 +1,9 @@
 /*
  * pointers.c - pointers in a file that has not been loaded.
  *
- * In an object a pointer is a relocation with a symbol; in what is linked it is the bytes in place, or, where the loader can put the file
- * anywhere, a relocation that adds the load address. Linkers that pack such relocations (RELR) leave the address in place.
+ * In an object a pointer is a relocation with a symbol; in what is linked it is the bytes in place,
+ * or, where the loader can put the file anywhere, a relocation that adds the load address. Linkers
+ * that pack such relocations (RELR) leave the address in place.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,22 +18,27 @@ static void read_in_place(const struct program *program, struct pointer *pointer
 {
     size_t room;
     uint64_t address = 0;
-    const unsigned char *bytes = elf_is_object(&program->file) ? NULL : elf_at(&program->file, pointer->at, &room);
+    const unsigned char *bytes =
+        elf_is_object(&program->file) ? NULL : elf_at(&program->file, pointer->at, &room);
     if (bytes != NULL && room >= sizeof address)
         memcpy(&address, bytes, sizeof address);
-    pointer->target = (struct target){address != 0 ? TARGET_PLACE : TARGET_NULL, {0, address}, NULL};
+    pointer->target =
+        (struct target){address != 0 ? TARGET_PLACE : TARGET_NULL, {0, address}, NULL};
 }
 
-struct target pointer_target(const struct elf_relocation *relocation, const struct elf_symbols *symbols)
+struct target pointer_target(const struct elf_relocation *relocation,
+                             const struct elf_symbols *symbols)
 {
     struct elf_symbol symbol;
     uint64_t addend = (uint64_t)relocation->addend;
     if (relocation->symbol == 0 || elf_symbol(symbols, relocation->symbol, &symbol) != 0)
         return (struct target){TARGET_PLACE, {0, addend}, NULL};
-    const char *name = symbol.type != STT_SECTION && *symbol.name != '\0' && addend == 0 ? symbol.name : NULL;
+    const char *name =
+        symbol.type != STT_SECTION && *symbol.name != '\0' && addend == 0 ? symbol.name : NULL;
     if (!symbol.defined)
         return (struct target){name != NULL ? TARGET_IMPORT : TARGET_NULL, {0, 0}, name};
-    return (struct target){TARGET_PLACE, {symbol.place.section, symbol.place.offset + addend}, name};
+    return (struct target){
+        TARGET_PLACE, {symbol.place.section, symbol.place.offset + addend}, name};
 }
 
 /* The first of the pointers, which are in order, at or behind PLACE; COUNT if there is none. */
@@ -52,10 +58,12 @@ static size_t first_from(const struct pointer *pointers, size_t count, struct el
 static struct pointer *pointer_at(struct pointer *pointers, size_t count, struct elf_place place)
 {
     size_t index = first_from(pointers, count, place);
-    return index < count && elf_compare_places(pointers[index].at, place) == 0 ? &pointers[index] : NULL;
+    return index < count && elf_compare_places(pointers[index].at, place) == 0 ? &pointers[index]
+                                                                               : NULL;
 }
 
-static void apply(const struct program *program, const Elf64_Shdr *section, struct pointer *pointers, size_t count, uint64_t *budget)
+static void apply(const struct program *program, const Elf64_Shdr *section,
+                  struct pointer *pointers, size_t count, uint64_t *budget)
 {
     struct elf_relocations relocations;
     struct elf_relocation relocation;
@@ -63,7 +71,8 @@ static void apply(const struct program *program, const Elf64_Shdr *section, stru
     elf_relocations_of(&program->file, section, &relocations);
     elf_symbols_of(&program->file, section->sh_link, &symbols);
     for (; *budget > 0 && elf_next_relocation(&relocations, &relocation); --*budget) {
-        struct elf_place place = {elf_is_object(&program->file) ? section->sh_info : 0, relocation.offset};
+        struct elf_place place = {elf_is_object(&program->file) ? section->sh_info : 0,
+                                  relocation.offset};
         struct pointer *pointer = pointer_at(pointers, count, place);
         if (pointer != NULL)
             pointer->target = pointer_target(&relocation, &symbols);
@@ -71,7 +80,8 @@ static void apply(const struct program *program, const Elf64_Shdr *section, stru
 }
 
 /* Whether SECTION may have relocations of the pointers. */
-static bool relevant(const struct program *program, const Elf64_Shdr *section, const struct pointer *pointers, size_t count)
+static bool relevant(const struct program *program, const Elf64_Shdr *section,
+                     const struct pointer *pointers, size_t count)
 {
     if (section->sh_type != SHT_RELA)
         return false;
@@ -81,7 +91,10 @@ static bool relevant(const struct program *program, const Elf64_Shdr *section, c
     return first < count && pointers[first].at.section == section->sh_info;
 }
 
-/* Sections of a made-up file may lie upon each other; together they have no more relocations than the file has room for. */
+/*
+ * Sections of a made-up file may lie upon each other; together they have no more relocations than
+ * the file has room for.
+ */
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count)
 {
     uint64_t budget = program->file.size / sizeof(Elf64_Rela);
@@ -118,7 +131,9 @@ void pointers_read(struct program *program)
         struct row *row = &program->rows[i];
         row->key = pointer_at(sorted, program->row_count * 2, pointers[2 * i].at)->target;
         row->name_at = pointer_at(sorted, program->row_count * 2, pointers[2 * i + 1].at)->target;
-        row->name = row->name_at.kind == TARGET_PLACE ? elf_string_at(&program->file, row->name_at.place) : NULL;
+        row->name = row->name_at.kind == TARGET_PLACE
+                        ? elf_string_at(&program->file, row->name_at.place)
+                        : NULL;
         if (row->name != NULL && *row->name == '\0')
             row->name = NULL;
     }

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* gcc and clang append `.lto_priv.0`, `.llvm.123` and the like; g++ calls a static variable `_ZL` and the length of its name. */
+/*
+ * gcc and clang append `.lto_priv.0`, `.llvm.123` and the like; g++ calls a static variable `_ZL`
+ * and the length of its name.
+ */
 static const char *plain_name(const char *name, size_t *length)
 {
     const char *at = strncmp(name, "_ZL", 3) == 0 ? name + 3 : name;
@@ -37,15 +40,20 @@ static int refuse(struct program *program, const char *why)
     return -1;
 }
 
-/* Objects of gcc -flto have the sections of others too, which are empty unless it was told -ffat-lto-objects. */
+/*
+ * Objects of gcc -flto have the sections of others too, which are empty unless it was told
+ * -ffat-lto-objects.
+ */
 static bool is_intermediate(const struct elf_file *file)
 {
     Elf64_Shdr section;
     bool intermediate = false;
     for (size_t i = 1; elf_is_object(file) && elf_section(file, i, &section) == 0; i++) {
-        if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOTE && section.sh_size > 0)
+        if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOTE &&
+            section.sh_size > 0)
             return false;
-        intermediate |= strncmp(elf_section_name(file, &section), ".gnu.lto_", strlen(".gnu.lto_")) == 0;
+        intermediate |=
+            strncmp(elf_section_name(file, &section), ".gnu.lto_", strlen(".gnu.lto_")) == 0;
     }
     return intermediate;
 }
@@ -58,7 +66,8 @@ static int check_kind(struct program *program)
     if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_DYN)
         return refuse(program, "it is neither a program nor a shared object nor an object file");
     if (is_intermediate(&program->file))
-        return refuse(program, "it is gcc's intermediate code alone (-flto), which is not looked into: compile with -ffat-lto-objects, or "
+        return refuse(program, "it is gcc's intermediate code alone (-flto), which is not looked "
+                               "into: compile with -ffat-lto-objects, or "
                                "check the linked program");
     return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * program.h - what a program, shared object or object says of its kernels: entries, host keys, launch sites, image names.
+ * program.h - what a program, shared object or object says of its kernels: entries, host keys,
+ * launch sites, image names.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -88,8 +89,9 @@ struct program {
     struct key *keys;   /* by place */
     struct site *sites; /* by place */
     size_t table_count, row_count, entry_symbol_count, key_count, site_count;
-    size_t *tables_by_place;                             /* their numbers */
-    const struct entry_symbol **entry_symbols_of_tables; /* table by table, each in the order of places */
+    size_t *tables_by_place; /* their numbers */
+    /* table by table, each in the order of places */
+    const struct entry_symbol **entry_symbols_of_tables;
     struct target module_at; /* struct rex_module, where a symbol says where it is */
     struct module_names module;
 };
@@ -102,8 +104,8 @@ void program_close(struct program *program);
 /* Bytes of an entry of TABLE. */
 size_t table_entry_size(const struct table *table);
 
-/* Whether NAME ends with SUFFIX, once what a compiler has appended (`.lto_priv.0`) or put in front (`_ZL12`) is taken away; *STEM is what
- * comes before SUFFIX then, LENGTH bytes. */
+/* Whether NAME ends with SUFFIX, once what a compiler has appended (`.lto_priv.0`) or put in front
+ * (`_ZL12`) is taken away; *STEM is what comes before SUFFIX then, LENGTH bytes. */
 bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length);
 
 /* The table that PLACE lies in, NO_TABLE if none; the first key at PLACE, NULL if there is none. */
@@ -121,7 +123,8 @@ void code_find_sites(struct program *program);
 void module_find(struct program *program);
 
 /* A reference at PLACE in SECTION to a KEY of this file that is in no entry. */
-void sites_add(struct program *program, const char *key, struct elf_place place, const char *section);
+void sites_add(struct program *program, const char *key, struct elf_place place,
+               const char *section);
 
 /* Pointers at COUNT places that are in order, as they are when the program runs. */
 struct pointer {
@@ -131,6 +134,7 @@ struct pointer {
 void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
 
 /* What RELOCATION, whose section names SYMBOLS, makes of the pointer there. */
-struct target pointer_target(const struct elf_relocation *relocation, const struct elf_symbols *symbols);
+struct target pointer_target(const struct elf_relocation *relocation,
+                             const struct elf_symbols *symbols);
 
 #endif

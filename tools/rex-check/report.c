@@ -39,7 +39,8 @@ static void add(struct report *report, struct remark remark, const char *format,
     report->remarks[report->count++] = remark;
 }
 
-void report_finding(struct report *report, enum finding finding, const char *object, const char *nearest, const char *format, ...)
+void report_finding(struct report *report, enum finding finding, const char *object,
+                    const char *nearest, const char *format, ...)
 {
     va_list arguments;
     struct remark remark = {.finding = finding, .object = tool_format("%s", object)};
@@ -55,7 +56,8 @@ void report_note(struct report *report, const char *object, const char *format, 
 {
     va_list arguments;
     va_start(arguments, format);
-    add(report, (struct remark){.note = true, .object = tool_format("%s", object)}, format, arguments);
+    add(report, (struct remark){.note = true, .object = tool_format("%s", object)}, format,
+        arguments);
     va_end(arguments);
 }
 
@@ -77,11 +79,12 @@ bool report_has(const struct report *report, enum finding finding)
     return false;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void print_remark(const struct remark *remark, bool colour)
 {
-    const char *word = remark->note ? "note" : "finding", *on = remark->note ? "\033[36m" : "\033[1;31m";
+    const char *word = remark->note ? "note" : "finding",
+               *on = remark->note ? "\033[36m" : "\033[1;31m";
     print_text(stdout, remark->object);
     printf(": %s%s:%s ", colour ? on : "", word, colour ? "\033[0m" : "");
     print_text(stdout, remark->text);
@@ -104,7 +107,7 @@ void report_print(const struct report *report, bool colour)
         printf("%zu finding%s\n", report->findings, report->findings == 1 ? "" : "s");
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void print_remark_json(const struct remark *remark)
 {

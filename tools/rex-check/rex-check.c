@@ -1,5 +1,6 @@
 /*
- * rex-check.c - read a program and its device images, without running them, and say what does not fit together.
+ * rex-check.c - read a program and its device images, without running them, and say what does not
+ * fit together.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -22,11 +23,14 @@ static void usage(FILE *out)
     fputs("usage: rex-check [OPTION...] PROGRAM|OBJECT [IMAGE...]\n"
           "       rex-check --source [OPTION...] FILE...\n"
           "\n"
-          "Read a program, shared object or object file and its device images, without running them: each kernel's host key, offload entry "
+          "Read a program, shared object or object file and its device images, without running "
+          "them: each kernel's host key, offload entry "
           "and\n"
-          "name, and what the images say of it; then what does not fit together. Without IMAGE, the images that librex would load.\n"
+          "name, and what the images say of it; then what does not fit together. Without IMAGE, "
+          "the images that librex would load.\n"
           "\n"
-          "  --source          check generated sources before they are compiled: host files (C, C++) and device files (.cu)\n"
+          "  --source          check generated sources before they are compiled: host files (C, "
+          "C++) and device files (.cu)\n"
           "  --json            for programs\n"
           "  -q, --quiet       findings and notes alone\n"
           "  --color=WHEN      auto (default), always or never; NO_COLOR=1 means never\n"
@@ -52,7 +56,9 @@ static int unusable(const char *why)
 static int bad_option(const char *option)
 {
     char why[256];
-    snprintf(why, sizeof why, "%.100s: no such option, or its value is missing or too much; see rex-check --help", option);
+    snprintf(why, sizeof why,
+             "%.100s: no such option, or its value is missing or too much; see rex-check --help",
+             option);
     return unusable(why);
 }
 
@@ -64,7 +70,8 @@ static int finish(const struct report *report)
     return report->findings > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
-static int open_images(struct images *images, const struct program *program, char **paths, struct report *report, char why[256])
+static int open_images(struct images *images, const struct program *program, char **paths,
+                       struct report *report, char why[256])
 {
     for (; *paths != NULL; paths++)
         if (images_add(images, program, *paths, report, why) != 0)
@@ -144,10 +151,11 @@ static int read_colour(const char *when, bool *colour)
 int main(int argc, char **argv)
 {
     enum { JSON = 256, SOURCE, COLOUR };
-    static const struct option known[] = {{"json", no_argument, NULL, JSON},           {"source", no_argument, NULL, SOURCE},
-                                          {"quiet", no_argument, NULL, 'q'},           {"color", required_argument, NULL, COLOUR},
-                                          {"colour", required_argument, NULL, COLOUR}, {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"json", no_argument, NULL, JSON},           {"source", no_argument, NULL, SOURCE},
+        {"quiet", no_argument, NULL, 'q'},           {"color", required_argument, NULL, COLOUR},
+        {"colour", required_argument, NULL, COLOUR}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0}};
     const struct report nothing = {0};
     struct options options = {.colour = print_colour(stdout)};
     opterr = 0;
@@ -174,5 +182,6 @@ int main(int argc, char **argv)
     }
     /* Why an image cannot be used is told here, once. */
     rex_configure(REX_OPTION_LOG, "off");
-    return options.source ? check_sources(argv + optind, (size_t)(argc - optind), &options) : check_program(argv + optind, &options);
+    return options.source ? check_sources(argv + optind, (size_t)(argc - optind), &options)
+                          : check_program(argv + optind, &options);
 }

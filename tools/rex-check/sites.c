@@ -1,8 +1,8 @@
 /*
  * sites.c - launch sites: code and data that refer to a host key that is in no entry.
  *
- * Objects have a relocation for every reference. What is linked has them for data, and for code where it was linked with --emit-relocs;
- * else code.c looks for instructions.
+ * Objects have a relocation for every reference. What is linked has them for data, and for code
+ * where it was linked with --emit-relocs; else code.c looks for instructions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,34 +15,41 @@
 #define KEY_SUFFIX "id__"
 #define MOST_SITES 10000 /* more are counted, not listed */
 
-/* x86-64 counts from the end of the instruction's address, 4 bytes behind the relocation: with a section's symbol that is in the addend. */
+/*
+ * x86-64 counts from the end of the instruction's address, 4 bytes behind the relocation: with a
+ * section's symbol that is in the addend.
+ */
 static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
     enum { PC32 = 2, PLT32 = 4 };
     return file->header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
 }
 
-static void add_site(struct program *program, const char *key, bool elsewhere, struct elf_place place, const char *section)
+static void add_site(struct program *program, const char *key, bool elsewhere,
+                     struct elf_place place, const char *section)
 {
     if (program->site_count == MOST_SITES)
         return;
     program->sites = tool_grow(program->sites, program->site_count, sizeof *program->sites);
-    program->sites[program->site_count++] = (struct site){.key = key, .elsewhere = elsewhere, .section = section, .place = place};
+    program->sites[program->site_count++] =
+        (struct site){.key = key, .elsewhere = elsewhere, .section = section, .place = place};
 }
 
-void sites_add(struct program *program, const char *key, struct elf_place place, const char *section)
+void sites_add(struct program *program, const char *key, struct elf_place place,
+               const char *section)
 {
     add_site(program, key, false, place, section);
 }
 
 /* The relocation at PLACE may refer to a key. */
-static void try_site(struct program *program, const struct elf_symbols *symbols, struct elf_relocation relocation, struct elf_place place,
-                     const char *section)
+static void try_site(struct program *program, const struct elf_symbols *symbols,
+                     struct elf_relocation relocation, struct elf_place place, const char *section)
 {
     struct elf_symbol symbol = {0};
     const char *stem;
     size_t length;
-    bool named = relocation.symbol != 0 && elf_symbol(symbols, relocation.symbol, &symbol) == 0 && symbol.type != STT_SECTION;
+    bool named = relocation.symbol != 0 && elf_symbol(symbols, relocation.symbol, &symbol) == 0 &&
+                 symbol.type != STT_SECTION;
     if (named) {
         if (!name_stem(symbol.name, KEY_SUFFIX, &stem, &length) || length == 0)
             return;
@@ -53,15 +60,18 @@ static void try_site(struct program *program, const struct elf_symbols *symbols,
         }
         relocation.addend = 0;
     } else
-        relocation.addend = (int64_t)((uint64_t)relocation.addend + bias(symbols->file, relocation.type));
+        relocation.addend =
+            (int64_t)((uint64_t)relocation.addend + bias(symbols->file, relocation.type));
     struct target target = pointer_target(&relocation, symbols);
-    const struct key *key = target.kind == TARGET_PLACE ? program_key_at(program, target.place) : NULL;
+    const struct key *key =
+        target.kind == TARGET_PLACE ? program_key_at(program, target.place) : NULL;
     program->launch_sites += key != NULL && !named;
     if (key != NULL && !key->in_entry)
         add_site(program, key->name, false, place, section);
 }
 
-static void read_section(struct program *program, const Elf64_Shdr *section, const char *name, uint64_t *budget)
+static void read_section(struct program *program, const Elf64_Shdr *section, const char *name,
+                         uint64_t *budget)
 {
     struct elf_relocations relocations;
     struct elf_relocation relocation;
@@ -69,13 +79,17 @@ static void read_section(struct program *program, const Elf64_Shdr *section, con
     elf_relocations_of(&program->file, section, &relocations);
     elf_symbols_of(&program->file, section->sh_link, &symbols);
     for (; *budget > 0 && elf_next_relocation(&relocations, &relocation); --*budget) {
-        struct elf_place place = {elf_is_object(&program->file) ? section->sh_info : 0, relocation.offset};
+        struct elf_place place = {elf_is_object(&program->file) ? section->sh_info : 0,
+                                  relocation.offset};
         if (program_table_at(program, place) == NO_TABLE)
             try_site(program, &symbols, relocation, place, name);
     }
 }
 
-/* Debugging information refers to keys too, and is no launch. The loader's relocations are for all sections: NAME is none then. */
+/*
+ * Debugging information refers to keys too, and is no launch. The loader's relocations are for all
+ * sections: NAME is none then.
+ */
 static bool may_launch(const struct program *program, const Elf64_Shdr *section, const char **name)
 {
     Elf64_Shdr target;
@@ -84,13 +98,14 @@ static bool may_launch(const struct program *program, const Elf64_Shdr *section,
         return false;
     if (!elf_is_object(&program->file) && section->sh_flags & SHF_ALLOC)
         return true;
-    if (elf_section(&program->file, section->sh_info, &target) != 0 || !(target.sh_flags & SHF_ALLOC))
+    if (elf_section(&program->file, section->sh_info, &target) != 0 ||
+        !(target.sh_flags & SHF_ALLOC))
         return false;
     *name = elf_section_name(&program->file, &target);
     return true;
 }
 
-/* ---- which function --------------------------------------------------------------------------------------------------- */
+/* ---- which function -------------------------------------------------------------------------- */
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -98,7 +113,9 @@ static int compare_sites(const void *a, const void *b)
     return elf_compare_places(one->place, other->place);
 }
 
-/* The first site from INDEX on that has no function yet; NEXT leads there over those that have one. */
+/*
+ * The first site from INDEX on that has no function yet; NEXT leads there over those that have one.
+ */
 static size_t unnamed_from(size_t *next, size_t index)
 {
     while (next[index] != index) {
@@ -108,7 +125,10 @@ static size_t unnamed_from(size_t *next, size_t index)
     return index;
 }
 
-/* A site belongs to the first function that it lies in: those of a made-up file may all lie upon each other. */
+/*
+ * A site belongs to the first function that it lies in: those of a made-up file may all lie upon
+ * each other.
+ */
 static void name_sites_in(struct program *program, const struct elf_symbol *function, size_t *next)
 {
     size_t low = 0, high = program->site_count;
@@ -121,7 +141,8 @@ static void name_sites_in(struct program *program, const struct elf_symbol *func
     }
     for (low = unnamed_from(next, low); low < program->site_count; low = unnamed_from(next, low)) {
         struct site *site = &program->sites[low];
-        if (site->place.section != function->place.section || site->place.offset - function->place.offset >= function->size)
+        if (site->place.section != function->place.section ||
+            site->place.offset - function->place.offset >= function->size)
             break;
         site->function = function->name;
         site->into = site->place.offset - function->place.offset;
@@ -138,7 +159,8 @@ static void name_functions(struct program *program)
     for (size_t i = 0; i <= program->site_count; i++)
         next[i] = i;
     qsort(program->sites, program->site_count, sizeof *program->sites, compare_sites);
-    bool more = elf_symbols_of(&program->file, elf_symbol_table(&program->file, &full), &symbols) == 0;
+    bool more =
+        elf_symbols_of(&program->file, elf_symbol_table(&program->file, &full), &symbols) == 0;
     while (more && elf_next_symbol(&symbols, &symbol))
         if (symbol.defined && symbol.type == STT_FUNC)
             name_sites_in(program, &symbol, next);

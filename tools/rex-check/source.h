@@ -1,4 +1,8 @@
-/* source.h - what generated sources declare and use. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * source.h - what generated sources declare and use.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #ifndef CHECK_SOURCE_H
 #define CHECK_SOURCE_H
 

@@ -17,17 +17,19 @@ static struct position position(const char *path, const struct tokens *tokens, s
 static bool ends_with(const struct token *token, const char *suffix)
 {
     size_t length = strlen(suffix);
-    return token->kind == TOKEN_NAME && token->length > length && memcmp(token->text + token->length - length, suffix, length) == 0;
+    return token->kind == TOKEN_NAME && token->length > length &&
+           memcmp(token->text + token->length - length, suffix, length) == 0;
 }
 
 /* NAME(ARGUMENT, ...) or NAME(ARGUMENT): the first argument, where it is a name. */
 static const struct token *argument_of(const struct tokens *tokens, size_t index)
 {
     const struct token *argument = token_at(tokens, index + 2);
-    return token_is(token_at(tokens, index + 1), "(") && argument->kind == TOKEN_NAME ? argument : NULL;
+    return token_is(token_at(tokens, index + 1), "(") && argument->kind == TOKEN_NAME ? argument
+                                                                                      : NULL;
 }
 
-/* ---- entries ----------------------------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static void add_entry(struct sources *sources, struct source_entry entry)
 {
@@ -48,7 +50,8 @@ static char *joined(const struct tokens *tokens, size_t index)
 }
 
 /* The tokens from OPEN to CLOSE are the values of ENTRY: address, name, size, flags, reserved. */
-static void read_values(struct source_entry *entry, const struct tokens *tokens, size_t open, size_t close)
+static void read_values(struct source_entry *entry, const struct tokens *tokens, size_t open,
+                        size_t close)
 {
     size_t value = 0, depth = 0;
     for (size_t i = open + 1; i < close; i++) {
@@ -63,7 +66,8 @@ static void read_values(struct source_entry *entry, const struct tokens *tokens,
         bool named_size = token_is(token, "size") && i > 0 && token_is(&tokens->list[i - 1], ".");
         bool is_size = named_size || (value == 2 && depth == 0 && token_is(token, ","));
         const struct token *size = named_size ? token_at(tokens, i + 2) : next;
-        if (is_size && !(size->kind == TOKEN_NUMBER && *size->text == '0' && size->length == 1) && !token_is(size, "."))
+        if (is_size && !(size->kind == TOKEN_NUMBER && *size->text == '0' && size->length == 1) &&
+            !token_is(size, "."))
             entry->global = true;
     }
 }
@@ -84,24 +88,29 @@ static bool is_entry(const struct token *token)
     return token_is(token, "__tgt_offload_entry");
 }
 
-/* Behind the type at INDEX: a definition with values is an entry. The token behind it; INDEX + 1 where it is none. */
-static size_t read_entry(struct sources *sources, const char *path, const struct tokens *tokens, size_t index)
+/*
+ * Behind the type at INDEX: a definition with values is an entry. The token behind it; INDEX + 1
+ * where it is none.
+ */
+static size_t read_entry(struct sources *sources, const char *path, const struct tokens *tokens,
+                         size_t index)
 {
     const struct token *symbol = token_at(tokens, index + 1);
     size_t begin = index, open = index + 2;
     if (symbol->kind != TOKEN_NAME)
         return index + 1;
-    while (open < tokens->count && !token_is(&tokens->list[open], "=") && !token_is(&tokens->list[open], ";") &&
-           !is_entry(&tokens->list[open]))
+    while (open < tokens->count && !token_is(&tokens->list[open], "=") &&
+           !token_is(&tokens->list[open], ";") && !is_entry(&tokens->list[open]))
         open = token_is(&tokens->list[open], "(") ? token_closing(tokens, open) + 1 : open + 1;
     if (!token_is(token_at(tokens, open), "=") || !token_is(token_at(tokens, open + 1), "{"))
         return index + 1;
     /* The attribute may stand in front of the type. */
-    while (begin > 0 && !token_is(&tokens->list[begin - 1], ";") && !token_is(&tokens->list[begin - 1], "}") &&
-           !is_entry(&tokens->list[begin - 1]))
+    while (begin > 0 && !token_is(&tokens->list[begin - 1], ";") &&
+           !token_is(&tokens->list[begin - 1], "}") && !is_entry(&tokens->list[begin - 1]))
         begin--;
     size_t close = token_closing(tokens, open + 1);
-    struct source_entry entry = {.at = position(path, tokens, index), .symbol = token_string(symbol)};
+    struct source_entry entry = {.at = position(path, tokens, index),
+                                 .symbol = token_string(symbol)};
     entry.in_section = says_section(tokens, begin, open);
     read_values(&entry, tokens, open + 1, close);
     add_entry(sources, entry);
@@ -109,20 +118,23 @@ static size_t read_entry(struct sources *sources, const char *path, const struct
 }
 
 /* REX_KERNEL(name), or REX_KERNEL_STEM(stem). */
-static void add_macro_entry(struct sources *sources, const char *path, const struct tokens *tokens, size_t index, const char *infix)
+static void add_macro_entry(struct sources *sources, const char *path, const struct tokens *tokens,
+                            size_t index, const char *infix)
 {
     const struct token *stem = argument_of(tokens, index);
     if (stem == NULL)
         return;
     int length = (int)stem->length;
-    add_entry(sources, (struct source_entry){.at = position(path, tokens, index),
-                                             .symbol = tool_format("%.*s%somp_offload_entry__", length, stem->text, infix),
-                                             .key = tool_format("%.*s%sid__", length, stem->text, infix),
-                                             .name = tool_format("%.*s%skernel__", length, stem->text, infix),
-                                             .in_section = true});
+    add_entry(sources,
+              (struct source_entry){
+                  .at = position(path, tokens, index),
+                  .symbol = tool_format("%.*s%somp_offload_entry__", length, stem->text, infix),
+                  .key = tool_format("%.*s%sid__", length, stem->text, infix),
+                  .name = tool_format("%.*s%skernel__", length, stem->text, infix),
+                  .in_section = true});
 }
 
-/* ---- uses of keys ----------------------------------------------------------------------------------------------------------- */
+/* ---- uses of keys ---------------------------------------------------------------------------- */
 
 static void add_use(struct sources *sources, struct position at, char *key)
 {
@@ -130,11 +142,13 @@ static void add_use(struct sources *sources, struct position at, char *key)
     sources->uses[sources->use_count++] = (struct source_use){at, key};
 }
 
-static void add_macro_use(struct sources *sources, const char *path, const struct tokens *tokens, size_t index, const char *infix)
+static void add_macro_use(struct sources *sources, const char *path, const struct tokens *tokens,
+                          size_t index, const char *infix)
 {
     const struct token *stem = argument_of(tokens, index);
     if (stem != NULL)
-        add_use(sources, position(path, tokens, index), tool_format("%.*s%sid__", (int)stem->length, stem->text, infix));
+        add_use(sources, position(path, tokens, index),
+                tool_format("%.*s%sid__", (int)stem->length, stem->text, infix));
 }
 
 void source_read_host(struct sources *sources, const char *path, const struct tokens *tokens)
@@ -156,7 +170,7 @@ void source_read_host(struct sources *sources, const char *path, const struct to
     }
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static void add_kernel(struct sources *sources, struct source_kernel kernel)
 {
@@ -167,18 +181,25 @@ static void add_kernel(struct sources *sources, struct source_kernel kernel)
 /* extern "C" in front of __global__ at INDEX, in the same declaration. */
 static bool says_c(const struct tokens *tokens, size_t index)
 {
-    while (index-- > 0 && !token_is(&tokens->list[index], ";") && !token_is(&tokens->list[index], "}") &&
-           !token_is(&tokens->list[index], "__global__"))
-        if (tokens->list[index].kind == TOKEN_STRING && tokens->list[index].length == 1 && *tokens->list[index].text == 'C')
+    while (index-- > 0 && !token_is(&tokens->list[index], ";") &&
+           !token_is(&tokens->list[index], "}") && !token_is(&tokens->list[index], "__global__"))
+        if (tokens->list[index].kind == TOKEN_STRING && tokens->list[index].length == 1 &&
+            *tokens->list[index].text == 'C')
             return true;
     return false;
 }
 
-/* `void NAME(parameters) {` behind __global__ at INDEX; launch bounds and attributes may stand between. */
-static void read_global(struct sources *sources, const char *path, const struct tokens *tokens, size_t index, bool c_linkage)
+/*
+ * `void NAME(parameters) {` behind __global__ at INDEX; launch bounds and attributes may stand
+ * between.
+ */
+static void read_global(struct sources *sources, const char *path, const struct tokens *tokens,
+                        size_t index, bool c_linkage)
 {
     const struct token *name = NULL;
-    for (size_t i = index + 1; i < tokens->count && !token_is(&tokens->list[i], ";") && !token_is(&tokens->list[i], "{"); i++) {
+    for (size_t i = index + 1;
+         i < tokens->count && !token_is(&tokens->list[i], ";") && !token_is(&tokens->list[i], "{");
+         i++) {
         if (token_is(&tokens->list[i], "__global__"))
             return;
         if (!token_is(&tokens->list[i], "(")) {
@@ -186,23 +207,27 @@ static void read_global(struct sources *sources, const char *path, const struct 
             continue;
         }
         size_t close = token_closing(tokens, i);
-        bool bounds =
-            name == NULL || token_is(name, "__launch_bounds__") || token_is(name, "__attribute__") || token_is(name, "__maxnreg__");
+        bool bounds = name == NULL || token_is(name, "__launch_bounds__") ||
+                      token_is(name, "__attribute__") || token_is(name, "__maxnreg__");
         if (!bounds && token_is(token_at(tokens, close + 1), "{"))
             add_kernel(sources,
-                       (struct source_kernel){position(path, tokens, index), token_string(name), c_linkage || says_c(tokens, index)});
+                       (struct source_kernel){position(path, tokens, index), token_string(name),
+                                              c_linkage || says_c(tokens, index)});
         if (!bounds)
             return;
         i = close;
     }
 }
 
-static void add_macro_kernel(struct sources *sources, const char *path, const struct tokens *tokens, size_t index, const char *infix)
+static void add_macro_kernel(struct sources *sources, const char *path, const struct tokens *tokens,
+                             size_t index, const char *infix)
 {
     const struct token *stem = argument_of(tokens, index);
     if (stem != NULL)
-        add_kernel(sources, (struct source_kernel){position(path, tokens, index),
-                                                   tool_format("%.*s%skernel__", (int)stem->length, stem->text, infix), true});
+        add_kernel(sources,
+                   (struct source_kernel){
+                       position(path, tokens, index),
+                       tool_format("%.*s%skernel__", (int)stem->length, stem->text, infix), true});
 }
 
 void source_read_device(struct sources *sources, const char *path, const struct tokens *tokens)
@@ -210,13 +235,15 @@ void source_read_device(struct sources *sources, const char *path, const struct 
     size_t c_until = 0; /* the end of extern "C" { */
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->list[i];
-        if (token_is(token, "extern") && token_at(tokens, i + 1)->kind == TOKEN_STRING && token_is(token_at(tokens, i + 2), "{"))
+        if (token_is(token, "extern") && token_at(tokens, i + 1)->kind == TOKEN_STRING &&
+            token_is(token_at(tokens, i + 2), "{"))
             c_until = token_closing(tokens, i + 2);
         else if (token_is(token, "__global__"))
             read_global(sources, path, tokens, i, i < c_until);
         else if (token_is(token, "REX_DEVICE_KERNEL") || token_is(token, "REX_DEVICE_KERNEL_ENV"))
             add_macro_kernel(sources, path, tokens, i, "__");
-        else if (token_is(token, "REX_DEVICE_KERNEL_STEM") || token_is(token, "REX_DEVICE_KERNEL_ENV_STEM"))
+        else if (token_is(token, "REX_DEVICE_KERNEL_STEM") ||
+                 token_is(token, "REX_DEVICE_KERNEL_ENV_STEM"))
             add_macro_kernel(sources, path, tokens, i, "");
     }
     sources->device_files++;

@@ -19,15 +19,19 @@ static bool all_symbols(const struct program *program, struct elf_symbols *symbo
     return elf_symbols_of(&program->file, elf_symbol_table(&program->file, &full), symbols) == 0;
 }
 
-/* ---- keys and entries, by their names --------------------------------------------------------------------------------- */
+/* ---- keys and entries, by their names -------------------------------------------------------- */
 
 static void add_key(struct program *program, const struct elf_symbol *symbol)
 {
     program->keys = tool_grow(program->keys, program->key_count, sizeof *program->keys);
-    program->keys[program->key_count++] = (struct key){.name = symbol->name, .place = symbol->place, .size = symbol->size};
+    program->keys[program->key_count++] =
+        (struct key){.name = symbol->name, .place = symbol->place, .size = symbol->size};
 }
 
-/* The last table that begins at or before PLACE: those of a file do not lie upon each other, unless it is made up. */
+/*
+ * The last table that begins at or before PLACE: those of a file do not lie upon each other, unless
+ * it is made up.
+ */
 size_t program_table_at(const struct program *program, struct elf_place place)
 {
     size_t low = 0, high = program->table_count;
@@ -40,7 +44,8 @@ size_t program_table_at(const struct program *program, struct elf_place place)
     }
     size_t number = low > 0 ? program->tables_by_place[low - 1] : NO_TABLE;
     const struct table *table = number != NO_TABLE ? &program->tables[number] : NULL;
-    bool inside = table != NULL && place.section == table->begin.section && place.offset - table->begin.offset < table->size;
+    bool inside = table != NULL && place.section == table->begin.section &&
+                  place.offset - table->begin.offset < table->size;
     return inside ? number : NO_TABLE;
 }
 
@@ -55,8 +60,10 @@ static void note_object(struct program *program, const struct elf_symbol *symbol
     /* Marks like __start_ and __TMC_END__ are no entries by their place alone. */
     else if (name_stem(symbol->name, ENTRY_SUFFIX, &stem, &length) ||
              (table != NO_TABLE && symbol->type == STT_OBJECT && symbol->size > 0)) {
-        program->entry_symbols = tool_grow(program->entry_symbols, program->entry_symbol_count, sizeof *program->entry_symbols);
-        program->entry_symbols[program->entry_symbol_count++] = (struct entry_symbol){*symbol, table};
+        program->entry_symbols = tool_grow(program->entry_symbols, program->entry_symbol_count,
+                                           sizeof *program->entry_symbols);
+        program->entry_symbols[program->entry_symbol_count++] =
+            (struct entry_symbol){*symbol, table};
     }
 }
 
@@ -88,10 +95,11 @@ void symbols_read(struct program *program)
     if (program->key_count > 0)
         qsort(program->keys, program->key_count, sizeof *program->keys, compare_keys);
     if (program->entry_symbol_count > 0)
-        qsort(program->entry_symbols, program->entry_symbol_count, sizeof *program->entry_symbols, compare_entries);
+        qsort(program->entry_symbols, program->entry_symbol_count, sizeof *program->entry_symbols,
+              compare_entries);
 }
 
-/* ---- names of what entries point to ---------------------------------------------------------------------------------- */
+/* ---- names of what entries point to ---------------------------------------------------------- */
 
 struct key *program_key_at(const struct program *program, struct elf_place place)
 {
@@ -103,7 +111,9 @@ struct key *program_key_at(const struct program *program, struct elf_place place
         else
             high = middle;
     }
-    return low < program->key_count && elf_compare_places(program->keys[low].place, place) == 0 ? &program->keys[low] : NULL;
+    return low < program->key_count && elf_compare_places(program->keys[low].place, place) == 0
+               ? &program->keys[low]
+               : NULL;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -123,7 +133,9 @@ static void name_rows_at(struct row **rows, size_t count, const struct elf_symbo
             high = middle;
     }
     /* Rows with one key get its name together, from the first symbol there. */
-    for (; low < count && rows[low]->key.symbol == NULL && elf_compare_places(rows[low]->key.place, symbol->place) == 0; low++)
+    for (; low < count && rows[low]->key.symbol == NULL &&
+           elf_compare_places(rows[low]->key.place, symbol->place) == 0;
+         low++)
         rows[low]->key.symbol = symbol->name;
 }
 
@@ -133,8 +145,10 @@ static void name_others(struct program *program, struct row **rows, size_t count
     struct elf_symbols symbols;
     struct elf_symbol symbol;
     qsort(rows, count, sizeof *rows, compare_rows);
-    for (bool more = all_symbols(program, &symbols); more && (more = elf_next_symbol(&symbols, &symbol));)
-        if (symbol.defined && symbol.type != STT_SECTION && symbol.type != STT_FILE && *symbol.name != '\0')
+    for (bool more = all_symbols(program, &symbols);
+         more && (more = elf_next_symbol(&symbols, &symbol));)
+        if (symbol.defined && symbol.type != STT_SECTION && symbol.type != STT_FILE &&
+            *symbol.name != '\0')
             name_rows_at(rows, count, &symbol);
 }
 
@@ -144,12 +158,14 @@ void symbols_name(struct program *program)
     size_t count = 0;
     for (size_t i = 0; i < program->row_count; i++) {
         struct row *row = &program->rows[i];
-        struct key *key = row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
+        struct key *key =
+            row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
         if (key != NULL) {
             /* One place may have two names: gcc merges nothing, a linker's script could. */
             for (struct key *same = key; !same->in_entry; same++) {
                 same->in_entry = true;
-                if (same + 1 == program->keys + program->key_count || elf_compare_places(same[1].place, key->place) != 0)
+                if (same + 1 == program->keys + program->key_count ||
+                    elf_compare_places(same[1].place, key->place) != 0)
                     break;
             }
             if (row->key.symbol == NULL)

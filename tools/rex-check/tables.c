@@ -1,8 +1,9 @@
 /*
  * tables.c - the sections of entries, and the entries in them.
  *
- * Entries are rows of 32 bytes (clang up to 19, gcc, hand-written), or of 56 (clang 20 and later; in 20 in the old section). What is laid
- * out otherwise is still read where symbols say where each entry lies.
+ * Entries are rows of 32 bytes (clang up to 19, gcc, hand-written), or of 56 (clang 20 and later;
+ * in 20 in the old section). What is laid out otherwise is still read where symbols say where each
+ * entry lies.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -27,7 +28,10 @@ size_t table_entry_size(const struct table *table)
     return table->newer ? NEW_SIZE : OLD_SIZE;
 }
 
-/* clang 20 has entries of the newer form in the older section: their first word is 0, and a version follows. */
+/*
+ * clang 20 has entries of the newer form in the older section: their first word is 0, and a version
+ * follows.
+ */
 static bool looks_newer(const unsigned char *bytes, uint64_t size)
 {
     uint64_t zero;
@@ -45,12 +49,13 @@ static void add_table(struct program *program, size_t index, const Elf64_Shdr *s
     if (elf_is_object(&program->file))
         begin = (struct elf_place){index, 0};
     program->tables = tool_grow(program->tables, program->table_count, sizeof *program->tables);
-    program->tables[program->table_count++] = (struct table){.name = newer ? NEW_SECTION : OLD_SECTION,
-                                                             .section = index,
-                                                             .begin = begin,
-                                                             .size = section->sh_size,
-                                                             .alignment = section->sh_addralign,
-                                                             .newer = newer};
+    program->tables[program->table_count++] =
+        (struct table){.name = newer ? NEW_SECTION : OLD_SECTION,
+                       .section = index,
+                       .begin = begin,
+                       .size = section->sh_size,
+                       .alignment = section->sh_addralign,
+                       .newer = newer};
 }
 
 static int compare_tables(const void *a, const void *b, void *context)
@@ -66,7 +71,8 @@ static void sort_tables(struct program *program)
     program->tables_by_place = tool_alloc(program->table_count, sizeof *program->tables_by_place);
     for (size_t i = 0; i < program->table_count; i++)
         program->tables_by_place[i] = i;
-    qsort_r(program->tables_by_place, program->table_count, sizeof *program->tables_by_place, compare_tables, program);
+    qsort_r(program->tables_by_place, program->table_count, sizeof *program->tables_by_place,
+            compare_tables, program);
 }
 
 /* Entries whose pointers are in relocations of a form that is not read would seem to be empty. */
@@ -74,11 +80,14 @@ static int check_relocations(struct program *program)
 {
     enum { CREL = 0x40000014 }; /* clang -Wa,--crel */
     Elf64_Shdr section;
-    for (size_t i = 1; elf_is_object(&program->file) && elf_section(&program->file, i, &section) == 0; i++) {
+    for (size_t i = 1;
+         elf_is_object(&program->file) && elf_section(&program->file, i, &section) == 0; i++) {
         bool unread = section.sh_type == SHT_REL || section.sh_type == CREL;
-        size_t table = unread ? program_table_at(program, (struct elf_place){section.sh_info, 0}) : NO_TABLE;
+        size_t table =
+            unread ? program_table_at(program, (struct elf_place){section.sh_info, 0}) : NO_TABLE;
         if (table != NO_TABLE) {
-            snprintf(program->file.why, sizeof program->file.why, "relocations of its %s are in a form that is not read here, %s",
+            snprintf(program->file.why, sizeof program->file.why,
+                     "relocations of its %s are in a form that is not read here, %s",
                      program->tables[table].name, section.sh_type == CREL ? "CREL" : "REL");
             return -1;
         }
@@ -98,7 +107,8 @@ int tables_find(struct program *program)
         const unsigned char *bytes = elf_section_bytes(&program->file, &section);
         total += section.sh_size < program->file.size ? section.sh_size : program->file.size + 1;
         if (bytes == NULL || total > program->file.size) {
-            snprintf(program->file.why, sizeof program->file.why, "its section %s lies past the end of the file", name);
+            snprintf(program->file.why, sizeof program->file.why,
+                     "its section %s lies past the end of the file", name);
             return -1;
         }
         add_table(program, i, &section, newer);
@@ -109,7 +119,7 @@ int tables_find(struct program *program)
     return check_relocations(program);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kind)
 {
@@ -119,7 +129,8 @@ static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kin
 }
 
 /* Numbers of the entry at ROW's place; its pointers come later. */
-static void add_row(struct program *program, size_t table, size_t index, struct elf_place place, const char *symbol)
+static void add_row(struct program *program, size_t table, size_t index, struct elf_place place,
+                    const char *symbol)
 {
     struct row row = {.table = table, .index = index, .place = place, .symbol = symbol};
     bool newer = program->tables[table].newer;
@@ -159,11 +170,13 @@ static void list_symbols(struct program *program)
     for (size_t i = 0; i < program->entry_symbol_count; i++)
         if (program->entry_symbols[i].table != NO_TABLE) {
             struct table *table = &program->tables[program->entry_symbols[i].table];
-            program->entry_symbols_of_tables[table->first_symbol + table->symbol_count++] = &program->entry_symbols[i];
+            program->entry_symbols_of_tables[table->first_symbol + table->symbol_count++] =
+                &program->entry_symbols[i];
         }
 }
 
-static const struct elf_symbol *symbol_of(const struct program *program, const struct table *table, size_t index)
+static const struct elf_symbol *symbol_of(const struct program *program, const struct table *table,
+                                          size_t index)
 {
     return &program->entry_symbols_of_tables[table->first_symbol + index]->symbol;
 }
@@ -196,9 +209,11 @@ static void rows_by_size(struct program *program, size_t table)
         struct elf_place place = {of->begin.section, of->begin.offset + i * size};
         const char *name = NULL;
         /* Both are in order. */
-        while (symbol < of->symbol_count && elf_compare_places(symbol_of(program, of, symbol)->place, place) < 0)
+        while (symbol < of->symbol_count &&
+               elf_compare_places(symbol_of(program, of, symbol)->place, place) < 0)
             symbol++;
-        if (symbol < of->symbol_count && elf_compare_places(symbol_of(program, of, symbol)->place, place) == 0)
+        if (symbol < of->symbol_count &&
+            elf_compare_places(symbol_of(program, of, symbol)->place, place) == 0)
             name = symbol_of(program, of, symbol)->name;
         add_row(program, table, (size_t)i, place, name);
     }

@@ -11,13 +11,17 @@
 
 const char *program_kind(const struct program *program, char buffer[96])
 {
-    static const char *const types[] = {[ET_REL] = "object", [ET_EXEC] = "program", [ET_DYN] = "shared object"};
+    static const char *const types[] = {
+        [ET_REL] = "object", [ET_EXEC] = "program", [ET_DYN] = "shared object"};
     const Elf64_Ehdr *header = &program->file.header;
     const char *type = types[header->e_type];
     /* A program that can lie anywhere is a shared object with an interpreter. */
-    for (size_t i = 0; header->e_type == ET_DYN && i < header->e_phnum && header->e_phentsize == sizeof(Elf64_Phdr); i++) {
+    for (size_t i = 0; header->e_type == ET_DYN && i < header->e_phnum &&
+                       header->e_phentsize == sizeof(Elf64_Phdr);
+         i++) {
         Elf64_Phdr segment;
-        const void *bytes = elf_bytes(&program->file, header->e_phoff + i * sizeof segment, sizeof segment);
+        const void *bytes =
+            elf_bytes(&program->file, header->e_phoff + i * sizeof segment, sizeof segment);
         if (bytes == NULL)
             break;
         memcpy(&segment, bytes, sizeof segment);
@@ -36,14 +40,16 @@ static void print_program(const struct program *program)
     for (size_t i = 0; i < program->table_count; i++) {
         const struct table *table = &program->tables[i];
         size_t rows = table->row_count;
-        printf("%s %zu %s in %s (%zu bytes each)", i == 0 ? ";" : ",", rows, rows == 1 ? "entry" : "entries", table->name,
-               table_entry_size(table));
+        printf("%s %zu %s in %s (%zu bytes each)", i == 0 ? ";" : ",", rows,
+               rows == 1 ? "entry" : "entries", table->name, table_entry_size(table));
     }
     if (program->relocations)
-        printf("; %zu reference%s to host keys, told by relocations\n", program->launch_sites, program->launch_sites == 1 ? "" : "s");
+        printf("; %zu reference%s to host keys, told by relocations\n", program->launch_sites,
+               program->launch_sites == 1 ? "" : "s");
     else
         printf("; launch sites %s\n",
-               program->symbols ? "told by instructions, data and symbols, as far as they can be" : "cannot be told: no symbols");
+               program->symbols ? "told by instructions, data and symbols, as far as they can be"
+                                : "cannot be told: no symbols");
 }
 
 static void print_image(const struct image *image)
@@ -51,14 +57,16 @@ static void print_image(const struct image *image)
     char buffer[32];
     size_t kernels = 0;
     const struct rex_image_symbol *symbol;
-    for (size_t i = 0; image->view != NULL && (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
+    for (size_t i = 0;
+         image->view != NULL && (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
         kernels += symbol->kernel;
     print_text(stdout, image->path);
     if (image->view == NULL)
         puts(": image for another processor, not read");
     else
         printf(": image for %s, %zu %s%s\n", image_target(image, buffer), kernels,
-               rex_image_view_kind(image->view) == REX_IMAGE_HOST ? "function" : "kernel", kernels == 1 ? "" : "s");
+               rex_image_view_kind(image->view) == REX_IMAGE_HOST ? "function" : "kernel",
+               kernels == 1 ? "" : "s");
 }
 
 /* "4 parameters of 8 bytes", or the bytes of each. */
@@ -72,7 +80,9 @@ static void print_parameters(const struct image *image, const struct rex_image_s
     printf("%u parameter%s", kernel->parameters, kernel->parameters == 1 ? "" : "s");
     if (kernel->parameters > 0 && kernel->odd_size == 0)
         fputs(" of 8 bytes", stdout);
-    for (size_t i = 0; kernel->odd_size != 0 && (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
+    for (size_t i = 0; kernel->odd_size != 0 &&
+                       (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL;
+         i++)
         printf("%s %u", i == 0 ? " of" : ",", parameter->size);
     if (kernel->odd_size != 0)
         fputs(" bytes", stdout);
@@ -91,13 +101,15 @@ static void print_limits(const struct rex_image_symbol *kernel)
     if (kernel->exec_mode != -1)
         printf("; exec_mode %d", kernel->exec_mode);
     if (kernel->environment_size != 0)
-        printf("; environment of %u bytes, mode %u", kernel->environment_size, kernel->environment_mode);
+        printf("; environment of %u bytes, mode %u", kernel->environment_size,
+               kernel->environment_mode);
 }
 
 static void print_in_image(const struct image *image, const struct row *row)
 {
     char buffer[32];
-    const struct rex_image_symbol *symbol = image->view != NULL ? rex_image_view_find(image->view, row->name) : NULL;
+    const struct rex_image_symbol *symbol =
+        image->view != NULL ? rex_image_view_find(image->view, row->name) : NULL;
     fputs("    in ", stdout);
     print_text(stdout, image->path);
     printf(" (%s): ", image_target(image, buffer));
@@ -126,7 +138,8 @@ static void print_key(const struct row *row)
     putchar('\n');
 }
 
-static void print_row(const struct program *program, const struct images *images, const struct row *row)
+static void print_row(const struct program *program, const struct images *images,
+                      const struct row *row)
 {
     static const char *const kinds[] = {"kernel", "global", "record"};
     printf("\n%s ", kinds[row->kind]);
@@ -148,7 +161,8 @@ static void print_row(const struct program *program, const struct images *images
         print_in_image(&images->list[i], row);
 }
 
-void show_text(const struct program *program, const struct images *images, const struct report *report, bool quiet, bool colour)
+void show_text(const struct program *program, const struct images *images,
+               const struct report *report, bool quiet, bool colour)
 {
     if (!quiet) {
         print_program(program);

@@ -1,7 +1,8 @@
 /*
  * tokens.c - a C, C++ or CUDA source as tokens.
  *
- * Not a compiler's: macros stay as they are written, which is what a generator's output is checked for.
+ * Not a compiler's: macros stay as they are written, which is what a generator's output is checked
+ * for.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -36,7 +37,8 @@ static void step(struct reader *reader)
     reader->at++;
 }
 
-static void add(struct reader *reader, enum token_kind kind, const char *text, size_t length, size_t line)
+static void add(struct reader *reader, enum token_kind kind, const char *text, size_t length,
+                size_t line)
 {
     struct tokens *tokens = reader->tokens;
     tokens->list = tool_grow(tokens->list, tokens->count, sizeof *tokens->list);
@@ -48,7 +50,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* ---- what is no token --------------------------------------------------------------------------------------------------- */
+/* ---- what is no token ------------------------------------------------------------------------ */
 
 static void skip_comment(struct reader *reader)
 {
@@ -86,7 +88,8 @@ static void skip_blanks(struct reader *reader)
 static bool word(struct reader *reader, const char *text)
 {
     size_t length = strlen(text);
-    if (!looking_at(reader, text) || (reader->at + length < reader->end && in_name(reader->at[length])))
+    if (!looking_at(reader, text) ||
+        (reader->at + length < reader->end && in_name(reader->at[length])))
         return false;
     reader->at += length;
     return true;
@@ -108,7 +111,9 @@ static void skip_disabled(struct reader *reader)
         skip_blanks(reader);
         if (word(reader, "if") || word(reader, "ifdef") || word(reader, "ifndef"))
             depth++;
-        else if (word(reader, "endif") ? depth-- == 0 : depth == 0 && (word(reader, "else") || word(reader, "elif")))
+        else if (word(reader, "endif")
+                     ? depth-- == 0
+                     : depth == 0 && (word(reader, "else") || word(reader, "elif")))
             return;
     }
 }
@@ -139,7 +144,7 @@ static void read_directive(struct reader *reader)
     skip_directive(reader);
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static void read_quoted(struct reader *reader)
 {
@@ -162,9 +167,11 @@ static void read_word(struct reader *reader)
     const char *from = reader->at;
     bool number = isdigit((unsigned char)*from);
     /* 1'000 is a number of C++. */
-    while (more(reader) && (in_name(*reader->at) || (number && (*reader->at == '.' || *reader->at == '\''))))
+    while (more(reader) &&
+           (in_name(*reader->at) || (number && (*reader->at == '.' || *reader->at == '\''))))
         reader->at++;
-    add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, (size_t)(reader->at - from), reader->line);
+    add(reader, number ? TOKEN_NUMBER : TOKEN_NAME, from, (size_t)(reader->at - from),
+        reader->line);
 }
 
 static bool is_one_of(const struct token *token, const char *marks)
@@ -174,7 +181,8 @@ static bool is_one_of(const struct token *token, const char *marks)
 
 static void match_brackets(struct tokens *tokens)
 {
-    size_t innermost = SIZE_MAX; /* of the brackets that are open; each has the next outer one in its field for as long */
+    /* of the brackets that are open; each has the next outer one in its field for as long */
+    size_t innermost = SIZE_MAX;
     for (size_t i = 0; i < tokens->count; i++) {
         struct token *token = &tokens->list[i];
         size_t open = innermost;
@@ -228,8 +236,8 @@ void tokens_read(struct tokens *tokens, const char *text, size_t size)
 
 bool token_is(const struct token *token, const char *text)
 {
-    return (token->kind == TOKEN_NAME || token->kind == TOKEN_MARK) && token->length == strlen(text) &&
-           memcmp(token->text, text, token->length) == 0;
+    return (token->kind == TOKEN_NAME || token->kind == TOKEN_MARK) &&
+           token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
 const struct token *token_at(const struct tokens *tokens, size_t index)

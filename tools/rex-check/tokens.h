@@ -1,4 +1,8 @@
-/* tokens.h - a C, C++ or CUDA source as tokens. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * tokens.h - a C, C++ or CUDA source as tokens.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #ifndef CHECK_TOKENS_H
 #define CHECK_TOKENS_H
 
@@ -20,7 +24,10 @@ struct tokens {
     size_t count;
 };
 
-/* The tokens of SIZE bytes of TEXT, which must outlive them. Comments, other directives than includes, and `#if 0` are left out. */
+/*
+ * The tokens of SIZE bytes of TEXT, which must outlive them. Comments, other directives than
+ * includes, and `#if 0` are left out.
+ */
 void tokens_read(struct tokens *tokens, const char *text, size_t size);
 
 /* Whether TOKEN is the name, or the mark, TEXT. */

@@ -1,7 +1,8 @@
 /*
  * abi.c - the ABI of libomptarget and librex, for code generators.
  *
- * abi.awk makes the lists from the public headers when rex-info is built; sizes, offsets and values are the compiler's.
+ * abi.awk makes the lists from the public headers when rex-info is built; sizes, offsets and values
+ * are the compiler's.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,8 +24,13 @@ static const struct {
     size_t size, offset, alignment;
 } layout[] = {
 #define STRUCT(tag) {#tag, NULL, NULL, sizeof(tag), 0, _Alignof(tag)},
-#define FIELD(tag, name, type)                                                                                                             \
-    {#tag, #name, type, sizeof(((tag *)NULL)->name), offsetof(tag, name), _Alignof(__typeof__(((tag *)NULL)->name))},
+#define FIELD(tag, name, type)    \
+    {#tag,                        \
+     #name,                       \
+     type,                        \
+     sizeof(((tag *)NULL)->name), \
+     offsetof(tag, name),         \
+     _Alignof(__typeof__(((tag *)NULL)->name))},
 #define END(tag)
 #define CONSTANT(name)
 #define FUNCTION(symbol, prototype)
@@ -58,7 +64,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 void abi_print_sizes(bool json)
 {
@@ -76,24 +82,27 @@ void abi_print_sizes(bool json)
     fputs(json ? "}\n" : "", stdout);
 }
 
-/* ---- everything -------------------------------------------------------------------------------------------------------------- */
+/* ---- everything ------------------------------------------------------------------------------ */
 
 static void print_struct(size_t i, bool json)
 {
     if (json)
-        printf("%s\n    {\"name\": \"%s\", \"size\": %zu, \"alignment\": %zu, \"fields\": [", i > 0 ? "]}," : "", layout[i].tag,
-               layout[i].size, layout[i].alignment);
+        printf("%s\n    {\"name\": \"%s\", \"size\": %zu, \"alignment\": %zu, \"fields\": [",
+               i > 0 ? "]}," : "", layout[i].tag, layout[i].size, layout[i].alignment);
     else
-        printf("%s  %zu bytes, aligned to %zu\n", layout[i].tag, layout[i].size, layout[i].alignment);
+        printf("%s  %zu bytes, aligned to %zu\n", layout[i].tag, layout[i].size,
+               layout[i].alignment);
 }
 
 static void print_field(size_t i, bool json)
 {
     if (json)
-        printf("%s\n        {\"name\": \"%s\", \"type\": \"%s\", \"offset\": %zu, \"size\": %zu}", layout[i - 1].field != NULL ? "," : "",
-               layout[i].field, layout[i].type, layout[i].offset, layout[i].size);
+        printf("%s\n        {\"name\": \"%s\", \"type\": \"%s\", \"offset\": %zu, \"size\": %zu}",
+               layout[i - 1].field != NULL ? "," : "", layout[i].field, layout[i].type,
+               layout[i].offset, layout[i].size);
     else
-        printf("    %4zu %4zu  %-18s %s\n", layout[i].offset, layout[i].size, layout[i].field, layout[i].type);
+        printf("    %4zu %4zu  %-18s %s\n", layout[i].offset, layout[i].size, layout[i].field,
+               layout[i].type);
 }
 
 static void print_structs(bool json)
@@ -112,9 +121,11 @@ static void print_constants(bool json)
     fputs(json ? "\"constants\": {" : "constants\n", stdout);
     for (size_t i = 0; i < COUNT(constants); i++)
         if (json)
-            printf("%s\n    \"%s\": %" PRId64, i > 0 ? "," : "", constants[i].name, constants[i].value);
+            printf("%s\n    \"%s\": %" PRId64, i > 0 ? "," : "", constants[i].name,
+                   constants[i].value);
         else
-            printf("    %-24s %#" PRIx64 " (%" PRId64 ")\n", constants[i].name, (uint64_t)constants[i].value, constants[i].value);
+            printf("    %-24s %#" PRIx64 " (%" PRId64 ")\n", constants[i].name,
+                   (uint64_t)constants[i].value, constants[i].value);
     fputs(json ? "},\n" : "\n", stdout);
 }
 
@@ -161,11 +172,13 @@ int abi_print(bool json, const char *library)
 {
     struct elf_file file;
     struct elf_symbols symbols;
-    if (elf_file_open(&file, library) != 0 || elf_symbols_of(&file, dynamic_table(&file), &symbols) != 0)
+    if (elf_file_open(&file, library) != 0 ||
+        elf_symbols_of(&file, dynamic_table(&file), &symbols) != 0)
         return -1;
     if (json)
-        printf("{\"version\": \"%s\", \"pointer_size\": %zu, \"entry_section\": \"omp_offloading_entries\",\n", rex_version(),
-               sizeof(void *));
+        printf("{\"version\": \"%s\", \"pointer_size\": %zu, \"entry_section\": "
+               "\"omp_offloading_entries\",\n",
+               rex_version(), sizeof(void *));
     print_structs(json);
     print_constants(json);
     print_functions(&symbols, json);

@@ -1,9 +1,9 @@
 /*
  * devices.c - the GPUs, and what libomptarget offers for an image.
  *
- * LLVM 19 and later crash on a question about devices before a registration, and all releases count only devices that a registered image
- * suits. So rex-info registers an image of its own, a kernel for the host device, in a child: nobody's process is lost if a library
- * crashes.
+ * LLVM 19 and later crash on a question about devices before a registration, and all releases count
+ * only devices that a registered image suits. So rex-info registers an image of its own, a kernel
+ * for the host device, in a child: nobody's process is lost if a library crashes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,24 +20,26 @@
 
 #include "common/print.h"
 
-/* ---- GPUs ------------------------------------------------------------------------------------------------------------------- */
+/* ---- GPUs ------------------------------------------------------------------------------------ */
 
 static void print_gpu(int number, const struct rex_gpu *gpu, bool json)
 {
     if (json) {
         printf("%s\n    {\"number\": %d, \"name\": ", number > 0 ? "," : "", number);
         print_json(stdout, gpu->name);
-        printf(", \"capability\": \"%d.%d\", \"memory\": %" PRIu64 ", \"multiprocessors\": %d, \"threads_per_block\": %d, "
+        printf(", \"capability\": \"%d.%d\", \"memory\": %" PRIu64
+               ", \"multiprocessors\": %d, \"threads_per_block\": %d, "
                "\"shared_memory\": %" PRIu64 ", \"driver\": %d}",
-               gpu->capability_major, gpu->capability_minor, gpu->memory, gpu->multiprocessors, gpu->threads_per_block, gpu->shared_memory,
-               gpu->driver);
+               gpu->capability_major, gpu->capability_minor, gpu->memory, gpu->multiprocessors,
+               gpu->threads_per_block, gpu->shared_memory, gpu->driver);
         return;
     }
     printf("    %d  ", number);
     print_text(stdout, gpu->name);
-    printf(", sm_%d%d, %" PRIu64 " MiB, %d multiprocessors, %d threads and %" PRIu64 " KiB of shared memory a block\n",
-           gpu->capability_major, gpu->capability_minor, gpu->memory >> 20, gpu->multiprocessors, gpu->threads_per_block,
-           gpu->shared_memory >> 10);
+    printf(", sm_%d%d, %" PRIu64 " MiB, %d multiprocessors, %d threads and %" PRIu64
+           " KiB of shared memory a block\n",
+           gpu->capability_major, gpu->capability_minor, gpu->memory >> 20, gpu->multiprocessors,
+           gpu->threads_per_block, gpu->shared_memory >> 10);
 }
 
 static void print_no_gpu(int number, const char *why, bool json)
@@ -69,18 +71,19 @@ static void print_gpus(bool json)
     fputs(json ? "],\n" : "\n", stdout);
 }
 
-/* ---- the host device, asked in a child -------------------------------------------------------------------------------------- */
+/* ---- the host device, asked in a child ------------------------------------------------------- */
 
 /* The kernel of probe.cu as a host image; the Makefile says where that is. */
-__asm__(".pushsection .rodata\n.balign 16\nprobe_image:\n.incbin \"" PROBE_IMAGE "\"\nprobe_image_end:\n.byte 0\n.popsection\n");
+__asm__(".pushsection .rodata\n.balign 16\nprobe_image:\n.incbin \"" PROBE_IMAGE
+        "\"\nprobe_image_end:\n.byte 0\n.popsection\n");
 extern const char probe_image[] __attribute__((visibility("hidden")));
 extern const char probe_image_end[] __attribute__((visibility("hidden")));
 
 REX_KERNEL(probe);
 
 struct answer {
-    int count;      /* devices that libomptarget offers for the image */
-    int result;     /* of a launch */
+    int count;  /* devices that libomptarget offers for the image */
+    int result; /* of a launch */
     char why[512];
 };
 
@@ -124,7 +127,8 @@ static int ask_child(struct answer *answer)
 static void describe(const struct answer *answer, int status, char text[640])
 {
     if (status > 0 && WIFSIGNALED(status))
-        snprintf(text, 640, "libomptarget crashed when a host image was registered (signal %d)", WTERMSIG(status));
+        snprintf(text, 640, "libomptarget crashed when a host image was registered (signal %d)",
+                 WTERMSIG(status));
     else if (status != 0)
         snprintf(text, 640, "libomptarget could not be asked");
     else if (answer->count == 0)
@@ -153,8 +157,10 @@ static void print_host(bool json)
     else
         fputs("    with a host image       none: ", stdout);
     print_text(stdout, text);
-    fputs("\n    with an image for GPUs  0 and up: those GPUs that the image suits, in the order above\n"
-          "    with both               in the order of registration; rex_device_gpu(3) tells which is which\n\n",
+    fputs("\n    with an image for GPUs  0 and up: those GPUs that the image suits, in the order "
+          "above\n"
+          "    with both               in the order of registration; rex_device_gpu(3) tells which "
+          "is which\n\n",
           stdout);
 }
 

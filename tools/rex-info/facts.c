@@ -1,4 +1,8 @@
-/* facts.c - facts, kept and printed. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * facts.c - facts, kept and printed.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "rex-info.h"
 
 #include <stdio.h>
@@ -23,16 +27,19 @@ void facts_add(const char *group, const char *name, const char *value, void *con
     if (facts_find(facts, group, name) != NULL)
         return;
     facts->fact = tool_grow(facts->fact, facts->count, sizeof *facts->fact);
-    facts->fact[facts->count++] = (struct fact){tool_format("%s", group), tool_format("%s", name), tool_format("%s", value)};
+    facts->fact[facts->count++] =
+        (struct fact){tool_format("%s", group), tool_format("%s", name), tool_format("%s", value)};
 }
 
 void facts_of_environment(struct facts *facts)
 {
-    static const char *const prefixes[] = {"CUDA_", "KMP_", "LD_LIBRARY_PATH=", "LD_PRELOAD=", "LIBOMPTARGET_", "OFFLOAD_", "OMP_",
-                                           "OMPTARGET_", "REX_"};
+    static const char *const prefixes[] = {
+        "CUDA_",    "KMP_", "LD_LIBRARY_PATH=", "LD_PRELOAD=", "LIBOMPTARGET_",
+        "OFFLOAD_", "OMP_", "OMPTARGET_",       "REX_"};
     for (char **variable = environ; *variable != NULL; variable++)
         for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0 && strchr(*variable, '=') != NULL) {
+            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0 &&
+                strchr(*variable, '=') != NULL) {
                 size_t length = strcspn(*variable, "=");
                 char *name = tool_format("%.*s", (int)length, *variable);
                 facts_add("environment", name, *variable + length + 1, facts);
@@ -79,7 +86,9 @@ static void print_group(const struct fact *fact, size_t count, bool json)
 void facts_print(const struct facts *facts, bool json)
 {
     for (size_t first = 0, next; first < facts->count; first = next) {
-        for (next = first; next < facts->count && strcmp(facts->fact[next].group, facts->fact[first].group) == 0; next++)
+        for (next = first;
+             next < facts->count && strcmp(facts->fact[next].group, facts->fact[first].group) == 0;
+             next++)
             ;
         print_group(facts->fact + first, next - first, json);
     }

@@ -14,21 +14,24 @@
 
 enum status { STATUS_USABLE, STATUS_NO_RUNTIME, STATUS_FAILED };
 
-static const char usage[] =
-    "usage: rex-info [--json]\n"
-    "       rex-info --abi [--json]\n"
-    "\n"
-    "Says what librex would do on this machine: which libomptarget it takes and why, what it adapts for that release, the GPUs and "
-    "devices,\n"
-    "the CUDA driver, the settings.\n"
-    "\n"
-    "  --abi             instead: every struct with its offsets, every constant and exported function, for code generators\n"
-    "  --json            for programs\n"
-    "  -h, --help        this text\n"
-    "  -V, --version     the version\n"
-    "\n"
-    "Status: 0 kernels can run, 1 there is no usable libomptarget, 2 rex-info was not used as above or failed.\n"
-    "The errors of librex have man pages: man REX_EKEY. From symptom to cause: man rex-troubleshooting.\n";
+static const char usage[] = "usage: rex-info [--json]\n"
+                            "       rex-info --abi [--json]\n"
+                            "\n"
+                            "Says what librex would do on this machine: which libomptarget it "
+                            "takes and why, what it adapts for that release, the GPUs and "
+                            "devices,\n"
+                            "the CUDA driver, the settings.\n"
+                            "\n"
+                            "  --abi             instead: every struct with its offsets, every "
+                            "constant and exported function, for code generators\n"
+                            "  --json            for programs\n"
+                            "  -h, --help        this text\n"
+                            "  -V, --version     the version\n"
+                            "\n"
+                            "Status: 0 kernels can run, 1 there is no usable libomptarget, 2 "
+                            "rex-info was not used as above or failed.\n"
+                            "The errors of librex have man pages: man REX_EKEY. From symptom to "
+                            "cause: man rex-troubleshooting.\n";
 
 static int fail(const char *why)
 {
@@ -68,8 +71,11 @@ static int print_all(struct facts *facts, bool json)
 int main(int count, char **arguments)
 {
     static const struct option options[] = {
-        {"abi", no_argument, NULL, 'a'},  {"json", no_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0},
+        {"abi", no_argument, NULL, 'a'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
     };
     static struct facts facts;
     bool abi = false, json = false;

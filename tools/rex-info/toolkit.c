@@ -1,5 +1,6 @@
 /*
- * toolkit.c - the CUDA toolkit that rex-cc would compile with: found as rex-cc finds it, its version read from its own header.
+ * toolkit.c - the CUDA toolkit that rex-cc would compile with: found as rex-cc finds it, its
+ * version read from its own header.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,7 +33,9 @@ static bool find_nvcc(char found[PATH_MAX])
     return there || is_program("/usr/local/cuda/bin/nvcc", found);
 }
 
-/* CUDA_VERSION of include/cuda.h beside the folder of NVCC, 13000 for 13.0; 0 where there is none. */
+/*
+ * CUDA_VERSION of include/cuda.h beside the folder of NVCC, 13000 for 13.0; 0 where there is none.
+ */
 static int version_beside(const char *nvcc)
 {
     char line[256];

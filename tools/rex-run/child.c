@@ -1,5 +1,6 @@
 /*
- * child.c - run the program as a child, because a folder has to be removed behind it, and be as if there were no parent.
+ * child.c - run the program as a child, because a folder has to be removed behind it, and be as if
+ * there were no parent.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,9 +1,11 @@
 /*
  * elsewhere.c - run a program on another libomptarget than the one it was linked with.
  *
- * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget call each other past librex. There must be
- * one libomptarget in the process, under the linked name: a private folder has a link of that name, and comes first on the loader's path.
- * Behind it comes the library's own folder, for libomp and libLLVM; $ORIGIN in its run path is the folder of the link.
+ * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget
+ * call each other past librex. There must be one libomptarget in the process, under the linked
+ * name: a private folder has a link of that name, and comes first on the loader's path. Behind it
+ * comes the library's own folder, for libomp and libLLVM; $ORIGIN in its run path is the folder of
+ * the link.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -59,7 +61,10 @@ static void make_link(const char *name, size_t length, const char *to)
         die(NOT_RUN, "%s: %s", path, strerror(errno));
 }
 
-/* LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16 lack. */
+/*
+ * LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16
+ * lack.
+ */
 static void link_plugins(const char *beside)
 {
     char pattern[PATH_MAX];
@@ -74,7 +79,7 @@ static void link_plugins(const char *beside)
     globfree(&found);
 }
 
-/* ---- releases that understand each other's programs -------------------------------------------------------------------------------- */
+/* ---- releases that understand each other's programs ------------------------------------------ */
 
 /* The number in a name such as libomptarget.so.19.1; without one it is of 14 to 17. */
 static int number_in(const char *name)
@@ -83,14 +88,17 @@ static int number_in(const char *name)
     return number >= 14 ? number : 14;
 }
 
-static void check_releases(const struct program *program, const char *linked, const char *library, int release)
+static void check_releases(const struct program *program, const char *linked, const char *library,
+                           int release)
 {
     if (rex_runtime_takes(release, number_in(linked)) == 0)
-        die(REFUSED, "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they have", program->path, linked,
-            release, library);
+        die(REFUSED,
+            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
+            "have",
+            program->path, linked, release, library);
 }
 
-/* ---- what the program is linked with ------------------------------------------------------------------------------------------------- */
+/* ---- what the program is linked with --------------------------------------------------------- */
 
 struct linked {
     const struct program *program;
@@ -106,7 +114,9 @@ static void link_name(const char *name, const char *path, void *context)
     if (strncmp(slash != NULL ? slash + 1 : name, NAME, strlen(NAME)) != 0)
         return;
     if (slash != NULL)
-        die(REFUSED, "%s gets %s by its path (linked with it, or from LD_PRELOAD): --omptarget cannot lead it elsewhere",
+        die(REFUSED,
+            "%s gets %s by its path (linked with it, or from LD_PRELOAD): --omptarget cannot lead "
+            "it elsewhere",
             linked->program->path, name);
     (void)path;
     check_releases(linked->program, name, linked->library, linked->release);
@@ -116,7 +126,8 @@ static void link_name(const char *name, const char *path, void *context)
 }
 
 /*
- * libomptarget 16 on open "libomp.so" besides, and a libomp from another folder than the program's would be a second one, which aborts
+ * libomptarget 16 on open "libomp.so" besides, and a libomp from another folder than the program's
+ * would be a second one, which aborts
  * ("OMP: Error #15").
  */
 static void link_openmp(const char *name, const char *path, void *context)
@@ -132,19 +143,27 @@ static void check_name(const char *name, const char *path, void *context)
     const struct linked *linked = context;
     char expected[PATH_MAX];
     if (path == NULL)
-        die(REFUSED, "%s on %s needs %s, which the loader does not find", linked->program->path, linked->library, name);
+        die(REFUSED, "%s on %s needs %s, which the loader does not find", linked->program->path,
+            linked->library, name);
     path_of(expected, "%s/%s", folder, name);
     if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
-        die(REFUSED, "%s: the loader takes %s all the same (a library's DT_RPATH comes first)", linked->program->path, path);
+        die(REFUSED, "%s: the loader takes %s all the same (a library's DT_RPATH comes first)",
+            linked->program->path, path);
 }
 
 static void refuse_early(const struct program *program)
 {
     if (program->script)
-        die(REFUSED, "%s is a script: --omptarget has to see the program itself, for the name that it is linked with", program->path);
+        die(REFUSED,
+            "%s is a script: --omptarget has to see the program itself, for the name that it is "
+            "linked with",
+            program->path);
     if (*program->rpath != '\0')
-        die(REFUSED, "%s has a DT_RPATH (%s), which the loader searches before every other folder: --omptarget cannot lead it elsewhere; "
-            "link it with -Wl,--enable-new-dtags, or remove it with chrpath -d", program->path, program->rpath);
+        die(REFUSED,
+            "%s has a DT_RPATH (%s), which the loader searches before every other folder: "
+            "--omptarget cannot lead it elsewhere; "
+            "link it with -Wl,--enable-new-dtags, or remove it with chrpath -d",
+            program->path, program->rpath);
 }
 
 bool lead_to(const struct program *program, const char *library)

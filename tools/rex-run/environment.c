@@ -1,4 +1,8 @@
-/* environment.c - what the program finds in its environment. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * environment.c - what the program finds in its environment.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
 #include "rex-run.h"
 
 #include <dlfcn.h>
@@ -10,7 +14,8 @@ void put_in_front(const char *variable, const char *value, const char *separator
 {
     const char *old = getenv(variable);
     if (strpbrk(value, separators) != NULL)
-        die(NOT_RUN, "%s cannot be put into %s: its name contains one of the characters \"%s\"", value, variable, separators);
+        die(NOT_RUN, "%s cannot be put into %s: its name contains one of the characters \"%s\"",
+            value, variable, separators);
     if (old == NULL || *old == '\0') {
         setenv(variable, value, 1);
         return;

@@ -1,6 +1,6 @@
 /*
- * loader.c - what the loader would load for the program: it is asked itself, as ldd(1) does, because its rules (run paths of every library,
- * LD_PRELOAD, the cache, glibc-hwcaps) are its own.
+ * loader.c - what the loader would load for the program: it is asked itself, as ldd(1) does,
+ * because its rules (run paths of every library, LD_PRELOAD, the cache, glibc-hwcaps) are its own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,7 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The program with the variable that makes its loader, which find_program() knows, list and stop; its standard output. */
+/*
+ * The program with the variable that makes its loader, which find_program() knows, list and stop;
+ * its standard output.
+ */
 static FILE *start(const struct program *program, pid_t *child)
 {
     int ends[2];
@@ -33,9 +36,11 @@ static FILE *start(const struct program *program, pid_t *child)
 }
 
 /* "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)" */
-static void see_line(char *line, void (*see)(const char *name, const char *path, void *context), void *context)
+static void see_line(char *line, void (*see)(const char *name, const char *path, void *context),
+                     void *context)
 {
-    char *name = line + strspn(line, " \t"), *arrow = strstr(name, " => "), *path = arrow != NULL ? arrow + 4 : name;
+    char *name = line + strspn(line, " \t"), *arrow = strstr(name, " => "),
+         *path = arrow != NULL ? arrow + 4 : name;
     char *address = strstr(path, " (0x");
     if (arrow != NULL)
         *arrow = '\0';
@@ -46,7 +51,8 @@ static void see_line(char *line, void (*see)(const char *name, const char *path,
         see(name, arrow != NULL && strcmp(path, "not found") == 0 ? NULL : path, context);
 }
 
-void ask_loader(const struct program *program, void (*see)(const char *name, const char *path, void *context), void *context)
+void ask_loader(const struct program *program,
+                void (*see)(const char *name, const char *path, void *context), void *context)
 {
     pid_t child = -1;
     char *line = NULL;

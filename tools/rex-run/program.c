@@ -1,7 +1,8 @@
 /*
  * program.c - find the program and look whether librex can be put in front of it.
  *
- * Only headers are read, each piece by a read of its own that is checked: the file may be of any size, and hostile.
+ * Only headers are read, each piece by a read of its own that is checked: the file may be of any
+ * size, and hostile.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* ---- pieces of an ELF file --------------------------------------------------------------------------------------------------------- */
+/* ---- pieces of an ELF file ------------------------------------------------------------------- */
 
 #define MOST_DYNAMIC 0x100000 /* bytes of a dynamic section that are looked at */
 
@@ -31,13 +32,15 @@ struct file {
 /* SIZE bytes at OFFSET, or false. */
 static bool read_at(const struct file *file, void *bytes, size_t size, uint64_t offset)
 {
-    return offset <= INT64_MAX && pread(file->descriptor, bytes, size, (off_t)offset) == (ssize_t)size;
+    return offset <= INT64_MAX &&
+           pread(file->descriptor, bytes, size, (off_t)offset) == (ssize_t)size;
 }
 
 /* A string that begins at OFFSET, cut off where BYTES are full or the file ends. */
 static void read_string(const struct file *file, char *bytes, size_t size, uint64_t offset)
 {
-    ssize_t got = offset <= INT64_MAX ? pread(file->descriptor, bytes, size - 1, (off_t)offset) : -1;
+    ssize_t got =
+        offset <= INT64_MAX ? pread(file->descriptor, bytes, size - 1, (off_t)offset) : -1;
     bytes[got > 0 ? got : 0] = '\0';
 }
 
@@ -65,7 +68,8 @@ static uint64_t offset_of(const struct file *file, uint64_t address)
 {
     for (size_t i = 0; i < file->header.e_phnum; i++) {
         const Elf64_Phdr *segment = &file->segments[i];
-        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr && address - segment->p_vaddr < segment->p_filesz)
+        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+            address - segment->p_vaddr < segment->p_filesz)
             return segment->p_offset + (address - segment->p_vaddr);
     }
     return UINT64_MAX;
@@ -76,7 +80,8 @@ static bool dynamic_value(const struct file *file, int64_t tag, uint64_t *value)
 {
     const Elf64_Phdr *dynamic = segment_of_type(file, PT_DYNAMIC);
     Elf64_Dyn entry = {.d_tag = DT_NULL + 1};
-    for (uint64_t at = 0; dynamic != NULL && entry.d_tag != DT_NULL && at < MOST_DYNAMIC; at += sizeof entry) {
+    for (uint64_t at = 0; dynamic != NULL && entry.d_tag != DT_NULL && at < MOST_DYNAMIC;
+         at += sizeof entry) {
         if (!read_at(file, &entry, sizeof entry, dynamic->p_offset + at))
             return false;
         if (entry.d_tag == tag) {
@@ -87,7 +92,7 @@ static bool dynamic_value(const struct file *file, int64_t tag, uint64_t *value)
     return false;
 }
 
-/* ---- what stands in the way -------------------------------------------------------------------------------------------------------- */
+/* ---- what stands in the way ------------------------------------------------------------------ */
 
 static const char *machine_name(unsigned machine, char number[32])
 {
@@ -95,8 +100,8 @@ static const char *machine_name(unsigned machine, char number[32])
         unsigned machine;
         const char *name;
     } names[] = {
-        {EM_X86_64, "x86-64"}, {EM_AARCH64, "AArch64"}, {EM_PPC64, "ppc64"}, {EM_386, "i386"},
-        {EM_ARM, "32-bit ARM"}, {EM_RISCV, "RISC-V"},   {EM_S390, "S/390"},
+        {EM_X86_64, "x86-64"},  {EM_AARCH64, "AArch64"}, {EM_PPC64, "ppc64"}, {EM_386, "i386"},
+        {EM_ARM, "32-bit ARM"}, {EM_RISCV, "RISC-V"},    {EM_S390, "S/390"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].machine == machine)
@@ -127,8 +132,10 @@ static void check_machine(const struct file *file, const struct file *own)
 {
     char number[32], own_number[32];
     const Elf64_Ehdr *header = &file->header;
-    if (header->e_machine != own->header.e_machine || header->e_ident[EI_DATA] != own->header.e_ident[EI_DATA])
-        die(REFUSED, "%s is for %s, and librex here for %s", file->path, machine_name(header->e_machine, number),
+    if (header->e_machine != own->header.e_machine ||
+        header->e_ident[EI_DATA] != own->header.e_ident[EI_DATA])
+        die(REFUSED, "%s is for %s, and librex here for %s", file->path,
+            machine_name(header->e_machine, number),
             machine_name(own->header.e_machine, own_number));
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
         die(REFUSED, "%s is a 32-bit program; there is librex for 64 bits alone", file->path);
@@ -145,16 +152,21 @@ static void check_interpreter(const struct file *file, const char *own)
     char interpreter[PATH_MAX];
     const Elf64_Phdr *segment = segment_of_type(file, PT_INTERP);
     if (segment == NULL)
-        die(REFUSED, "%s is statically linked (or a shared object): no library can be put in front of another", file->path);
+        die(REFUSED,
+            "%s is statically linked (or a shared object): no library can be put in front of "
+            "another",
+            file->path);
     read_string(file, interpreter, sizeof interpreter, segment->p_offset);
     if (strcmp(base_name(interpreter), base_name(own)) != 0)
-        die(REFUSED, "%s starts with the loader %s; librex is made for %s", file->path, interpreter, base_name(own));
+        die(REFUSED, "%s starts with the loader %s; librex is made for %s", file->path, interpreter,
+            base_name(own));
 }
 
 static void check_rights(const char *path, const struct stat *status)
 {
     if (status->st_mode & (S_ISUID | S_ISGID))
-        die(REFUSED, "%s is set-%s-ID: the loader preloads nothing into it", path, status->st_mode & S_ISUID ? "user" : "group");
+        die(REFUSED, "%s is set-%s-ID: the loader preloads nothing into it", path,
+            status->st_mode & S_ISUID ? "user" : "group");
     if (getxattr(path, "security.capability", NULL, 0) > 0)
         die(REFUSED, "%s has capabilities of its own: the loader preloads nothing into it", path);
 }
@@ -166,7 +178,8 @@ static void dynamic_string(const struct file *file, int64_t tag, char string[PAT
     *string = '\0';
     if (dynamic_value(file, tag, &name) && dynamic_value(file, DT_STRTAB, &strings)) {
         uint64_t offset = offset_of(file, strings);
-        read_string(file, string, PATH_MAX, offset <= UINT64_MAX - name ? offset + name : UINT64_MAX);
+        read_string(file, string, PATH_MAX,
+                    offset <= UINT64_MAX - name ? offset + name : UINT64_MAX);
     }
 }
 
@@ -187,7 +200,8 @@ static void look_at(struct program *program)
     program->script = got >= 2 && memcmp(&file.header, "#!", 2) == 0;
     if (!program->script) {
         if (got < SELFMAG || memcmp(file.header.e_ident, ELFMAG, SELFMAG) != 0)
-            die(REFUSED, "%s is neither an ELF program nor a script that begins with #!", program->path);
+            die(REFUSED, "%s is neither an ELF program nor a script that begins with #!",
+                program->path);
         if (got < (ssize_t)sizeof file.header)
             die(REFUSED, "%s is cut off in its ELF header", program->path);
         read_own(&own, own_interpreter);
@@ -202,10 +216,11 @@ static void look_at(struct program *program)
     close_elf(&file);
 }
 
-/* ---- the search -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 /* Whether FOLDER/NAME can be executed; the first that exists and cannot is what an error names. */
-static bool try_folder(struct program *program, const char *folder, size_t length, const char *name, bool *forbidden)
+static bool try_folder(struct program *program, const char *folder, size_t length, const char *name,
+                       bool *forbidden)
 {
     char path[PATH_MAX];
     struct stat status;
@@ -238,7 +253,8 @@ void find_program(struct program *program, const char *name)
     struct stat status;
     bool forbidden = false;
     if (!search(program, name, &forbidden))
-        die(forbidden ? REFUSED : NOT_FOUND, forbidden ? "%s may not be executed" : "%s: there is no such program", name);
+        die(forbidden ? REFUSED : NOT_FOUND,
+            forbidden ? "%s may not be executed" : "%s: there is no such program", name);
     if (stat(program->path, &status) != 0)
         die(REFUSED, "%s: %s", program->path, strerror(errno));
     check_rights(program->path, &status);

@@ -43,14 +43,17 @@ static const char usage[] =
     "\n"
     "Runs PROGRAM, which links LLVM's libomptarget, with librex in front of it.\n"
     "\n"
-    "  --wait=POLICY     how threads wait for a GPU: auto (the default), spin, yield, block or runtime\n"
+    "  --wait=POLICY     how threads wait for a GPU: auto (the default), spin, yield, block or "
+    "runtime\n"
     "  --trace=FILE      write a timeline of all calls to FILE; -: a summary at the end\n"
-    "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug; LEVEL:FILE into a file\n"
+    "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug; "
+    "LEVEL:FILE into a file\n"
     "  --omptarget=LIB   use the libomptarget LIB, of whatever release, instead of the linked one\n"
     "  -h, --help        this text\n"
     "  -V, --version     the version\n"
     "\n"
-    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, 127 if there is none.\n";
+    "The exit status is PROGRAM's; 125 if rex-run itself fails, 126 if PROGRAM cannot be run so, "
+    "127 if there is none.\n";
 
 /* What was printed has to be there. */
 static void finish(void)
@@ -76,7 +79,8 @@ static void version(void)
 static void set(enum rex_option option, const char *variable, const char *name, const char *value)
 {
     if (*value == '\0' || rex_configure(option, value) != 0) {
-        const char *why = *value == '\0' ? "the value is empty" : rex_last_error(), *after = strstr(why, ": ");
+        const char *why = *value == '\0' ? "the value is empty" : rex_last_error(),
+                   *after = strstr(why, ": ");
         die(NOT_RUN, "%s=%s: %s", name, value, after != NULL ? after + 2 : why);
     }
     setenv(variable, value, 1);
@@ -86,9 +90,12 @@ static const char *parse(int count, char **arguments)
 {
     enum { WAIT = 256, TRACE, LOG, OMPTARGET };
     static const struct option options[] = {
-        {"wait", required_argument, NULL, WAIT}, {"trace", required_argument, NULL, TRACE},
-        {"log", required_argument, NULL, LOG},   {"omptarget", required_argument, NULL, OMPTARGET},
-        {"help", no_argument, NULL, 'h'},        {"version", no_argument, NULL, 'V'},
+        {"wait", required_argument, NULL, WAIT},
+        {"trace", required_argument, NULL, TRACE},
+        {"log", required_argument, NULL, LOG},
+        {"omptarget", required_argument, NULL, OMPTARGET},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
     const char *library = NULL;

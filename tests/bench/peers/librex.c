@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "forward.h"
+#include "base/error.h"
+#include "omp/forward.h"
 #include "peer.h"
 #include "rex/queue.h"
 

@@ -3,7 +3,7 @@
 #define REX_TESTS_FUZZ_IMAGES_H
 
 #include "fuzz.h"
-#include "view.h"
+#include "image/view.h"
 
 /* Look at SIZE BYTES and ask everything; what the answers promise has to hold. */
 void fuzz_view(const uint8_t *bytes, size_t size);

@@ -1,0 +1,103 @@
+/*
+ * error.c - the last error of each thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static __thread struct {
+    int code;
+    char message[REX_MESSAGE_MAX];
+} last;
+
+int rex_fail_again(int code, const char *message)
+{
+    int error = errno;
+    last.code = code;
+    snprintf(last.message, sizeof last.message, "%s", message);
+    errno = error;
+    return code;
+}
+
+/* The name behind the message is that of the error's man page. */
+static void print(int code, const char *message)
+{
+    char line[REX_PRINTED_MAX];
+    snprintf(line, sizeof line, "%s [%s]", message, rex_error_name(code));
+    rex_log_once(REX_LOG_ERROR, line);
+}
+
+int rex_fail(int code, const char *format, ...)
+{
+    char message[REX_MESSAGE_MAX]; /* apart from last.message, which may be one of the arguments */
+    va_list arguments;
+    int error = errno;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    rex_fail_again(code, message);
+    print(code, message);
+    errno = error;
+    return code;
+}
+
+int rex_fail_memory(size_t size, const char *what)
+{
+    return rex_fail(REX_ENOMEM, "out of memory: %zu bytes for %s", size, what);
+}
+
+const char *rex_last_error(void)
+{
+    return last.message;
+}
+
+int rex_last_error_code(void)
+{
+    return last.code;
+}
+
+const char *rex_error_name(int error)
+{
+    switch (error) {
+#define NAME(name, value, text) \
+    case (value): return #name;
+        REX_ERRORS(NAME)
+#undef NAME
+    default: return "unknown error";
+    }
+}
+
+const char *rex_error_text(int error)
+{
+    switch (error) {
+#define TEXT(name, value, text) \
+    case (value): return (text);
+        REX_ERRORS(TEXT)
+#undef TEXT
+    default: return "unknown error";
+    }
+}
+
+const char *rex_version(void)
+{
+    return REX_VERSION_STRING;
+}
+
+void *rex_literal_error(const void *src, size_t size)
+{
+    if (src == NULL)
+        rex_fail(REX_EINVAL, "rex_pack_literal_arg_bytes: source is NULL for %zu bytes", size);
+    else
+        rex_fail(REX_EINVAL,
+                 "rex_pack_literal_arg_bytes: a literal of %zu bytes; at most 8 can be passed by "
+                 "value: map it",
+                 size);
+    return NULL;
+}

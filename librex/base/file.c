@@ -1,0 +1,87 @@
+/*
+ * file.c - read a whole file.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failed(const char *what, char *why, size_t why_size)
+{
+    int error = errno;
+    snprintf(why, why_size, "%s: %s", what, strerror(error));
+    errno = error;
+    return -1;
+}
+
+static int refused(const char *because, char *why, size_t why_size)
+{
+    snprintf(why, why_size, "%s", because);
+    errno = 0;
+    return -1;
+}
+
+/* SIZE bytes, or fewer where the file shrank while it was read. */
+static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
+{
+    size_t have = 0;
+    while (have < size) {
+        ssize_t got = read(fd, bytes + have, size - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        have += (size_t)got;
+    }
+    return (ssize_t)have;
+}
+
+int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return failed("fstat", why, why_size);
+    if (S_ISDIR(status.st_mode))
+        return refused("it is a directory", why, why_size);
+    if (!S_ISREG(status.st_mode))
+        return refused("it is not a regular file", why, why_size);
+    if (status.st_size == 0)
+        return refused("it is empty", why, why_size);
+    if ((uintmax_t)status.st_size > SIZE_MAX / 2)
+        return refused("it is too large", why, why_size);
+    size_t size = (size_t)status.st_size;
+    unsigned char *bytes = malloc(size);
+    if (bytes == NULL)
+        return failed("malloc", why, why_size);
+    ssize_t got = read_all(fd, bytes, size);
+    if (got != (ssize_t)size) {
+        int result = got < 0 ? failed("read", why, why_size)
+                             : refused("it shrank while it was read", why, why_size);
+        free(bytes);
+        return result;
+    }
+    *file = (struct rex_bytes){bytes, size, status};
+    return 0;
+}
+
+int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
+{
+    /* Non-blocking, so that a FIFO is refused below instead of waited for. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return failed("open", why, why_size);
+    int result = rex_file_read_open(fd, file, why, why_size);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return result;
+}

@@ -1,0 +1,66 @@
+/*
+ * log.h - what librex says while it works.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_LOG_H
+#define REX_INTERNAL_LOG_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "rex/offload.h"
+
+/* One line, "librex: MESSAGE", if REX_LOG lets LEVEL through. errno stays. */
+void rex_log(enum rex_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * MESSAGE, shorter than REX_PRINTED_MAX, unless the line before was equal: a launch that fails in a
+ * loop says so once.
+ */
+void rex_log_once(enum rex_log_level level, const char *message);
+
+/* Whether REX_LOG lets LEVEL through: for those who would have to prepare what they say. */
+#define REX_LOG_UNKNOWN (REX_LOG_DEBUG + 1) /* nobody has asked yet */
+extern int rex_log_level_now;
+int rex_log_decide(void);
+static inline bool rex_log_wanted(enum rex_log_level level)
+{
+    int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
+    return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
+}
+
+/* REX_LOG has another value. */
+void rex_log_changed(void);
+
+/* CALL is called when the level becomes debug, by the thread that made it so. */
+void rex_log_on_debug(void (*call)(void));
+
+/*
+ * Take VALUE of REX_LOG, "LEVEL[:FILE]" or ":FILE", apart: 0, or -1 where it is none. FILE is a
+ * part of VALUE, "" without one.
+ */
+int rex_log_parse(const char *value, enum rex_log_level *level, const char **file);
+
+/*
+ * What a thread says between these two reaches the program's own function after the second, so that
+ * the function may call librex: around whatever it would wait for. The two nest.
+ */
+void rex_log_hold(void);
+void rex_log_release(void);
+
+/* A lock under which something may be said. */
+static inline void rex_lock(pthread_mutex_t *mutex)
+{
+    rex_log_hold();
+    pthread_mutex_lock(mutex);
+}
+
+static inline void rex_unlock(pthread_mutex_t *mutex)
+{
+    pthread_mutex_unlock(mutex);
+    rex_log_release();
+}
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * elf.h - a view of an ELF64 file in memory that never reads outside it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_ELF_H
+#define REX_INTERNAL_ELF_H
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
+
+/* e_machine of the processor that this library is compiled for. */
+#if defined(__x86_64__)
+#define REX_HOST_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define REX_HOST_MACHINE EM_AARCH64
+#elif defined(__powerpc64__)
+#define REX_HOST_MACHINE EM_PPC64
+#else
+#error "librex: libomptarget has no host device for this processor"
+#endif
+
+struct rex_elf {
+    const unsigned char *bytes;
+    size_t size;
+    Elf64_Ehdr header;
+    const char *why; /* why rex_elf_open() refused */
+};
+
+/*
+ * Check the headers and the place of every section and segment. 0, or -1 with ->why. BYTES must
+ * outlive the view.
+ */
+int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);
+
+/*
+ * Number of sections; section INDEX (copied out, since a file's alignment is not to be trusted), -1
+ * if there is none.
+ */
+size_t rex_elf_sections(const struct rex_elf *elf);
+int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section);
+
+/* Name of SECTION, "" if it has none as above. */
+const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section);
+
+/* First section called NAME, or of TYPE; -1 if there is none. */
+int rex_elf_find(const struct rex_elf *elf, const char *name, Elf64_Shdr *section);
+int rex_elf_find_type(const struct rex_elf *elf, uint32_t type, Elf64_Shdr *section);
+
+/*
+ * Made-up tables may let all their names overlap, each nearly as long as the file: to read them
+ * would take the square of its size. A longer name is as good as none; nothing that is looked for
+ * here has one.
+ */
+#define REX_ELF_LONGEST_NAME 4096
+
+/*
+ * The string at OFFSET of string table STRINGS, NULL if it does not end inside it, or has not ended
+ * after so many bytes.
+ */
+const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
+
+/*
+ * Symbols: number in the table SYMBOLS; the one at INDEX, its name in *NAME. -1 if it is not all
+ * there.
+ */
+size_t rex_elf_symbols(const Elf64_Shdr *symbols);
+int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
+                   Elf64_Sym *symbol, const char **name);
+
+/* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
+const char *rex_elf_name(const char *string, uint64_t room);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * ptx.c - read PTX: the GPU that it is for, its kernels with their parameters, its globals.
+ *
+ * Only declarations are read, outside of all braces: `.entry NAME (.param .u64 P, .param .align 8
+ * .b8 Q[16]) .maxntid 256, 1, 1`, `.global .align 8 .b8 NAME[32] = {1, 2}`, of an initialiser the
+ * first number. What is not understood is passed over; the driver's compiler has the last word on
+ * it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "image/ptx.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    char *at, *end;
+    char *token; /* the last one */
+    size_t length;
+};
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
+}
+
+static size_t left(const struct text *text)
+{
+    return (size_t)(text->end - text->at);
+}
+
+/* Past the comment that begins here, if one does. */
+static bool skip_comment(struct text *text)
+{
+    if (left(text) < 2 || text->at[0] != '/' || (text->at[1] != '/' && text->at[1] != '*'))
+        return false;
+    const char *close = text->at[1] == '/' ? "\n" : "*/";
+    char *found = memmem(text->at + 2, left(text) - 2, close, strlen(close));
+    text->at = found != NULL ? found + strlen(close) : text->end;
+    return true;
+}
+
+static bool next(struct text *text)
+{
+    do
+        while (text->at < text->end && isspace((unsigned char)*text->at))
+            text->at++;
+    while (skip_comment(text));
+    if (text->at == text->end || *text->at == '\0')
+        return false;
+    text->token = text->at;
+    if (*text->at == '"') {
+        char *close = memchr(text->at + 1, '"', left(text) - 1);
+        text->at = close != NULL ? close + 1 : text->end;
+    } else {
+        /* .param.b32 is two directives. */
+        bool word = is_word(*text->at++), directive = *text->token == '.';
+        while (word && text->at < text->end && is_word(*text->at) &&
+               !(directive && *text->at == '.'))
+            text->at++;
+    }
+    text->length = (size_t)(text->at - text->token);
+    return true;
+}
+
+static bool is(const struct text *text, const char *word)
+{
+    return text->length == strlen(word) && memcmp(text->token, word, text->length) == 0;
+}
+
+/* The token as a number; 0 where it is none. */
+static uint64_t number(const struct text *text)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if (!isdigit((unsigned char)text->token[i]) || value > UINT32_MAX)
+            return 0;
+        value = value * 10 + (uint64_t)(text->token[i] - '0');
+    }
+    return value;
+}
+
+/*
+ * The token as a string of its own. It moves one byte to the left, over the blank or the sign that
+ * ended the token before, which leaves room for the NUL.
+ */
+static const char *name(struct text *text)
+{
+    memmove(text->token - 1, text->token, text->length);
+    text->token[text->length - 1] = '\0';
+    return text->token - 1;
+}
+
+/* ---- the target ------------------------------------------------------------------------------ */
+
+bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix)
+{
+    struct text text = {.at = (char *)(uintptr_t)bytes, .end = (char *)(uintptr_t)bytes + size};
+    if (!next(&text) || !is(&text, ".version") || !next(&text) || !next(&text) ||
+        !is(&text, ".target") || !next(&text))
+        return false;
+    if (text.length < 4 || memcmp(text.token, "sm_", 3) != 0)
+        return false;
+    char last = text.token[text.length - 1];
+    *suffix = last == 'a' || last == 'f' ? last : '\0';
+    text.token += 3;
+    text.length -= *suffix != '\0' ? 4 : 3;
+    *architecture = (unsigned)number(&text);
+    return *architecture > 0;
+}
+
+/* ---- declarations ---------------------------------------------------------------------------- */
+
+/* A parameter or a variable. */
+struct variable {
+    const char *name;
+    uint64_t size, alignment;
+};
+
+/* Bytes of the type `.u64`, `.b8`, `.f16x2`; 0 where the token is none. */
+static uint64_t type_size(const struct text *text)
+{
+    size_t i = 1;
+    uint64_t bits = 0;
+    while (i < text->length && i < 3 && strchr("usbf", text->token[i]) != NULL)
+        i++;
+    if (text->token[0] != '.' || i == 1)
+        return 0;
+    for (; i < text->length && isdigit((unsigned char)text->token[i]) && bits < 1000; i++)
+        bits = bits * 10 + (uint64_t)(text->token[i] - '0');
+    if (i + 2 == text->length && text->token[i] == 'x' && text->token[i + 1] == '2')
+        return bits / 4;
+    return i == text->length ? bits / 8 : 0;
+}
+
+static uint64_t product(uint64_t a, uint64_t b)
+{
+    return b != 0 && a > UINT32_MAX / b ? UINT32_MAX : a * b;
+}
+
+/*
+ * To the token behind a variable: a comma, a parenthesis, a semicolon, an equals sign. False at the
+ * end of the text.
+ */
+static bool read_variable(struct text *text, struct variable *variable)
+{
+    bool pointer = false; /* what follows .ptr tells of what it points to */
+    uint64_t alignment = 0;
+    *variable = (struct variable){NULL, 0, 0};
+    while (next(text)) {
+        if (strchr(",);={", *text->token) != NULL)
+            break;
+        if (*text->token == '(') /* of .attribute */
+            while (next(text) && *text->token != ')')
+                continue;
+        else if (is(text, ".ptr"))
+            pointer = true;
+        else if (is(text, ".align") && next(text))
+            alignment = pointer ? alignment : number(text);
+        else if (*text->token == '[' && next(text))
+            variable->size = product(variable->size, number(text));
+        else if (type_size(text) > 0)
+            variable->size = variable->alignment = type_size(text);
+        else if (is_word(*text->token) && *text->token != '.' &&
+                 !isdigit((unsigned char)*text->token))
+            variable->name = name(text);
+    }
+    variable->alignment = alignment > 0 ? alignment : variable->alignment;
+    return text->at < text->end;
+}
+
+static int add_parameter(struct rex_image_view *view, struct rex_image_symbol *kernel,
+                         const struct variable *variable, uint64_t *offset)
+{
+    uint32_t place;
+    uint64_t alignment = variable->alignment > 0 ? variable->alignment : 1;
+    *offset = (*offset + alignment - 1) / alignment * alignment;
+    if (*offset + variable->size > UINT16_MAX || kernel->parameters >= REX_PARAMETERS_UNKNOWN - 1)
+        return 0; /* more than a kernel can have */
+    if (rex_view_add_parameters(view, 1, &place) != 0)
+        return -1;
+    view->parameters[place] =
+        (struct rex_image_parameter){(uint16_t)*offset, (uint16_t)variable->size};
+    if (kernel->parameters == 0)
+        kernel->first = place;
+    if (variable->size != 8 && kernel->odd_size == 0) {
+        kernel->odd_size = (uint32_t)variable->size;
+        kernel->odd_index = kernel->parameters;
+    }
+    kernel->parameters++;
+    *offset += variable->size;
+    return 0;
+}
+
+/* Behind `.maxntid`: to the token behind the numbers. False at the end of the text. */
+static bool read_threads(struct text *text, uint32_t *threads)
+{
+    uint64_t count = 1;
+    bool more;
+    while ((more = next(text)) && isdigit((unsigned char)*text->token)) {
+        count = product(count, number(text));
+        if (!(more = next(text)) || *text->token != ',')
+            break;
+    }
+    *threads = (uint32_t)count;
+    return more;
+}
+
+/* Behind `.entry`: up to the body, or to a semicolon where there is none. */
+static int read_kernel(struct rex_image_view *view, struct text *text)
+{
+    struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
+    struct variable variable;
+    uint64_t offset = 0;
+    if (!next(text) || !is_word(*text->token))
+        return 0;
+    kernel.name = name(text);
+    bool more = next(text);
+    if (more && *text->token == '(') {
+        while ((more = read_variable(text, &variable)) && variable.name != NULL) {
+            if (add_parameter(view, &kernel, &variable, &offset) != 0)
+                return -1;
+            if (*text->token != ',')
+                break;
+        }
+        more = more && next(text);
+    }
+    while (more && *text->token != '{' && *text->token != ';')
+        more = is(text, ".maxntid") || is(text, ".reqntid")
+                   ? read_threads(text, &kernel.max_threads)
+                   : next(text);
+    return rex_view_add(view, &kernel);
+}
+
+/* The token as an integer: 1, 0x1, 01, with U behind it. False where it is none. */
+static bool integer(const struct text *text, unsigned long long *value)
+{
+    char digits[24], *end;
+    if (!isdigit((unsigned char)*text->token) || text->length >= sizeof digits)
+        return false;
+    memcpy(digits, text->token, text->length);
+    digits[text->length] = '\0';
+    *value = strtoull(digits, &end, 0);
+    return *end == '\0' || strcmp(end, "U") == 0;
+}
+
+/*
+ * The first byte of the variable that TEXT has just come past: 0 where nothing is said of it, -1
+ * where that is no number.
+ */
+static int16_t first_byte(const struct text *text)
+{
+    struct text ahead = *text;
+    unsigned long long value;
+    bool more = true, negative = false;
+    if (*text->token != '=')
+        return 0;
+    while ((more = next(&ahead)) && strchr("{-", *ahead.token) != NULL)
+        negative |= *ahead.token == '-';
+    if (!more || !integer(&ahead, &value))
+        return -1;
+    return (int16_t)((negative ? 0 - value : value) & 0xff);
+}
+
+/* The first byte is kept with the global until the kernels are known. */
+static int read_global(struct rex_image_view *view, struct text *text)
+{
+    struct variable variable;
+    if (!read_variable(text, &variable) || variable.name == NULL)
+        return 0;
+    const struct rex_image_symbol global = {.name = variable.name,
+                                            .size = variable.size,
+                                            .parameters = REX_PARAMETERS_UNKNOWN,
+                                            .exec_mode = first_byte(text)};
+    return rex_view_add(view, &global);
+}
+
+static void note_exec_modes(struct rex_image_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol *global = &view->symbols[i], *kernel;
+        if (global->kernel)
+            continue;
+        if ((kernel = rex_view_kernel_of(view, global->name, REX_EXEC_MODE_SUFFIX)) != NULL &&
+            global->exec_mode != -1)
+            kernel->exec_mode = global->exec_mode;
+        global->exec_mode = -1;
+    }
+}
+
+int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
+{
+    unsigned depth = 0;
+    bool elsewhere = false; /* .extern: declared here, defined in another file */
+    if ((view->text = malloc(size + 1)) == NULL)
+        return -1;
+    memcpy(view->text, bytes, size);
+    struct text text = {.at = view->text, .end = view->text + size};
+    while (next(&text)) {
+        int result = 0;
+        if (depth == 0 && is(&text, ".entry"))
+            result = read_kernel(view, &text);
+        else if (depth == 0 && !elsewhere && (is(&text, ".global") || is(&text, ".const")))
+            result = read_global(view, &text);
+        if (result != 0)
+            return -1;
+        elsewhere = is(&text, ".extern");
+        depth += *text.token == '{';
+        depth -= *text.token == '}' && depth > 0;
+    }
+    if (rex_view_index(view) != 0)
+        return -1;
+    note_exec_modes(view);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/*
+ * ptx.h - PTX, NVIDIA's portable assembly.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_PTX_H
+#define REX_INTERNAL_PTX_H
+
+#include <stdbool.h>
+
+#include "image/view.h"
+
+/*
+ * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments.
+ * *ARCHITECTURE gets 90 for sm_90, *SUFFIX 'a' for sm_90a, 'f' for sm_100f, else 0.
+ */
+bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix);
+
+/*
+ * What the kernels and globals of the PTX are called, and the parameters. 0, or -1: out of memory.
+ */
+int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * view.c - what a device image contains, whatever its kind.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "image/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/nearest.h"
+#include "image/container.h"
+#include "image/fatbin.h"
+#include "image/ptx.h"
+
+int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
+{
+    if (view->count == view->room) {
+        size_t room = view->room == 0 ? 64 : view->room * 2;
+        struct rex_image_symbol *grown = reallocarray(view->symbols, room, sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        view->symbols = grown;
+        view->room = room;
+    }
+    view->symbols[view->count++] = *symbol;
+    return 0;
+}
+
+int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first)
+{
+    size_t wanted = view->parameter_count + count;
+    if (wanted > UINT32_MAX)
+        return -1;
+    if (wanted > view->parameter_room) {
+        size_t room = wanted < 64 ? 128 : wanted * 2;
+        struct rex_image_parameter *grown = reallocarray(view->parameters, room, sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        view->parameters = grown;
+        view->parameter_room = room;
+    }
+    if (count > 0)
+        memset(view->parameters + view->parameter_count, 0, count * sizeof *view->parameters);
+    *first = (uint32_t)view->parameter_count;
+    view->parameter_count = wanted;
+    return 0;
+}
+
+/* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
+static int compare(const struct rex_view_name *one, uint64_t hash, const char *name)
+{
+    if (one->hash != hash)
+        return one->hash < hash ? -1 : 1;
+    return strcmp(one->name, name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct rex_view_name *one = a, *other = b;
+    int order = compare(one, other->hash, other->name);
+    return order != 0 ? order : one->symbol < other->symbol ? -1 : one->symbol > other->symbol;
+}
+
+#define ENV_PREFIX "rex_env_"
+#define PLAIN_PREFIX "rex_plain_"
+
+static struct rex_image_symbol *marked(const struct rex_image_view *view, const char *name,
+                                       const char *prefix)
+{
+    size_t length = strlen(prefix);
+    struct rex_image_symbol *kernel =
+        strncmp(name, prefix, length) == 0 ? rex_view_find(view, name + length) : NULL;
+    return kernel != NULL && kernel->kernel ? kernel : NULL;
+}
+
+/* What the marks of rex/kernel.h say of the kernels. */
+static void note_forms(struct rex_image_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const char *name = view->symbols[i].name;
+        struct rex_image_symbol *env = marked(view, name, ENV_PREFIX),
+                                *plain = marked(view, name, PLAIN_PREFIX);
+        if (env != NULL)
+            env->env = true;
+        if (plain != NULL)
+            plain->plain = true;
+    }
+}
+
+/*
+ * Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives
+ * them all to one symbol.
+ */
+int rex_view_index(struct rex_image_view *view)
+{
+    view->names = calloc(view->count + 1, sizeof *view->names);
+    if (view->names == NULL)
+        return -1;
+    for (size_t i = 0; i < view->count; i++)
+        view->names[i] = (struct rex_view_name){rex_hash_string(view->symbols[i].name),
+                                                view->symbols[i].name, i};
+    qsort(view->names, view->count, sizeof *view->names, compare_names);
+    for (size_t i = 0; i < view->count; i++)
+        if (i == 0 || compare(&view->names[view->name_count - 1], view->names[i].hash,
+                              view->names[i].name) != 0)
+            view->names[view->name_count++] = view->names[i];
+    note_forms(view);
+    return 0;
+}
+
+struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name)
+{
+    uint64_t hash = rex_hash_string(name);
+    size_t low = 0, high = view->name_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare(&view->names[middle], hash, name);
+        if (order == 0)
+            return &view->symbols[view->names[middle].symbol];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name,
+                                            const char *suffix)
+{
+    char stem[1024];
+    size_t length = strlen(name), behind = strlen(suffix);
+    if (length <= behind || length - behind >= sizeof stem ||
+        strcmp(name + length - behind, suffix) != 0)
+        return NULL;
+    memcpy(stem, name, length - behind);
+    stem[length - behind] = '\0';
+    struct rex_image_symbol *kernel = rex_view_find(view, stem);
+    return kernel != NULL && kernel->kernel ? kernel : NULL;
+}
+
+/* nvcc reserves a KiB from sm_90 on: that is no part of what the kernel may have. */
+uint32_t rex_view_own_memory(const struct rex_image_view *view,
+                             const struct rex_image_symbol *kernel)
+{
+    uint32_t reserved = view->architecture >= 90 ? 1024 : 0;
+    return kernel->shared_memory > reserved ? kernel->shared_memory - reserved : 0;
+}
+
+const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
+{
+    struct rex_nearest nearest = {.wanted = name};
+    for (size_t i = 0; i < view->count; i++)
+        if (view->symbols[i].kernel == kernel)
+            rex_nearest_try(&nearest, view->symbols[i].name);
+    return nearest.name;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static const char *refused_kind(const unsigned char *bytes, size_t size)
+{
+    if (rex_fatbin_is(bytes, size))
+        return "it is a fatbin, and what is asked for is one of the images in it";
+    if (rex_container_version(bytes, size) != 0)
+        return "it is an OffloadBinary, and what is asked for is one of the images in it";
+    return NULL;
+}
+
+static int read_ptx(struct rex_image_view *view, const void *bytes, size_t size)
+{
+    view->kind = REX_IMAGE_PTX;
+    if (rex_ptx_read(view, bytes, size) == 0)
+        return REX_OK;
+    rex_view_close(view);
+    return rex_fail_memory(size, "the symbols of PTX");
+}
+
+static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
+{
+    if (elf->header.e_machine == EM_CUDA) {
+        view->kind = REX_IMAGE_CUBIN;
+        return rex_cubin_read(view, elf);
+    }
+    if (elf->header.e_machine != REX_HOST_MACHINE)
+        elf->why = "it is for another processor";
+    else if (elf->header.e_type != ET_DYN)
+        elf->why = "it is for this processor and no shared object; link it with -shared";
+    else {
+        view->kind = REX_IMAGE_HOST;
+        return rex_host_image_read(view, elf);
+    }
+    return -1;
+}
+
+int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name)
+{
+    struct rex_elf elf;
+    const char *why = NULL;
+    char suffix;
+    memset(view, 0, sizeof *view);
+    if (size == 0)
+        return rex_fail(REX_EIMAGE, "device image %s is empty", name);
+    if (rex_ptx_is(bytes, size, &view->architecture, &suffix))
+        return read_ptx(view, bytes, size);
+    if (rex_elf_open(&elf, bytes, size) != 0) {
+        why = refused_kind(elf.bytes, size);
+        return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name,
+                        why != NULL ? why : elf.why);
+    }
+    if (read_kind(view, &elf) == 0)
+        return REX_OK;
+    rex_view_close(view);
+    return elf.why != NULL
+               ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
+               : rex_fail_memory(size, "the symbols of a device image");
+}
+
+void rex_view_close(struct rex_image_view *view)
+{
+    free(view->symbols);
+    free(view->parameters);
+    free(view->names);
+    free(view->positions);
+    free(view->text);
+    free(view->own);
+    memset(view, 0, sizeof *view);
+}
+
+/* ---- the public face (rex/image.h) ----------------------------------------------------------- */
+
+int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size,
+                        const char *name)
+{
+    if (view == NULL || bytes == NULL || name == NULL)
+        return rex_fail(REX_EINVAL, "rex_image_view_open: %s is NULL",
+                        view == NULL    ? "view"
+                        : bytes == NULL ? "bytes"
+                                        : "name");
+    struct rex_image_view *opened = malloc(sizeof *opened);
+    if (opened == NULL)
+        return rex_fail_memory(sizeof *opened, "the view of an image");
+    int result = rex_view_open(opened, bytes, size, name);
+    if (result == REX_OK)
+        *view = opened;
+    else
+        free(opened);
+    return result;
+}
+
+void rex_image_view_close(struct rex_image_view *view)
+{
+    if (view == NULL)
+        return;
+    rex_view_close(view);
+    free(view);
+}
+
+enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view)
+{
+    return view->kind;
+}
+
+unsigned rex_image_view_architecture(const struct rex_image_view *view)
+{
+    return view->architecture;
+}
+
+const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view,
+                                                     size_t index)
+{
+    return index < view->count ? &view->symbols[index] : NULL;
+}
+
+const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
+                                                   const char *name)
+{
+    return rex_view_find(view, name);
+}
+
+const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
+{
+    return rex_view_nearest(view, name, kernel);
+}
+
+const struct rex_image_parameter *rex_image_view_parameter(const struct rex_image_view *view,
+                                                           const struct rex_image_symbol *kernel,
+                                                           size_t index)
+{
+    bool known = kernel->kernel && kernel->parameters != REX_PARAMETERS_UNKNOWN &&
+                 index < kernel->parameters;
+    return known ? &view->parameters[kernel->first + index] : NULL;
+}
+
+const char *rex_image_view_entry(const struct rex_image_view *view, size_t index)
+{
+    return index < view->position_count ? view->positions[index] : NULL;
+}

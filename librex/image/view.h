@@ -1,0 +1,85 @@
+/*
+ * view.h - what a device image contains, whatever its kind.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_VIEW_H
+#define REX_INTERNAL_VIEW_H
+
+#include "image/elf.h"
+#include "rex/image.h"
+
+/* What LLVM 14 to 17 append to a kernel's name. */
+#define REX_EXEC_MODE_SUFFIX "_exec_mode"
+#define REX_ENVIRONMENT_SUFFIX "_kernel_environment"
+
+/* A name, by which its symbol is found. */
+struct rex_view_name {
+    uint64_t hash;
+    const char *name;
+    size_t symbol;
+};
+
+struct rex_image_view {
+    enum rex_image_kind kind;
+    unsigned architecture; /* SM number of a CUBIN: 90 */
+    struct rex_image_symbol *symbols;
+    size_t count, room;
+    struct rex_image_parameter *parameters; /* of all kernels; a kernel's begin at its `first` */
+    size_t parameter_count, parameter_room;
+    struct rex_view_name *names; /* of the symbols, each once, in order */
+    size_t name_count;
+    const char **positions; /* names of a host image's own entry table, in its order */
+    size_t position_count;
+    char *text;         /* a copy of PTX, in which its names end with a NUL */
+    unsigned char *own; /* the image's bytes, where they belong to the view */
+};
+
+/*
+ * View an image. 0, or an error with its message recorded; NAME is what messages call the image.
+ * BYTES must outlive the view.
+ */
+int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name);
+void rex_view_close(struct rex_image_view *view);
+
+/* The symbol called NAME, NULL if there is none. */
+struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name);
+
+/* Bytes of shared memory of KERNEL's own, without what is reserved for the hardware. */
+uint32_t rex_view_own_memory(const struct rex_image_view *view,
+                             const struct rex_image_symbol *kernel);
+
+/* The kernel (or global) whose name is nearest to NAME, NULL if none is near. */
+const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
+
+/* Whether a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, both as 90 for 9.0. */
+static inline bool rex_image_suits(unsigned image, unsigned device)
+{
+    return image / 10 == device / 10 && image % 10 <= device % 10;
+}
+
+/* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
+unsigned rex_cubin_architecture(const void *bytes, size_t size);
+
+/*
+ * For the readers: add a symbol; then, once, make all of them known by their names. 0 or -1: out of
+ * memory.
+ */
+int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol);
+int rex_view_index(struct rex_image_view *view);
+
+/* For the readers: COUNT more parameters, zeroed; their place in *FIRST. 0 or -1: out of memory. */
+int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first);
+
+/*
+ * The kernel that the symbol called NAME is about, which is the kernel's name with SUFFIX behind
+ * it; NULL if it is about none.
+ */
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name,
+                                            const char *suffix);
+
+/* The readers of each kind. 0, or -1 with ELF->why, NULL where memory ran out. */
+int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf);
+int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+ * loadedimage.c - librex's own load of a module's image, from the bytes that libomptarget was
+ * given, in the primary context that it uses.
+ *
+ * libomptarget tells nobody its module or functions, so queues have a second copy. Code and
+ * parameters are the same; device globals exist twice.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "launch/loadedimage.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "module/choose.h"
+#include "base/error.h"
+#include "module/moduleimage.h"
+#include "base/log.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void discard(struct rex_queue_image *image)
+{
+    int entered = image->module != NULL ? rex_stream_enter(image->context) : -1;
+    if (entered >= 0) {
+        /* a graph that was destroyed may still be at work */
+        rex_cuda_record(rex_stream_driver.cuCtxSynchronize(), "cuCtxSynchronize");
+        REX_STREAM(cuModuleUnload, image->module);
+        rex_stream_leave(entered);
+        rex_cuda_context_release(image->ordinal);
+    }
+    rex_view_close(&image->view);
+    free(image);
+}
+
+void rex_queue_image_hold(struct rex_queue_image *image)
+{
+    rex_lock(&lock);
+    image->holders++;
+    rex_unlock(&lock);
+}
+
+void rex_queue_image_release(struct rex_queue_image *image)
+{
+    rex_lock(&lock);
+    bool last = --image->holders == 0;
+    rex_unlock(&lock);
+    if (last)
+        discard(image);
+}
+
+/* The registration ends. */
+static void unload(struct rex_registration *registration)
+{
+    struct rex_queue_image *image = __atomic_exchange_n(&registration->queue_images, NULL,
+                                                        __ATOMIC_ACQ_REL),
+                           *next;
+    for (; image != NULL; image = next) {
+        next = image->next;
+        rex_queue_image_release(image);
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void describe(struct rex_queue_image *image, const struct rex_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct rex_image_symbol *symbol = rex_view_find(&image->view, table->entries[i].name);
+        struct rex_queue_kernel *kernel = &image->kernel[i];
+        kernel->image = image;
+        kernel->name = table->entries[i].name;
+        image->has_globals |= table->entries[i].size > 0;
+        if (symbol == NULL || !symbol->kernel || symbol->parameters == REX_PARAMETERS_UNKNOWN)
+            continue;
+        kernel->known = true;
+        kernel->parameters = symbol->parameters;
+        kernel->shared_memory = rex_view_own_memory(&image->view, symbol);
+        kernel->parameter = image->view.parameters + symbol->first;
+        for (uint32_t j = 0; j < kernel->parameters; j++) {
+            uint32_t end = (uint32_t)kernel->parameter[j].offset + kernel->parameter[j].size;
+            kernel->bytes = end > kernel->bytes ? end : kernel->bytes;
+        }
+    }
+}
+
+/* What the driver says of it is in rex_cuda_why() where it returns NULL. */
+static void *load_function(const struct rex_queue_kernel *kernel)
+{
+    void *function;
+    if (REX_STREAM(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0 ||
+        (rex_stream_driver.cuFuncLoad != NULL && REX_STREAM(cuFuncLoad, function) != 0))
+        return NULL;
+    return function;
+}
+
+/*
+ * All kernels are loaded with the image. By itself the driver (CUDA 12.2 on) loads each at its
+ * first launch, which may have to wait until the device is idle: for ever, where a kernel of
+ * another queue waits for the one to be launched. One that cannot be loaded now is tried again when
+ * it is launched, and the error is that launch's.
+ */
+static void load_functions(struct rex_queue_image *image)
+{
+    for (uint32_t i = 0; i < image->registration->table.count; i++)
+        if (image->kernel[i].known)
+            image->kernel[i].function = load_function(&image->kernel[i]);
+}
+
+static int find_function(struct rex_queue_kernel *kernel)
+{
+    if (!kernel->known)
+        return rex_fail(REX_ENOKERNEL,
+                        "device image %s does not say what parameters kernel \"%s\" has",
+                        kernel->image->registration->image_path, kernel->name);
+    void *function = load_function(kernel);
+    if (function == NULL)
+        return rex_fail(REX_ECUDA, "kernel \"%s\": %s", kernel->name, rex_cuda_why());
+    __atomic_store_n(&kernel->function, function, __ATOMIC_RELEASE);
+    return REX_OK;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static int load(struct rex_queue_image *image)
+{
+    const struct rex_record *record = image->record;
+    const char *path = image->registration->image_path, *bytes = record->image.ImageStart;
+    int result = rex_view_open(&image->view, bytes,
+                               (size_t)((const char *)record->image.ImageEnd - bytes), path);
+    if (result != REX_OK)
+        return result;
+    void *context;
+    if (rex_cuda_context_hold(image->ordinal, &context) != 0)
+        return rex_fail(REX_ECUDA, "GPU %d: %s", image->ordinal, rex_cuda_why());
+    if (REX_STREAM(cuModuleLoadData, &image->module, bytes) != 0) {
+        image->module = NULL;
+        rex_cuda_context_release(image->ordinal);
+        return rex_fail(REX_ECUDA, "device image %s, for queues on GPU %d: %s", path,
+                        image->ordinal, rex_cuda_why());
+    }
+    describe(image, &image->registration->table);
+    load_functions(image);
+    rex_log(REX_LOG_INFO, "loaded %s on GPU %d a second time, for queues", path, image->ordinal);
+    return REX_OK;
+}
+
+static struct rex_queue_image *new_image(struct rex_registration *registration, int ordinal,
+                                         void *context)
+{
+    size_t size = sizeof(struct rex_queue_image) +
+                  registration->table.count * sizeof(struct rex_queue_kernel);
+    struct rex_queue_image *image = calloc(1, size);
+    if (image == NULL) {
+        rex_fail_memory(size, "a module's kernels");
+        return NULL;
+    }
+    image->registration = registration;
+    image->record = registration->record;
+    image->ordinal = ordinal;
+    image->context = context;
+    image->holders = 1;
+    if (load(image) == REX_OK)
+        return image;
+    discard(image);
+    return NULL;
+}
+
+static struct rex_queue_image *find(const struct rex_registration *registration, int ordinal)
+{
+    struct rex_queue_image *image = __atomic_load_n(&registration->queue_images, __ATOMIC_ACQUIRE);
+    while (image != NULL && image->ordinal != ordinal)
+        image = image->next;
+    return image;
+}
+
+static struct rex_queue_image *find_or_load(struct rex_registration *registration, int ordinal,
+                                            void *context)
+{
+    rex_lock(&lock);
+    struct rex_queue_image *image = find(registration, ordinal);
+    if (image == NULL && (image = new_image(registration, ordinal, context)) != NULL) {
+        image->next = registration->queue_images;
+        registration->unload = unload;
+        __atomic_store_n(&registration->queue_images, image, __ATOMIC_RELEASE);
+    }
+    rex_unlock(&lock);
+    return image;
+}
+
+static bool is_for(const struct rex_registration *registration, int ordinal)
+{
+    const struct __tgt_device_image *image = &registration->record->image;
+    const char *bytes = image->ImageStart;
+    return !registration->on_host &&
+           rex_image_suits(
+               rex_cubin_architecture(bytes, (size_t)((const char *)image->ImageEnd - bytes)),
+               rex_cuda_architecture(ordinal));
+}
+
+int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, void *context)
+{
+    if (registration == NULL || !is_for(registration, ordinal) ||
+        find_or_load(registration, ordinal, context) != NULL)
+        return REX_OK;
+    return rex_last_error_code();
+}
+
+struct rex_queue_kernel *rex_queue_kernel(struct rex_registration *registration, int64_t position,
+                                          int ordinal, void *context)
+{
+    struct rex_queue_image *image = find(registration, ordinal);
+    if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
+        return NULL;
+    struct rex_queue_kernel *kernel = &image->kernel[position];
+    if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
+        find_function(kernel) != REX_OK)
+        return NULL;
+    return kernel;
+}
+
+void *rex_queue_global_address(struct rex_registration *registration, int64_t position, int ordinal,
+                               void *context)
+{
+    struct rex_queue_image *image = find_or_load(registration, ordinal, context);
+    const char *name = registration->table.entries[position].name;
+    uint64_t address = 0;
+    size_t size = 0;
+    if (image == NULL)
+        return NULL;
+    if (REX_STREAM(cuModuleGetGlobal, &address, &size, image->module, name) != 0)
+        rex_fail(REX_ECUDA, "global \"%s\": %s", name, rex_cuda_why());
+    return (void *)(uintptr_t)address;
+}

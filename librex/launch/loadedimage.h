@@ -1,0 +1,63 @@
+/*
+ * loadedimage.h - librex's own load of a module's image.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_LOADEDIMAGE_H
+#define REX_INTERNAL_LOADEDIMAGE_H
+
+#include "module/registration.h"
+#include "cuda/stream.h"
+
+struct rex_queue_kernel {
+    struct rex_queue_image *image;
+    const char *name;
+    /* the driver's; NULL where it could not be loaded with the image */
+    void *function;
+    const struct rex_image_parameter *parameter; /* where each one lies, and its size */
+    uint32_t parameters;
+    uint32_t bytes;          /* of all parameters */
+    uint32_t shared_memory;  /* of its own */
+    uint32_t dynamic_memory; /* the most that the driver has been told to allow */
+    bool known;              /* the image says what the parameters are */
+};
+
+/*
+ * The image of one registration, loaded in the context of one device. It is unloaded when the
+ * registration has ended and no graph holds it any more.
+ */
+struct rex_queue_image {
+    struct rex_queue_image *next;
+    const struct rex_registration *registration;
+    const struct rex_record *record; /* the registration may end, and come again with another */
+    int ordinal;
+    void *context, *module;
+    /* graphs, and the registration while it lasts; under the lock of all images */
+    uint32_t holders;
+    bool has_globals; /* the module has entries for globals */
+    struct rex_image_view view;
+    struct rex_queue_kernel kernel[]; /* by the entry's position */
+};
+
+/*
+ * Load the image and its kernels on device ORDINAL in CONTEXT, which is current, unless that was
+ * done before or the image is for another device. 0 or an error.
+ */
+int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, void *context);
+
+/*
+ * The kernel at POSITION of the table, on device ORDINAL in CONTEXT, which is current. NULL with an
+ * error.
+ */
+struct rex_queue_kernel *rex_queue_kernel(struct rex_registration *registration, int64_t position,
+                                          int ordinal, void *context);
+
+/* Address of the global at POSITION likewise, NULL with an error. */
+void *rex_queue_global_address(struct rex_registration *registration, int64_t position, int ordinal,
+                               void *context);
+
+/* A graph holds an image, or lets it go. */
+void rex_queue_image_hold(struct rex_queue_image *image);
+void rex_queue_image_release(struct rex_queue_image *image);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * pack.c - the arguments of a launch as the kernel's parameters lie in its image.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "omp/grid.h"
+#include "memory/rowcheck.h"
+#include "queue/command.h"
+
+#define VALUE (REX_TYPE_LITERAL | REX_TYPE_PARAMETER)
+/* Bits that change nothing for memory that is mapped already. */
+#define MAPPED_BITS                                                                            \
+    (REX_TYPE_TOFROM | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD | \
+     REX_TYPE_MEMBER_MASK)
+#define RUNTIME_PARAMETER \
+    UINTPTR_MAX                    /* what LLVM 18 on pass where there is no launch environment */
+#define ATTRIBUTE_DYNAMIC_MEMORY 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+void rex_gpu_free(struct rex_gpu *gpu)
+{
+    free(gpu->address);
+    free(gpu->values);
+}
+
+static int make_room(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel)
+{
+    if (gpu->room < kernel->parameters || gpu->address == NULL) {
+        uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
+        void **address = realloc(gpu->address, room * sizeof *address);
+        if (address == NULL)
+            return rex_fail_memory(room * sizeof *address, "a kernel's arguments");
+        gpu->address = address;
+        gpu->room = room;
+    }
+    if (gpu->bytes < kernel->bytes || gpu->values == NULL) {
+        uint32_t bytes = kernel->bytes < 256 ? 256 : kernel->bytes;
+        unsigned char *values = realloc(gpu->values, bytes);
+        if (values == NULL)
+            return rex_fail_memory(bytes, "a kernel's arguments");
+        gpu->values = values;
+        gpu->bytes = bytes;
+    }
+    return REX_OK;
+}
+
+/* ---- what is wrong --------------------------------------------------------------------------- */
+
+static int wrong_count(const struct rex_queue_kernel *kernel, uint32_t rows)
+{
+    return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the launch %u rows for them",
+                    kernel->name, kernel->parameters, rows);
+}
+
+static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter, int64_t size,
+                       const char *what)
+{
+    return rex_fail(
+        REX_EPARAMS,
+        "kernel \"%s\": parameter %u is %u bytes wide, and the launch has %s of %lld bytes for it",
+        kernel->name, parameter, kernel->parameter[parameter].size, what, (long long)size);
+}
+
+static int absent(const struct rex_gpu *gpu, const char *name, const struct rex_map *map,
+                  int32_t row)
+{
+    enum rex_presence presence =
+        rex_memory_presence(map->begin[row], (size_t)map->sizes[row], gpu->number);
+    return rex_fail(REX_EABSENT, REX_ABSENT_ROW, name, row, (long long)map->sizes[row],
+                    map->begin[row], presence == REX_ABSENT ? "not mapped" : "mapped in part",
+                    gpu->number);
+}
+
+/* ---- one row --------------------------------------------------------------------------------- */
+
+static int pack_value(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+                      uint32_t parameter, const struct rex_map *map, int32_t row)
+{
+    size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
+    unsigned char *to = gpu->values + kernel->parameter[parameter].offset;
+    gpu->address[parameter] = to;
+    if (unlikely(size != width && (size > width || width != sizeof(void *))))
+        return wrong_width(kernel, parameter, map->sizes[row], "a value");
+    if (unlikely(width > sizeof(void *) && map->begin[row] == NULL))
+        return rex_fail(REX_EINVAL, "kernel \"%s\": map row %d, a value of %zu bytes, is at NULL",
+                        kernel->name, row, width);
+    if (unlikely(width > sizeof(void *)))
+        memcpy(to, map->begin[row], width);
+    else
+        /* little-endian: a shorter value is in the low bytes, the rest is 0 */
+        memcpy(to, &map->base[row], width);
+    return REX_OK;
+}
+
+/* The device address of the row's base, from which a kernel indexes as the host does. */
+static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t device)
+{
+    uintptr_t base = map->types[row] & REX_TYPE_POINTER ? *(uintptr_t *)map->base[row]
+                                                        : (uintptr_t)map->base[row];
+    return device + base - (uintptr_t)map->begin[row];
+}
+
+static int pack_address(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+                        uint32_t parameter, uintptr_t value)
+{
+    gpu->address[parameter] = gpu->values + kernel->parameter[parameter].offset;
+    if (unlikely(kernel->parameter[parameter].size != sizeof value))
+        return wrong_width(kernel, parameter, sizeof value, "an address");
+    memcpy(gpu->address[parameter], &value, sizeof value);
+    return REX_OK;
+}
+
+static uint32_t count_parameters(const struct rex_map *map)
+{
+    uint32_t count = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        count += (map->types[i] & REX_TYPE_PARAMETER) != 0;
+    return count;
+}
+
+/* ---- all rows -------------------------------------------------------------------------------- */
+
+/* Rows that are neither a value nor plain mapped memory are looked at more closely. */
+static bool is_usual(int64_t type)
+{
+    return type == VALUE || (type & ~MAPPED_BITS) == REX_TYPE_PARAMETER;
+}
+
+static int check_rows(const struct rex_map *map, const char *name)
+{
+    int64_t unusual = 0;
+    bool columns =
+        map->base != NULL && map->begin != NULL && map->sizes != NULL && map->types != NULL;
+    if (unlikely(map->count < 0 || (map->count > 0 && !columns)))
+        return rex_check_rows(map, REX_FOR_QUEUE, name);
+    for (int32_t i = 0; i < map->count; i++)
+        unusual |= !is_usual(map->types[i]) | (map->sizes[i] < 0) |
+                   ((map->types[i] & REX_TYPE_MEMBER_MASK) != 0);
+    return unusual ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
+}
+
+static int pack_row(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+                    const struct rex_map *map, int32_t row, uint64_t generation,
+                    uint32_t *parameter)
+{
+    int64_t type = map->types[row];
+    if (type & REX_TYPE_LITERAL)
+        return type & REX_TYPE_PARAMETER ? pack_value(gpu, kernel, (*parameter)++, map, row)
+                                         : REX_OK;
+    uintptr_t device = rex_spans_find(&gpu->spans, map->begin[row], (size_t)map->sizes[row],
+                                      gpu->number, generation);
+    if (unlikely(device == 0)) {
+        if (map->sizes[row] > 0 || (type & REX_TYPE_IMPLICIT))
+            return absent(gpu, kernel->name, map, row);
+        /* A section without elements needs no memory. */
+        return type & REX_TYPE_PARAMETER ? pack_address(gpu, kernel, (*parameter)++, 0) : REX_OK;
+    }
+    return type & REX_TYPE_PARAMETER
+               ? pack_address(gpu, kernel, (*parameter)++, device_base(map, row, device))
+               : REX_OK;
+}
+
+/*
+ * Whether the runtime's parameter is in front; a kernel that was launched without it once has none,
+ * and the other way round.
+ */
+static int tell_form(const struct rex_queue_kernel *kernel, uint32_t rows,
+                     enum rex_kernel_form *form)
+{
+    struct rex_table *table = (struct rex_table *)(uintptr_t)&kernel->image->registration->table;
+    int64_t position = kernel - kernel->image->kernel;
+    struct rex_kernel_rule rule = rex_table_rule(table, position);
+    if (unlikely(!(rule.flags & REX_RULE_MATCHED))) {
+        int result = rex_registration_match(
+            (struct rex_registration *)(uintptr_t)kernel->image->registration, position);
+        if (result != REX_OK)
+            return result;
+        rule = rex_table_rule(table, position);
+    }
+    *form = rows == kernel->parameters ? REX_FORM_PLAIN
+            : rows + 1 == kernel->parameters && kernel->parameter[0].size == sizeof(void *)
+                ? REX_FORM_ENV
+                : REX_FORM_UNKNOWN;
+    if (unlikely(*form == REX_FORM_UNKNOWN ||
+                 (rule.form != REX_FORM_UNKNOWN && *form != rule.form)))
+        return wrong_count(kernel, rows);
+    if (unlikely(rule.form == REX_FORM_UNKNOWN)) {
+        rule.form = (uint8_t)*form;
+        rex_table_set_rule(table, position, rule);
+    }
+    return REX_OK;
+}
+
+static int pack_rows(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+                     const struct rex_map *map)
+{
+    uint64_t generation = rex_spans_generation(gpu->remember);
+    enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    uint32_t parameter = 0;
+    int result = tell_form(kernel, count_parameters(map), &form);
+    if (result == REX_OK && form == REX_FORM_ENV)
+        result = pack_address(gpu, kernel, parameter++, RUNTIME_PARAMETER);
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
+        result = pack_row(gpu, kernel, map, i, generation, &parameter);
+    return result;
+}
+
+/* ---- the launch ------------------------------------------------------------------------------ */
+
+static int allow_dynamic_memory(struct rex_queue_kernel *kernel, uint32_t bytes)
+{
+    if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY ||
+        bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_RELAXED))
+        return REX_OK;
+    if (bytes > INT32_MAX ||
+        REX_STREAM(cuFuncSetAttribute, kernel->function, ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
+        return rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
+                        kernel->name, bytes, rex_cuda_why());
+    __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELAXED);
+    return REX_OK;
+}
+
+static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *packed)
+{
+    if (unlikely(rex_grid_is_missing(launch)))
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads",
+                        packed->kernel->name, launch->teams[0], launch->threads[0]);
+    for (int i = 1; i < 3; i++) {
+        packed->grid[i] = launch->teams[i] + (launch->teams[i] == 0);
+        packed->block[i] = launch->threads[i] + (launch->threads[i] == 0);
+    }
+    packed->block[0] = launch->threads[0] != 0 ? launch->threads[0] : REX_DEFAULT_THREADS;
+    packed->grid[0] = launch->teams[0] != 0
+                          ? launch->teams[0]
+                          : rex_default_teams(launch->trip_count, packed->block[0]);
+    packed->dynamic_memory = launch->dynamic_memory;
+    return allow_dynamic_memory(packed->kernel, launch->dynamic_memory);
+}
+
+static int find_kernel(struct rex_gpu *gpu, const struct rex_work *work,
+                       struct rex_queue_kernel **kernel)
+{
+    struct rex_registration *registration = rex_registration_of(work->launch.module);
+    if (unlikely(registration == NULL))
+        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+    int64_t position = rex_table_find(&registration->table, work->launch.description.key);
+    if (unlikely(position < 0))
+        return rex_unknown_key(work->launch.description.key);
+    if (unlikely(registration->table.entries[position].size > 0))
+        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel",
+                        work->launch.description.key, registration->table.entries[position].name);
+    if ((*kernel = rex_queue_kernel(registration, position, gpu->ordinal, gpu->context)) == NULL)
+        return rex_last_error_code();
+    if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": its module has device globals, and a queue would use a "
+                        "second copy of them: make the queue with "
+                        "REX_QUEUE_OWN_GLOBALS, or pass what they hold as arguments",
+                        (*kernel)->name);
+    return REX_OK;
+}
+
+int rex_work_pack(struct rex_gpu *gpu, const struct rex_work *work, struct rex_packed *packed)
+{
+    int result = find_kernel(gpu, work, &packed->kernel);
+    if (result == REX_OK)
+        result = fit_grid(&work->launch.description, packed);
+    if (result == REX_OK)
+        result = check_rows(&work->launch.map, packed->kernel->name);
+    if (result == REX_OK)
+        result = make_room(gpu, packed->kernel);
+    return result == REX_OK ? pack_rows(gpu, packed->kernel, &work->launch.map) : result;
+}

@@ -1,0 +1,190 @@
+/*
+ * data.c - data regions, enter and exit data, updates.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "omp/forward.h"
+#include "memory/returned.h"
+#include "cuda/lost.h"
+#include "memory/mappinghints.h"
+#include "omp/mapping.h"
+#include "memory/devicememory.h"
+#include "memory/overlap.h"
+#include "omp/pending.h"
+#include "module/registration.h"
+#include "rex/launch.h"
+#include "memory/rowcheck.h"
+#include "omp/rowlog.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
+
+/*
+ * Everything before the call itself: 0 and the number of the device, an error, or REX_EHOST where
+ * there is nothing to do.
+ */
+static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map,
+                   enum rex_purpose purpose, const char *what, int *on_device)
+{
+    int number = 0, result = map != NULL ? rex_module_register(module)
+                                         : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
+    if (result == REX_OK)
+        result = rex_check_rows(map, purpose, what);
+    if (result == REX_OK)
+        result = rex_device_offload(device, &number);
+    if (result == REX_OK)
+        result = rex_device_lost(number, what);
+    if (result == REX_OK)
+        result = rex_check_presence(map, purpose, number, what);
+    if (result == REX_OK && purpose == REX_FOR_END)
+        result = rex_pending_unmap(map, number, what);
+    if (result != REX_OK)
+        return result;
+    if (purpose == REX_FOR_BEGIN)
+        rex_mapping_note(map, number);
+    *on_device = number;
+    rex_device_used(rex_runtime());
+    return REX_OK;
+}
+
+static int collect(const struct rex_map *map, struct rex_new_rows *rows)
+{
+    int result = REX_OK;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
+        uintptr_t begin = (uintptr_t)map->begin[i];
+        struct rex_new_row row = {begin, begin + (uintptr_t)(map->sizes[i] > 0 ? map->sizes[i] : 1),
+                                  i, false, false};
+        if (map->types[i] & REX_TYPE_MEMBER_MASK)
+            return REX_EINVAL; /* can only be ended with its parent */
+        result = rex_new_rows_add(rows, row);
+    }
+    return result;
+}
+
+/* 1: rows lie in one mapping, side by side or not. */
+static int share_a_mapping(const struct rex_map *map, int number)
+{
+    struct rex_new_rows rows;
+    int share = 0;
+    rex_new_rows_open(&rows);
+    if (collect(map, &rows) == REX_OK) {
+        const struct rex_new_row *row = rex_new_rows_all(&rows);
+        rex_new_rows_sort(&rows);
+        for (size_t i = 1; i < rows.count && !share; i++)
+            share = rex_memory_presence((const void *)row[i - 1].begin,
+                                        row[i].begin + 1 - row[i - 1].begin,
+                                        number) == REX_PRESENT_WHOLE;
+    }
+    rex_new_rows_free(&rows);
+    return share;
+}
+
+/* libomptarget ends rows from the last to the first. */
+static void end_one_by_one(int64_t device, const struct rex_map *map)
+{
+    for (int32_t i = map->count - 1; i >= 0; i--) {
+        rex_rows_logged = rex_rows_wanted(); /* all of them were */
+        REX_REAL(target_data_end_mapper)
+        (NULL, device, 1, &map->base[i], &map->begin[i], &map->sizes[i], &map->types[i], NULL,
+         map->mappers != NULL ? &map->mappers[i] : NULL);
+    }
+}
+
+static void end(int64_t device, const struct rex_map *map, int number)
+{
+    if (map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number))
+        end_one_by_one(device, map);
+    else
+        REX_REAL(target_data_end_mapper)
+    (NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    rex_given_take_back(map);
+    rex_mapping_ended_here();
+    rex_mapping_forget(map, number);
+}
+
+static int begin(int64_t device, const struct rex_map *map)
+{
+    struct rex_given *given;
+    rex_given_take_back(map);
+    int result = rex_given_keep(map, &given);
+    if (result == REX_OK)
+        REX_REAL(target_data_begin_mapper)
+    (NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    if (result == REX_OK)
+        rex_given_note(given);
+    return result;
+}
+
+static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
+                enum rex_purpose purpose, const char *what)
+{
+    int number = 0, result = prepare(module, device, map, purpose, what, &number);
+    if (result == REX_OK && rex_rows_wanted())
+        rex_rows_log_own(what, device,
+                         &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count,
+                                                          .ArgsBase = map->base,
+                                                          .Args = map->begin,
+                                                          .ArgSizes = map->sizes,
+                                                          .ArgTypes = map->types,
+                                                          .ArgMappers = map->mappers});
+    if (result == REX_OK && purpose == REX_FOR_BEGIN)
+        result = begin(device, map);
+    else if (result == REX_OK && purpose == REX_FOR_END)
+        end(device, map, number);
+    else if (result == REX_OK)
+        REX_REAL(target_data_update_mapper)
+    (NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+    return result == REX_EHOST ? REX_OK : result;
+}
+
+int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    return call(module, device, map, REX_FOR_BEGIN, "data begin");
+}
+
+static int asks_for_presence(const struct rex_map *map)
+{
+    int64_t bits = 0;
+    for (int32_t i = 0; map != NULL && map->types != NULL && i < map->count; i++)
+        bits |= map->types[i];
+    return (bits & REX_TYPE_PRESENT) != 0;
+}
+
+/* What must be present when a region begins need not be when it ends: libomptarget would abort. */
+static int end_without_presence(struct rex_module *module, int64_t device,
+                                const struct rex_map *map)
+{
+    struct rex_map ended = *map;
+    size_t count = (size_t)map->count;
+    int result;
+    ended.types = malloc(count * sizeof *ended.types);
+    if (ended.types == NULL)
+        return rex_fail_memory(count * sizeof *ended.types, "the end of a region");
+    for (size_t i = 0; i < count; i++)
+        ended.types[i] = map->types[i] & ~REX_TYPE_PRESENT;
+    result = call(module, device, &ended, REX_FOR_END, "data end");
+    free(ended.types);
+    return result;
+}
+
+int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    if (asks_for_presence(map))
+        return end_without_presence(module, device, map);
+    return call(module, device, map, REX_FOR_END, "data end");
+}
+
+int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    rex_trace_called = "data exit"; /* by its function it would be a data end */
+    int result = call(module, device, map, REX_FOR_END, rex_trace_called);
+    rex_trace_called = NULL;
+    return result;
+}
+
+int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    return call(module, device, map, REX_FOR_UPDATE, "data update");
+}

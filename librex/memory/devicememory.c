@@ -1,0 +1,168 @@
+/*
+ * devicememory.c - device memory, and what is mapped where: the omp_target_* functions of the bound
+ * libomptarget.
+ *
+ * They return errors where the `__tgt_*` functions abort. LLVM 14 and 15 have no
+ * omp_get_mapped_ptr: a row with RETURN_PARAM gives the address on every release.
+ *
+ * Where a queue has found the device lost, what is mapped can still be asked: libomptarget knows it
+ * without the device. It is not asked for memory or a copy, which it could only refuse, nor to free
+ * memory, where LLVM 19 to 22 at least abort.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory/devicememory.h"
+
+#include "base/error.h"
+#include "omp/forward.h"
+#include "cuda/lost.h"
+#include "memory/mappinghints.h"
+#include "omp/mapping.h"
+#include "omp/pending.h"
+#include "omp/device.h"
+#include "rex/launch.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
+
+static int none_registered(const char *what)
+{
+    return rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled", what);
+}
+
+/*
+ * use_device_ptr: the runtime writes the device address to the row's base. The end takes the
+ * reference back.
+ */
+static void *address_by_row(const void *address, int number)
+{
+    void *begin = (void *)(uintptr_t)address, *base = begin, *result;
+    int64_t size = 0, type = REX_TYPE_RETURN;
+    rex_looking_up = true;
+    REX_REAL(target_data_begin)
+    (number, 1, &base, &begin, &size, &type);
+    result = base;
+    base = begin;
+    REX_REAL(target_data_end)
+    (number, 1, &base, &begin, &size, &type);
+    rex_looking_up = false;
+    return result;
+}
+
+/* The device address of what omp_target_is_present() says is there. */
+static void *address_of_present(const void *address, int number)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    if (number == rex_devices_known()) /* the host; LLVM 16 prints an error for it */
+        return (void *)(uintptr_t)address;
+    return omp->mapped_pointer != NULL ? omp->mapped_pointer(address, number)
+                                       : address_by_row(address, number);
+}
+
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
+    int has_first = omp->is_present(first, number) != 0,
+        has_last = first == last ? has_first : omp->is_present(last, number) != 0;
+    if (!has_first && !has_last)
+        return REX_ABSENT;
+    if (!has_first || !has_last)
+        return REX_PRESENT_IN_PART;
+    /*
+     * Two mappings that are neighbours on the host and on the device pass for one, unless librex
+     * knows where one of them ends.
+     */
+    char *on_device = address_of_present(first, number);
+    if (first != last && ((char *)address_of_present(last, number) - on_device != last - first ||
+                          rex_mapping_divides(first, size, number)))
+        return REX_PRESENT_IN_PART;
+    *device = on_device;
+    return REX_PRESENT_WHOLE;
+}
+
+enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
+{
+    void *device;
+    return rex_memory_find(address, size, number, &device);
+}
+
+int rex_is_present(const void *address, size_t size, int64_t device)
+{
+    int number = 0;
+    return address != NULL && rex_device_count() > 0 &&
+           rex_device_resolve(device, &number) == REX_OK &&
+           rex_memory_presence(address, size, number) == REX_PRESENT_WHOLE;
+}
+
+void *rex_device_address(const void *address, int64_t device)
+{
+    int number = 0;
+    if (address == NULL || rex_device_count() == 0 ||
+        rex_device_resolve(device, &number) != REX_OK ||
+        !rex_runtime_omp()->is_present(address, number))
+        return NULL;
+    return address_of_present(address, number);
+}
+
+void *rex_device_alloc(size_t size, int64_t device)
+{
+    int number = 0;
+    if (rex_device_count() == 0) {
+        none_registered("rex_device_alloc");
+        return NULL;
+    }
+    if (rex_device_resolve(device, &number) != REX_OK ||
+        rex_device_lost(number, "rex_device_alloc") != REX_OK)
+        return NULL;
+    void *memory = rex_runtime_omp()->alloc(size, number);
+    if (memory == NULL)
+        rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has no %zu bytes", number, size);
+    return memory;
+}
+
+void rex_device_free(void *memory, int64_t device)
+{
+    int number = 0;
+    if (memory == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)
+        return;
+    if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0)
+        rex_pending_wait(NULL, number, "rex_device_free");
+    /* which the wait may have found out */
+    if (rex_device_lost(number, "rex_device_free") == REX_OK)
+        rex_runtime_omp()->free(memory, number);
+}
+
+static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,
+                const char *caller)
+{
+    int number = 0, host = rex_device_count();
+    if (host == 0)
+        return none_registered(caller);
+    if (to == NULL || from == NULL)
+        return rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
+                        to == NULL ? "the destination" : "the source");
+    int result = rex_device_resolve(device, &number);
+    if (result == REX_OK)
+        result = rex_device_lost(number, caller);
+    if (result != REX_OK || size == 0)
+        return result;
+    uint64_t begin = rex_phase_begin();
+    if (rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
+                                to_host ? number : host) != 0)
+        return rex_fail(REX_ERUNTIME,
+                        "%s: libomptarget could not copy %zu bytes between the host and device %d",
+                        caller, size, number);
+    if (begin != 0)
+        rex_copy_took(begin, size, to_host, number);
+    return REX_OK;
+}
+
+int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device)
+{
+    return copy(to, 0, from, size, device, "rex_device_copy_to");
+}
+
+int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device)
+{
+    return copy(to, 1, from, size, device, "rex_device_copy_from");
+}

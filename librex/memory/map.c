@@ -1,0 +1,213 @@
+/*
+ * map.c - the dynamic form of a map: count, allocate once, fill.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/cursor.h"
+#include "base/error.h"
+
+int32_t rex_cursor_row(const struct rex_cursor *cursor)
+{
+    return (int32_t)cursor->row;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static int64_t parent_of(int64_t type)
+{
+    return (int64_t)((uint64_t)type >> 48) - 1;
+}
+
+/* The columns, of which all are 8 bytes wide. */
+static struct rex_map map_of(const struct rex_cursor *cursor)
+{
+    void **storage = cursor->columns;
+    int64_t rows = cursor->capacity;
+    return (struct rex_map){(int32_t)rows,
+                            storage,
+                            storage + rows,
+                            (int64_t *)(storage + 2 * rows),
+                            (int64_t *)(storage + 3 * rows),
+                            NULL,
+                            storage};
+}
+
+static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
+{
+    int64_t parent = parent_of(row->type);
+    if (row->size < 0)
+        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", (long long)cursor->row,
+                        (long long)row->size);
+    if (parent >= cursor->row)
+        return rex_fail(REX_EINVAL,
+                        "map row %lld is a member of row %lld, which does not come before it",
+                        (long long)cursor->row, (long long)parent);
+    if (parent > REX_PARENT_MAX)
+        return rex_fail(REX_EINVAL,
+                        "map row %lld is a member of row %lld, and at most %d can be named",
+                        (long long)cursor->row, (long long)parent, REX_PARENT_MAX);
+    if (cursor->row >= INT32_MAX)
+        return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
+    return REX_OK;
+}
+
+int rex_push_row(struct rex_cursor *cursor, struct rex_row row)
+{
+    int result = check_row(cursor, &row);
+    if (result != REX_OK)
+        return result;
+    if (cursor->columns != NULL && cursor->row >= cursor->capacity)
+        return rex_fail(
+            REX_EINVAL,
+            "the row function pushes more rows when it fills the map than the %lld that it counted",
+            (long long)cursor->capacity);
+    row = rex_row_inside(cursor, row);
+    if (cursor->depth > 0 && row.begin == NULL && row.size > 0 &&
+        !(row.type & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)))
+        return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL",
+                        (long long)cursor->row, (long long)row.size);
+    if (cursor->handle != NULL)
+        rex_push_to_runtime(cursor, &row);
+    if (cursor->columns != NULL) {
+        struct rex_map map = map_of(cursor);
+        map.base[cursor->row] = row.base;
+        map.begin[cursor->row] = row.begin;
+        map.sizes[cursor->row] = row.size;
+        map.types[cursor->row] = row.type;
+    }
+    cursor->row++;
+    return REX_OK;
+}
+
+static int push_map(struct rex_cursor *cursor, const struct rex_map *map)
+{
+    int64_t first = cursor->row;
+    int result = REX_OK;
+    for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++) {
+        struct rex_row row = {map->base[i], map->begin[i], map->sizes[i], map->types[i]};
+        int64_t parent = parent_of(row.type);
+        if (parent >= 0 && parent + first > REX_PARENT_MAX)
+            return rex_fail(
+                REX_EINVAL,
+                "map row %lld: its parent would be row %lld, and at most %d can be named",
+                (long long)cursor->row, (long long)(parent + first), REX_PARENT_MAX);
+        if (parent >= 0)
+            row.type = (row.type & ~REX_TYPE_MEMBER_MASK) | REX_TYPE_MEMBER_OF(parent + first);
+        result = rex_push(cursor, row);
+    }
+    return result;
+}
+
+/* ---- the two passes -------------------------------------------------------------------------- */
+
+struct build {
+    const struct rex_map *prefix, *suffix;
+    rex_rows *rows;
+    void *context;
+};
+
+static int pass(struct rex_cursor *cursor, const struct build *build)
+{
+    int result = push_map(cursor, build->prefix);
+    if (result == REX_OK && build->rows != NULL)
+        result = build->rows(cursor, build->context);
+    if (result == REX_OK)
+        result = push_map(cursor, build->suffix);
+    return result;
+}
+
+static bool has_mappers(const struct rex_map *map)
+{
+    return map != NULL && map->count > 0 && map->mappers != NULL;
+}
+
+/* The column of mappers is there where one of the fixed parts has it. */
+static int allocate(struct rex_cursor *cursor, const struct build *build)
+{
+    size_t count = (size_t)cursor->row,
+           columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4;
+    /* one row more, so that an empty map has columns too */
+    cursor->columns = calloc(count + 1, columns * sizeof *cursor->columns);
+    cursor->capacity = cursor->row;
+    return cursor->columns != NULL
+               ? REX_OK
+               : rex_fail_memory((count + 1) * columns * sizeof *cursor->columns,
+                                 "the rows of a map");
+}
+
+static void copy_mappers(struct rex_map *map, const struct build *build)
+{
+    if (!has_mappers(build->prefix) && !has_mappers(build->suffix))
+        return;
+    map->mappers = (void **)map->storage + 4 * (size_t)map->count;
+    if (has_mappers(build->prefix))
+        memcpy(map->mappers, build->prefix->mappers,
+               (size_t)build->prefix->count * sizeof *map->mappers);
+    if (has_mappers(build->suffix))
+        memcpy(map->mappers + (map->count - build->suffix->count), build->suffix->mappers,
+               (size_t)build->suffix->count * sizeof *map->mappers);
+}
+
+static int check_fixed(const struct rex_map *map, const char *which)
+{
+    if (map == NULL || map->count == 0)
+        return REX_OK;
+    if (map->count < 0)
+        return rex_fail(REX_EINVAL, "rex_map_build: a %s with a negative number of rows, %d", which,
+                        map->count);
+    if (map->base == NULL || map->begin == NULL || map->sizes == NULL || map->types == NULL)
+        return rex_fail(REX_EINVAL, "rex_map_build: a %s of %d rows with a column that is NULL",
+                        which, map->count);
+    return REX_OK;
+}
+
+static int fill(struct rex_cursor *cursor, const struct build *build)
+{
+    cursor->row = 0;
+    cursor->plain = cursor->capacity;
+    int result = pass(cursor, build);
+    if (result == REX_OK && cursor->row != cursor->capacity)
+        result = rex_fail(
+            REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
+            (long long)cursor->capacity, (long long)cursor->row);
+    return result;
+}
+
+int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *rows, void *context,
+                  const struct rex_map *suffix)
+{
+    struct build build = {prefix, suffix, rows, context};
+    struct rex_cursor cursor = {.plain = INT32_MAX};
+    if (map == NULL)
+        return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
+    int result = check_fixed(prefix, "prefix");
+    if (result == REX_OK)
+        result = check_fixed(suffix, "suffix");
+    if (result == REX_OK)
+        result = pass(&cursor, &build);
+    if (result == REX_OK)
+        result = allocate(&cursor, &build);
+    if (result == REX_OK)
+        result = fill(&cursor, &build);
+    if (result != REX_OK) {
+        free(cursor.columns);
+        return result;
+    }
+    struct rex_map built = map_of(&cursor);
+    copy_mappers(&built, &build);
+    *map = built;
+    return REX_OK;
+}
+
+void rex_map_free(struct rex_map *map)
+{
+    if (map == NULL || map->storage == NULL)
+        return;
+    free(map->storage);
+    memset(map, 0, sizeof *map);
+}

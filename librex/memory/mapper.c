@@ -1,0 +1,122 @@
+/*
+ * mapper.c - sections through mappers: expanded into a map, or on the runtime's request.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory/cursor.h"
+#include "base/error.h"
+#include "omp/forward.h"
+
+#define DEEPEST 64
+
+/* What a section says of its elements besides what is copied. */
+#define PASSED_ON \
+    (REX_TYPE_ALWAYS | REX_TYPE_DELETE | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD)
+
+/*
+ * The rows of an element are members of the section's row. Otherwise each would count as a
+ * reference of its own to memory that the section has just allocated, so that nothing is copied,
+ * and the pointers of pointees would stay mapped for good (LLVM 14 to 22).
+ */
+struct rex_row rex_row_inside(const struct rex_cursor *cursor, struct rex_row row)
+{
+    if (cursor->depth > 0) {
+        row.type &= ~REX_TYPE_PARAMETER & (~REX_TYPE_TOFROM | (cursor->section & REX_TYPE_TOFROM));
+        row.type |= cursor->section & PASSED_ON;
+        if ((row.type & REX_TYPE_MEMBER_MASK) == 0)
+            row.type |= REX_TYPE_MEMBER_OF(cursor->parent);
+    }
+    return row;
+}
+
+static int check_section(const struct rex_cursor *cursor, rex_mapper *mapper,
+                         const struct rex_row *section, int64_t element_size)
+{
+    if (mapper == NULL)
+        return rex_fail(REX_EINVAL, "map row %lld: the mapper is NULL", (long long)cursor->row);
+    if (element_size <= 0 || section->size < 0 || section->size % element_size != 0)
+        return rex_fail(
+            REX_EINVAL,
+            "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
+            (long long)cursor->row, (long long)section->size, (long long)element_size);
+    if (section->begin == NULL && section->size > 0)
+        return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL",
+                        (long long)cursor->row, (long long)(section->size / element_size));
+    if (cursor->depth >= DEEPEST)
+        return rex_fail(REX_EINVAL,
+                        "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
+    if (cursor->depth == 0 && cursor->row > REX_PARENT_MAX)
+        return rex_fail(REX_EINVAL,
+                        "map row %lld: a section with a mapper needs a row that its elements can "
+                        "name, and that ends at %d",
+                        (long long)cursor->row, REX_PARENT_MAX);
+    return REX_OK;
+}
+
+static int push_elements(struct rex_cursor *cursor, rex_mapper *mapper,
+                         const struct rex_row *section, int64_t element_size)
+{
+    int64_t around = cursor->section, parent = cursor->parent, own = cursor->row - 1;
+    int result = REX_OK;
+    cursor->section = cursor->depth > 0 ? rex_row_inside(cursor, *section).type : section->type;
+    /*
+     * Rows far down cannot be named: the section around will do, since libomptarget asks whether a
+     * row is a member, not of what.
+     */
+    cursor->parent = own <= REX_PARENT_MAX ? own : parent;
+    int64_t plain = cursor->plain;
+    cursor->depth++;
+    /* What is only counted need not be looked at. */
+    cursor->plain = cursor->columns != NULL ? 0 : plain;
+    for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size)
+        result = mapper(cursor, (char *)section->begin + at);
+    cursor->depth--;
+    cursor->plain = plain;
+    cursor->section = around;
+    cursor->parent = parent;
+    return result;
+}
+
+int rex_map_elements(struct rex_cursor *cursor, rex_mapper *mapper, struct rex_row section,
+                     int64_t element_size)
+{
+    int result = check_section(cursor, mapper, &section, element_size);
+    if (result != REX_OK)
+        return result;
+    /* One allocation for the section, so that its elements are neighbours on the device too. */
+    struct rex_row whole = section;
+    whole.type = (whole.type & ~REX_TYPE_TOFROM) | REX_TYPE_IMPLICIT;
+    result = rex_push(cursor, whole);
+    return result == REX_OK ? push_elements(cursor, mapper, &section, element_size) : result;
+}
+
+/* ---- called by libomptarget ------------------------------------------------------------------ */
+
+void rex_push_to_runtime(const struct rex_cursor *cursor, const struct rex_row *row)
+{
+    REX_REAL(push_mapper_component)
+    (cursor->handle, row->base, row->begin, row->size, row->type, NULL);
+}
+
+void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
+                         void *begin, int64_t size, int64_t type)
+{
+    struct rex_cursor cursor = {.handle = handle};
+    struct rex_row section = {base, begin, size, type};
+    /*
+     * LLVM 14 to 22 never count the first component of a mapper's call, so that it stays mapped for
+     * good: let that be one of nothing. Rows are numbered from what is there already, so that
+     * members name their parents.
+     */
+    REX_REAL(push_mapper_component)
+    (handle, NULL, NULL, 0, 0, NULL);
+    cursor.row = REX_REAL(mapper_num_components)
+    (handle);
+    int result = rex_map_elements(&cursor, mapper, section, element_size);
+    /* A mapper of the program's may return an error that nobody has recorded. */
+    if (result != REX_OK && rex_last_error_code() != result)
+        rex_fail(
+            result,
+            "a mapper that libomptarget called returned %d (%s): what comes after is not mapped",
+            result, rex_error_name(result));
+}

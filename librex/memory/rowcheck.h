@@ -1,0 +1,54 @@
+/*
+ * rowcheck.h - what is wrong with a row before libomptarget sees it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_ROWCHECK_H
+#define REX_INTERNAL_ROWCHECK_H
+
+#include "memory/devicememory.h"
+#include "rex/map.h"
+
+enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
+
+/* Rows of these are no memory that is looked up. */
+#define REX_TYPE_NOT_MAPPED (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)
+
+static inline int rex_row_has(int64_t type, int64_t bits)
+{
+    return (type & bits) != 0;
+}
+
+/* The row that a row of TYPE is a member of; -1: of none. */
+static inline int64_t rex_row_parent(int64_t type)
+{
+    return (int64_t)((uint64_t)type >> 48) - 1;
+}
+
+/* Row I copies nothing itself: it spans the members that follow. */
+static inline int rex_row_is_parent(const struct rex_map *map, int32_t i)
+{
+    return i + 1 < map->count && rex_row_parent(map->types[i + 1]) == i;
+}
+
+/* Whether row ROW maps SIZE bytes at ADDRESS. */
+static inline int rex_row_contains(const struct rex_map *map, int32_t row, const void *address,
+                                   int64_t size)
+{
+    uint64_t into = (uintptr_t)address - (uintptr_t)map->begin[row],
+             all = (uint64_t)map->sizes[row];
+    return !rex_row_has(map->types[row], REX_TYPE_NOT_MAPPED) && into <= all &&
+           (uint64_t)size <= all - into;
+}
+
+/* Check shape and types of MAP; WHAT begins the message. 0 or REX_EINVAL. */
+int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
+
+/* presence.c: check MAP against what is mapped on device NUMBER: 0, REX_EABSENT or REX_EOVERLAP. */
+int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
+                       const char *what);
+
+/* As rex_memory_presence(), after the image has been loaded on the device: that maps globals. */
+enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
+
+#endif

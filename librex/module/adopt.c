@@ -1,0 +1,314 @@
+/*
+ * adopt.c - the exported registration: descriptors that come from other compilers' code.
+ *
+ * Where REX_ADOPT is on, as under rex-run, libomptarget gets a copy of the descriptor that suits
+ * it, and the GPUs that the images are for get their wait policy first. The program's own
+ * descriptor, images and entries lie in memory that may be read-only and are never written. Where
+ * it is off, the descriptor goes through as it is: a program that has its own librex beside a
+ * library that clang built is not to be surprised.
+ *
+ * Nothing of a copy is ever freed: see struct rex_record and rex_keep().
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "module/adopt.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "image/container.h"
+#include "omp/mapping.h"
+#include "module/entryform.h"
+#include "module/kernelname.h"
+#include "module/moduleimage.h"
+#include "module/registration.h"
+#include "module/retained.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
+
+/* A descriptor that came through, and what libomptarget was given for it. */
+struct adopted {
+    struct adopted *next;
+    const struct __tgt_bin_desc *original;
+    struct __tgt_bin_desc *given; /* the original, or &copy */
+    bool registered;
+    struct __tgt_bin_desc copy;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct adopted *all; /* the newest first */
+
+void rex_adopted_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
+
+static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
+                                   const struct __tgt_offload_entry *end)
+{
+    /* By number: the newer form of entries is no multiple of this struct. */
+    size_t size =
+        (uintptr_t)end > (uintptr_t)begin ? (size_t)((uintptr_t)end - (uintptr_t)begin) : 0;
+    return (struct rex_entries){begin, size};
+}
+
+/* ---- images ---------------------------------------------------------------------------------- */
+
+/* The images of a copy while it grows. */
+struct growing {
+    const struct rex_release *release;
+    struct __tgt_bin_desc *copy;
+    const char *binary; /* file that the descriptor is in */
+    int room;           /* for images */
+};
+
+/*
+ * One image, raw: fit it in place, and get the GPUs that it is for ready. What cannot be fitted
+ * goes to libomptarget as it is.
+ */
+static void fit(const struct growing *growing, unsigned char *bytes, size_t size)
+{
+    char name[PATH_MAX + 32];
+    snprintf(name, sizeof name, "%d of %s", growing->copy->NumDeviceImages + 1, growing->binary);
+    rex_image_fit_header(bytes, size, name, growing->release);
+    unsigned architecture = rex_cubin_architecture(bytes, size);
+    if (architecture > 0 && !rex_runtime_disabled())
+        /* never undone: libomptarget uses the device until the process ends */
+        rex_context_activate(architecture);
+}
+
+static void fit_all(const struct growing *growing, unsigned char *bytes, size_t size)
+{
+    size_t count = rex_container_images(bytes, size);
+    struct rex_span span;
+    if (count == 0)
+        fit(growing, bytes, size);
+    for (size_t i = 0; i < count; i++)
+        if (rex_container_image(bytes, size, i, &span) == 0)
+            fit(growing, bytes + span.offset, span.size);
+}
+
+/* Bytes of our own that are fitted and stay; NULL: out of memory. */
+static unsigned char *fitted_copy(const struct growing *growing, const void *image, size_t size)
+{
+    unsigned char *bytes = malloc(size > 0 ? size : 1), *same;
+    if (bytes == NULL)
+        return NULL;
+    memcpy(bytes, image, size);
+    fit_all(growing, bytes, size);
+    same = rex_kept(bytes, size);
+    if (same == NULL && rex_keep(bytes, size) == REX_OK)
+        return bytes;
+    free(bytes);
+    return same;
+}
+
+static void add_image(struct growing *growing, unsigned char *bytes, size_t size,
+                      const struct rex_entries *entries)
+{
+    if (growing->copy->NumDeviceImages == growing->room)
+        return;
+    char *begin = (char *)(uintptr_t)entries->begin;
+    growing->copy->DeviceImages[growing->copy->NumDeviceImages++] = (struct __tgt_device_image){
+        bytes, bytes + size, (void *)begin, (void *)(begin + entries->size)};
+}
+
+/*
+ * Number of images that take the place of one: those of a container that the release does not open.
+ */
+static size_t opened(const struct rex_release *release, const unsigned char *bytes, size_t size)
+{
+    uint32_t version = rex_container_version(bytes, size);
+    return version == 0 || version <= release->newest_container ? 0
+                                                                : rex_container_images(bytes, size);
+}
+
+static size_t size_of(const struct __tgt_device_image *image)
+{
+    const unsigned char *begin = image->ImageStart, *end = image->ImageEnd;
+    return end > begin ? (size_t)(end - begin) : 0;
+}
+
+static int copy_image(struct growing *growing, const struct __tgt_device_image *image,
+                      const struct rex_entries *entries)
+{
+    size_t size = size_of(image);
+    unsigned char *bytes = fitted_copy(growing, image->ImageStart, size);
+    if (bytes == NULL)
+        return -1;
+    size_t count = opened(growing->release, bytes, size);
+    struct rex_span span;
+    if (count == 0)
+        add_image(growing, bytes, size, entries);
+    for (size_t i = 0; i < count; i++)
+        if (rex_container_image(bytes, size, i, &span) == 0)
+            add_image(growing, bytes + span.offset, span.size, entries);
+    return 0;
+}
+
+/* ---- a descriptor ---------------------------------------------------------------------------- */
+
+static int64_t count_images(const struct rex_release *release,
+                            const struct __tgt_bin_desc *descriptor)
+{
+    int64_t count = 0;
+    for (int i = 0; i < descriptor->NumDeviceImages; i++) {
+        const struct __tgt_device_image *image = &descriptor->DeviceImages[i];
+        size_t inside = opened(release, image->ImageStart, size_of(image));
+        count += inside > 0 ? (int64_t)inside : 1;
+    }
+    return count;
+}
+
+/* Entries of an image: in all that clang builds, those of the host. */
+static int entries_for(const struct growing *growing, const struct __tgt_bin_desc *descriptor,
+                       const struct __tgt_device_image *image, const struct rex_entries *host,
+                       struct rex_entries *entries)
+{
+    *entries = *host;
+    if (image->EntriesBegin == descriptor->HostEntriesBegin &&
+        image->EntriesEnd == descriptor->HostEntriesEnd)
+        return 0;
+    return rex_entries_copy(table_of(image->EntriesBegin, image->EntriesEnd),
+                            growing->release->old_entries_only, entries);
+}
+
+static int copy_descriptor(struct growing *growing, const struct __tgt_bin_desc *descriptor)
+{
+    struct rex_entries host = table_of(descriptor->HostEntriesBegin, descriptor->HostEntriesEnd),
+                       entries;
+    int64_t images = count_images(growing->release, descriptor);
+    if (images > INT32_MAX ||
+        rex_entries_copy(host, growing->release->old_entries_only, &host) != 0)
+        return -1;
+    char *begin = (char *)(uintptr_t)host.begin;
+    *growing->copy =
+        (struct __tgt_bin_desc){0, calloc((size_t)images + 1, sizeof(struct __tgt_device_image)),
+                                (void *)begin, (void *)(begin + host.size)};
+    growing->room = (int)images;
+    if (growing->copy->DeviceImages == NULL)
+        return -1;
+    for (int i = 0; i < descriptor->NumDeviceImages; i++) {
+        const struct __tgt_device_image *image = &descriptor->DeviceImages[i];
+        if (entries_for(growing, descriptor, image, &host, &entries) != 0 ||
+            copy_image(growing, image, &entries) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool wanted(void)
+{
+    char value[REX_CONFIG_MAX];
+    if (!rex_config(REX_OPTION_ADOPT, value) || strcasecmp(value, "off") == 0)
+        return false;
+    if (strcasecmp(value, "on") == 0)
+        return true;
+    rex_log(REX_LOG_WARN, "%s=%s is neither on nor off; off is used",
+            rex_config_variable(REX_OPTION_ADOPT), value);
+    return false;
+}
+
+static void adopt(struct adopted *adopted)
+{
+    Dl_info info;
+    const char *binary = dladdr(adopted->original, &info) != 0 && info.dli_fname != NULL
+                             ? info.dli_fname
+                             : "the program";
+    struct growing growing = {.release = rex_runtime(), .copy = &adopted->copy, .binary = binary};
+    uint64_t begin = rex_phase_begin();
+    /* What was copied before memory ran out is small change in a process that is out of memory. */
+    if (copy_descriptor(&growing, adopted->original) != 0) {
+        rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is",
+                 binary);
+        return;
+    }
+    adopted->given = &adopted->copy;
+    rex_phase_end(begin, "adopt", binary);
+    rex_log(REX_LOG_INFO, "adopted the offload code of %s, %d device image%s", binary,
+            adopted->copy.NumDeviceImages, adopted->copy.NumDeviceImages == 1 ? "" : "s");
+}
+
+/* ---- registered, by whom librex does not know ------------------------------------------------ */
+
+static struct __tgt_bin_desc *come(struct __tgt_bin_desc *descriptor)
+{
+    struct adopted *adopted = calloc(1, sizeof *adopted);
+    if (adopted == NULL)
+        return descriptor;
+    adopted->original = adopted->given = descriptor;
+    adopted->registered = true;
+    if (wanted() && rex_runtime_bind() == REX_OK)
+        adopt(adopted);
+    rex_lock(&lock);
+    adopted->next = all;
+    all = adopted;
+    rex_unlock(&lock);
+    return adopted->given;
+}
+
+static struct __tgt_bin_desc *go(struct __tgt_bin_desc *descriptor)
+{
+    struct __tgt_bin_desc *given = descriptor;
+    rex_lock(&lock);
+    struct adopted *adopted = all;
+    while (adopted != NULL && !(adopted->registered && adopted->original == descriptor))
+        adopted = adopted->next;
+    if (adopted != NULL) {
+        adopted->registered = false;
+        given = adopted->given;
+    }
+    rex_unlock(&lock);
+    return given;
+}
+
+const char *rex_adopted_name(const void *key)
+{
+    const char *name = NULL;
+    rex_lock(&lock);
+    for (const struct adopted *adopted = all; adopted != NULL && name == NULL;
+         adopted = adopted->next)
+        if (adopted->registered)
+            name = rex_entries_name(
+                table_of(adopted->given->HostEntriesBegin, adopted->given->HostEntriesEnd), key);
+    rex_unlock(&lock);
+    return name;
+}
+
+__attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
+__attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
+
+void __tgt_register_lib(struct __tgt_bin_desc *desc)
+{
+    rex_trace_names(rex_kernel_name);
+    REX_REAL(register_lib)
+    (desc != NULL ? come(desc) : NULL);
+}
+
+void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
+{
+    REX_REAL(unregister_lib)
+    (go(desc));
+    rex_mapping_ended();
+}
+
+/* ---- a kernel by its host key ---------------------------------------------------------------- */
+
+const char *rex_kernel_name(const void *key)
+{
+    const struct rex_module *module = rex_modules_find(key);
+    const struct rex_registration *registration =
+        module != NULL ? rex_registration_of(module) : NULL;
+    int64_t position = registration != NULL ? rex_table_find(&registration->table, key) : -1;
+    return position >= 0 ? registration->table.entries[position].name : rex_adopted_name(key);
+}

@@ -1,0 +1,273 @@
+/*
+ * module.c - registration of modules, once, whoever asks and however many at a time, and its end.
+ *
+ * `state` of a module is the number of the attempt and, in its two low bits, what it came to:
+ *
+ *     UNREGISTERED -> BUSY -> REGISTERED -> BUSY -> UNREGISTERED
+ *                          -> UNREGISTERED (the attempt failed)
+ *
+ * The thread whose compare-and-swap makes it BUSY does the work; the others yield until it is done
+ * and share its result.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/context.h"
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "cuda/lost.h"
+#include "omp/mapping.h"
+#include "omp/pending.h"
+#include "module/register.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
+
+enum { UNREGISTERED, BUSY, REGISTERED, STATE_MASK = 3, NEXT_ATTEMPT = 4 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the failures */
+
+/* ---- children of a fork ---------------------------------------------------------------------- */
+
+/*
+ * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. Nor
+ * is the thread that was registering a module, which nobody would wait for in vain.
+ */
+static void end_in_child(void)
+{
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        struct rex_registration *registration = module->registration;
+        bool registered = module->packet_rules != 0;
+        if ((!registered || registration->on_host) && (module->state & STATE_MASK) != BUSY)
+            continue;
+        if (registered)
+            rex_devices_registered(-1);
+        registration->forked = true;
+        registration->queue_images = NULL; /* the driver's handles mean nothing here */
+        registration->unload = NULL;
+        module->packet_rules = 0;
+        module->state = (module->state & ~(uintptr_t)STATE_MASK) | UNREGISTERED;
+    }
+}
+
+void rex_module_fork(enum rex_fork when)
+{
+    if (when == REX_FORK_IN_CHILD)
+        end_in_child();
+    rex_fork_take(&lock, when);
+}
+
+/* ---- the state ------------------------------------------------------------------------------- */
+
+static void publish(struct rex_registration *registration, struct __tgt_bin_desc *descriptor)
+{
+    struct rex_module *module = registration->module;
+    if (module->descriptor != NULL)
+        __atomic_store_n(module->descriptor, descriptor, __ATOMIC_RELEASE);
+    if (descriptor != NULL)
+        rex_devices_registered(1);
+    __atomic_store_n(&module->packet_rules, descriptor != NULL ? (uintptr_t)registration : 0,
+                     __ATOMIC_RELEASE);
+    if (descriptor == NULL)
+        rex_devices_registered(-1);
+}
+
+static void note_failure(struct rex_registration *registration, uintptr_t number, int result)
+{
+    char *message = strdup(rex_last_error());
+    rex_lock(&lock);
+    free(registration->failure_message);
+    registration->failure_message = message;
+    registration->failure = result;
+    registration->failed_attempt = number;
+    rex_unlock(&lock);
+}
+
+/* The failure of attempt NUMBER, as the waiting thread's own; 0 if that attempt did not fail. */
+static int shared_failure(struct rex_registration *registration, uintptr_t number)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    if (registration->failed_attempt == number)
+        result = rex_fail_again(registration->failure, registration->failure_message != NULL
+                                                           ? registration->failure_message
+                                                           : "out of memory");
+    rex_unlock(&lock);
+    return result;
+}
+
+/*
+ * The attempts that the thread is in: the program's own function for the log may begin another one.
+ */
+struct attempt {
+    const struct attempt *outer;
+    const struct rex_registration *registration;
+};
+static __thread const struct attempt *attempts;
+
+static int check_attempts(const struct rex_registration *registration)
+{
+    for (const struct attempt *attempt = attempts; attempt != NULL; attempt = attempt->outer)
+        if (attempt->registration == registration)
+            return rex_fail(
+                REX_EINVAL,
+                "a module cannot be used by the log's function while it is being registered");
+    return REX_OK;
+}
+
+/* Do the work of attempt NUMBER, with the state BUSY. */
+static int work(struct rex_registration *registration, uintptr_t number, const char *name)
+{
+    struct attempt this = {attempts, registration};
+    attempts = &this;
+    int result = rex_register(registration, name);
+    attempts = this.outer;
+    if (result == REX_OK)
+        publish(registration, &registration->record->descriptor);
+    else
+        note_failure(registration, number, result);
+    __atomic_store_n(&registration->module->state,
+                     number | (result == REX_OK ? REGISTERED : UNREGISTERED), __ATOMIC_RELEASE);
+    return result;
+}
+
+/* Wait for the attempt that made the state BUSY. Its failure, or 0: look at the state again. */
+static int await(struct rex_registration *registration, uintptr_t busy)
+{
+    while (__atomic_load_n(&registration->module->state, __ATOMIC_ACQUIRE) == busy)
+        sched_yield();
+    return shared_failure(registration, busy & ~(uintptr_t)STATE_MASK);
+}
+
+static int register_as(struct rex_module *module, const char *name)
+{
+    struct rex_registration *registration = rex_modules_know(module);
+    int result = REX_OK;
+    if (registration == NULL)
+        return REX_ENOMEM;
+    while (result == REX_OK) {
+        uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
+        uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
+        if ((state & STATE_MASK) == REGISTERED)
+            return REX_OK;
+        if ((state & STATE_MASK) == BUSY)
+            result =
+                check_attempts(registration) == REX_OK ? await(registration, state) : REX_EINVAL;
+        else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0,
+                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return work(registration, number, name);
+    }
+    return result;
+}
+
+int rex_module_register(struct rex_module *module)
+{
+    if (module != NULL && rex_registration_of(module) != NULL)
+        return REX_OK;
+    int result = rex_module_check(module, "rex_module_register");
+    return result == REX_OK ? register_as(module, NULL) : result;
+}
+
+struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, const char *name)
+{
+    if (rex_module_check(module, "rex_module_register_image") != REX_OK ||
+        register_as(module, name) != REX_OK)
+        return NULL;
+    struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL) {
+        rex_fail(REX_EINVAL, "rex_module_register_image: another thread unregistered the module");
+        return NULL;
+    }
+    const char *slash = strrchr(registration->image_path, '/');
+    if (name != NULL && strcmp(name, registration->image_path) != 0 &&
+        (slash == NULL || strcmp(name, slash + 1) != 0))
+        rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", name,
+                registration->image_path);
+    return &registration->record->descriptor;
+}
+
+/* ---- load, and the end ----------------------------------------------------------------------- */
+
+int rex_module_init(struct rex_module *module)
+{
+    int result = rex_module_register(module);
+    if (result != REX_OK || rex_runtime_disabled())
+        return result;
+    if ((result = rex_device_check_default()) != REX_OK ||
+        (result = rex_device_lost(rex_runtime_default_device(), "the load of an image")) != REX_OK)
+        return result;
+    uint64_t begin = rex_phase_begin();
+    rex_device_used(rex_runtime());
+    rex_trace_depth++;
+    /* An empty region loads the image, on every release. */
+    REX_REAL(target_data_begin)
+    (-1, 0, NULL, NULL, NULL, NULL);
+    rex_trace_depth--;
+    rex_phase_end(begin, "load image", rex_module_image_path(module));
+    return REX_OK;
+}
+
+static void unmap_globals(const struct rex_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->entries[i].size > 0 && !rex_runtime_disabled())
+            rex_runtime_unmap_global(table->entries[i].addr);
+}
+
+/* Is no other module registered? From LLVM 19 on all mappings end with the last one. */
+static bool is_last(const struct rex_registration *registration)
+{
+    for (const struct rex_module *module = rex_modules_first(); module != NULL;
+         module = module->next)
+        if (module != registration->module && rex_registration_of(module) != NULL)
+            return false;
+    return true;
+}
+
+int rex_module_fini(struct rex_module *module)
+{
+    int result = rex_module_check(module, "rex_module_fini");
+    struct rex_registration *registration = result == REX_OK ? rex_registration_of(module) : NULL;
+    if (registration == NULL)
+        return result;
+    uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
+    uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
+    if ((state & STATE_MASK) != REGISTERED ||
+        !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        return REX_OK; /* another thread is ending it */
+    if ((result = rex_pending_unload(registration, is_last(registration))) != REX_OK) {
+        __atomic_store_n(&module->state, state, __ATOMIC_RELEASE);
+        return result;
+    }
+    if (registration->unload != NULL)
+        registration->unload(registration);
+    publish(registration, NULL);
+    unmap_globals(&registration->table);
+    REX_REAL(unregister_lib)
+    (&registration->record->descriptor);
+    rex_mapping_ended();
+    if (!registration->on_host)
+        rex_context_release();
+    rex_modules_release(registration);
+    __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);
+    return REX_OK;
+}
+
+const char *rex_module_image_path(const struct rex_module *module)
+{
+    const struct rex_registration *registration =
+        module != NULL ? rex_registration_of(module) : NULL;
+    return registration != NULL ? registration->image_path : "";
+}
+
+int rex_module_on_host(const struct rex_module *module)
+{
+    const struct rex_registration *registration =
+        module != NULL ? rex_registration_of(module) : NULL;
+    return registration != NULL && registration->on_host;
+}

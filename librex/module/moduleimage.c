@@ -1,0 +1,323 @@
+/*
+ * moduleimage.c - from a module's names to the one image that the bound runtime accepts.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "module/moduleimage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module/choose.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "cuda/driver.h"
+#include "base/error.h"
+#include "module/jit.h"
+#include "module/retained.h"
+#include "base/log.h"
+#include "module/imagefile.h"
+
+/* ---- bytes that stay ------------------------------------------------------------------------- */
+
+int rex_image_keep(struct rex_image *image)
+{
+    int result = image->kept ? REX_OK : rex_keep(image->bytes, image->size);
+    image->kept = result == REX_OK;
+    return result;
+}
+
+void rex_image_close(struct rex_image *image)
+{
+    rex_view_close(&image->view);
+    if (!image->kept)
+        free(image->bytes);
+    image->bytes = NULL;
+    if (image->holds_context)
+        rex_context_release();
+    image->holds_context = false;
+}
+
+/* ---- CUDA 13's header ------------------------------------------------------------------------ */
+
+/*
+ * nvcc 13 writes OSABI 0x41, ABI version 8 and the SM number in bits 8 to 15 of e_flags; LLVM 18
+ * to 21.1.1 know only the older form, which the driver still loads for up to sm_90a.
+ */
+int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
+                         const struct rex_release *release)
+{
+    Elf64_Ehdr header;
+    if (release->newest_old_header == 0 || size < sizeof header)
+        return REX_OK;
+    memcpy(&header, bytes, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_CUDA ||
+        header.e_ident[EI_OSABI] != 0x41 || header.e_ident[EI_ABIVERSION] != 8)
+        return REX_OK;
+    unsigned sm = header.e_flags >> 8 & 0xff;
+    if (sm > (unsigned)release->newest_old_header)
+        return release->new_header_refused ? rex_fail(REX_EUNSUPPORTED,
+                                                      "device image %s: LLVM %d refuses CUDA 13's "
+                                                      "CUBIN header, and sm_%u has no older "
+                                                      "form; LLVM 21.1.2 or later takes it",
+                                                      path, release->number, sm)
+                                           : REX_OK;
+    header.e_ident[EI_OSABI] = 0x33;
+    header.e_ident[EI_ABIVERSION] = 7;
+    header.e_flags = sm << 16 | 0x500 | sm;
+    memcpy(bytes, &header, sizeof header);
+    rex_log(REX_LOG_INFO,
+            "device image %s: CUDA 13's header rewritten for LLVM %d, in a private copy", path,
+            release->number);
+    return REX_OK;
+}
+
+/* ---- one image ------------------------------------------------------------------------------- */
+
+/*
+ * nvcc's images have none, and to look inside of them takes most of the time of a registration:
+ * once is enough.
+ */
+static bool may_have_exec_modes(const struct rex_image *image)
+{
+    struct rex_elf elf;
+    Elf64_Shdr symbols, names;
+    if (rex_elf_open(&elf, image->bytes, image->size) != 0 ||
+        rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) != 0 ||
+        rex_elf_section(&elf, symbols.sh_link, &names) != 0 || names.sh_type != SHT_STRTAB)
+        return true; /* who looks inside says what is wrong */
+    return memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
+                  sizeof REX_EXEC_MODE_SUFFIX) != NULL;
+}
+
+/*
+ * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds
+ * threads to the block, and 0, which REX writes, fails to load (16). Kernels here are launched as
+ * they are, so the symbols get a name that nobody looks for.
+ */
+static int hide_exec_modes(struct rex_image *image, const struct rex_release *release)
+{
+    struct rex_image_view view;
+    if (!release->exec_mode_obeyed || !may_have_exec_modes(image))
+        return REX_OK;
+    int result = rex_view_open(&view, image->bytes, image->size, image->path);
+    for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
+        const char *name = view.symbols[i].name;
+        if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)
+            continue;
+        rex_log(REX_LOG_INFO, "device image %s: %s renamed for LLVM %d, in a private copy",
+                image->path, name, release->number);
+        image->bytes[(const unsigned char *)name - image->bytes +
+                     (ptrdiff_t)(strlen(name) - strlen(REX_EXEC_MODE_SUFFIX))] = '.';
+    }
+    if (result == REX_OK)
+        rex_view_close(&view);
+    return result;
+}
+
+/* IMAGE owns its bytes: use those of an equal image that is kept already, then look inside. */
+static int look_inside(struct rex_image *image, const struct rex_release *release)
+{
+    int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
+    if (result == REX_OK)
+        result = hide_exec_modes(image, release);
+    if (result != REX_OK)
+        return result;
+    unsigned char *same = rex_kept(image->bytes, image->size);
+    if (same != NULL) {
+        free(image->bytes);
+        image->bytes = same;
+        image->kept = true;
+    }
+    return rex_view_open(&image->view, image->bytes, image->size, image->path);
+}
+
+/*
+ * From here on the image has bytes of its own: those of the file, or those that were in it. PTX
+ * gets a NUL behind it.
+ */
+static int take_bytes(struct rex_image *image, const struct rex_choice *choice)
+{
+    struct rex_source *source = choice->source;
+    snprintf(image->path, sizeof image->path, "%s", source->path);
+    if (!source->list.plain || source->list.entries[choice->index].item.kind == REX_IMAGE_PTX)
+        return rex_list_bytes(&source->list, choice->index, source->path, &image->bytes,
+                              &image->size);
+    image->bytes = source->file.bytes;
+    image->size = source->file.size;
+    source->file.bytes = NULL;
+    return REX_OK;
+}
+
+/* PTX becomes a CUBIN. */
+static int compile(struct rex_image *image, int gpu)
+{
+    unsigned char *cubin;
+    size_t size;
+    int result =
+        rex_jit(image->bytes, image->size, gpu, image->path, &cubin, &size, &image->holds_context);
+    if (result != REX_OK)
+        return result;
+    free(image->bytes);
+    image->bytes = cubin;
+    image->size = size;
+    return REX_OK;
+}
+
+static int open_choice(struct rex_image *image, const struct rex_choice *choice,
+                       const struct rex_release *release)
+{
+    const struct rex_source *source = choice->source;
+    bool ptx = source->list.entries[choice->index].item.kind == REX_IMAGE_PTX;
+    int result = take_bytes(image, choice);
+    if (result == REX_OK && ptx)
+        result = compile(image, choice->gpu);
+    if (result == REX_OK)
+        result = look_inside(image, release);
+    return result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST
+               ? rex_place_check_owner(image->path, &source->file)
+               : result;
+}
+
+static int check_device(const struct rex_image *image, const struct rex_release *release)
+{
+    unsigned sm = image->view.architecture;
+    if (image->view.kind == REX_IMAGE_HOST)
+        return release->host_argument_array
+                   ? rex_fail(REX_EUNSUPPORTED,
+                              "device image %s: the host device of LLVM %d calls kernels with one "
+                              "array of "
+                              "arguments, which no kernel of rex/kernel.h takes",
+                              image->path, release->number)
+                   : REX_OK;
+    if (rex_cuda_devices() == 0)
+        return rex_fail(
+            rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
+            "device image %s is for an NVIDIA GPU (sm_%u), and this process has none: %s",
+            image->path, sm, rex_cuda_why());
+    for (int i = 0; i < rex_cuda_devices(); i++)
+        if (rex_image_suits(sm, rex_cuda_architecture(i)))
+            return REX_OK;
+    return rex_fail(
+        REX_ENODEVICE,
+        "device image %s is for sm_%u, and the GPU is sm_%u: compile with nvcc -arch=sm_%u",
+        image->path, sm, rex_cuda_architecture(0), rex_cuda_architecture(0));
+}
+
+/* ---- the files and the bytes in memory ------------------------------------------------------- */
+
+static size_t bytes_between(const void *begin, const void *end)
+{
+    return (uintptr_t)end > (uintptr_t)begin ? (uintptr_t)end - (uintptr_t)begin : 0;
+}
+
+/*
+ * gold gives missing weak symbols the program's own address where it collects sections: begin and
+ * end are the same then.
+ */
+static bool is_there(const void *begin, const void *end)
+{
+    return begin != NULL && begin != end;
+}
+
+static int find_named(struct rex_sources *sources, const struct rex_module *module,
+                      const char *name)
+{
+    char configured[REX_CONFIG_MAX], binary[PATH_MAX];
+    const char *names = name;
+    if (names == NULL && rex_place_is_main(module, binary) &&
+        rex_config(REX_OPTION_CUBIN, configured))
+        names = configured;
+    sources->asked_for = names != NULL;
+    if (names == NULL)
+        names = module->image_name != NULL ? module->image_name : module->host_image_name;
+    return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
+}
+
+static int find_main(struct rex_sources *sources, const struct rex_module *module, const char *name)
+{
+    if (name != NULL || !is_there(module->image, module->image_end))
+        return find_named(sources, module, name);
+    size_t size = module->image_end != NULL ? bytes_between(module->image, module->image_end)
+                                            : module->image_size;
+    return rex_sources_add_memory(sources, module->image, size);
+}
+
+/* The host's image: 0, REX_ENOIMAGE where there is none, or an error. */
+static int find_host(struct rex_sources *host, const struct rex_module *module)
+{
+    if (is_there(module->host_image, module->host_image_end))
+        return rex_sources_add_memory(host, module->host_image,
+                                      bytes_between(module->host_image, module->host_image_end));
+    return module->host_image_name != NULL
+               ? rex_sources_add_files(host, module, module->host_image_name)
+               : REX_ENOIMAGE;
+}
+
+/* A program that runs on the CPU because its GPU is out of order should hear of it. */
+static void log_host(const struct rex_sources *host, const struct rex_module *module,
+                     bool gpu_image)
+{
+    enum rex_log_level level = gpu_image && rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO;
+    if (host->names == NULL)
+        rex_log(level, "the host image in memory is used: %s",
+                gpu_image ? rex_cuda_why() : "there is no other");
+    else
+        rex_log(level, "host image %s instead of %s: %s", host->list[0].path,
+                module->image_name != NULL ? module->image_name : "a CUBIN",
+                gpu_image ? rex_cuda_why() : "which does not exist");
+}
+
+/*
+ * The host's image takes the place of images that are not there, or for which there is no GPU:
+ * RESULT says which.
+ */
+static int turn_to_host(struct rex_sources *sources, const struct rex_module *module, int result)
+{
+    struct rex_sources host = {0};
+    int found = find_host(&host, module);
+    if (found == REX_OK) {
+        log_host(&host, module, result == REX_OK);
+        rex_sources_close(sources);
+        *sources = host;
+        return REX_OK;
+    }
+    if (found == REX_ENOIMAGE && result == REX_ENOIMAGE && host.missing.length > 0)
+        rex_report_add(&sources->missing, "%s%s", sources->missing.length > 0 ? ", " : "",
+                       host.missing.text);
+    rex_sources_close(&host);
+    return found == REX_ENOIMAGE ? result : found;
+}
+
+static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)
+{
+    int result = find_main(sources, module, name);
+    if (!sources->asked_for &&
+        (result == REX_ENOIMAGE || (result == REX_OK && rex_choose_lacks_gpu(sources))))
+        result = turn_to_host(sources, module, result);
+    if (result != REX_ENOIMAGE)
+        return result;
+    return sources->missing.length > 0 ? rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s",
+                                                  sources->names, sources->missing.text)
+                                       : rex_fail(REX_ENOIMAGE, "the module names no device image");
+}
+
+int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
+                   const struct rex_release *release)
+{
+    struct rex_sources sources = {0};
+    struct rex_choice choice;
+    memset(image, 0, sizeof *image);
+    int result = find(&sources, module, name);
+    if (result == REX_OK)
+        result = rex_choose(&sources, &choice);
+    if (result == REX_OK)
+        result = open_choice(image, &choice, release);
+    if (result == REX_OK)
+        result = check_device(image, release);
+    rex_sources_close(&sources);
+    if (result != REX_OK)
+        rex_image_close(image);
+    return result;
+}

@@ -1,0 +1,45 @@
+/*
+ * moduleimage.h - the one image to register.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_MODULEIMAGE_H
+#define REX_INTERNAL_MODULEIMAGE_H
+
+#include <limits.h>
+
+#include "module/choose.h"
+#include "omp/release.h"
+#include "rex/offload.h"
+#include "image/view.h"
+
+struct rex_image {
+    unsigned char *bytes;
+    size_t size;
+    struct rex_image_view view;
+    char path[PATH_MAX];
+    bool kept;          /* the bytes stay for the life of the process */
+    bool holds_context; /* of the GPU that compiled it, until it is closed */
+};
+
+/*
+ * Find, read and check the image of MODULE for RELEASE: NAME where not NULL, else what the module
+ * and the configuration say. 0 or an error. Close it with rex_image_close(), which keeps the bytes
+ * of an image that rex_image_keep() was called on.
+ */
+int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
+                   const struct rex_release *release);
+void rex_image_close(struct rex_image *image);
+
+/*
+ * Rewrite, in BYTES, CUDA 13's CUBIN header for a release that refuses it; PATH is what messages
+ * call the image. 0, also where there is nothing to do, or REX_EUNSUPPORTED where the release needs
+ * the older form and there is none; then nothing has changed.
+ */
+int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
+                         const struct rex_release *release);
+
+/* Keep the bytes as rex_keep() does. 0 or REX_ENOMEM. */
+int rex_image_keep(struct rex_image *image);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * modules.c - the modules that librex knows, whose key is whose, and the devices that there are for
+ * them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "module/imagefile.h"
+#include "module/registration.h"
+#include "omp/runtime.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and the claims */
+static struct rex_module *modules;
+
+ident_t rex_unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+
+/* ---- the list of modules --------------------------------------------------------------------- */
+
+struct rex_module *rex_modules_first(void)
+{
+    return __atomic_load_n(&modules, __ATOMIC_ACQUIRE);
+}
+
+static int has_key(const struct rex_module *module, const void *key)
+{
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (registration != NULL)
+        return rex_table_find(&registration->table, key) >= 0;
+    /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
+    bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
+    ptrdiff_t count =
+        module->entries_begin != NULL && aligned ? module->entries_end - module->entries_begin : 0;
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (module->entries_begin[i].addr == key)
+            return 1;
+    return 0;
+}
+
+struct rex_module *rex_modules_find(const void *key)
+{
+    struct rex_module *known = NULL;
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (has_key(module, key)) {
+            if (rex_registration_of(module) != NULL)
+                return module;
+            known = known != NULL ? known : module;
+        }
+    return known;
+}
+
+/*
+ * A shared object must not go away: its module is on our list, even if its registration fails, and
+ * libomptarget keeps its keys and names in tables that are never cleared.
+ */
+static void pin(const struct rex_module *module)
+{
+    char path[PATH_MAX];
+    if (!rex_place_is_main(module, path) &&
+        dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
+        rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
+}
+
+struct rex_registration *rex_modules_know(struct rex_module *module)
+{
+    struct rex_registration *known = __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
+    if (known != NULL)
+        return known;
+    pin(module);
+    rex_lock(&lock);
+    if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
+        known->module = module;
+        known->place = module->place != NULL ? module->place : &rex_unknown_place;
+        module->next = modules;
+        __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
+        __atomic_store_n(&modules, module, __ATOMIC_RELEASE);
+    }
+    known = module->registration;
+    rex_unlock(&lock);
+    if (known == NULL)
+        rex_fail_memory(sizeof *known, "a module");
+    return known;
+}
+
+int rex_module_check(const struct rex_module *module, const char *caller)
+{
+    if (module == NULL)
+        return rex_fail(REX_EINVAL, "%s: the module is NULL", caller);
+    if (module->struct_size < sizeof *module)
+        return rex_fail(
+            REX_EINVAL,
+            "%s: the module's struct_size is %u; it must be sizeof(struct rex_module), %zu", caller,
+            module->struct_size, sizeof *module);
+    return REX_OK;
+}
+
+int rex_module_add(struct rex_module *module)
+{
+    int result = rex_module_check(module, "rex_module_add");
+    if (result == REX_OK && rex_modules_know(module) == NULL)
+        result = REX_ENOMEM;
+    return result;
+}
+
+/* ---- what modules may not have in common, and must ------------------------------------------- */
+
+/* A host key belongs to one module. The smaller table is looked up in the larger one. */
+static int conflict(const struct rex_table *ours, const struct rex_table *theirs)
+{
+    bool turned = theirs->count < ours->count;
+    const struct rex_table *small = turned ? theirs : ours, *large = turned ? ours : theirs;
+    for (uint32_t i = 0; i < small->count; i++) {
+        int64_t at = rex_table_find(large, small->entries[i].addr);
+        if (at < 0)
+            continue;
+        const char *names[] = {small->entries[i].name, large->entries[at].name};
+        return rex_fail(REX_EKEY,
+                        "kernel \"%s\" has the host key of \"%s\" in a module that is registered "
+                        "already: two binaries define one symbol "
+                        "id__; make the keys hidden",
+                        names[turned], names[!turned]);
+    }
+    return REX_OK;
+}
+
+/*
+ * At the first use of a device libomptarget loads, on it, an image of every registered descriptor
+ * (LLVM 14 to 23: "No image loaded for device id"), and ends the process where one has none for it.
+ * From 15 to 20 it may also take another descriptor's image for it.
+ */
+static int conflict_of_kinds(const struct rex_registration *ours, bool on_host,
+                             const struct rex_registration *theirs)
+{
+    if (on_host == theirs->on_host || rex_runtime_disabled())
+        return REX_OK;
+    return rex_fail(REX_EUNSUPPORTED,
+                    "device image %s is for %s, and %s, of a module that is registered already, "
+                    "for %s: libomptarget would end the process "
+                    "at the first "
+                    "use of a device for which one module has no image; give each module a CUBIN, "
+                    "or run all on the CPU (host images, and "
+                    "CUDA_VISIBLE_DEVICES= in the environment)",
+                    ours->image_path, on_host ? "the CPU" : "a GPU", theirs->image_path,
+                    on_host ? "a GPU" : "the CPU");
+}
+
+int rex_modules_claim(struct rex_registration *registration, bool on_host)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    for (const struct rex_module *other = modules; other != NULL && result == REX_OK;
+         other = other->next) {
+        const struct rex_registration *theirs = other->registration;
+        if (theirs != registration && theirs->claims_keys)
+            result = conflict(&registration->table, &theirs->table);
+        if (result == REX_OK && theirs != registration && theirs->claims_keys)
+            result = conflict_of_kinds(registration, on_host, theirs);
+    }
+    registration->claims_keys = result == REX_OK;
+    registration->on_host = on_host;
+    rex_unlock(&lock);
+    return result;
+}
+
+void rex_modules_release(struct rex_registration *registration)
+{
+    rex_lock(&lock);
+    registration->claims_keys = false;
+    rex_unlock(&lock);
+}
+
+void rex_modules_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}

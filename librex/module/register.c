@@ -1,0 +1,219 @@
+/*
+ * register.c - one attempt to register a module: find the image, check it against the entries, give
+ * it to libomptarget.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "omp/device.h"
+#include "base/error.h"
+#include "base/fork.h"
+#include "module/kernelname.h"
+#include "base/log.h"
+#include "module/register.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
+
+static int give_to_runtime(struct rex_registration *registration, const struct rex_image *image,
+                           struct rex_record *record)
+{
+    if (registration->release->late_image_ignored && rex_devices_used())
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: LLVM %d loads no image that is registered after a device was used",
+            image->path, registration->release->number);
+    if (image->view.kind == REX_IMAGE_CUBIN) {
+        uint64_t begin = rex_phase_begin();
+        rex_context_activate(image->view.architecture);
+        rex_phase_end(begin, "activate contexts", NULL);
+    }
+    REX_REAL(register_lib)
+    (&record->descriptor);
+    if (rex_devices_ask() > 0)
+        return REX_OK;
+    REX_REAL(unregister_lib)
+    (&record->descriptor);
+    if (image->view.kind == REX_IMAGE_CUBIN)
+        rex_context_release();
+    char trouble[256];
+    const char *cause = rex_runtime_doubt();
+    if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
+        rex_device_trouble(registration->release, trouble, sizeof trouble))
+        cause = trouble;
+    return rex_fail(REX_ERUNTIME,
+                    "LLVM %d's libomptarget (%s) accepted device image %s for no device%s%s",
+                    registration->release->number, rex_runtime_path(), image->path,
+                    *cause != '\0' ? "; " : "", cause);
+}
+
+static void forget_launches(struct rex_registration *registration)
+{
+    for (size_t i = 0; i < REX_RECENT; i++)
+        __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
+}
+
+/* From now on each launch is to be written down, which the long way does (packet.c). */
+static void forget_all_launches(void)
+{
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        if (rex_registration_of(module) != NULL)
+            forget_launches(rex_registration_of(module));
+}
+
+/* What the short way of a launch asks (packet.c). */
+static void prepare_launches(struct rex_registration *registration)
+{
+    rex_log_on_debug(forget_all_launches);
+    forget_launches(registration);
+    registration->devices = (uint64_t)rex_devices_known() + 2;
+    registration->most_teams =
+        registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
+}
+
+static int keep_path(struct rex_registration *registration, const char *path)
+{
+    if (registration->image_path != NULL && strcmp(registration->image_path, path) == 0)
+        return REX_OK;
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return rex_fail_memory(strlen(path) + 1, "an image's path");
+    char *old = registration->image_path;
+    registration->image_path = copy; /* first: a child of fork may read it at any time */
+    free(old);
+    return REX_OK;
+}
+
+/* ---- entries against the image --------------------------------------------------------------- */
+
+static bool checks_now(void)
+{
+    char value[REX_CONFIG_MAX];
+    if (!rex_config(REX_OPTION_CHECK, value) || strcasecmp(value, "on") == 0)
+        return true;
+    if (strcasecmp(value, "off") != 0)
+        rex_log(REX_LOG_WARN, "%s=%s is neither on nor off; on is used",
+                rex_config_variable(REX_OPTION_CHECK), value);
+    return strcasecmp(value, "off") != 0;
+}
+
+/*
+ * The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before
+ * is closed.
+ */
+static int keep_view(struct rex_registration *registration, struct rex_image *image)
+{
+    if (registration->view == NULL &&
+        (registration->view = calloc(1, sizeof *registration->view)) == NULL)
+        return rex_fail_memory(sizeof *registration->view, "the view of a device image");
+    rex_view_close(registration->view);
+    *registration->view = image->view;
+    memset(&image->view, 0, sizeof image->view);
+    image->view.kind = registration->view->kind;
+    image->view.architecture = registration->view->architecture;
+    return REX_OK;
+}
+
+static int match_all(struct rex_registration *registration, const struct rex_image *image)
+{
+    if (registration->view != NULL) {
+        rex_view_close(registration->view);
+        free(registration->view);
+        registration->view = NULL;
+    }
+    return rex_table_match(&registration->table, 0, registration->table.count, &image->view,
+                           image->path, registration->release);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the rules' REX_RULE_MATCHED */
+
+void rex_match_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
+
+int rex_registration_match(struct rex_registration *registration, int64_t position)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    if (registration->view != NULL &&
+        !(rex_table_rule(&registration->table, position).flags & REX_RULE_MATCHED))
+        result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view,
+                                 registration->image_path, registration->release);
+    rex_unlock(&lock);
+    return result;
+}
+
+/* ---- one attempt ----------------------------------------------------------------------------- */
+
+static int register_image(struct rex_registration *registration, struct rex_image *image)
+{
+    struct rex_record *record = NULL;
+    bool now = checks_now();
+    int result = keep_path(registration, image->path);
+    if (result == REX_OK)
+        result = now ? match_all(registration, image) : REX_OK;
+    if (result == REX_OK)
+        result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
+    if (result != REX_OK)
+        return result;
+    result = rex_record_new(registration, image, registration->record != NULL, &record);
+    if (result == REX_OK)
+        result = rex_image_keep(image);
+    if (result == REX_OK && !now)
+        result = keep_view(registration, image);
+    if (result == REX_OK) {
+        /* From here on the runtime may have seen the record, so it stays. */
+        record->previous = registration->record;
+        registration->record = record;
+        result = give_to_runtime(registration, image, record);
+    } else
+        free(record);
+    if (result != REX_OK) {
+        rex_modules_release(registration);
+        return result;
+    }
+    prepare_launches(registration);
+    rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
+            registration->table.count);
+    return REX_OK;
+}
+
+static int attempt(struct rex_registration *registration, const char *name)
+{
+    struct rex_image image;
+    if (registration->forked)
+        return rex_fail(REX_EFORK,
+                        "this process was forked after its parent registered %s for a GPU, or "
+                        "began to: start the child with exec, or fork first",
+                        registration->image_path != NULL ? registration->image_path : "a module");
+    int result = rex_table_build(&registration->table, registration->module);
+    if (result == REX_OK)
+        result = rex_runtime_bind();
+    if (result != REX_OK)
+        return result;
+    registration->release = rex_runtime();
+    uint64_t begin = rex_phase_begin();
+    result = rex_image_open(&image, registration->module, name, registration->release);
+    if (result == REX_OK) {
+        rex_phase_end(begin, "open image", image.path);
+        result = register_image(registration, &image);
+        rex_image_close(&image);
+    }
+    return result;
+}
+
+int rex_register(struct rex_registration *registration, const char *name)
+{
+    rex_trace_start();
+    rex_trace_names(rex_kernel_name);
+    uint64_t begin = rex_phase_begin();
+    int result = attempt(registration, name);
+    rex_phase_end(begin, "register", registration->image_path);
+    return result;
+}

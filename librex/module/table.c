@@ -1,0 +1,277 @@
+/*
+ * table.c - a module's entries, found by host key, and what the image says of each.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "module/table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+
+#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
+
+_Static_assert(sizeof(struct rex_kernel_rule) == sizeof(uint64_t),
+               "a rule is read and written whole");
+
+static int check_shape(const struct rex_module *module, size_t *count)
+{
+    uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
+    if (begin == 0 || end == 0 || begin == end)
+        return rex_fail(REX_EENTRIES,
+                        "the table of offload entries is empty: no entry was compiled into this "
+                        "binary, or the linker dropped the section "
+                        "omp_offloading_entries (link with -Wl,-z,nostart-stop-gc)");
+    if (end < begin || begin % sizeof(void *) != 0 ||
+        (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
+        return rex_fail(
+            REX_EENTRIES,
+            "the table of offload entries, %p to %p, is no array of entries of %zu bytes",
+            (void *)module->entries_begin, (void *)module->entries_end,
+            sizeof(struct __tgt_offload_entry));
+    *count = (end - begin) / sizeof(struct __tgt_offload_entry);
+    if (*count > UINT32_MAX / 4)
+        return rex_fail(REX_EENTRIES, "the table has %zu entries, more than librex can index",
+                        *count);
+    return REX_OK;
+}
+
+static int allocate(struct rex_table *table, size_t count, size_t slots)
+{
+    uint32_t *index = malloc(slots * sizeof *index);
+    uint64_t *rules = malloc(count * sizeof *rules);
+    struct rex_launched *launched = malloc(count * sizeof *launched);
+    struct rex_misfit *misfit = malloc(count * sizeof *misfit);
+    if (index == NULL || rules == NULL || launched == NULL || misfit == NULL) {
+        free(index);
+        free(rules);
+        free(launched);
+        free(misfit);
+        return rex_fail_memory(slots * sizeof *index +
+                                   count * (sizeof *rules + sizeof *launched + sizeof *misfit),
+                               "the index of host keys");
+    }
+    free(table->index);
+    free(table->rules);
+    free(table->launched);
+    free(table->misfit);
+    table->index = index;
+    table->rules = rules;
+    table->launched = launched;
+    table->misfit = misfit;
+    return REX_OK;
+}
+
+static int reserve(struct rex_table *table, size_t count)
+{
+    size_t slots = 4;
+    while (slots < count + count / 2)
+        slots *= 2;
+    if ((table->index == NULL || table->count != count) && allocate(table, count, slots) != REX_OK)
+        return REX_ENOMEM;
+    memset(table->index, 0, slots * sizeof *table->index);
+    memset(table->rules, 0, count * sizeof *table->rules);
+    memset(table->launched, 0, count * sizeof *table->launched);
+    memset(table->misfit, 0, count * sizeof *table->misfit);
+    table->count = (uint32_t)count;
+    table->mask = (uint32_t)(slots - 1);
+    return REX_OK;
+}
+
+static int add(struct rex_table *table, uint32_t position)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    if (entry->name == NULL || *entry->name == '\0')
+        return rex_fail(REX_EENTRIES, "offload entry %u has no name", position);
+    if (entry->addr == NULL)
+        return rex_fail(REX_EENTRIES, "offload entry %u (\"%s\") has no host key", position,
+                        entry->name);
+    int64_t other = rex_table_find(table, entry->addr);
+    if (other >= 0)
+        return rex_fail(REX_EKEY,
+                        "offload entries %u (\"%s\") and %u (\"%s\") have the same host key",
+                        (unsigned)other, table->entries[other].name, position, entry->name);
+    uint32_t at = rex_hash_address(entry->addr) & table->mask;
+    while (table->index[at] != 0)
+        at = (at + 1) & table->mask;
+    table->index[at] = position + 1;
+    return REX_OK;
+}
+
+int rex_table_build(struct rex_table *table, const struct rex_module *module)
+{
+    size_t count = 0;
+    int result = check_shape(module, &count);
+    if (result == REX_OK)
+        result = reserve(table, count);
+    table->module = module;
+    table->entries = module->entries_begin;
+    for (uint32_t i = 0; result == REX_OK && i < count; i++)
+        result = add(table, i);
+    return result;
+}
+
+/* ---- against the image ----------------------------------------------------------------------- */
+
+static int no_counterpart(const struct __tgt_offload_entry *entry,
+                          const struct rex_image_view *view, const char *path)
+{
+    bool kernel = entry->size == 0;
+    const char *what = kernel ? "kernel" : "global";
+    const char *near = rex_view_nearest(view, entry->name, kernel);
+    if (near != NULL)
+        return rex_fail(REX_ENOKERNEL,
+                        "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path,
+                        what, entry->name, near);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", path, what, entry->name);
+}
+
+/*
+ * Parameters of other widths than 8 bytes are right in queues alone; a launch through libomptarget
+ * is refused.
+ */
+static void note_widths(struct rex_table *table, uint32_t position,
+                        const struct rex_image_symbol *kernel, const char *path,
+                        const struct rex_release *release)
+{
+    if (kernel->odd_size <= 8 && (kernel->odd_size == 0 || !release->packed_slots))
+        return;
+    uint32_t size = kernel->odd_size < UINT16_MAX ? kernel->odd_size : UINT16_MAX;
+    table->misfit[position] = (struct rex_misfit){kernel->odd_index, (uint16_t)size};
+    rex_log(
+        REX_LOG_INFO,
+        "kernel \"%s\" in %s: parameter %u is %u bytes wide: only queues can launch it on LLVM %d",
+        kernel->name, path, kernel->odd_index, kernel->odd_size, release->number);
+}
+
+#define MODE_GENERIC 1   /* of a kernel's environment; 3 is generic and SPMD */
+#define REGISTERS 65536u /* that a block can have, on all GPUs that CUDA 13 compiles for */
+#define WARP 32u
+
+/* Registers are given to warps in units of 256, to four warps at a time. */
+static uint32_t most_for_registers(uint32_t registers)
+{
+    uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
+    return registers == 0 || registers > 255 ? REX_MOST_THREADS
+                                             : REGISTERS / of_a_warp / 4 * 4 * WARP;
+}
+
+/*
+ * __launch_bounds__ and registers may allow less than the hardware does. A host image runs a kernel
+ * once, whatever the grid.
+ */
+static uint32_t most_threads(const struct rex_image_symbol *kernel,
+                             const struct rex_image_view *view)
+{
+    if (view->kind == REX_IMAGE_HOST)
+        return INT32_MAX;
+    uint32_t bound = kernel->max_threads > 0 ? kernel->max_threads : REX_MOST_THREADS,
+             most = most_for_registers(kernel->registers);
+    most = most < bound ? most : bound;
+    return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
+}
+
+/*
+ * A kernel of clang's: libomptarget chooses how to launch it (LLVM 18 to 23), unless it is told
+ * that the grid is exact (23).
+ */
+static int check_environment(const struct rex_image_symbol *kernel, const char *path,
+                             const struct rex_release *release, struct rex_kernel_rule *rule)
+{
+    if (kernel->environment_size == 0 || release->environment_size == 0)
+        return REX_OK;
+    if (kernel->environment_size != release->environment_size)
+        return rex_fail(REX_EIMAGE,
+                        "kernel \"%s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
+                        "LLVM %d aborts unless it is %u",
+                        kernel->name, path, kernel->name, kernel->environment_size, release->number,
+                        release->environment_size);
+    rule->flags |= REX_RULE_MANAGED;
+    if ((kernel->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
+        rex_log(REX_LOG_INFO,
+                "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
+                "block",
+                kernel->name, path, release->number);
+    return REX_OK;
+}
+
+static int match_kernel(struct rex_table *table, uint32_t position,
+                        const struct rex_image_view *view, const char *path,
+                        const struct rex_release *release)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct rex_image_symbol *kernel = rex_view_find(view, entry->name);
+    struct rex_kernel_rule rule = {.flags = REX_RULE_MATCHED};
+    if (kernel == NULL || !kernel->kernel)
+        return no_counterpart(entry, view, path);
+    rule.parameters = kernel->parameters;
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN || kernel->env != kernel->plain)
+        rule.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
+    if (kernel->odd_size > 0 && kernel->odd_index == 0)
+        rule.flags |= REX_RULE_NARROW_FIRST;
+    int result = check_environment(kernel, path, release, &rule);
+    if (result != REX_OK)
+        return result;
+    table->launched[position].most_threads = most_threads(kernel, view);
+    table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
+    note_widths(table, position, kernel, path, release);
+    rex_table_set_rule(table, position, rule);
+    return REX_OK;
+}
+
+static int match_global(struct rex_table *table, uint32_t position,
+                        const struct rex_image_view *view, const char *path)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
+    rex_table_set_rule(table, position,
+                       (struct rex_kernel_rule){.flags = REX_RULE_GLOBAL | REX_RULE_MATCHED});
+    if (entry->flags & FLAG_LINK)
+        return REX_OK;
+    if (global == NULL || global->kernel)
+        return no_counterpart(entry, view, path);
+    if (global->size != entry->size)
+        return rex_fail(REX_ENOKERNEL,
+                        "global \"%s\" has %zu bytes in the program and %llu in device image %s",
+                        entry->name, entry->size, (unsigned long long)global->size, path);
+    return REX_OK;
+}
+
+int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
+                    const struct rex_image_view *view, const char *path,
+                    const struct rex_release *release)
+{
+    int result = REX_OK;
+    for (uint32_t i = first; result == REX_OK && i < first + count; i++)
+        result = table->entries[i].size == 0 ? match_kernel(table, i, view, path, release)
+                                             : match_global(table, i, view, path);
+    return result;
+}
+
+/* ---- after a launch -------------------------------------------------------------------------- */
+
+/* of the kernels launched, as they are added */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void rex_table_fork(enum rex_fork when)
+{
+    rex_fork_take(&lock, when);
+}
+
+const struct rex_launched rex_never_launched = {.key = &rex_never_launched};
+
+const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position,
+                                              uint32_t version, uint32_t rows)
+{
+    struct rex_launched *launched = &table->launched[position];
+    rex_lock(&lock);
+    if (launched->key == NULL)
+        *launched = (struct rex_launched){table->entries[position].addr, version, rows,
+                                          launched->most_threads, launched->shared_memory};
+    rex_unlock(&lock);
+    return launched;
+}

@@ -1,0 +1,115 @@
+/*
+ * table.h - a module's entries, found by host key.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_TABLE_H
+#define REX_INTERNAL_TABLE_H
+
+#include <stdbool.h>
+
+#include "omp/forward.h"
+#include "base/hash.h"
+#include "module/moduleimage.h"
+#include "omp/release.h"
+
+/*
+ * What is known of one kernel, in one word so that it is read and written whole: its form once a
+ * launch has been checked, the number of its parameters, and the number of rows for which the check
+ * was made, plus one.
+ */
+struct rex_kernel_rule {
+    uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image */
+    uint8_t form;        /* enum rex_kernel_form */
+    uint8_t flags;
+    uint32_t checked;
+};
+#define REX_MOST_THREADS 1024   /* of a block on any NVIDIA GPU */
+#define REX_RULE_GLOBAL 1       /* a global, not a kernel */
+#define REX_RULE_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
+/* libomptarget launches it as its environment says, in one dimension. */
+#define REX_RULE_MANAGED 8
+#define REX_RULE_MATCHED 4 /* compared with the image; all else is 0 until then */
+
+/*
+ * A kernel that was launched: all that another launch like the first one has to know. Written once,
+ * before a thread can find it.
+ */
+struct rex_launched {
+    const void *key;        /* NULL until then */
+    uint32_t version;       /* of the packet that the runtime gets, */
+    uint32_t rows;          /* and its number of rows */
+    uint32_t most_threads;  /* of a block; known from the registration on, */
+    uint32_t shared_memory; /* as are the bytes of its static shared memory */
+};
+
+/*
+ * A parameter of a kernel that libomptarget misplaces: which, and how wide it is in bytes; 0: there
+ * is none.
+ */
+struct rex_misfit {
+    uint16_t index, size;
+};
+
+struct rex_table {
+    const struct rex_module *module;
+    struct __tgt_offload_entry *entries;
+    uint32_t count;
+    uint32_t mask;
+    uint32_t *index;               /* hash of keys: position + 1 */
+    uint64_t *rules;               /* a struct rex_kernel_rule each */
+    struct rex_launched *launched; /* one for each entry */
+    struct rex_misfit *misfit;     /* likewise */
+};
+
+/*
+ * Check the module's entries and make the index, in the memory that the table has where it fits. 0
+ * or an error.
+ */
+int rex_table_build(struct rex_table *table, const struct rex_module *module);
+
+/*
+ * Check COUNT entries from FIRST on against the image that VIEW shows and messages call PATH, and
+ * take the kernels' parameters from it. By one thread at a time. 0 or an error.
+ */
+int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
+                    const struct rex_image_view *view, const char *path,
+                    const struct rex_release *release);
+
+/* Position of the entry whose key is KEY, or -1. */
+static inline int64_t rex_table_find(const struct rex_table *table, const void *key)
+{
+    uint32_t at = rex_hash_address(key) & table->mask;
+    for (uint32_t found; (found = table->index[at]) != 0; at = (at + 1) & table->mask)
+        if (table->entries[found - 1].addr == key)
+            return (int64_t)found - 1;
+    return -1;
+}
+
+static inline struct rex_kernel_rule rex_table_rule(const struct rex_table *table, int64_t position)
+{
+    union {
+        uint64_t word;
+        struct rex_kernel_rule rule;
+    } read = {.word = __atomic_load_n(&table->rules[position], __ATOMIC_ACQUIRE)};
+    return read.rule;
+}
+
+static inline void rex_table_set_rule(struct rex_table *table, int64_t position,
+                                      struct rex_kernel_rule rule)
+{
+    union {
+        struct rex_kernel_rule rule;
+        uint64_t word;
+    } written = {.rule = rule};
+    __atomic_store_n(&table->rules[position], written.word, __ATOMIC_RELEASE);
+}
+
+/*
+ * What to remember of the kernel at POSITION, which was launched with a packet of this VERSION and
+ * ROWS rows.
+ */
+const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t position,
+                                              uint32_t version, uint32_t rows);
+
+#endif

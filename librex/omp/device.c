@@ -1,0 +1,172 @@
+/*
+ * device.c - libomptarget's devices: their numbers, and which GPU each is.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/device.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cuda/driver.h"
+#include "cuda/lost.h"
+#include "cuda/stream.h"
+#include "omp/runtime.h"
+#include "rex/info.h"
+
+int rex_devices;
+static int registered; /* modules that are */
+static bool used;      /* a device, on a release for which that matters */
+
+int rex_devices_ask(void)
+{
+    int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : rex_runtime_device_count();
+    __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
+    return count;
+}
+
+void rex_devices_registered(int change)
+{
+    __atomic_fetch_add(&registered, change, __ATOMIC_RELEASE);
+}
+
+/* LLVM 19 and later crash where they are asked before the first registration, or after the last. */
+int rex_device_count(void)
+{
+    bool any = __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
+    return any && !rex_runtime_disabled() ? rex_runtime_device_count() : 0;
+}
+
+void rex_device_used(const struct rex_release *release)
+{
+    if (release->late_image_ignored)
+        __atomic_store_n(&used, true, __ATOMIC_RELAXED);
+}
+
+bool rex_devices_used(void)
+{
+    return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+int rex_device_check_default(void)
+{
+    int device = rex_runtime_default_device(), count = rex_devices_ask();
+    if (device >= 0 && device <= count)
+        return REX_OK;
+    return rex_fail(REX_EDEVICE,
+                    "the default device is %d (OMP_DEFAULT_DEVICE), and there are %d devices",
+                    device, count);
+}
+
+int rex_device_check(int64_t device)
+{
+    if (rex_device_known(device))
+        return REX_OK;
+    int count = rex_devices_ask();
+    if (device >= -1 && device <= count)
+        return REX_OK;
+    return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)device,
+                    count);
+}
+
+int rex_device_resolve(int64_t device, int *number)
+{
+    int count = rex_device_count();
+    int64_t asked = device == -1 ? rex_runtime_default_device() : device;
+    if (asked < 0 || asked > count)
+        return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)asked,
+                        count);
+    *number = (int)asked;
+    return REX_OK;
+}
+
+/*
+ * libomptarget is asked for what a registration has not told: it takes locks for that, and each
+ * launch needs to know.
+ */
+int rex_device_offload(int64_t device, int *number)
+{
+    int64_t asked = device == -1 ? rex_runtime_default_device() : device;
+    if (asked >= 0 && asked < rex_devices_known() && rex_devices_known() != REX_DEVICES_DISABLED) {
+        *number = (int)asked;
+        return REX_OK;
+    }
+    int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
+    return result == REX_OK && *number == rex_device_count() ? REX_EHOST : result;
+}
+
+/* ---- which GPU ------------------------------------------------------------------------------- */
+
+#define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
+
+/*
+ * libomptarget's numbers are those of all plugins together, in the order in which they were first
+ * needed, so the driver is asked whose memory it is that libomptarget allocates there.
+ */
+int rex_device_ordinal(const char *who, int number, int *ordinal)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    *ordinal = -1;
+    if (rex_runtime_disabled() || number == rex_device_count() || rex_cuda_devices() == 0)
+        return REX_OK;
+    if (rex_device_lost(number, who) != REX_OK)
+        return REX_ECUDA;
+    if (rex_stream_ready() != 0)
+        return rex_fail(REX_EUNSUPPORTED, "%s: %s", who, rex_cuda_why());
+    rex_device_used(rex_runtime());
+    void *memory = omp->alloc(sizeof *ordinal, number);
+    if (memory == NULL)
+        return rex_fail(REX_ENOMEM, "%s: device %d has no memory", who, number);
+    int result = REX_STREAM(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
+                            (uint64_t)(uintptr_t)memory);
+    omp->free(memory, number);
+    if (result == REX_CUDA_INVALID_VALUE)
+        *ordinal = -1; /* another plugin's device */
+    return result == 0 || result == REX_CUDA_INVALID_VALUE
+               ? REX_OK
+               : rex_fail(REX_ECUDA, "%s: %s", who, rex_cuda_why());
+}
+
+int rex_device_gpu(int device)
+{
+    int number = 0, ordinal = -1;
+    if (rex_device_count() == 0)
+        return rex_fail(REX_EDEVICE,
+                        "rex_device_gpu: libomptarget has no device before a module is registered");
+    int result = rex_device_resolve(device, &number);
+    if (result == REX_OK)
+        result = rex_device_ordinal("rex_device_gpu", number, &ordinal);
+    if (result != REX_OK)
+        return result;
+    return ordinal >= 0
+               ? ordinal
+               : rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+}
+
+/* ---- trouble --------------------------------------------------------------------------------- */
+
+bool rex_device_trouble(const struct rex_release *release, char *why, size_t size)
+{
+    void *address, *linked;
+    const struct rex_cuda_function needed = {release->driver_function, release->driver_since,
+                                             &address};
+    if (rex_cuda_devices() == 0)
+        return false;
+    if (release->driver_function != NULL && rex_cuda_find(&needed, 1) != 0) {
+        snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
+        return true;
+    }
+    /* All releases open the development name. */
+    linked = dlopen("libcuda.so", RTLD_LAZY | RTLD_LOCAL);
+    if (linked == NULL) {
+        snprintf(why, size,
+                 "libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 "
+                 "alone: a link is missing");
+        return true;
+    }
+    dlclose(linked);
+    return false;
+}

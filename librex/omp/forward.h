@@ -1,0 +1,183 @@
+/*
+ * forward.h - libomptarget's entry points, once.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_FORWARD_H
+#define REX_INTERNAL_FORWARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef REX_BUILDING_LIBRARY
+#define REX_BUILDING_LIBRARY
+#endif
+#ifndef REX_KMP_INTERNAL
+#define REX_KMP_INTERNAL
+#endif
+#include "rex_kmp.h"
+
+/* Parameter lists that several entry points share, and the arguments that pass them on. */
+#define MAP_P \
+    int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types
+#define MAP_A device, count, base, begin, sizes, types
+#define MAPPER_P ident_t *loc, MAP_P, void **names, void **mappers
+#define MAPPER_A loc, MAP_A, names, mappers
+#define DEP_P int32_t depend_count, void *depend, int32_t no_alias_count, void *no_alias
+#define DEP_A depend_count, depend, no_alias_count, no_alias
+#define TARGET_P                                                                         \
+    int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, \
+        int64_t *types
+#define TARGET_A device, key, count, base, begin, sizes, types
+#define TARGET_MAPPER_P ident_t *loc, TARGET_P, void **names, void **mappers
+#define TARGET_MAPPER_A loc, TARGET_A, names, mappers
+#define GRID_P int32_t teams, int32_t threads
+#define GRID_A teams, threads
+#define KERNEL_P \
+    ident_t *loc, int64_t device, GRID_P, void *key, struct __tgt_kernel_arguments *args
+#define KERNEL_A loc, device, GRID_A, key, args
+#define INTEROP_P                                                                     \
+    ident_t *loc, int32_t gtid, void **interop, int32_t device, int32_t depend_count, \
+        void *depend, int32_t nowait
+#define INTEROP_A loc, gtid, interop, device, depend_count, depend, nowait
+
+/*
+ * Twelve words, for entry points whose parameters differ between releases: integers and pointers
+ * pass through unchanged, in registers and on the stack, and words that the callee does not have
+ * are not looked at.
+ */
+#define WORDS_P                                                                                \
+    uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, \
+        uintptr_t h, uintptr_t i, uintptr_t j, uintptr_t k, uintptr_t l
+#define WORDS_A a, b, c, d, e, f, g, h, i, j, k, l
+
+/*
+ * X(return type, name without "__tgt_", (parameters), (arguments), value where there is no such
+ * function). Every `__tgt_` symbol that LLVM 14 to 23 export. Signatures: interface.cpp;
+ * `__tgt_interop_init` has an int64_t count before 18, which passes the same way on 64-bit machines
+ * for counts that fit.
+ */
+#define REX_ENTRY_POINTS(X)                                           \
+    X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), )   \
+    X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), ) \
+    REX_ENDING(X)                                                     \
+    REX_ENDING_LATER(X)                                               \
+    REX_FORWARDED(X)
+/*
+ * The two above are exported by adopt.c. What is in a list of _MAPPER has names and mappers of
+ * rows, and the calls before it come back as it. These end mappings, or may have ended some when
+ * they return; the rest are jumps.
+ */
+#define REX_ENDING(X)                                                 \
+    X(void, target_data_end, (MAP_P), (MAP_A), )                      \
+    X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), ) \
+    REX_ENDING_MAPPER(X)
+#define REX_ENDING_MAPPER(X)                                  \
+    X(void, target_data_end_mapper, (MAPPER_P), (MAPPER_A), ) \
+    X(void, target_data_end_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+#define REX_ENDING_LATER(X)           \
+    X(void, rtl_deinit, (void), (), ) \
+    X(void, target_nowait_query, (void **handle), (handle), )
+/* These begin or update mappings, */
+#define REX_BEGINNING(X)                                                \
+    X(void, target_data_begin, (MAP_P), (MAP_A), )                      \
+    X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), ) \
+    REX_BEGINNING_MAPPER(X)
+#define REX_BEGINNING_MAPPER(X)                                 \
+    X(void, target_data_begin_mapper, (MAPPER_P), (MAPPER_A), ) \
+    X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+#define REX_UPDATING(X)                                                  \
+    X(void, target_data_update, (MAP_P), (MAP_A), )                      \
+    X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), ) \
+    REX_UPDATING_MAPPER(X)
+#define REX_UPDATING_MAPPER(X)                                   \
+    X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), ) \
+    X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
+/* and these launch: without a grid, with one, with a packet. */
+#define REX_LAUNCHING(X)                                            \
+    X(int, target, (TARGET_P), (TARGET_A), -1)                      \
+    X(int, target_nowait, (TARGET_P, DEP_P), (TARGET_A, DEP_A), -1) \
+    REX_LAUNCHING_MAPPER(X)
+#define REX_LAUNCHING_MAPPER(X)                                     \
+    X(int, target_mapper, (TARGET_MAPPER_P), (TARGET_MAPPER_A), -1) \
+    X(int, target_nowait_mapper, (TARGET_MAPPER_P, DEP_P), (TARGET_MAPPER_A, DEP_A), -1)
+#define REX_LAUNCHING_TEAMS(X)                                                            \
+    X(int, target_teams, (TARGET_P, GRID_P), (TARGET_A, GRID_A), -1)                      \
+    X(int, target_teams_nowait, (TARGET_P, GRID_P, DEP_P), (TARGET_A, GRID_A, DEP_A), -1) \
+    REX_LAUNCHING_TEAMS_MAPPER(X)
+#define REX_LAUNCHING_TEAMS_MAPPER(X)                                                     \
+    X(int, target_teams_mapper, (TARGET_MAPPER_P, GRID_P), (TARGET_MAPPER_A, GRID_A), -1) \
+    X(int, target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P, DEP_P),                  \
+      (TARGET_MAPPER_A, GRID_A, DEP_A), -1)
+#define REX_LAUNCHING_PACKET(X)                       \
+    X(int, target_kernel, (KERNEL_P), (KERNEL_A), -1) \
+    X(int, target_kernel_nowait, (KERNEL_P, DEP_P), (KERNEL_A, DEP_A), -1)
+#define REX_FORWARDED(X)                                                               \
+    REX_BEGINNING(X)                                                                   \
+    REX_UPDATING(X)                                                                    \
+    REX_LAUNCHING(X)                                                                   \
+    REX_LAUNCHING_TEAMS(X)                                                             \
+    REX_LAUNCHING_PACKET(X)                                                            \
+    X(void, register_requires, (int64_t flags), (flags), )                             \
+    X(void, init_all_rtls, (void), (), )                                               \
+    X(void, rtl_init, (void), (), )                                                    \
+    X(int64_t, mapper_num_components, (void *handle), (handle), 0)                     \
+    X(void, push_mapper_component,                                                     \
+      (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name), \
+      (handle, base, begin, size, type, name), )                                       \
+    X(void, set_info_flag, (uint32_t flag), (flag), )                                  \
+    X(int, print_device_info, (int64_t device), (device), 0)                           \
+    X(void, interop_init,                                                              \
+      (ident_t * loc, int32_t gtid, void **interop, int32_t type, int32_t device,      \
+       int64_t depend_count, void *depend, int32_t nowait),                            \
+      (loc, gtid, interop, type, device, depend_count, depend, nowait), )              \
+    X(void, interop_use, (INTEROP_P), (INTEROP_A), )                                   \
+    X(void, interop_destroy, (INTEROP_P), (INTEROP_A), )                               \
+    X(uintptr_t, interop_get, (WORDS_P), (WORDS_A), 0)                                 \
+    X(uintptr_t, interop_use60, (WORDS_P), (WORDS_A), (uintptr_t)-1)                   \
+    X(uintptr_t, interop_release, (WORDS_P), (WORDS_A), (uintptr_t)-1)                 \
+    X(uintptr_t, target_sync, (WORDS_P), (WORDS_A), 0)                                 \
+    X(uintptr_t, activate_record_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)          \
+    X(uintptr_t, target_kernel_replay, (WORDS_P), (WORDS_A), (uintptr_t)-1)            \
+    X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
+
+/*
+ * The bound library's functions, each under its name without "__tgt_". Before binding, functions
+ * that bind first.
+ */
+struct rex_entry_points {
+#define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;
+    REX_ENTRY_POINTS(SLOT)
+#undef SLOT
+};
+
+/* Read a slot: they are written once, while other threads may be calling. */
+#define REX_REAL(name) __atomic_load_n(&rex_real.name, __ATOMIC_ACQUIRE)
+
+extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
+
+/*
+ * Point every slot at what FIND(symbol, context) returns, or at a function that says what RELEASE
+ * lacks. The slot of
+ * __tgt_target_kernel gets librex's translation where the release has none.
+ */
+void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release);
+
+/*
+ * Point those slots of SLOTS that launch, map or register at functions that trace the call and pass
+ * it on to what was there.
+ */
+void rex_trace_calls(struct rex_entry_points *slots);
+/*
+ * Likewise those that launch or map, at functions that log the rows of code that others compiled.
+ */
+void rex_log_calls(struct rex_entry_points *slots);
+
+/*
+ * The address of librex's own __tgt_target_data_end_mapper, whatever the loader binds that name to.
+ */
+void *rex_forward_own(void);
+/* Whether the loader binds such names to librex: the program's calls come through here. */
+bool rex_forward_first(void);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * grid.h - the grid that somebody's call asks libomptarget for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_GRID_H
+#define REX_INTERNAL_GRID_H
+
+#include <stdint.h>
+
+#include "omp/forward.h"
+#include "rex/launch.h"
+
+struct rex_grid {
+    uint32_t teams[3], threads[3], dynamic_memory;
+};
+
+/* Of a block, its kernel's own and dynamic, unless the driver is asked for more for that kernel. */
+#define REX_SHARED_MEMORY 49152u
+
+/*
+ * Of a packet: its grid and block are exact, from LLVM 23 on; earlier releases do not look at these
+ * bits.
+ */
+#define REX_FLAGS_STRICT 0xc0u
+
+/* A strict launch that leaves a number to be chosen, which is an error. */
+static inline bool rex_grid_is_missing(const struct rex_kernel_launch *launch)
+{
+    return (launch->flags & REX_LAUNCH_STRICT) &&
+           (launch->teams[0] == 0 || launch->threads[0] == 0);
+}
+
+/*
+ * 0 where the choice is libomptarget's: clang 17 and later write -1 for a target region without
+ * teams.
+ */
+static inline uint32_t rex_grid_chosen(int32_t number)
+{
+    return number > 0 ? (uint32_t)number : 0;
+}
+
+static inline struct rex_grid rex_grid_of_call(int32_t teams, int32_t threads)
+{
+    return (struct rex_grid){{rex_grid_chosen(teams), 1, 1}, {rex_grid_chosen(threads), 1, 1}, 0};
+}
+
+/* A packet of version 1, clang 15's, ends before the grid. */
+static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_arguments *args,
+                                                 int32_t teams, int32_t threads)
+{
+    struct rex_grid grid = rex_grid_of_call(teams, threads);
+    if (args->Version < 2)
+        return grid;
+    for (int i = 0; i < 3; i++) {
+        grid.teams[i] = rex_grid_chosen((int32_t)args->Teams[i]);
+        grid.threads[i] = rex_grid_chosen((int32_t)args->Threads[i]);
+    }
+    grid.dynamic_memory = args->DynCGroupMem;
+    return grid;
+}
+
+#endif

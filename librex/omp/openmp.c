@@ -1,0 +1,111 @@
+/*
+ * openmp.c - one libomp, and only one.
+ *
+ * libomptarget 14 to 18 refer to `__kmpc_*` weakly and call NULL where libomp is not there; 19 on
+ * need libomp.so.5. A second OpenMP runtime in a process aborts it ("OMP: Error #15"), so none is
+ * opened by path while another is loaded.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/openmp.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define OPENMP_SONAME "libomp.so.5"
+
+static const char *const openmp_names[] = {"libomp.so", "libomp-", "libomp5.so", "libiomp5.so",
+                                           NULL};
+
+struct wanted {
+    const char *const *prefixes;
+    char *path;
+};
+
+static int match(struct dl_phdr_info *object, size_t size, void *context)
+{
+    const struct wanted *wanted = context;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    const char *name = slash != NULL ? slash + 1 : object->dlpi_name;
+    (void)size;
+    for (const char *const *prefix = wanted->prefixes; *prefix != NULL; prefix++)
+        if (strncmp(name, *prefix, strlen(*prefix)) == 0) {
+            snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
+            return 1;
+        }
+    return 0;
+}
+
+int rex_loaded(const char *const *prefixes, char path[PATH_MAX])
+{
+    struct wanted wanted = {prefixes, path};
+    return dl_iterate_phdr(match, &wanted);
+}
+
+int rex_openmp_folder(char folder[PATH_MAX])
+{
+    char path[PATH_MAX];
+    if (!rex_loaded(openmp_names, path))
+        return 0;
+    rex_folder_of(path, folder);
+    return 1;
+}
+
+/* A library loaded RTLD_LOCAL is made visible by opening it once more. */
+static void make_visible(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
+}
+
+static int loaded_suits(const char *loaded, const struct rex_candidate *candidate, char *why,
+                        size_t why_size)
+{
+    void *handle = dlopen(OPENMP_SONAME, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL)
+        dlclose(handle);
+    else if (!candidate->release->openmp_first) {
+        snprintf(why, why_size,
+                 "it needs " OPENMP_SONAME
+                 ", and this process already runs %s: two OpenMP runtimes abort",
+                 loaded);
+        return -1;
+    }
+    make_visible(loaded);
+    return 0;
+}
+
+static int open_beside(const char *path)
+{
+    static const char *const names[] = {OPENMP_SONAME, "libomp.so"};
+    char folder[PATH_MAX], file[PATH_MAX + 16];
+    rex_folder_of(path, folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(file, sizeof file, "%s/%s", folder, names[i]);
+        if (dlopen(file, RTLD_NOW | RTLD_GLOBAL) != NULL) {
+            rex_log(REX_LOG_DEBUG, "opened %s", file);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
+                     size_t count, char *why, size_t why_size)
+{
+    char loaded[PATH_MAX];
+    if (rex_loaded(openmp_names, loaded))
+        return loaded_suits(loaded, candidate, why, why_size);
+    if (open_beside(candidate->path) || dlopen(OPENMP_SONAME, RTLD_NOW | RTLD_GLOBAL) != NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (open_beside(others[i].path))
+            return 0;
+    snprintf(why, why_size, "there is no " OPENMP_SONAME " beside it or on the loader's path");
+    return -1;
+}

@@ -1,0 +1,29 @@
+/*
+ * openmp.h - libomp in this process.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_OPENMP_H
+#define REX_INTERNAL_OPENMP_H
+
+#include <limits.h>
+
+#include "omp/search.h"
+
+/*
+ * Path of the loaded object whose file name begins with one of PREFIXES (NULL-terminated); 0 if
+ * there is none.
+ */
+int rex_loaded(const char *const *prefixes, char path[PATH_MAX]);
+
+/* Folder of the OpenMP runtime that this process has; 0 if it has none. */
+int rex_openmp_folder(char folder[PATH_MAX]);
+
+/*
+ * Make sure of one OpenMP runtime, visible to libomptarget, before CANDIDATE is opened: the one
+ * that the process has, else the one beside it, else another. 0, or -1 with the reason in WHY.
+ */
+int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
+                     size_t count, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * release.c - one row of facts for each LLVM release.
+ *
+ * Read in the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8, 22.1.8
+ * and 23.1.1; 14, 15, 16, 19 and 22 also run on their host device.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/release.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "omp/grid.h"
+
+/*
+ * Plain kernels. Version 2 has no extra parameter on 16, 17 and 19 to 23; 15 ignores the version;
+ * 18 passes one whatever the version says. Up to 19 the CUDA plugin launches one dimension; 23
+ * takes y, z and dynamic memory from the struct only from version 3 on.
+ */
+#define PLAIN(dims, memory) {.version = 2, .dimensions = (dims), .dynamic_memory = (memory)}
+/*
+ * Env kernels. 18 adds the parameter itself, 19 to 23 do with version 3, before 18 a row of ours
+ * must carry it.
+ */
+#define ENV_BY_ROW(memory) \
+    {.version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)}
+#define ENV(dims) {.version = 3, .dimensions = (dims), .dynamic_memory = true}
+
+/*
+ * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; what 14 and 21 to 23
+ * get has to be the image itself.
+ */
+static const struct rex_release rows[] = {
+    {.number = 14,
+     .marker = "__tgt_target_teams_mapper",
+     .newest_packet = 2,
+     .plain = PLAIN(1, false),
+     .env = ENV_BY_ROW(false),
+     .old_entries_only = true,
+     .no_packet = true,
+     .entries_by_position = true,
+     .exec_mode_obeyed = true,
+     .plugins_apart = true,
+     .openmp_first = true,
+     .most_teams = 65536,
+     .parents_rounded = true,
+     .one_end_a_call = true},
+    {.number = 15,
+     .marker = "__tgt_target_kernel",
+     .newest_packet = 2,
+     .plain = PLAIN(1, false),
+     .env = ENV_BY_ROW(false),
+     .old_entries_only = true,
+     .newest_container = 1,
+     .entries_by_position = true,
+     .exec_mode_obeyed = true,
+     .plugins_apart = true,
+     .openmp_first = true,
+     .parents_rounded = true},
+    {.number = 16,
+     .marker = "__tgt_target_nowait_query",
+     .newest_packet = 2,
+     .plain = PLAIN(1, true),
+     .env = ENV_BY_ROW(true),
+     .old_entries_only = true,
+     .newest_container = 1,
+     .exec_mode_obeyed = true,
+     .plugins_apart = true,
+     .openmp_first = true,
+     .parents_rounded = true,
+     .shared_memory_fixed = true},
+    {.number = 17,
+     .marker = "omp_target_memcpy_async",
+     .newest_packet = 2,
+     .plain = PLAIN(1, true),
+     .env = ENV_BY_ROW(true),
+     .old_entries_only = true,
+     .newest_container = 1,
+     .exec_mode_obeyed = true,
+     .plugins_apart = true,
+     .openmp_first = true,
+     .shared_memory_fixed = true},
+    {.number = 18,
+     .marker = "__tgt_activate_record_replay",
+     .driver_function = "cuMemAllocAsync",
+     .driver_since = "11.2",
+     .newest_packet = 2,
+     .plain = {.refused = true},
+     .env = ENV(1),
+     .old_entries_only = true,
+     .newest_container = 1,
+     .newest_old_header = 90,
+     .new_header_refused = true,
+     .late_image_ignored = true,
+     .plugins_apart = true,
+     .openmp_first = true,
+     .environment_size = 48,
+     .shared_memory_fixed = true},
+    {.number = 19,
+     .marker = "__tgt_rtl_init",
+     .driver_function = "cuMemAllocAsync",
+     .driver_since = "11.2",
+     .newest_packet = 3,
+     .plain = PLAIN(1, true),
+     .env = ENV(1),
+     .old_entries_only = true,
+     .newest_container = 1,
+     .newest_old_header = 90,
+     .new_header_refused = true,
+     .runtime_object = true,
+     .packed_slots = true,
+     .environment_size = 48,
+     .shared_memory_fixed = true},
+    {.number = 20,
+     .marker = "llvmLaunchKernel",
+     .driver_function = "cuMemAllocAsync",
+     .driver_since = "11.2",
+     .newest_packet = 3,
+     .plain = PLAIN(3, true),
+     .env = ENV(3),
+     .newest_container = 1,
+     .newest_old_header = 90,
+     .new_header_refused = true,
+     .runtime_object = true,
+     .packed_slots = true,
+     .environment_size = 48,
+     .shared_memory_fixed = true},
+    /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
+    {.number = 21,
+     .marker = "llvmLaunchKernel",
+     .driver_function = "cuMemAllocAsync",
+     .driver_since = "11.2",
+     .newest_packet = 3,
+     .plain = PLAIN(3, true),
+     .env = ENV(3),
+     .newest_old_header = 90,
+     .runtime_object = true,
+     .packed_slots = true,
+     .most_dynamic_memory = 49151,
+     .environment_size = 48,
+     .shared_memory_fixed = true},
+    {.number = 22,
+     .marker = "__tgt_interop_get",
+     .driver_function = "cuFuncGetParamInfo",
+     .driver_since = "12.4",
+     .newest_packet = 3,
+     .plain = PLAIN(3, true),
+     .env = ENV(3),
+     .runtime_object = true,
+     .packed_slots = true,
+     .environment_size = 48,
+     .static_memory_uncounted = true},
+    {.number = 23,
+     .marker = "__tgt_register_rpc_callback",
+     .driver_function = "cuLaunchKernelEx",
+     .driver_since = "11.8",
+     .newest_packet = 5,
+     .plain = PLAIN(1, false),
+     .env = ENV(3),
+     .runtime_object = true,
+     .host_argument_array = true,
+     .strict_flags = REX_FLAGS_STRICT,
+     .environment_size = 40,
+     .static_memory_uncounted = true},
+};
+
+#define ROWS (sizeof rows / sizeof *rows)
+
+const struct rex_release *rex_release_row(int number)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].number == number)
+            return &rows[i];
+    return NULL;
+}
+
+const struct rex_release *rex_release_tell(int (*exports)(const char *name, void *context),
+                                           void *context, int named)
+{
+    size_t i = ROWS;
+    while (i > 0 && !exports(rows[i - 1].marker, context))
+        i--;
+    if (i == 0)
+        return NULL;
+    const struct rex_release *told = &rows[i - 1];
+    /*
+     * Several rows may share a marker: the name decides, without one the oldest, which promises
+     * least.
+     */
+    while (told > rows && strcmp(told[-1].marker, told->marker) == 0 && told->number != named)
+        told--;
+    return told;
+}

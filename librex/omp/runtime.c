@@ -1,0 +1,295 @@
+/*
+ * runtime.c - find libomptarget, tell its release, bind.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/runtime.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/settings.h"
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "omp/openmp.h"
+#include "omp/search.h"
+#include "trace/trace.h"
+
+/* Written once, under the lock, and released by `release`. */
+static struct {
+    const struct rex_release *release;
+    char path[PATH_MAX];
+    char doubt[256];
+    const char *chosen;
+    int (*device_count)(void);
+    int (*default_device)(void);
+    struct rex_omp omp;
+    void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
+} bound;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool at_work; /* a thread is binding */
+/* in a child: a thread of the parent was, and has left libomptarget half loaded */
+static bool torn;
+/* constructors of libomptarget 16 to 18 may come back through a forwarder */
+static __thread int binding;
+
+const struct rex_release *rex_runtime(void)
+{
+    return __atomic_load_n(&bound.release, __ATOMIC_ACQUIRE);
+}
+
+int rex_runtime_release(void)
+{
+    const struct rex_release *release = rex_runtime();
+    return release != NULL ? release->number : 0;
+}
+
+const char *rex_runtime_path(void)
+{
+    return rex_runtime() != NULL ? bound.path : "";
+}
+
+int rex_runtime_device_count(void)
+{
+    return bound.device_count();
+}
+
+int rex_runtime_default_device(void)
+{
+    return bound.default_device != NULL ? bound.default_device() : 0;
+}
+
+int rex_runtime_disabled(void)
+{
+    const char *policy = getenv("OMP_TARGET_OFFLOAD");
+    return policy != NULL && strcasecmp(policy, "disabled") == 0;
+}
+
+const struct rex_omp *rex_runtime_omp(void)
+{
+    return &bound.omp;
+}
+
+const char *rex_runtime_chosen(void)
+{
+    return rex_runtime() != NULL ? bound.chosen : "";
+}
+
+const char *rex_runtime_doubt(void)
+{
+    return bound.doubt;
+}
+
+void rex_runtime_unmap_global(const void *address)
+{
+    for (int device = 0; device < bound.device_count(); device++)
+        if (bound.omp.is_present(address, device))
+            bound.omp.disassociate(address, device);
+}
+
+void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
+{
+    if (bound.push_trip_count != NULL)
+        bound.push_trip_count(loc, device, count);
+}
+
+/* ---- one candidate --------------------------------------------------------------------------- */
+
+static void *find_in(const char *symbol, void *handle)
+{
+    return dlsym(handle, symbol);
+}
+
+static void point(void *function_pointer, void *handle, const char *symbol)
+{
+    void *address = dlsym(handle, symbol);
+    memcpy(function_pointer, &address, sizeof address);
+}
+
+static void bind_to(void *handle, const struct rex_candidate *candidate)
+{
+    snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
+    point(&bound.device_count, handle, "omp_get_num_devices");
+    point(&bound.omp.is_present, handle, "omp_target_is_present");
+    point(&bound.omp.disassociate, handle, "omp_target_disassociate_ptr");
+    point(&bound.omp.mapped_pointer, handle, "omp_get_mapped_ptr");
+    point(&bound.omp.alloc, handle, "omp_target_alloc");
+    point(&bound.omp.free, handle, "omp_target_free");
+    point(&bound.omp.copy, handle, "omp_target_memcpy");
+    point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
+    point(&bound.default_device, RTLD_DEFAULT, "omp_get_default_device");
+    rex_forward_to(find_in, handle, candidate->release->number);
+    __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
+    rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s", candidate->release->number,
+            candidate->path);
+}
+
+/*
+ * LLVM 14 to 18 open their plugins by unversioned names, found beside libomptarget by its run path.
+ */
+static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
+{
+    char folder[PATH_MAX], pattern[PATH_MAX + 32];
+    glob_t found;
+    if (!candidate->release->plugins_apart)
+        return 0;
+    rex_folder_of(candidate->path, folder);
+    snprintf(pattern, sizeof pattern, "%s/libomptarget.rtl.*.so", folder);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        globfree(&found);
+        return 0;
+    }
+    snprintf(why, why_size,
+             "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in "
+             "libomp-%d-dev",
+             candidate->release->number);
+    return -1;
+}
+
+/* The first function that every release has and this library does not; NULL if all are there. */
+static const char *missing_function(void *handle)
+{
+    static const char *const names[] = {"omp_get_num_devices",
+                                        "omp_target_is_present",
+                                        "omp_target_disassociate_ptr",
+                                        "omp_target_alloc",
+                                        "omp_target_free",
+                                        "omp_target_memcpy",
+                                        NULL};
+    const char *const *name = names;
+    while (*name != NULL && dlsym(handle, *name) != NULL)
+        name++;
+    return *name;
+}
+
+static int open_candidate(const struct rex_candidate *candidate, const struct rex_candidate *all,
+                          size_t count, char *why, size_t why_size)
+{
+    if (rex_openmp_ready(candidate, all, count, why, why_size) != 0)
+        return -1;
+    void *handle = dlopen(candidate->path, RTLD_NOW | RTLD_GLOBAL);
+    if (handle == NULL) {
+        const char *error = dlerror();
+        snprintf(why, why_size, "%s", error != NULL ? error : "the loader gives no reason");
+        return -1;
+    }
+    const char *missing = missing_function(handle);
+    if (missing != NULL) {
+        snprintf(why, why_size, "it lacks the entry point %s", missing);
+        dlclose(handle);
+        return -1;
+    }
+    bind_to(handle, candidate);
+    return 0;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+/*
+ * A library that is named, by the program or by being loaded already, is the only candidate. One
+ * that is loaded may be in use by others, who can do without a device: what it lacks is told when a
+ * registration fails.
+ */
+static int bind_named(const char *path, const char *how, int loaded)
+{
+    struct rex_candidate candidate;
+    char why[1024];
+    if ((size_t)snprintf(candidate.path, sizeof candidate.path, "%s", path) >=
+        sizeof candidate.path)
+        return rex_fail(REX_ENORUNTIME, "the path of libomptarget (%s) is too long", how);
+    if (rex_search_tell(path, &candidate.release, why, sizeof why) != 0 ||
+        (!loaded && check_plugins(&candidate, why, sizeof why) != 0))
+        return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+    check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
+    bound.chosen = how;
+    if (open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
+        return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+    return REX_OK;
+}
+
+static int bind_best(void)
+{
+    char folder[PATH_MAX], why[1024];
+    struct rex_report report = {0};
+    struct rex_candidate *all = NULL;
+    bound.chosen = "the best found";
+    size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report), i = 0;
+    while (i < count && (check_plugins(&all[i], why, sizeof why) != 0 ||
+                         open_candidate(&all[i], all, count, why, sizeof why) != 0))
+        rex_report_add(&report, "\n  %s (LLVM %d): %s", all[i].path, all[i].release->number, why),
+            i++;
+    free(all);
+    if (i < count) {
+        if (report.length > 0)
+            rex_log(REX_LOG_INFO, "passed over:%s", report.text);
+        return REX_OK;
+    }
+    return rex_fail(REX_ENORUNTIME,
+                    "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or "
+                    "name one in REX_OMPTARGET. Tried:%s",
+                    report.length > 0 ? report.text
+                                      : " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on "
+                                        "the loader's path or in /opt");
+}
+
+/*
+ * A second libomptarget beside a loaded one would share its symbols and not its state: the loaded
+ * one wins.
+ */
+static int choose(void)
+{
+    static const char *const names[] = {"libomptarget.so", NULL};
+    char named[REX_CONFIG_MAX], loaded[PATH_MAX];
+    int is_named = rex_config(REX_OPTION_OMPTARGET, named);
+    if (rex_loaded(names, loaded)) {
+        if (is_named && !rex_same_file(named, loaded))
+            rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
+                    rex_config_variable(REX_OPTION_OMPTARGET), named, loaded);
+        return bind_named(loaded, "already in this process", 1);
+    }
+    return is_named ? bind_named(named, rex_config_variable(REX_OPTION_OMPTARGET), 0) : bind_best();
+}
+
+/* A library that is being loaded may fork: its thread goes on in the child, and has the lock. */
+void rex_runtime_fork(enum rex_fork when)
+{
+    (void)when;
+    if (binding)
+        return;
+    torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
+    rex_fork_renew(&lock);
+}
+
+int rex_runtime_bind(void)
+{
+    int result = REX_OK;
+    if (rex_runtime() != NULL)
+        return REX_OK;
+    if (binding)
+        return rex_fail(REX_ENORUNTIME,
+                        "libomptarget was called from its own constructor, before it was bound");
+    if (torn)
+        return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
+                                   "loaded libomptarget: start the child with "
+                                   "exec, or fork before or after that");
+    rex_lock(&lock);
+    __atomic_store_n(&at_work, true, __ATOMIC_RELAXED);
+    if (rex_runtime() == NULL) {
+        rex_trace_start();
+        uint64_t begin = rex_phase_begin();
+        binding = 1;
+        result = choose();
+        binding = 0;
+        rex_phase_end(begin, "bind libomptarget", bound.path);
+    }
+    __atomic_store_n(&at_work, false, __ATOMIC_RELAXED);
+    rex_unlock(&lock);
+    return result;
+}

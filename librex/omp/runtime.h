@@ -1,0 +1,62 @@
+/*
+ * runtime.h - the bound libomptarget.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_RUNTIME_H
+#define REX_INTERNAL_RUNTIME_H
+
+#include <stddef.h>
+
+#include "omp/forward.h"
+#include "omp/release.h"
+
+/* The row of the bound release; NULL while none is bound. */
+const struct rex_release *rex_runtime(void);
+
+/*
+ * omp_get_num_devices() of the bound libomptarget. Only after a registration: 19 and later crash
+ * without their runtime object.
+ */
+int rex_runtime_device_count(void);
+
+/* The default device number as libomp has it (OMP_DEFAULT_DEVICE, omp_set_default_device). */
+int rex_runtime_default_device(void);
+
+/*
+ * Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1.
+ */
+int rex_runtime_disabled(void);
+
+/*
+ * The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16. Only
+ * after a registration.
+ */
+struct rex_omp {
+    int (*is_present)(const void *address, int device);
+    int (*disassociate)(const void *address, int device);
+    void *(*mapped_pointer)(const void *address, int device);
+    void *(*alloc)(size_t size, int device);
+    void (*free)(void *memory, int device);
+    int (*copy)(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
+                int to_device, int from_device);
+};
+const struct rex_omp *rex_runtime_omp(void);
+
+/* Why the bound libomptarget was taken: a variable's name, or words; "" while none is. */
+const char *rex_runtime_chosen(void);
+
+/* What may keep the bound libomptarget from any device, "" if nothing was seen. */
+const char *rex_runtime_doubt(void);
+
+/*
+ * Undo the mapping of a global's host address. It is made when the image is loaded and outlives the
+ * unregistration, so that the global of an image loaded later would never be reached. Nothing
+ * happens where there is none.
+ */
+void rex_runtime_unmap_global(const void *address);
+
+/* __kmpc_push_target_tripcount_mapper of LLVM 14. */
+void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * search.c - candidates for libomptarget, and which release each is.
+ *
+ * A release is read from the file's dynamic symbols, before it is opened: libomptarget is never
+ * unloaded again (all releases are linked NODELETE), and opening 14 to 18 without libomp crashes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/search.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "image/elf.h"
+#include "base/file.h"
+#include "base/log.h"
+
+void rex_report_add(struct rex_report *report, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof report->text - report->length;
+    va_start(arguments, format);
+    int wrote = vsnprintf(report->text + report->length, room, format, arguments);
+    va_end(arguments);
+    if (wrote > 0)
+        report->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
+}
+
+void rex_folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        snprintf(folder, PATH_MAX, ".");
+    else
+        snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* ---- the release of a file ------------------------------------------------------------------- */
+
+struct exported {
+    const struct rex_elf *elf;
+    Elf64_Shdr symbols;
+};
+
+static int exports(const char *wanted, void *context)
+{
+    const struct exported *table = context;
+    Elf64_Sym symbol;
+    const char *name;
+    for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++)
+        if (rex_elf_symbol(table->elf, &table->symbols, i, &symbol, &name) == 0 &&
+            symbol.st_shndx != SHN_UNDEF && strcmp(name, wanted) == 0)
+            return 1;
+    return 0;
+}
+
+/*
+ * The number behind ".so." or "LLVM-" or "LLVM.so." in the library's own name and in those it
+ * needs; 0 if there is none.
+ */
+static int number_in(const char *name)
+{
+    const char *own = strstr(name, "libomptarget.so.");
+    if (own != NULL)
+        return atoi(own + strlen("libomptarget.so."));
+    if ((own = strstr(name, "libLLVM.so.")) != NULL)
+        return atoi(own + strlen("libLLVM.so."));
+    return (own = strstr(name, "libLLVM-")) != NULL ? atoi(own + strlen("libLLVM-")) : 0;
+}
+
+static int named_release(const struct rex_elf *elf)
+{
+    Elf64_Shdr dynamic, strings;
+    Elf64_Dyn entry;
+    int number = 0;
+    if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0 ||
+        rex_elf_section(elf, dynamic.sh_link, &strings) != 0)
+        return 0;
+    for (uint64_t at = 0;
+         number == 0 && dynamic.sh_size - at >= sizeof entry && at < dynamic.sh_size;
+         at += sizeof entry) {
+        memcpy(&entry, elf->bytes + dynamic.sh_offset + at, sizeof entry);
+        const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
+                               ? rex_elf_string(elf, &strings, entry.d_un.d_val)
+                               : NULL;
+        number = name != NULL ? number_in(name) : 0;
+    }
+    return number;
+}
+
+int rex_search_tell(const char *path, const struct rex_release **release, char *why,
+                    size_t why_size)
+{
+    struct rex_bytes file;
+    struct rex_elf elf;
+    struct exported table = {.elf = &elf};
+    const struct rex_release *told = NULL;
+    if (rex_file_read(path, &file, why, why_size) != 0)
+        return -1;
+    if (rex_elf_open(&elf, file.bytes, file.size) != 0)
+        snprintf(why, why_size, "%s", elf.why);
+    else if (elf.header.e_machine != REX_HOST_MACHINE)
+        snprintf(why, why_size, "it is for another processor");
+    else if (rex_elf_find_type(&elf, SHT_DYNSYM, &table.symbols) != 0)
+        snprintf(why, why_size, "it exports nothing");
+    else if (exports("rex_version", &table))
+        snprintf(why, why_size, "it is librex, which forwards to a libomptarget");
+    else if ((told = rex_release_tell(exports, &table, named_release(&elf))) == NULL)
+        snprintf(why, why_size,
+                 "it exports no __tgt_target_teams_mapper: not libomptarget of LLVM 14 or later");
+    else if (!exports("__tgt_register_lib", &table) ||
+             !exports("__tgt_target_data_begin", &table)) {
+        snprintf(why, why_size, "it lacks the entry point %s",
+                 exports("__tgt_register_lib", &table) ? "__tgt_target_data_begin"
+                                                       : "__tgt_register_lib");
+        told = NULL;
+    }
+    free(file.bytes);
+    if (told == NULL)
+        return -1;
+    *release = told;
+    return 0;
+}
+
+/* ---- the folders ----------------------------------------------------------------------------- */
+
+struct list {
+    struct rex_candidate *candidates;
+    size_t count;
+    const char *openmp_folder;
+    struct rex_report *report;
+};
+
+int rex_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static void add_file(struct list *list, const char *path)
+{
+    const struct rex_release *release;
+    char why[256];
+    for (size_t i = 0; i < list->count; i++)
+        if (rex_same_file(list->candidates[i].path, path))
+            return;
+    if (strlen(path) >= PATH_MAX)
+        return;
+    if (rex_search_tell(path, &release, why, sizeof why) != 0) {
+        rex_report_add(list->report, "\n  %s: %s", path, why);
+        return;
+    }
+    struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return;
+    list->candidates = grown;
+    snprintf(grown[list->count].path, PATH_MAX, "%s", path);
+    grown[list->count++].release = release;
+}
+
+/*
+ * Every libomptarget.so* in the folders that PATTERN matches. Plugins are called
+ * libomptarget.rtl.*.
+ */
+static void add_folders(struct list *list, const char *pattern)
+{
+    char files[PATH_MAX + 32];
+    glob_t found;
+    snprintf(files, sizeof files, "%s/libomptarget.so*", pattern);
+    if (glob(files, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        add_file(list, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+/*
+ * The folders that the loader itself would search for this program: LD_LIBRARY_PATH, run paths, the
+ * system's.
+ */
+static void add_loader_folders(struct list *list)
+{
+    Dl_serinfo size;
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (program == NULL || dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0)
+        return;
+    Dl_serinfo *folders = malloc(size.dls_size);
+    if (folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
+        dlinfo(program, RTLD_DI_SERINFO, folders) == 0)
+        for (unsigned i = 0; i < folders->dls_cnt; i++)
+            add_folders(list, folders->dls_serpath[i].dls_name);
+    free(folders);
+    dlclose(program);
+}
+
+/* The best first. */
+static int compare(const void *a, const void *b, void *openmp_folder)
+{
+    const struct rex_candidate *one = a, *other = b;
+    char folder[2][PATH_MAX];
+    int beside[2] = {0, 0};
+    if (openmp_folder != NULL) {
+        rex_folder_of(one->path, folder[0]);
+        rex_folder_of(other->path, folder[1]);
+        beside[0] = rex_same_file(folder[0], openmp_folder);
+        beside[1] = rex_same_file(folder[1], openmp_folder);
+    }
+    if (beside[0] != beside[1])
+        return beside[1] - beside[0];
+    /* 18 runs no plain kernel and loads no image after a device's first use. */
+    if (one->release->late_image_ignored != other->release->late_image_ignored)
+        return one->release->late_image_ignored ? 1 : -1;
+    if (one->release->number != other->release->number)
+        return other->release->number - one->release->number;
+    return strcmp(one->path, other->path);
+}
+
+const char *const rex_search_folders[] = {
+    "/usr/lib/llvm-*/lib", "/usr/lib64/llvm*/lib*", "/usr/lib/llvm/*/lib*", "/usr/local/llvm*/lib",
+    "/usr/local/lib",      "/opt/llvm*/lib",        "/opt/*/lib",           NULL};
+
+size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
+                  struct rex_report *report)
+{
+    struct list list = {.openmp_folder = openmp_folder, .report = report};
+    if (openmp_folder != NULL)
+        add_folders(&list, openmp_folder);
+    for (size_t i = 0; rex_search_folders[i] != NULL; i++)
+        add_folders(&list, rex_search_folders[i]);
+    add_loader_folders(&list);
+    if (list.count > 0)
+        qsort_r(list.candidates, list.count, sizeof *list.candidates, compare,
+                (void *)(uintptr_t)openmp_folder);
+    *candidates = list.candidates;
+    return list.count;
+}

@@ -1,0 +1,50 @@
+/*
+ * search.h - where a libomptarget may be.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_SEARCH_H
+#define REX_INTERNAL_SEARCH_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "omp/release.h"
+
+struct rex_candidate {
+    char path[PATH_MAX];
+    const struct rex_release *release;
+};
+
+/* Text that grows up to a limit: what was tried, and why it was rejected. */
+struct rex_report {
+    size_t length;
+    char text[3072];
+};
+void rex_report_add(struct rex_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * The candidates, to be freed by the caller, the best first: of OPENMP_FOLDER (may be NULL), then
+ * the newest, LLVM 18 last.
+ */
+size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
+                  struct rex_report *report);
+
+/* The patterns of the folders that are searched besides the loader's own, NULL after the last. */
+extern const char *const rex_search_folders[];
+
+/*
+ * Tell the release of the file PATH without opening it as a library. 0, or -1 with the reason in
+ * WHY.
+ */
+int rex_search_tell(const char *path, const struct rex_release **release, char *why,
+                    size_t why_size);
+
+/* Whether both paths lead to one existing file. */
+int rex_same_file(const char *a, const char *b);
+
+/* Folder of PATH, without the last '/'. */
+void rex_folder_of(const char *path, char folder[PATH_MAX]);
+
+#endif

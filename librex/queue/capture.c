@@ -1,0 +1,230 @@
+/*
+ * capture.c - work on its way into a graph, and the queues that take part.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "queue/graph.h"
+#include "base/log.h"
+
+/* of the list, and of which queues a recording has */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rex_graph *recorded; /* one word is written to change the list */
+
+void rex_recording_fork(enum rex_fork when)
+{
+    (void)when;
+    rex_fork_renew(&lock);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static int grow(struct rex_graph *graph)
+{
+    size_t room = graph->room > 0 ? 2 * graph->room : 64;
+    if (graph->count < graph->room)
+        return REX_OK;
+    struct rex_work *work = reallocarray(graph->work, room, sizeof *work);
+    if (work != NULL)
+        graph->work = work;
+    void **owned = reallocarray(graph->owned, room, sizeof *owned);
+    if (owned != NULL)
+        graph->owned = owned;
+    size_t *launch = reallocarray(graph->launch, room, sizeof *launch);
+    if (launch != NULL)
+        graph->launch = launch;
+    if (work == NULL || owned == NULL || launch == NULL)
+        return rex_fail_memory(room * sizeof *work, "a graph");
+    graph->room = room;
+    return REX_OK;
+}
+
+/* Bytes of values that a map points to. */
+static size_t size_of_values(const struct rex_map *map)
+{
+    size_t size = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        if ((map->types[i] & REX_TYPE_LITERAL) && map->sizes[i] > (int64_t)sizeof(void *))
+            size += ((size_t)map->sizes[i] + 15) / 16 * 16;
+    return size;
+}
+
+void *rex_graph_own_map(struct rex_work *work)
+{
+    struct rex_map *map = &work->launch.map;
+    size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
+    char *memory = malloc((columns + 15) / 16 * 16 + size_of_values(map) + 16),
+         *values = memory + (columns + 15) / 16 * 16;
+    if (memory == NULL)
+        return NULL;
+    struct rex_map own = {
+        map->count, (void **)(void *)memory, (void **)(void *)memory + rows, NULL, NULL, NULL,
+        NULL};
+    own.sizes = (int64_t *)(void *)(own.begin + rows);
+    own.types = own.sizes + rows;
+    for (size_t i = 0; i < rows; i++) {
+        own.base[i] = map->base[i];
+        own.begin[i] = map->begin[i];
+        own.sizes[i] = map->sizes[i];
+        own.types[i] = map->types[i];
+        if (!(map->types[i] & REX_TYPE_LITERAL) || map->sizes[i] <= (int64_t)sizeof(void *))
+            continue;
+        memcpy(values, map->begin[i], (size_t)map->sizes[i]);
+        own.base[i] = own.begin[i] = values;
+        values += ((size_t)map->sizes[i] + 15) / 16 * 16;
+    }
+    *map = own;
+    return memory;
+}
+
+/* ---- one piece of work ----------------------------------------------------------------------- */
+
+int rex_graph_check(struct rex_graph *graph, const struct rex_work *work)
+{
+    struct rex_packed packed;
+    if (graph->waits)
+        return rex_work_check(work, graph->gpu.number);
+    if (work->kind != REX_WORK_LAUNCH)
+        return REX_OK;
+    int entered = rex_stream_enter(graph->gpu.context);
+    int result = entered >= 0 ? rex_work_pack(&graph->gpu, work, &packed)
+                              : rex_fail(REX_ECUDA, "a graph: %s", rex_cuda_why());
+    rex_stream_leave(entered);
+    return result;
+}
+
+static int append(struct rex_graph *graph, const struct rex_work *work, uint32_t lane)
+{
+    struct rex_work own = *work;
+    void *memory = NULL;
+    int result = grow(graph);
+    if (result == REX_OK && work->kind == REX_WORK_LAUNCH &&
+        (memory = rex_graph_own_map(&own)) == NULL)
+        result = rex_fail_memory((size_t)work->launch.map.count * 32, "a launch in a graph");
+    if (result != REX_OK)
+        return result;
+    own.lane = lane;
+    if (work->kind == REX_WORK_LAUNCH)
+        graph->launch[graph->launches++] = graph->count;
+    graph->work[graph->count] = own;
+    graph->owned[graph->count++] = memory;
+    return REX_OK;
+}
+
+int rex_graph_add(struct rex_graph *graph, const struct rex_work *work, uint32_t lane)
+{
+    rex_lock(&graph->lock);
+    int result = rex_graph_check(graph, work);
+    if (result == REX_OK)
+        result = append(graph, work, lane);
+    rex_unlock(&graph->lock);
+    return result;
+}
+
+int rex_graph_record(struct rex_graph *graph, struct rex_event *event, uint32_t lane)
+{
+    rex_lock(&graph->lock);
+    struct rex_work work = {.kind = REX_WORK_RECORD, .event = {NULL, graph->points}};
+    int result = append(graph, &work, lane);
+    if (result == REX_OK) {
+        rex_lock(&event->lock);
+        event->state = REX_EVENT_GRAPH;
+        event->graph = graph->number;
+        event->point = graph->points++;
+        rex_unlock(&event->lock);
+    }
+    rex_unlock(&graph->lock);
+    return result;
+}
+
+/*
+ * The graph in which EVENT was recorded, if it is still being recorded; under the lock of the list.
+ */
+static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
+{
+    struct rex_graph *graph = recorded;
+    rex_lock(&event->lock);
+    while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))
+        graph = graph->next;
+    *point = event->point;
+    rex_unlock(&event->lock);
+    return graph;
+}
+
+/* QUEUE takes part in the recording of GRAPH; under the lock of the list. */
+static int join(struct rex_queue *queue, struct rex_graph *graph)
+{
+    if (queue->recording == graph)
+        return REX_OK;
+    if (queue->gpu.number != graph->gpu.number)
+        return rex_fail(REX_EINVAL,
+                        "rex_queue_wait: queue \"%s\" is of device %d, and the graph of device %d",
+                        queue->name, queue->gpu.number, graph->gpu.number);
+    if (graph->lanes == REX_GRAPH_LANES)
+        return rex_fail(REX_EINVAL, "rex_queue_wait: more than %d queues in one graph",
+                        REX_GRAPH_LANES);
+    graph->queue[graph->lanes] = queue;
+    queue->lane = graph->lanes++;
+    queue->recording = graph;
+    return REX_OK;
+}
+
+int rex_graph_wait(struct rex_queue *queue, struct rex_event *event, int *result)
+{
+    uint32_t point = 0;
+    rex_lock(&lock);
+    struct rex_graph *graph = graph_of(event, &point);
+    if (queue->recording != NULL && queue->recording != graph)
+        *result = rex_fail(REX_EINVAL,
+                           "rex_queue_wait: queue \"%s\" is being recorded to, and the event was "
+                           "not recorded in the same "
+                           "graph",
+                           queue->name);
+    else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {
+        struct rex_work work = {.kind = REX_WORK_WAIT, .event = {NULL, point}};
+        rex_lock(&graph->lock);
+        *result = append(graph, &work, queue->lane);
+        rex_unlock(&graph->lock);
+    }
+    rex_unlock(&lock);
+    return graph != NULL;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+void rex_recording_begin(struct rex_graph *graph, struct rex_queue *queue)
+{
+    rex_lock(&lock);
+    graph->queue[0] = queue;
+    graph->lanes = 1;
+    graph->next = recorded;
+    __atomic_store_n(&recorded, graph, __ATOMIC_RELEASE);
+    queue->recording = graph;
+    queue->lane = 0;
+    rex_unlock(&lock);
+}
+
+/* Take GRAPH off the list, so that no other queue joins. */
+static void leave_list(struct rex_graph *graph)
+{
+    rex_lock(&lock);
+    struct rex_graph **at = &recorded;
+    while (*at != graph)
+        at = &(*at)->next;
+    *at = graph->next;
+    rex_unlock(&lock);
+}
+
+void rex_recording_end(struct rex_graph *graph)
+{
+    leave_list(graph);
+    for (uint32_t i = 1; i < graph->lanes; i++) {
+        rex_lock(&graph->queue[i]->lock);
+        graph->queue[i]->recording = NULL;
+        rex_unlock(&graph->queue[i]->lock);
+    }
+}

@@ -1,0 +1,287 @@
+/*
+ * event.c - places in queues.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "queue/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "queue/graph.h"
+#include "base/log.h"
+#include "queue/queues.h"
+
+int rex_event_create(struct rex_event **event)
+{
+    if (event == NULL)
+        return rex_fail(REX_EINVAL, "rex_event_create: there is no place for the event");
+    struct rex_event *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return rex_fail_memory(sizeof *made, "an event");
+    pthread_mutex_init(&made->lock, NULL);
+    *event = made;
+    return REX_OK;
+}
+
+/* The driver's event belongs to a context, which is kept as long. */
+static void drop_driver_event(struct rex_driver_event *driver)
+{
+    int entered = driver->forks == rex_forks() ? rex_stream_enter(driver->context) : -1;
+    if (entered >= 0) {
+        REX_STREAM(cuEventDestroy, driver->handle);
+        rex_stream_leave(entered);
+        rex_cuda_context_release(driver->ordinal);
+    }
+    free(driver);
+}
+
+void rex_event_destroy(struct rex_event *event)
+{
+    if (event == NULL)
+        return;
+    for (struct rex_driver_event *driver = event->drivers, *next; driver != NULL; driver = next) {
+        next = driver->next;
+        drop_driver_event(driver);
+    }
+    pthread_mutex_destroy(&event->lock);
+    free(event);
+}
+
+/* ---- in a stream ----------------------------------------------------------------------------- */
+
+static int make_driver_event(struct rex_driver_event *made, const struct rex_gpu *gpu)
+{
+    void *context;
+    if (rex_cuda_context_hold(gpu->ordinal, &context) != 0)
+        return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
+    *made = (struct rex_driver_event){.context = gpu->context,
+                                      .ordinal = gpu->ordinal,
+                                      .number = gpu->number,
+                                      .forks = rex_forks()};
+    if (REX_STREAM(cuEventCreate, &made->handle, 0) == 0)
+        return REX_OK;
+    rex_cuda_context_release(gpu->ordinal);
+    return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
+}
+
+/* The driver's event for the GPU, made where there is none. */
+static int find_driver_event(struct rex_event *event, const struct rex_gpu *gpu,
+                             struct rex_driver_event **found)
+{
+    struct rex_driver_event *driver = event->drivers;
+    while (driver != NULL && (driver->context != gpu->context || driver->forks != rex_forks()))
+        driver = driver->next;
+    *found = driver;
+    if (driver != NULL)
+        return REX_OK;
+    driver = malloc(sizeof *driver);
+    if (driver == NULL)
+        return rex_fail_memory(sizeof *driver, "an event");
+    int result = make_driver_event(driver, gpu);
+    if (result != REX_OK) {
+        free(driver);
+        return result;
+    }
+    driver->next = event->drivers;
+    *found = event->drivers = driver;
+    return REX_OK;
+}
+
+int rex_event_issue_record(struct rex_event *event, struct rex_gpu *gpu, void *stream)
+{
+    struct rex_driver_event *driver;
+    rex_lock(&event->lock);
+    int result = find_driver_event(event, gpu, &driver);
+    if (result == REX_OK && REX_STREAM(cuEventRecord, driver->handle, stream) != 0)
+        result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
+    if (result == REX_OK) {
+        event->state = REX_EVENT_DRIVER;
+        event->driver = driver;
+    }
+    rex_unlock(&event->lock);
+    return result;
+}
+
+static int never_recorded(const char *call)
+{
+    return rex_fail(REX_EINVAL, "%s: the event was never recorded", call);
+}
+
+static int recorded_in_graph(void)
+{
+    return rex_fail(
+        REX_EINVAL,
+        "rex_queue_wait: the event was recorded in a graph, which is no longer recorded");
+}
+
+int rex_event_issue_wait(struct rex_event *event, void *stream)
+{
+    int result = REX_OK;
+    rex_lock(&event->lock);
+    if (event->state == REX_EVENT_GRAPH)
+        result = recorded_in_graph();
+    else if (event->state == REX_EVENT_NEW)
+        result = never_recorded("rex_queue_wait");
+    else if (event->state == REX_EVENT_DRIVER &&
+             REX_STREAM(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
+        result = rex_fail(REX_ECUDA, "rex_queue_wait: %s", rex_cuda_why());
+    rex_unlock(&event->lock);
+    return result;
+}
+
+/* ---- record and wait ------------------------------------------------------------------------- */
+
+static void record_time(struct rex_event *event)
+{
+    rex_lock(&event->lock);
+    clock_gettime(CLOCK_MONOTONIC, &event->at);
+    event->state = REX_EVENT_TIMED;
+    rex_unlock(&event->lock);
+}
+
+int rex_event_record(struct rex_event *event, struct rex_queue *queue)
+{
+    int result = event != NULL ? rex_queue_enter(queue, "rex_event_record")
+                               : rex_fail(REX_EINVAL, "rex_event_record: the event is NULL");
+    if (result != REX_OK)
+        return result;
+    struct rex_work work = {.kind = REX_WORK_RECORD, .event = {.event = event}};
+    if (queue->recording != NULL)
+        result = rex_graph_record(queue->recording, event, queue->lane);
+    else if (queue->waits)
+        record_time(event);
+    else
+        result = rex_queue_put(queue, &work);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+/* What an event stands for, as it was when somebody looked. */
+struct seen {
+    enum rex_event_state state;
+    struct timespec at;
+    const struct rex_driver_event *driver; /* NULL: there is nothing to wait for */
+};
+
+static struct seen see(struct rex_event *event)
+{
+    rex_lock(&event->lock);
+    struct seen seen = {event->state, event->at,
+                        event->state == REX_EVENT_DRIVER ? event->driver : NULL};
+    rex_unlock(&event->lock);
+    return seen;
+}
+
+/* A device that does everything at once has nothing to wait with, but the calling thread. */
+static int wait_at_once(struct rex_event *event)
+{
+    switch (see(event).state) {
+    case REX_EVENT_NEW: return never_recorded("rex_queue_wait");
+    case REX_EVENT_GRAPH: return recorded_in_graph();
+    case REX_EVENT_DRIVER: return rex_event_sync(event);
+    default: return REX_OK;
+    }
+}
+
+int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
+{
+    int result = event != NULL ? rex_queue_enter(queue, "rex_queue_wait")
+                               : rex_fail(REX_EINVAL, "rex_queue_wait: the event is NULL");
+    if (result != REX_OK)
+        return result;
+    struct rex_work work = {.kind = REX_WORK_WAIT, .event = {.event = event}};
+    int joined = rex_graph_wait(queue, event, &result);
+    if (result == REX_OK && !joined)
+        result = queue->waits ? wait_at_once(event) : rex_queue_put(queue, &work);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+/* ---- the calling thread ---------------------------------------------------------------------- */
+
+/* What EVENT stands for, if the calling thread can wait for that. */
+static int look_at(struct rex_event *event, const char *call, struct seen *seen)
+{
+    if (event == NULL)
+        return rex_fail(REX_EINVAL, "%s: the event is NULL", call);
+    *seen = see(event);
+    if (seen->state == REX_EVENT_NEW)
+        return never_recorded(call);
+    if (seen->state == REX_EVENT_GRAPH)
+        return rex_fail(
+            REX_EINVAL,
+            "%s: the event was recorded in a graph: record one after rex_graph_launch()", call);
+    if (seen->driver != NULL && seen->driver->forks != rex_forks())
+        return rex_fail(REX_EFORK, "%s: the event was recorded in this process's parent", call);
+    return REX_OK;
+}
+
+/*
+ * The driver's call has failed, it may be for a kernel that did: then the device is lost, and the
+ * message has the kernels of its queues.
+ */
+static int failed(const struct rex_driver_event *driver, const char *call)
+{
+    struct rex_noted noted = {.count = 0};
+    char why[256], kernels[REX_NOTED_TEXT];
+    snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues make calls of their own */
+    if (!rex_pending_ask(driver->number, why, &noted))
+        return rex_fail(REX_ECUDA, "%s: %s", call, why);
+    rex_noted_list(&noted, kernels);
+    return rex_fail(REX_ECUDA, "%s: %s; launched since the last wait: %s", call, why, kernels);
+}
+
+int rex_event_sync(struct rex_event *event)
+{
+    struct seen seen;
+    int result = look_at(event, "rex_event_sync", &seen);
+    if (result == REX_OK && seen.driver != NULL &&
+        REX_STREAM(cuEventSynchronize, seen.driver->handle) != 0)
+        result = failed(seen.driver, "rex_event_sync");
+    return result;
+}
+
+int rex_event_done(struct rex_event *event)
+{
+    struct seen seen;
+    int result = look_at(event, "rex_event_done", &seen);
+    if (result != REX_OK || seen.driver == NULL)
+        return result == REX_OK ? 1 : result;
+    int found = rex_stream_driver.cuEventQuery(seen.driver->handle);
+    if (found != 0 && found != REX_CUDA_NOT_READY) {
+        rex_cuda_record(found, "cuEventQuery");
+        return failed(seen.driver, "rex_event_done");
+    }
+    return found == 0;
+}
+
+static double seconds_between(const struct timespec *begin, const struct timespec *end)
+{
+    return (double)(end->tv_sec - begin->tv_sec) + 1e-9 * (double)(end->tv_nsec - begin->tv_nsec);
+}
+
+int rex_event_seconds(struct rex_event *begin, struct rex_event *end, double *seconds)
+{
+    struct seen first, last;
+    float milliseconds;
+    int result = seconds != NULL
+                     ? look_at(begin, "rex_event_seconds", &first)
+                     : rex_fail(REX_EINVAL, "rex_event_seconds: there is no place for the result");
+    if (result == REX_OK)
+        result = look_at(end, "rex_event_seconds", &last);
+    if (result != REX_OK)
+        return result;
+    if ((first.driver == NULL) != (last.driver == NULL) ||
+        (first.driver != NULL && first.driver->context != last.driver->context))
+        return rex_fail(REX_EINVAL, "rex_event_seconds: the events are of different devices");
+    if (first.driver == NULL)
+        *seconds = seconds_between(&first.at, &last.at);
+    else if (REX_STREAM(cuEventElapsedTime, &milliseconds, first.driver->handle,
+                        last.driver->handle) != 0)
+        return failed(first.driver, "rex_event_seconds");
+    else
+        *seconds = milliseconds / 1000.0;
+    return REX_OK;
+}

@@ -1,0 +1,204 @@
+/*
+ * graph.c - graphs: recorded work, done again.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "queue/graph.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "omp/mapping.h"
+
+static void free_graph(struct rex_graph *graph)
+{
+    rex_graph_unbuild(graph);
+    for (size_t i = 0; i < graph->count; i++)
+        free(graph->owned[i]);
+    free(graph->work);
+    free(graph->owned);
+    free(graph->launch);
+    rex_gpu_free(&graph->gpu);
+    pthread_mutex_destroy(&graph->lock);
+    free(graph);
+}
+
+static struct rex_graph *new_graph(const struct rex_queue *queue)
+{
+    static uint64_t count;
+    struct rex_graph *graph = calloc(1, sizeof *graph);
+    if (graph == NULL) {
+        rex_fail_memory(sizeof *graph, "a graph");
+        return NULL;
+    }
+    pthread_mutex_init(&graph->lock, NULL);
+    graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    graph->waits = queue->waits;
+    graph->forks = queue->forks;
+    graph->gpu.number = queue->gpu.number;
+    graph->gpu.ordinal = queue->gpu.ordinal;
+    graph->gpu.context = queue->gpu.context;
+    graph->gpu.flags = queue->gpu.flags;
+    graph->gpu.remember = queue->gpu.remember;
+    return graph;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+int rex_graph_begin(struct rex_queue *queue)
+{
+    int result = rex_queue_enter(queue, "rex_graph_begin");
+    if (result != REX_OK)
+        return result;
+    struct rex_graph *graph = NULL;
+    if (queue->recording != NULL)
+        result = rex_fail(REX_EINVAL, "rex_graph_begin: queue \"%s\" is being recorded to already",
+                          queue->name);
+    else if ((graph = new_graph(queue)) == NULL)
+        result = REX_ENOMEM;
+    if (graph != NULL)
+        rex_recording_begin(graph, queue);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+int rex_graph_end(struct rex_queue *queue, struct rex_graph **graph)
+{
+    int result = graph != NULL
+                     ? rex_queue_enter(queue, "rex_graph_end")
+                     : rex_fail(REX_EINVAL, "rex_graph_end: there is no place for the graph");
+    if (result != REX_OK)
+        return result;
+    struct rex_graph *made = queue->recording;
+    bool began = made != NULL && made->queue[0] == queue;
+    if (began)
+        queue->recording = NULL;
+    rex_unlock(&queue->lock);
+    if (!began)
+        return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a recording",
+                        queue->name);
+    rex_recording_end(made);
+    if (!made->waits)
+        result = rex_graph_build(made);
+    if (result == REX_OK)
+        *graph = made;
+    else
+        free_graph(made);
+    return result;
+}
+
+void rex_graph_destroy(struct rex_graph *graph)
+{
+    if (graph != NULL)
+        free_graph(graph);
+}
+
+size_t rex_graph_launches(const struct rex_graph *graph)
+{
+    return graph->launches;
+}
+
+/* ---- doing it -------------------------------------------------------------------------------- */
+
+static int do_all(const struct rex_graph *graph, struct rex_queue *queue)
+{
+    int result = REX_OK;
+    for (size_t i = 0; i < graph->count && result == REX_OK; i++)
+        result = queue->perform(queue, &graph->work[i]);
+    return result;
+}
+
+int rex_graph_run(struct rex_queue *queue, const struct rex_graph *graph)
+{
+    return REX_STREAM(cuGraphLaunch, graph->executable, queue->stream);
+}
+
+static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
+{
+    if (rex_queue_refuse_lost(queue) != REX_OK)
+        return REX_ECUDA;
+    int entered = rex_stream_enter(graph->gpu.context), result = REX_OK;
+    if (entered < 0)
+        return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
+    if (!graph->gpu.remember || graph->stale || rex_mapping_now() != graph->generation)
+        result = rex_graph_refresh(graph);
+    if (result == REX_OK && queue->run(queue, graph) != 0)
+        result =
+            rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
+    if (result == REX_ECUDA)
+        result = rex_queue_blame(queue, result);
+    rex_stream_leave(entered);
+    if (result != REX_OK)
+        return result;
+    rex_queue_note_graph(queue, graph);
+    return REX_OK;
+}
+
+static int launch(struct rex_graph *graph, struct rex_queue *queue)
+{
+    if (queue->recording != NULL)
+        return rex_fail(REX_EINVAL, "rex_graph_launch: queue \"%s\" is being recorded to",
+                        queue->name);
+    if (queue->gpu.number != graph->gpu.number || queue->waits != graph->waits)
+        return rex_fail(
+            REX_EINVAL,
+            "rex_graph_launch: queue \"%s\" is of device %d, and the graph of device %d",
+            queue->name, queue->gpu.number, graph->gpu.number);
+    if (graph->count == 0)
+        return REX_OK;
+    return graph->waits ? do_all(graph, queue) : put_in_stream(graph, queue);
+}
+
+int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
+{
+    int result = graph != NULL ? rex_queue_enter(queue, "rex_graph_launch")
+                               : rex_fail(REX_EINVAL, "rex_graph_launch: the graph is NULL");
+    if (result != REX_OK)
+        return result;
+    rex_lock(&graph->lock);
+    result = launch(graph, queue);
+    rex_unlock(&graph->lock);
+    if (result == REX_OK)
+        result = rex_queue_settle(queue);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+static int set(struct rex_graph *graph, size_t number, const struct rex_map *map)
+{
+    size_t at = graph->launch[number];
+    struct rex_work work = graph->work[at];
+    work.launch.map = *map;
+    int result = rex_graph_check(graph, &work);
+    if (result != REX_OK)
+        return result;
+    void *memory = rex_graph_own_map(&work);
+    if (memory == NULL)
+        return rex_fail_memory((size_t)map->count * 32, "a launch in a graph");
+    if (!graph->waits)
+        result = rex_graph_change(graph, number, &work);
+    if (result == REX_OK) {
+        free(graph->owned[at]);
+        graph->owned[at] = memory;
+        graph->work[at] = work;
+    } else
+        free(memory);
+    return result;
+}
+
+int rex_graph_set(struct rex_graph *graph, size_t number, const struct rex_map *map)
+{
+    static const struct rex_map nothing;
+    if (graph == NULL || number >= graph->launches)
+        return graph == NULL
+                   ? rex_fail(REX_EINVAL, "rex_graph_set: the graph is NULL")
+                   : rex_fail(REX_EINVAL, "rex_graph_set: launch %zu, and the graph has %zu",
+                              number, graph->launches);
+    if (!graph->waits && graph->forks != rex_forks())
+        return rex_fail(REX_EFORK, "rex_graph_set: the graph was made in this process's parent");
+    rex_lock(&graph->lock);
+    int result = set(graph, number, map != NULL ? map : &nothing);
+    rex_unlock(&graph->lock);
+    return result;
+}

@@ -1,0 +1,280 @@
+/*
+ * instantiate.c - the driver's graph, made by capturing the recorded work in streams of its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "queue/graph.h"
+#include "omp/mapping.h"
+
+#define STREAM_NON_BLOCKING 0x1
+#define EVENT_DISABLE_TIMING 0x2
+#define CAPTURE_RELAXED \
+    2 /* what other threads do, libomptarget's allocations say, does not end the capture */
+
+/*
+ * What a capture needs for its time: a stream for each lane, an event for each recording and each
+ * lane's end.
+ */
+struct capture {
+    struct rex_graph *graph;
+    void *stream[REX_GRAPH_LANES];
+    bool began[REX_GRAPH_LANES];
+    void **event;
+    size_t events;
+    void *made; /* the driver's graph */
+};
+
+static int failed(const char *what)
+{
+    return rex_fail(REX_ECUDA, "%s of a graph: %s", what, rex_cuda_why());
+}
+
+static void close_capture(struct capture *capture)
+{
+    for (uint32_t i = 0; i < REX_GRAPH_LANES; i++)
+        if (capture->stream[i] != NULL)
+            REX_STREAM(cuStreamDestroy, capture->stream[i]);
+    for (size_t i = 0; i < capture->events; i++)
+        if (capture->event[i] != NULL)
+            REX_STREAM(cuEventDestroy, capture->event[i]);
+    free(capture->event);
+}
+
+static int open_capture(struct capture *capture)
+{
+    const struct rex_graph *graph = capture->graph;
+    capture->events = (size_t)graph->points + graph->lanes;
+    capture->event = calloc(capture->events, sizeof *capture->event);
+    if (capture->event == NULL)
+        return rex_fail_memory(capture->events * sizeof *capture->event, "a graph");
+    for (size_t i = 0; i < capture->events; i++)
+        if (REX_STREAM(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING) != 0)
+            return failed("an event");
+    for (uint32_t i = 0; i < graph->lanes; i++)
+        if (REX_STREAM(cuStreamCreate, &capture->stream[i], STREAM_NON_BLOCKING) != 0)
+            return failed("a stream");
+    capture->began[0] = true;
+    return REX_STREAM(cuStreamBeginCapture, capture->stream[0], CAPTURE_RELAXED) == 0
+               ? REX_OK
+               : failed("the beginning");
+}
+
+/* ---- the work -------------------------------------------------------------------------------- */
+
+static int hold(struct rex_graph *graph, struct rex_queue_image *image)
+{
+    for (size_t i = 0; i < graph->images; i++)
+        if (graph->image[i] == image)
+            return REX_OK;
+    struct rex_queue_image **images = reallocarray(graph->image, graph->images + 1, sizeof *images);
+    if (images == NULL)
+        return rex_fail_memory((graph->images + 1) * sizeof *images, "a graph");
+    graph->image = images;
+    graph->image[graph->images++] = image;
+    rex_queue_image_hold(image);
+    return REX_OK;
+}
+
+/* The launch that was captured last is what comes next in the stream would depend on. */
+static int note_launch(struct capture *capture, void *stream, const struct rex_queue_kernel *kernel,
+                       size_t launch)
+{
+    struct rex_graph *graph = capture->graph;
+    int status = 0;
+    uint64_t id;
+    void *driver_graph, *const *last = NULL;
+    size_t count = 0;
+    if (REX_STREAM(cuStreamGetCaptureInfo, stream, &status, &id, &driver_graph, &last, &count) !=
+            0 ||
+        count != 1)
+        return failed("a launch");
+    graph->node[launch] = last[0];
+    rex_note(&graph->noted, kernel->name, kernel->image->registration);
+    return hold(graph, kernel->image);
+}
+
+static int capture_event(struct capture *capture, const struct rex_work *work)
+{
+    void *stream = capture->stream[work->lane], *event = capture->event[work->event.point];
+    if (work->kind == REX_WORK_RECORD)
+        return REX_STREAM(cuEventRecord, event, stream) == 0 ? REX_OK : failed("an event");
+    capture->began[work->lane] = true;
+    return REX_STREAM(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : failed("a wait");
+}
+
+static int capture_work(struct capture *capture, const struct rex_work *work, size_t *launch)
+{
+    struct rex_queue_kernel *kernel = NULL;
+    void *stream = capture->stream[work->lane];
+    if (work->kind == REX_WORK_RECORD || work->kind == REX_WORK_WAIT)
+        return capture_event(capture, work);
+    int result = rex_work_issue(&capture->graph->gpu, stream, work, &kernel);
+    return result == REX_OK && kernel != NULL ? note_launch(capture, stream, kernel, (*launch)++)
+                                              : result;
+}
+
+/* The first lane waits for the ends of the others. */
+static int join_lanes(struct capture *capture)
+{
+    for (uint32_t i = 1; i < capture->graph->lanes; i++) {
+        void *end = capture->event[capture->graph->points + i];
+        if (capture->began[i] && (REX_STREAM(cuEventRecord, end, capture->stream[i]) != 0 ||
+                                  REX_STREAM(cuStreamWaitEvent, capture->stream[0], end, 0) != 0))
+            return failed("the end");
+    }
+    return REX_OK;
+}
+
+static int capture_all(struct capture *capture)
+{
+    size_t launch = 0;
+    int result = open_capture(capture);
+    if (result != REX_OK)
+        return result;
+    for (size_t i = 0; i < capture->graph->count && result == REX_OK; i++)
+        result = capture_work(capture, &capture->graph->work[i], &launch);
+    if (result == REX_OK)
+        result = join_lanes(capture);
+    if (REX_STREAM(cuStreamEndCapture, capture->stream[0], &capture->made) != 0 && result == REX_OK)
+        result = failed("the end");
+    return result;
+}
+
+/* ---- the driver's graph ---------------------------------------------------------------------- */
+
+static void release_images(struct rex_queue_image **image, size_t images)
+{
+    for (size_t i = 0; i < images; i++)
+        rex_queue_image_release(image[i]);
+    free(image);
+}
+
+/*
+ * The context is kept as long as there is something in it. What the first launch would have to
+ * bring to the device is brought there now, in STREAM: for 4 000 launches that takes some
+ * milliseconds.
+ */
+static int put_together(struct rex_graph *graph, void *made, void *stream)
+{
+    void *context;
+    if (rex_cuda_context_hold(graph->gpu.ordinal, &context) != 0)
+        return failed("the context");
+    if (REX_STREAM(cuGraphInstantiate, &graph->executable, made, 0) != 0)
+        graph->executable = NULL;
+    else if (REX_STREAM(cuGraphUpload, graph->executable, stream) == 0)
+        return REX_OK;
+    int result = failed("the nodes");
+    if (graph->executable != NULL)
+        REX_STREAM(cuGraphExecDestroy, graph->executable);
+    graph->executable = NULL;
+    rex_cuda_context_release(graph->gpu.ordinal);
+    return result;
+}
+
+static int capture_and_put_together(struct rex_graph *graph)
+{
+    struct capture capture = {.graph = graph};
+    int entered = rex_stream_enter(graph->gpu.context);
+    if (entered < 0)
+        return failed("the context");
+    int result = capture_all(&capture);
+    if (result == REX_OK)
+        result = put_together(graph, capture.made, capture.stream[0]);
+    close_capture(&capture);
+    if (result == REX_OK)
+        graph->graph = capture.made;
+    else if (capture.made != NULL)
+        REX_STREAM(cuGraphDestroy, capture.made);
+    rex_stream_leave(entered);
+    return result;
+}
+
+static void discard(struct rex_graph *graph)
+{
+    int entered = graph->executable != NULL && graph->forks == rex_forks()
+                      ? rex_stream_enter(graph->gpu.context)
+                      : -1;
+    if (entered >= 0) {
+        REX_STREAM(cuGraphExecDestroy, graph->executable);
+        REX_STREAM(cuGraphDestroy, graph->graph);
+        rex_stream_leave(entered);
+        release_images(graph->image, graph->images);
+        rex_cuda_context_release(graph->gpu.ordinal);
+    }
+    free(graph->node);
+}
+
+/* What is there stays until the new one is made, and also where that fails. */
+int rex_graph_build(struct rex_graph *graph)
+{
+    struct rex_graph old = *graph;
+    uint64_t generation = rex_mapping_now();
+    graph->executable = graph->graph = NULL;
+    graph->image = NULL;
+    graph->images = 0;
+    graph->noted.count = 0;
+    graph->node = calloc(graph->launches + 1, sizeof *graph->node);
+    int result = graph->node != NULL
+                     ? capture_and_put_together(graph)
+                     : rex_fail_memory(graph->launches * sizeof *graph->node, "a graph");
+    if (result == REX_OK) {
+        discard(&old);
+        graph->generation = generation;
+        graph->stale = false;
+        return REX_OK;
+    }
+    release_images(graph->image, graph->images);
+    free(graph->node);
+    graph->executable = old.executable;
+    graph->graph = old.graph;
+    graph->image = old.image;
+    graph->images = old.images;
+    graph->node = old.node;
+    graph->noted = old.noted;
+    return result;
+}
+
+void rex_graph_unbuild(struct rex_graph *graph)
+{
+    discard(graph);
+}
+
+int rex_graph_refresh(struct rex_graph *graph)
+{
+    uint64_t generation = rex_mapping_now();
+    enum rex_spans_change change =
+        rex_spans_renew(&graph->gpu.spans, graph->gpu.number,
+                        graph->gpu.remember ? generation : rex_spans_generation(false));
+    if (change == REX_SPANS_SAME && !graph->stale) {
+        graph->generation = generation;
+        return REX_OK;
+    }
+    graph->stale = true;
+    memset(&graph->gpu.spans, 0, sizeof graph->gpu.spans);
+    return rex_graph_build(graph);
+}
+
+int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_work *work)
+{
+    struct rex_packed packed;
+    int entered = rex_stream_enter(graph->gpu.context);
+    int result = entered >= 0 ? rex_work_pack(&graph->gpu, work, &packed) : failed("the context");
+    if (result == REX_OK) {
+        struct rex_cuda_node node = {packed.kernel->function,
+                                     {packed.grid[0], packed.grid[1], packed.grid[2]},
+                                     {packed.block[0], packed.block[1], packed.block[2]},
+                                     packed.dynamic_memory,
+                                     graph->gpu.address,
+                                     NULL};
+        if (REX_STREAM(cuGraphExecKernelNodeSetParams, graph->executable, graph->node[number],
+                       &node) != 0)
+            result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
+                              rex_cuda_why());
+    }
+    rex_stream_leave(entered);
+    return result;
+}

@@ -1,0 +1,213 @@
+/*
+ * queue.c - queues: work that is put in and not waited for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "omp/device.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "omp/mapping.h"
+#include "memory/devicememory.h"
+#include "queue/queues.h"
+#include "omp/runtime.h"
+#include "trace/trace.h"
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+int rex_queue_enter(struct rex_queue *queue, const char *call)
+{
+    if (unlikely(queue == NULL))
+        return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
+    if (unlikely(queue->forks != rex_forks() && !queue->waits))
+        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
+                        queue->name);
+    rex_lock(&queue->lock);
+    return REX_OK;
+}
+
+/* ---- making one ------------------------------------------------------------------------------ */
+
+#define STREAM_NON_BLOCKING 0x1
+
+static int failed(const struct rex_queue *queue)
+{
+    return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+}
+
+/* The stream comes last: what fails before it leaves nothing in the context. */
+static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *module)
+{
+    queue->gpu.ordinal = ordinal;
+    if (rex_cuda_context_hold(ordinal, &queue->gpu.context) != 0)
+        return failed(queue);
+    int entered = rex_stream_enter(queue->gpu.context);
+    int result = entered < 0 ? failed(queue)
+                             : rex_queue_image_prepare(rex_registration_of(module), ordinal,
+                                                       queue->gpu.context);
+    if (result == REX_OK && REX_STREAM(cuStreamCreate, &queue->stream, STREAM_NON_BLOCKING) != 0)
+        result = failed(queue);
+    rex_stream_leave(entered);
+    if (result != REX_OK)
+        rex_cuda_context_release(ordinal);
+    return result;
+}
+
+static void say_that_it_waits(int number)
+{
+    static int said;
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
+}
+
+static int open_queue(struct rex_queue *queue, int number, struct rex_module *module)
+{
+    int ordinal = -1, result = rex_device_ordinal("queues", number, &ordinal);
+    queue->waits = ordinal < 0;
+    if (result == REX_OK && queue->waits)
+        say_that_it_waits(number);
+    else if (result == REX_OK)
+        result = open_stream(queue, ordinal, module);
+    if (result == REX_OK && !queue->waits)
+        rex_pending_add(&queue->pending);
+    return result;
+}
+
+static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
+{
+    static unsigned count;
+    struct rex_queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        rex_fail_memory(sizeof *queue, "a queue");
+        return NULL;
+    }
+    pthread_mutex_init(&queue->lock, NULL);
+    if (name != NULL)
+        snprintf(queue->name, sizeof queue->name, "%s", name);
+    else
+        snprintf(queue->name, sizeof queue->name, "queue %u",
+                 __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+    queue->forks = rex_forks();
+    queue->gpu.number = number;
+    queue->gpu.flags = flags;
+    queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_mapping_seen();
+    queue->issue = rex_work_issue;
+    queue->perform = rex_queue_perform;
+    queue->run = rex_graph_run;
+    rex_queue_watch(queue);
+    return queue;
+}
+
+static void free_queue(struct rex_queue *queue)
+{
+    rex_gpu_free(&queue->gpu);
+    free(queue->trace);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue, int64_t device,
+                            const char *name, unsigned flags)
+{
+    int number = 0,
+        result = queue != NULL
+                     ? REX_OK
+                     : rex_fail(REX_EINVAL, "rex_queue_create: there is no place for the queue");
+    if (result == REX_OK &&
+        (flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
+        result = rex_fail(REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flags);
+    if (result == REX_OK)
+        result = rex_module_register(module);
+    if (result == REX_OK)
+        result = rex_device_resolve(device, &number);
+    if (result != REX_OK)
+        return result;
+    struct rex_queue *made = new_queue(number, name, flags);
+    if (made == NULL)
+        return REX_ENOMEM;
+    result = open_queue(made, number, module);
+    if (result == REX_OK && rex_trace_on())
+        rex_queue_trace(made);
+    if (result == REX_OK)
+        *queue = made;
+    else
+        free_queue(made);
+    return result;
+}
+
+static void close_stream(struct rex_queue *queue)
+{
+    int entered = rex_stream_enter(queue->gpu.context);
+    rex_queue_trace_end(queue);
+    REX_STREAM(cuStreamDestroy, queue->stream);
+    rex_stream_leave(entered);
+    rex_cuda_context_release(queue->gpu.ordinal);
+}
+
+static int recorded_to(const struct rex_queue *queue, const char *call)
+{
+    return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being recorded to", call, queue->name);
+}
+
+int rex_queue_destroy(struct rex_queue *queue)
+{
+    int result = REX_OK;
+    if (queue == NULL)
+        return REX_OK;
+    bool here = queue->waits || queue->forks == rex_forks();
+    if (here) {
+        rex_lock(&queue->lock);
+        bool recording = queue->recording != NULL;
+        result = recording ? recorded_to(queue, "rex_queue_destroy") : rex_queue_await(queue);
+        rex_unlock(&queue->lock);
+        if (recording)
+            return result;
+    }
+    if (!queue->waits)
+        rex_pending_remove(&queue->pending);
+    if (!queue->waits && here)
+        close_stream(queue);
+    free_queue(queue);
+    return result;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+int rex_queue_sync(struct rex_queue *queue)
+{
+    int result = rex_queue_enter(queue, "rex_queue_sync");
+    if (result != REX_OK)
+        return result;
+    result =
+        queue->recording != NULL ? recorded_to(queue, "rex_queue_sync") : rex_queue_await(queue);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+int rex_queue_done(struct rex_queue *queue)
+{
+    int result = rex_queue_enter(queue, "rex_queue_done");
+    if (result != REX_OK)
+        return result;
+    result = rex_queue_look(queue);
+    rex_unlock(&queue->lock);
+    return result;
+}
+
+int rex_queue_device(const struct rex_queue *queue)
+{
+    return queue->gpu.number;
+}
+
+bool rex_queue_waits(const struct rex_queue *queue)
+{
+    return queue->waits;
+}
+
+const char *rex_queue_name(const struct rex_queue *queue)
+{
+    return queue->name;
+}

@@ -1,0 +1,119 @@
+/*
+ * adaptations.c - a release's row of facts in words: what librex does for it, and why.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "top/adaptations.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+static void packets(const char *name, const struct rex_packet_rule *rule, rex_info_row *row,
+                    void *context)
+{
+    char text[256];
+    if (rule->refused)
+        snprintf(text, sizeof text,
+                 "refused: libomptarget passes every kernel a parameter of its own");
+    else
+        snprintf(text, sizeof text, "packet version %u%s; a GPU's grid has %d dimension%s%s",
+                 (unsigned)rule->version,
+                 rule->leading_row ? " with a row for the parameter that libomptarget does not add"
+                                   : "",
+                 rule->dimensions, rule->dimensions == 1 ? "" : "s",
+                 rule->dynamic_memory ? "" : ", no dynamic shared memory");
+    row("adapted", name, text, context);
+}
+
+/* Facts that are there or not. */
+static void yes_or_no(const struct rex_release *release, rex_info_row *row, void *context)
+{
+    const struct {
+        bool holds;
+        const char *name, *text;
+    } facts[] = {
+        {release->no_packet, "launches",
+         "by __tgt_target_teams_mapper: there is no __tgt_target_kernel"},
+        {release->entries_by_position, "host entries",
+         "in the image's order: the host device matches entries by position"},
+        {release->parents_rounded, "rows with members",
+         "compared with what is mapped from the multiple of 8 below their beginning: libomptarget "
+         "maps them from there"},
+        {release->one_end_a_call, "ends of mappings",
+         "one call for each row where rows share one; a launch that would need it is refused: "
+         "libomptarget aborts on a second end"},
+        {release->exec_mode_obeyed, "exec modes",
+         "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget "
+         "launches as they say, or not at all"},
+        {release->shared_memory_fixed, "shared memory",
+         "of a block, more than 48 KiB is an error: the driver would refuse the launch"},
+        {release->static_memory_uncounted, "shared memory",
+         "48 KiB of it dynamic, or more, where a block has more than 48 KiB: libomptarget does not "
+         "count the kernel's own"},
+        {release->late_image_ignored, "late images",
+         "refused: an image registered after a device's first use is never loaded"},
+        {release->plugins_apart, "plugins",
+         "looked for beside libomptarget: they are files of their own, with unversioned names"},
+        {release->openmp_first, "libomp",
+         "opened before libomptarget, which calls it without a look"},
+        {release->runtime_object, "calls",
+         "held back until a registration: they crash before the first one"},
+        {release->packed_slots, "parameters",
+         "of other widths than 8 bytes are refused, but in queues: arguments are packed in 8-byte "
+         "slots"},
+        {release->host_argument_array, "host kernels",
+         "refused: they would take one array of arguments"},
+        {release->old_entries_only, "adopted entries",
+         "in clang 20's form are rewritten, which are misread"},
+        {release->newest_container == 0, "adopted containers",
+         "are opened: libomptarget does not open an OffloadBinary at registration"},
+        {release->strict_flags != 0, "grid", "marked as strict, or it is only a hint"},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].holds)
+            row("adapted", facts[i].name, facts[i].text, context);
+}
+
+static void limits(const struct rex_release *release, rex_info_row *row, void *context)
+{
+    char text[256];
+    if (release->newest_old_header > 0) {
+        snprintf(text, sizeof text,
+                 "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",
+                 release->newest_old_header,
+                 release->new_header_refused ? "; later ones are refused"
+                                             : "; 21.1.0 and 21.1.1 refuse later ones");
+        row("adapted", "CUBINs", text, context);
+    }
+    if (release->environment_size > 0) {
+        snprintf(text, sizeof text,
+                 "symbols KERNEL_kernel_environment of other than %u bytes are an error: "
+                 "libomptarget would abort",
+                 (unsigned)release->environment_size);
+        row("adapted", "kernels of clang", text, context);
+    }
+    if (release->most_teams > 0) {
+        snprintf(text, sizeof text, "more than %u are an error: libomptarget would cut them down",
+                 (unsigned)release->most_teams);
+        row("adapted", "teams", text, context);
+    }
+    if (release->most_dynamic_memory > 0) {
+        snprintf(text, sizeof text,
+                 "more than %u bytes are an error: the launch would be reported and not done",
+                 (unsigned)release->most_dynamic_memory);
+        row("adapted", "dynamic shared memory", text, context);
+    }
+    if (release->driver_function != NULL) {
+        snprintf(text, sizeof text, "for CUDA %s or later is needed: the plugin calls %s",
+                 release->driver_since, release->driver_function);
+        row("adapted", "CUDA driver", text, context);
+    }
+}
+
+void rex_adaptations(const struct rex_release *release, rex_info_row *row, void *context)
+{
+    packets("plain kernels", &release->plain, row, context);
+    packets("env kernels", &release->env, row, context);
+    yes_or_no(release, row, context);
+    limits(release, row, context);
+}

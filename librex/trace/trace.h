@@ -1,0 +1,103 @@
+/*
+ * trace.h - what crossed the boundary, for REX_TRACE.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_TRACE_H
+#define REX_INTERNAL_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rex_line;
+
+/* Reads REX_TRACE, the first time it is called: before libomptarget is bound. */
+void rex_trace_start(void);
+
+extern int rex_tracing; /* read it by: */
+static inline bool rex_trace_on(void)
+{
+    return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != 0;
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t rex_trace_clock(void);
+
+/*
+ * A line of the timeline: a thread, a device, a queue. Slices in it lie beside or inside each
+ * other.
+ */
+struct rex_track {
+    uint32_t id;        /* as a thread's; rex_track_queue() makes one */
+    unsigned announced; /* librex's */
+    const char *name;   /* NULL: told from the id */
+};
+
+/* A new number for a queue's track. */
+uint32_t rex_track_queue(void);
+
+/*
+ * A free line of device NUMBER, the first one where nobody else uses the device; to be given back.
+ * NULL: there is none.
+ */
+struct rex_track *rex_track_take(int64_t number);
+void rex_track_give(struct rex_track *track);
+
+/* In a child of fork: nobody uses a device. */
+void rex_track_forget(void);
+
+/* The name of TRACK, of the calling thread if it is a thread's, in NAME of SIZE bytes. */
+void rex_track_label(const struct rex_track *track, char *name, size_t size);
+
+/* Where the summary counts a slice. */
+enum rex_counted {
+    REX_COUNTED_NOWHERE,
+    REX_COUNTED_KERNEL,
+    REX_COUNTED_TRANSFER,
+    REX_COUNTED_PHASE
+};
+
+/* Something that took time. */
+struct rex_slice {
+    struct rex_track *track; /* NULL: the calling thread's */
+    const char *name, *category;
+    enum rex_counted counted;
+    uint64_t begin, end;        /* nanoseconds of CLOCK_MONOTONIC */
+    uint64_t to, from;          /* bytes copied to and from the device */
+    const struct rex_track *on; /* the device's line, where the same is shown */
+    /* writes members of a JSON object; NULL: none */
+    void (*details)(struct rex_line *line, const void *context);
+    const void *context;
+};
+void rex_trace_slice(const struct rex_slice *slice);
+
+/* A part of the start or end of offloading. Nothing happens where nothing is traced. */
+static inline uint64_t rex_phase_begin(void)
+{
+    return rex_trace_on() ? rex_trace_clock() : 0;
+}
+void rex_phase_took(uint64_t begin, const char *name, const char *object);
+static inline void rex_phase_end(uint64_t begin, const char *name, const char *object)
+{
+    if (begin != 0)
+        rex_phase_took(begin, name, object);
+}
+
+/* Kernels are known by their host keys here; who knows names hands down how to find them. */
+void rex_trace_names(const char *(*name_of)(const void *key));
+const char *rex_trace_name(const void *key); /* NULL: unknown */
+
+/* How deep this thread is in what is noted already: what it calls there is not noted again. */
+extern __thread unsigned rex_trace_depth;
+
+/* As rex_phase_end(), for SIZE bytes that were copied to or from device NUMBER. */
+void rex_copy_took(uint64_t begin, uint64_t size, bool to_host, int number);
+
+/*
+ * What the next call of this thread is called in the trace, instead of by its function: "data
+ * exit". NULL: nothing else.
+ */
+extern __thread const char *rex_trace_called;
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * traceline.h - a line of JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_TRACELINE_H
+#define REX_INTERNAL_TRACELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REX_LINE_MAX 16384 /* bytes of one */
+
+struct rex_line {
+    char *text; /* REX_LINE_MAX bytes */
+    size_t length;
+    bool full; /* something did not fit */
+};
+
+void rex_line_add(struct rex_line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * What every slice has, without a look at a format: text as it is, a number, three of them in
+ * brackets, an address.
+ */
+void rex_line_text(struct rex_line *line, const char *text);
+void rex_line_number(struct rex_line *line, int64_t number);
+void rex_line_three(struct rex_line *line, const uint32_t numbers[3]);
+void rex_line_hexadecimal(struct rex_line *line, uint64_t number);
+
+/* Nanoseconds in microseconds, with three digits behind the point. */
+void rex_line_time(struct rex_line *line, uint64_t nanoseconds);
+
+/* TEXT in quotes; what is no UTF-8 in it is replaced, what is too long for a line is cut. */
+void rex_line_string(struct rex_line *line, const char *text);
+
+/* ,"key":... and so on: what a launch asks for. */
+void rex_line_launch(struct rex_line *line, const void *key, const uint32_t teams[3],
+                     const uint32_t threads[3], int64_t arguments);
+
+/* ,"rows":[...]: what COUNT rows of a map say, the first of them. */
+void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
+                   const int64_t *types);
+
+/* Bytes that rows ask to be copied in DIRECTION, REX_TYPE_TO or REX_TYPE_FROM. */
+uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
+                        int64_t direction);
+
+#endif

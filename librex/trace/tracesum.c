@@ -1,0 +1,124 @@
+/*
+ * tracesum.c - the summary of a trace: how often, how long, how many bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "trace/tracesum.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+/* A program with more kernels than fit has the rest in one row. */
+#define ROWS 2048
+#define MOST (ROWS / 2)
+#define NAME_WIDTH 40
+
+struct row {
+    char name[128]; /* the beginning; whole is */
+    uint64_t hash;
+    enum rex_counted counted; /* NOWHERE: a free row */
+    uint64_t calls, total, most, to, from;
+};
+
+static struct row rows[ROWS];
+static unsigned used;
+
+static struct row *find(enum rex_counted counted, const char *name)
+{
+    uint64_t hash = rex_hash_string(name) + (uint64_t)counted;
+    size_t at = hash % ROWS;
+    while (rows[at].counted != REX_COUNTED_NOWHERE && rows[at].hash != hash)
+        at = (at + 1) % ROWS;
+    if (rows[at].counted == REX_COUNTED_NOWHERE) {
+        rows[at].hash = hash;
+        snprintf(rows[at].name, sizeof rows[at].name, "%s", name);
+    }
+    return &rows[at];
+}
+
+void rex_summary_add(const struct rex_slice *slice)
+{
+    struct row *row = find(slice->counted, slice->name);
+    if (row->counted == REX_COUNTED_NOWHERE && used >= MOST) {
+        row->hash = 0;
+        row = find(slice->counted, "others");
+    }
+    used += row->counted == REX_COUNTED_NOWHERE;
+    row->counted = slice->counted;
+    uint64_t took = slice->end - slice->begin;
+    row->calls++;
+    row->total += took;
+    row->most = took > row->most ? took : row->most;
+    row->to += slice->to;
+    row->from += slice->from;
+}
+
+void rex_summary_forget(void)
+{
+    memset(rows, 0, sizeof rows);
+    used = 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The longest first, free rows last. */
+static int compare(const void *one, const void *other)
+{
+    const struct row *a = one, *b = other;
+    if (a->total != b->total)
+        return a->total < b->total ? 1 : -1;
+    return strcmp(a->name, b->name);
+}
+
+static void print_row(const struct row *row)
+{
+    fprintf(stderr, "  %-*s %9llu %13.1f %11.1f %11.1f", NAME_WIDTH, row->name,
+            (unsigned long long)row->calls, (double)row->total / 1e3,
+            (double)row->total / 1e3 / (double)row->calls, (double)row->most / 1e3);
+    if (row->counted == REX_COUNTED_PHASE)
+        fprintf(stderr, "\n");
+    else
+        fprintf(stderr, " %15llu %15llu\n", (unsigned long long)row->to,
+                (unsigned long long)row->from);
+}
+
+static void print_title(const char *title, bool bytes)
+{
+    fprintf(stderr, "  %-*s %9s %13s %11s %11s", NAME_WIDTH, title, "calls", "total us", "mean us",
+            "max us");
+    if (bytes)
+        fprintf(stderr, " %15s %15s", "bytes to", "bytes from");
+    fprintf(stderr, "\n");
+}
+
+static void print_part(enum rex_counted counted, const char *title)
+{
+    bool titled = false;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].counted != counted)
+            continue;
+        if (!titled)
+            print_title(title, counted != REX_COUNTED_PHASE);
+        titled = true;
+        print_row(&rows[i]);
+    }
+    if (titled)
+        fprintf(stderr, "\n");
+}
+
+void rex_summary_print(void)
+{
+    if (used == 0)
+        return;
+    qsort(rows, ROWS, sizeof *rows, compare);
+    fprintf(stderr, "\nlibrex: what %s, process %ld, offloaded\n\n", program_invocation_short_name,
+            (long)getpid());
+    print_part(REX_COUNTED_KERNEL, "kernel");
+    print_part(REX_COUNTED_TRANSFER, "data");
+    print_part(REX_COUNTED_PHASE, "start and end");
+}

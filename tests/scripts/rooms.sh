@@ -1,0 +1,121 @@
+#!/bin/sh
+# The rooms of librex/ have one order: no include and no symbol goes from a room to one below it, no more than three files of a room need
+# each other in a circle, and librex/README.md, which says what the order is, has a line for each file.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+exec python3 - "$O/librex.a" <<'PYTHON'
+import glob
+import os
+import re
+import subprocess
+import sys
+
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL: " + text)
+
+
+# ---- the map: "## room" in order, and under each a row "| `file.c` | duty |" for each source
+
+rooms, listed = [], {}
+for line in open("librex/README.md"):
+    heading = re.match(r"## `(\w+)/`", line)
+    row = re.match(r"\| `(\w+\.c)` \| \S", line)
+    if heading:
+        rooms.append(heading[1])
+    elif row and rooms:
+        if (rooms[-1], row[1]) in listed:
+            fail("librex/README.md has two lines for %s/%s" % (rooms[-1], row[1]))
+        listed[rooms[-1], row[1]] = True
+sources = {os.path.basename(p): os.path.dirname(p).split("/", 1)[1] for p in sorted(glob.glob("librex/*/*.c"))}
+headers = {p.split("/", 1)[1] for p in glob.glob("librex/*/*.h")}
+if len(sources) != len(glob.glob("librex/*/*.c")):
+    fail("two sources of librex/ have one name")
+for name, room in sources.items():
+    if (room, name) not in listed:
+        fail("librex/README.md has no line for librex/%s/%s" % (room, name))
+for room, name in listed:
+    if sources.get(name) != room:
+        fail("librex/README.md has a line for librex/%s/%s, which is not there" % (room, name))
+for room in sorted(set(sources.values())):
+    if room not in rooms:
+        fail("librex/README.md says nothing of the room librex/%s" % room)
+if failures:
+    sys.exit(1)
+level = {room: number for number, room in enumerate(rooms)}
+
+# ---- includes
+
+includes = 0
+for path in sorted(glob.glob("librex/*/*.[ch]")):
+    room = path.split("/")[1]
+    for name in re.findall(r'^#include "([^"]+)"', open(path).read(), re.M):
+        if name.startswith("rex/") or name == "rex_kmp.h":
+            continue
+        includes += 1
+        if name not in headers:
+            fail("%s includes \"%s\", which is no header of a room" % (path, name))
+        elif level[name.split("/")[0]] > level[room]:
+            fail("%s includes %s: up from %s to %s" % (path, name, room, name.split("/")[0]))
+
+# ---- symbols, by what the archive's members define and need
+
+defined, needed = {}, {}
+member = None
+for line in subprocess.run(["nm", "-A", sys.argv[1]], capture_output=True, text=True, check=True).stdout.splitlines():
+    words = re.match(r"[^:]*:([^:]*):\s*(?:[0-9a-f]+)?\s+(\w) (\S+)", line)
+    if not words:
+        continue
+    member = words[1][:-2] + ".c"
+    if words[2] == "U":
+        needed.setdefault(member, set()).add(words[3])
+    elif words[2].isupper() and not words[3].startswith("__"):
+        defined[words[3]] = member
+edges = {}
+for user, symbols in needed.items():
+    for symbol in sorted(symbols):
+        owner = defined.get(symbol)
+        if owner is None or owner == user:
+            continue
+        edges.setdefault(user, {}).setdefault(owner, []).append(symbol)
+        if level[sources[owner]] > level[sources[user]]:
+            fail("%s/%s uses %s of %s/%s: up" % (sources[user], user, symbol, sources[owner], owner))
+if len(edges) < 10:
+    fail("the symbols of %s were not understood" % sys.argv[1])
+
+# ---- circles: files that reach each other
+
+reach = {}
+
+
+def reached(start):
+    if start not in reach:
+        seen, todo = set(), [start]
+        while todo:
+            for owner in edges.get(todo.pop(), ()):
+                if owner not in seen and sources[owner] == sources[start]:
+                    seen.add(owner)
+                    todo.append(owner)
+        reach[start] = seen
+    return reach[start]
+
+
+done = set()
+for name in sorted(sources):
+    circle = sorted(other for other in reached(name) if name in reached(other))
+    if len(circle) > 3 and name not in done:
+        done.update(circle)
+        fail("%d files of %s need each other: %s" % (len(circle), sources[name], ", ".join(circle)))
+        for user in circle:
+            for owner in sorted(edges.get(user, {})):
+                if owner in circle:
+                    print("    %s -> %s: %s" % (user, owner, ", ".join(edges[user][owner])))
+
+print("%d rooms, %d files, %d includes, %d edges between files" %
+      (len(rooms), len(sources), includes, sum(len(owners) for owners in edges.values())))
+sys.exit(1 if failures else 0)
+PYTHON
