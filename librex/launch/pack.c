@@ -3,13 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "launch/pack.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "omp/grid.h"
 #include "memory/rowcheck.h"
-#include "queue/command.h"
 
 #define VALUE (REX_TYPE_LITERAL | REX_TYPE_PARAMETER)
 /* Bits that change nothing for memory that is mapped already. */
@@ -22,13 +23,13 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-void rex_gpu_free(struct rex_gpu *gpu)
+void rex_stream_gpu_free(struct rex_stream_gpu *gpu)
 {
     free(gpu->address);
     free(gpu->values);
 }
 
-static int make_room(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel)
+static int make_room(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel)
 {
     if (gpu->room < kernel->parameters || gpu->address == NULL) {
         uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
@@ -66,7 +67,7 @@ static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter
         kernel->name, parameter, kernel->parameter[parameter].size, what, (long long)size);
 }
 
-static int absent(const struct rex_gpu *gpu, const char *name, const struct rex_map *map,
+static int absent(const struct rex_stream_gpu *gpu, const char *name, const struct rex_map *map,
                   int32_t row)
 {
     enum rex_presence presence =
@@ -78,7 +79,7 @@ static int absent(const struct rex_gpu *gpu, const char *name, const struct rex_
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-static int pack_value(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_value(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
                       uint32_t parameter, const struct rex_map *map, int32_t row)
 {
     size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
@@ -105,7 +106,7 @@ static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t d
     return device + base - (uintptr_t)map->begin[row];
 }
 
-static int pack_address(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_address(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
                         uint32_t parameter, uintptr_t value)
 {
     gpu->address[parameter] = gpu->values + kernel->parameter[parameter].offset;
@@ -144,7 +145,7 @@ static int check_rows(const struct rex_map *map, const char *name)
     return unusual ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
-static int pack_row(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_row(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
                     const struct rex_map *map, int32_t row, uint64_t generation,
                     uint32_t *parameter)
 {
@@ -196,7 +197,7 @@ static int tell_form(const struct rex_queue_kernel *kernel, uint32_t rows,
     return REX_OK;
 }
 
-static int pack_rows(struct rex_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
                      const struct rex_map *map)
 {
     uint64_t generation = rex_spans_generation(gpu->remember);
@@ -242,18 +243,18 @@ static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *p
     return allow_dynamic_memory(packed->kernel, launch->dynamic_memory);
 }
 
-static int find_kernel(struct rex_gpu *gpu, const struct rex_work *work,
+static int find_kernel(struct rex_stream_gpu *gpu, struct rex_module *module, const void *key,
                        struct rex_queue_kernel **kernel)
 {
-    struct rex_registration *registration = rex_registration_of(work->launch.module);
+    struct rex_registration *registration = rex_registration_of(module);
     if (unlikely(registration == NULL))
         return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
-    int64_t position = rex_table_find(&registration->table, work->launch.description.key);
+    int64_t position = rex_table_find(&registration->table, key);
     if (unlikely(position < 0))
-        return rex_unknown_key(work->launch.description.key);
+        return rex_unknown_key(key);
     if (unlikely(registration->table.entries[position].size > 0))
-        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel",
-                        work->launch.description.key, registration->table.entries[position].name);
+        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
+                        registration->table.entries[position].name);
     if ((*kernel = rex_queue_kernel(registration, position, gpu->ordinal, gpu->context)) == NULL)
         return rex_last_error_code();
     if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
@@ -265,14 +266,16 @@ static int find_kernel(struct rex_gpu *gpu, const struct rex_work *work,
     return REX_OK;
 }
 
-int rex_work_pack(struct rex_gpu *gpu, const struct rex_work *work, struct rex_packed *packed)
+int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
+                    const struct rex_kernel_launch *description, const struct rex_map *map,
+                    struct rex_packed *packed)
 {
-    int result = find_kernel(gpu, work, &packed->kernel);
+    int result = find_kernel(gpu, module, description->key, &packed->kernel);
     if (result == REX_OK)
-        result = fit_grid(&work->launch.description, packed);
+        result = fit_grid(description, packed);
     if (result == REX_OK)
-        result = check_rows(&work->launch.map, packed->kernel->name);
+        result = check_rows(map, packed->kernel->name);
     if (result == REX_OK)
         result = make_room(gpu, packed->kernel);
-    return result == REX_OK ? pack_rows(gpu, packed->kernel, &work->launch.map) : result;
+    return result == REX_OK ? pack_rows(gpu, packed->kernel, map) : result;
 }

@@ -6,9 +6,8 @@
 #ifndef REX_INTERNAL_COMMAND_H
 #define REX_INTERNAL_COMMAND_H
 
-#include "launch/loadedimage.h"
+#include "launch/pack.h"
 #include "rex/queue.h"
-#include "memory/addresses.h"
 
 enum rex_work_kind {
     REX_WORK_LAUNCH,
@@ -51,39 +50,11 @@ struct rex_work {
     };
 };
 
-/* A GPU as one queue or graph sees it: where its memory is, and room to pack arguments. */
-struct rex_gpu {
-    int number;  /* libomptarget's */
-    int ordinal; /* the driver's */
-    void *context;
-    unsigned flags; /* REX_QUEUE_ */
-    bool remember;  /* device addresses */
-    struct rex_spans spans;
-    void **address;        /* of each parameter's value */
-    unsigned char *values; /* as the kernel has them */
-    uint32_t room, bytes;
-};
-void rex_gpu_free(struct rex_gpu *gpu);
-
-/* A launch that is ready: arguments in the GPU's room for them. */
-struct rex_packed {
-    struct rex_queue_kernel *kernel;
-    unsigned grid[3], block[3], dynamic_memory;
-};
-
-/* Message of a row that is not mapped: kernel, row, bytes, address, how, device. */
-#define REX_ABSENT_ROW                                                                             \
-    "kernel \"%s\": map row %d, %lld bytes at %p, is %s on device %d: a queue maps nothing for a " \
-    "launch"
-
-/* Check a launch and pack its arguments. The context is current. 0 or an error. */
-int rex_work_pack(struct rex_gpu *gpu, const struct rex_work *work, struct rex_packed *packed);
-
 /*
  * Put WORK in a stream of the driver. The context is current. 0 or an error; KERNEL (NULL: not
  * wanted) receives what was launched.
  */
-int rex_work_issue(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
+int rex_work_issue(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
                    struct rex_queue_kernel **kernel);
 
 /* Do WORK now, on device NUMBER, by libomptarget. 0 or an error. */

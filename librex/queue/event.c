@@ -51,7 +51,7 @@ void rex_event_destroy(struct rex_event *event)
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
-static int make_driver_event(struct rex_driver_event *made, const struct rex_gpu *gpu)
+static int make_driver_event(struct rex_driver_event *made, const struct rex_stream_gpu *gpu)
 {
     void *context;
     if (rex_cuda_context_hold(gpu->ordinal, &context) != 0)
@@ -67,7 +67,7 @@ static int make_driver_event(struct rex_driver_event *made, const struct rex_gpu
 }
 
 /* The driver's event for the GPU, made where there is none. */
-static int find_driver_event(struct rex_event *event, const struct rex_gpu *gpu,
+static int find_driver_event(struct rex_event *event, const struct rex_stream_gpu *gpu,
                              struct rex_driver_event **found)
 {
     struct rex_driver_event *driver = event->drivers;
@@ -89,7 +89,7 @@ static int find_driver_event(struct rex_event *event, const struct rex_gpu *gpu,
     return REX_OK;
 }
 
-int rex_event_issue_record(struct rex_event *event, struct rex_gpu *gpu, void *stream)
+int rex_event_issue_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream)
 {
     struct rex_driver_event *driver;
     rex_lock(&event->lock);

@@ -37,7 +37,7 @@ struct rex_event {
 };
 
 /* Record in, or make wait, a stream of the driver. The context is current. 0 or an error. */
-int rex_event_issue_record(struct rex_event *event, struct rex_gpu *gpu, void *stream);
+int rex_event_issue_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream);
 int rex_event_issue_wait(struct rex_event *event, void *stream);
 
 #endif

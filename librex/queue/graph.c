@@ -19,7 +19,7 @@ static void free_graph(struct rex_graph *graph)
     free(graph->work);
     free(graph->owned);
     free(graph->launch);
-    rex_gpu_free(&graph->gpu);
+    rex_stream_gpu_free(&graph->gpu);
     pthread_mutex_destroy(&graph->lock);
     free(graph);
 }

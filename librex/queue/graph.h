@@ -19,7 +19,7 @@ struct rex_graph {
     pthread_mutex_t lock;
     uint64_t number;        /* of this graph in the process */
     struct rex_graph *next; /* of those that are being recorded */
-    struct rex_gpu gpu;
+    struct rex_stream_gpu gpu;
     bool waits;
     unsigned forks;
     struct rex_work *work;

@@ -262,7 +262,10 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_wo
 {
     struct rex_packed packed;
     int entered = rex_stream_enter(graph->gpu.context);
-    int result = entered >= 0 ? rex_work_pack(&graph->gpu, work, &packed) : failed("the context");
+    int result = entered >= 0
+                     ? rex_pack_launch(&graph->gpu, work->launch.module, &work->launch.description,
+                                       &work->launch.map, &packed)
+                     : failed("the context");
     if (result == REX_OK) {
         struct rex_cuda_node node = {packed.kernel->function,
                                      {packed.grid[0], packed.grid[1], packed.grid[2]},

@@ -103,7 +103,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
 
 static void free_queue(struct rex_queue *queue)
 {
-    rex_gpu_free(&queue->gpu);
+    rex_stream_gpu_free(&queue->gpu);
     free(queue->trace);
     pthread_mutex_destroy(&queue->lock);
     free(queue);

@@ -51,7 +51,7 @@ void rex_noted_list(const struct rex_noted *noted, char list[REX_NOTED_TEXT]);
 struct rex_queue {
     pthread_mutex_t lock; /* of all below */
     struct rex_pending pending;
-    struct rex_gpu gpu;
+    struct rex_stream_gpu gpu;
     void *stream;
     bool waits;      /* the device is no NVIDIA GPU: everything is done at once */
     bool busy;       /* something was put in the stream since it was last seen empty */
@@ -62,7 +62,7 @@ struct rex_queue {
      * How work is done: in the stream, at once, a graph in the stream. Other functions where it is
      * traced.
      */
-    int (*issue)(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
+    int (*issue)(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
                  struct rex_queue_kernel **kernel);
     int (*perform)(struct rex_queue *queue, const struct rex_work *work);
     int (*run)(struct rex_queue *queue, const struct rex_graph *graph);

@@ -72,12 +72,12 @@ static void note_put(const struct rex_queue *queue, const struct rex_work *work,
     rex_trace_slice(&slice);
 }
 
-static struct rex_queue *queue_of(struct rex_gpu *gpu)
+static struct rex_queue *queue_of(struct rex_stream_gpu *gpu)
 {
     return (struct rex_queue *)((char *)gpu - offsetof(struct rex_queue, gpu));
 }
 
-static int issue(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
+static int issue(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
                  struct rex_queue_kernel **kernel)
 {
     struct rex_queue *queue = queue_of(gpu);

@@ -13,7 +13,7 @@ static int failed(const char *what)
     return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
 }
 
-static void log_launch(const struct rex_gpu *gpu, const struct rex_work *work,
+static void log_launch(const struct rex_stream_gpu *gpu, const struct rex_work *work,
                        const struct rex_packed *packed)
 {
     const struct rex_map *map = &work->launch.map;
@@ -29,11 +29,12 @@ static void log_launch(const struct rex_gpu *gpu, const struct rex_work *work,
     rex_rows_log(packed->kernel->name, gpu->number, &packet);
 }
 
-static int issue_launch(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
+static int issue_launch(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
                         struct rex_queue_kernel **kernel)
 {
     struct rex_packed packed;
-    int result = rex_work_pack(gpu, work, &packed);
+    int result = rex_pack_launch(gpu, work->launch.module, &work->launch.description,
+                                 &work->launch.map, &packed);
     if (result != REX_OK)
         return result;
     if (kernel != NULL)
@@ -56,7 +57,8 @@ static int issue_launch(struct rex_gpu *gpu, void *stream, const struct rex_work
  * The device's side of a copy. An address that the program names itself may be that of mapped
  * memory, too.
  */
-static int find_device_side(struct rex_gpu *gpu, const struct rex_work *work, uint64_t *device)
+static int find_device_side(struct rex_stream_gpu *gpu, const struct rex_work *work,
+                            uint64_t *device)
 {
     *device = (uint64_t)(uintptr_t)work->copy.device;
     if (work->copy.device != NULL)
@@ -71,7 +73,7 @@ static int find_device_side(struct rex_gpu *gpu, const struct rex_work *work, ui
                           work->copy.size, work->copy.host, gpu->number);
 }
 
-static int issue_copy(struct rex_gpu *gpu, void *stream, const struct rex_work *work)
+static int issue_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work)
 {
     uint64_t device = 0;
     int result = find_device_side(gpu, work, &device);
@@ -86,7 +88,7 @@ static int issue_copy(struct rex_gpu *gpu, void *stream, const struct rex_work *
                : failed("a copy from the device");
 }
 
-static int issue_fill(struct rex_gpu *gpu, void *stream, const struct rex_work *work)
+static int issue_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work)
 {
     uint64_t to = (uint64_t)(uintptr_t)work->fill.to;
     rex_spans_use_range(&gpu->spans, to, work->fill.size);
@@ -108,7 +110,7 @@ static int issue_call(void *stream, const struct rex_work *work)
                : failed("a call from a queue");
 }
 
-int rex_work_issue(struct rex_gpu *gpu, void *stream, const struct rex_work *work,
+int rex_work_issue(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
                    struct rex_queue_kernel **kernel)
 {
     switch (work->kind) {

@@ -1,0 +1,49 @@
+/*
+ * pack.h - the arguments of a launch as the kernel's parameters lie in its image.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_PACK_H
+#define REX_INTERNAL_PACK_H
+
+#include "launch/loadedimage.h"
+#include "memory/addresses.h"
+#include "rex/queue.h"
+
+/*
+ * A GPU as the launches of one stream or graph see it: its numbers, where mapped memory is on it,
+ * and room to pack arguments. All zeros to begin with.
+ */
+struct rex_stream_gpu {
+    int number;  /* libomptarget's */
+    int ordinal; /* the driver's */
+    void *context;
+    unsigned flags; /* REX_QUEUE_ */
+    bool remember;  /* device addresses */
+    struct rex_spans spans;
+    void **address;        /* of each parameter's value */
+    unsigned char *values; /* as the kernel has them */
+    uint32_t room, bytes;
+};
+void rex_stream_gpu_free(struct rex_stream_gpu *gpu);
+
+/* A launch that is ready: its arguments are in the GPU's room for them. */
+struct rex_packed {
+    struct rex_queue_kernel *kernel;
+    unsigned grid[3], block[3], dynamic_memory;
+};
+
+/* Message of a row that is not mapped: kernel, row, bytes, address, how, device. */
+#define REX_ABSENT_ROW                                                                             \
+    "kernel \"%s\": map row %d, %lld bytes at %p, is %s on device %d: a queue maps nothing for a " \
+    "launch"
+
+/*
+ * Check a launch of MODULE's kernel as in DESCRIPTION, with the arguments MAP, and pack them. The
+ * context is current. 0 or an error.
+ */
+int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
+                    const struct rex_kernel_launch *description, const struct rex_map *map,
+                    struct rex_packed *packed);
+
+#endif
