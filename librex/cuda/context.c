@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <strings.h>
 
-#include "image/view.h"
+#include "image/cubin.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "base/log.h"

@@ -8,9 +8,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <string.h>
+#include "image/cubin.h"
 
-#include "image/view.h"
+#include <string.h>
 
 #define STO_CUDA_ENTRY 0x10
 #define STT_CUDA_OBJECT 13 /* globals of nvcc -rdc=true; without it they are STT_OBJECT */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int inside(const struct rex_elf *elf, uint64_t offset, uint64_t size)
+static bool inside(const struct rex_elf *elf, uint64_t offset, uint64_t size)
 {
     return offset <= elf->size && size <= elf->size - offset;
 }
@@ -98,7 +98,7 @@ int rex_elf_section(const struct rex_elf *elf, size_t index, Elf64_Shdr *section
     return 0;
 }
 
-const char *rex_elf_name(const char *string, uint64_t room)
+const char *rex_elf_string_within(const char *string, uint64_t room)
 {
     return memchr(string, '\0', room < REX_ELF_LONGEST_NAME ? room : REX_ELF_LONGEST_NAME) != NULL
                ? string
@@ -110,8 +110,8 @@ const char *rex_elf_string(const struct rex_elf *elf, const Elf64_Shdr *strings,
     if (strings->sh_type != SHT_STRTAB || offset >= strings->sh_size ||
         !inside(elf, strings->sh_offset, strings->sh_size))
         return NULL;
-    return rex_elf_name((const char *)elf->bytes + strings->sh_offset + offset,
-                        strings->sh_size - offset);
+    return rex_elf_string_within((const char *)elf->bytes + strings->sh_offset + offset,
+                                 strings->sh_size - offset);
 }
 
 const char *rex_elf_section_name(const struct rex_elf *elf, const Elf64_Shdr *section)
@@ -145,7 +145,7 @@ size_t rex_elf_symbols(const Elf64_Shdr *symbols)
 }
 
 /* Another section may name any as its symbols, also one whose bytes are not in the file. */
-static int is_symbol_table(const Elf64_Shdr *section)
+static bool is_symbol_table(const Elf64_Shdr *section)
 {
     return section->sh_type == SHT_SYMTAB || section->sh_type == SHT_DYNSYM;
 }

@@ -7,6 +7,7 @@
 #define REX_INTERNAL_ELF_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,6 @@ int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t 
                    Elf64_Sym *symbol, const char **name);
 
 /* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
-const char *rex_elf_name(const char *string, uint64_t room);
+const char *rex_elf_string_within(const char *string, uint64_t room);
 
 #endif

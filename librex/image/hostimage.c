@@ -6,10 +6,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "image/hostimage.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "image/view.h"
 
 #define ENTRY_SECTION "omp_offloading_entries"
 #define ENTRY_SIZE 32
@@ -82,7 +82,8 @@ static const char *string_at(const struct rex_elf *elf, const struct memory *mem
     if (piece == NULL || address - piece->address >= piece->size)
         return NULL;
     uint64_t into = address - piece->address;
-    return rex_elf_name((const char *)elf->bytes + piece->offset + into, piece->size - into);
+    return rex_elf_string_within((const char *)elf->bytes + piece->offset + into,
+                                 piece->size - into);
 }
 
 /* ---- the entry table ------------------------------------------------------------------------- */

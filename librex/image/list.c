@@ -12,9 +12,10 @@
 
 #include "base/error.h"
 #include "image/container.h"
+#include "image/cubin.h"
 #include "image/fatbin.h"
+#include "image/open.h"
 #include "image/ptx.h"
-#include "image/view.h"
 
 static int add(struct rex_image_list *list, const struct rex_image_item *item,
                enum rex_packing packing)

@@ -6,8 +6,8 @@
 #ifndef REX_INTERNAL_LIST_H
 #define REX_INTERNAL_LIST_H
 
-#include "rex/image.h"
 #include "image/unpack.h"
+#include "rex/image.h"
 
 struct rex_image_entry {
     struct rex_image_item item;

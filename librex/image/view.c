@@ -1,5 +1,8 @@
 /*
- * view.c - what a device image contains, whatever its kind.
+ * view.c - what a device image contains, whatever its kind: what the readers put into a view, and
+ * what is found in one.
+ *
+ * Implements the functions of rex/image.h that ask a view.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,12 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/nearest.h"
-#include "image/container.h"
-#include "image/fatbin.h"
-#include "image/ptx.h"
+
+/* ---- what the readers put in ----------------------------------------------------------------- */
 
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
 {
@@ -48,6 +49,8 @@ int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t 
     view->parameter_count = wanted;
     return 0;
 }
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
 static int compare(const struct rex_view_name *one, uint64_t hash, const char *name)
@@ -142,6 +145,9 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, c
     return kernel != NULL && kernel->kernel ? kernel : NULL;
 }
 
+/* ---- what is asked ----------------------------------------------------------------------------
+ */
+
 /* nvcc reserves a KiB from sm_90 on: that is no part of what the kernel may have. */
 uint32_t rex_view_own_memory(const struct rex_image_view *view,
                              const struct rex_image_symbol *kernel)
@@ -159,66 +165,6 @@ const char *rex_view_nearest(const struct rex_image_view *view, const char *name
     return nearest.name;
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
-
-static const char *refused_kind(const unsigned char *bytes, size_t size)
-{
-    if (rex_fatbin_is(bytes, size))
-        return "it is a fatbin, and what is asked for is one of the images in it";
-    if (rex_container_version(bytes, size) != 0)
-        return "it is an OffloadBinary, and what is asked for is one of the images in it";
-    return NULL;
-}
-
-static int read_ptx(struct rex_image_view *view, const void *bytes, size_t size)
-{
-    view->kind = REX_IMAGE_PTX;
-    if (rex_ptx_read(view, bytes, size) == 0)
-        return REX_OK;
-    rex_view_close(view);
-    return rex_fail_memory(size, "the symbols of PTX");
-}
-
-static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
-{
-    if (elf->header.e_machine == EM_CUDA) {
-        view->kind = REX_IMAGE_CUBIN;
-        return rex_cubin_read(view, elf);
-    }
-    if (elf->header.e_machine != REX_HOST_MACHINE)
-        elf->why = "it is for another processor";
-    else if (elf->header.e_type != ET_DYN)
-        elf->why = "it is for this processor and no shared object; link it with -shared";
-    else {
-        view->kind = REX_IMAGE_HOST;
-        return rex_host_image_read(view, elf);
-    }
-    return -1;
-}
-
-int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name)
-{
-    struct rex_elf elf;
-    const char *why = NULL;
-    char suffix;
-    memset(view, 0, sizeof *view);
-    if (size == 0)
-        return rex_fail(REX_EIMAGE, "device image %s is empty", name);
-    if (rex_ptx_is(bytes, size, &view->architecture, &suffix))
-        return read_ptx(view, bytes, size);
-    if (rex_elf_open(&elf, bytes, size) != 0) {
-        why = refused_kind(elf.bytes, size);
-        return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name,
-                        why != NULL ? why : elf.why);
-    }
-    if (read_kind(view, &elf) == 0)
-        return REX_OK;
-    rex_view_close(view);
-    return elf.why != NULL
-               ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
-               : rex_fail_memory(size, "the symbols of a device image");
-}
-
 void rex_view_close(struct rex_image_view *view)
 {
     free(view->symbols);
@@ -230,26 +176,8 @@ void rex_view_close(struct rex_image_view *view)
     memset(view, 0, sizeof *view);
 }
 
-/* ---- the public face (rex/image.h) ----------------------------------------------------------- */
-
-int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size,
-                        const char *name)
-{
-    if (view == NULL || bytes == NULL || name == NULL)
-        return rex_fail(REX_EINVAL, "rex_image_view_open: %s is NULL",
-                        view == NULL    ? "view"
-                        : bytes == NULL ? "bytes"
-                                        : "name");
-    struct rex_image_view *opened = malloc(sizeof *opened);
-    if (opened == NULL)
-        return rex_fail_memory(sizeof *opened, "the view of an image");
-    int result = rex_view_open(opened, bytes, size, name);
-    if (result == REX_OK)
-        *view = opened;
-    else
-        free(opened);
-    return result;
-}
+/* ---- the public functions (rex/image.h) -------------------------------------------------------
+ */
 
 void rex_image_view_close(struct rex_image_view *view)
 {

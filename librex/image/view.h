@@ -6,7 +6,10 @@
 #ifndef REX_INTERNAL_VIEW_H
 #define REX_INTERNAL_VIEW_H
 
-#include "image/elf.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "rex/image.h"
 
 /* What LLVM 14 to 17 append to a kernel's name. */
@@ -35,11 +38,7 @@ struct rex_image_view {
     unsigned char *own; /* the image's bytes, where they belong to the view */
 };
 
-/*
- * View an image. 0, or an error with its message recorded; NAME is what messages call the image.
- * BYTES must outlive the view.
- */
-int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name);
+/* Free what the view holds. */
 void rex_view_close(struct rex_image_view *view);
 
 /* The symbol called NAME, NULL if there is none. */
@@ -51,15 +50,6 @@ uint32_t rex_view_own_memory(const struct rex_image_view *view,
 
 /* The kernel (or global) whose name is nearest to NAME, NULL if none is near. */
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
-
-/* Whether a CUBIN for sm_IMAGE runs on a GPU of compute capability DEVICE, both as 90 for 9.0. */
-static inline bool rex_image_suits(unsigned image, unsigned device)
-{
-    return image / 10 == device / 10 && image % 10 <= device % 10;
-}
-
-/* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
-unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
 /*
  * For the readers: add a symbol; then, once, make all of them known by their names. 0 or -1: out of
@@ -77,9 +67,5 @@ int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t 
  */
 struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name,
                                             const char *suffix);
-
-/* The readers of each kind. 0, or -1 with ELF->why, NULL where memory ran out. */
-int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf);
-int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf);
 
 #endif

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "image/cubin.h"
+#include "image/open.h"
 #include "module/choose.h"
 #include "base/error.h"
 #include "module/moduleimage.h"

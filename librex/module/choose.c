@@ -5,10 +5,10 @@
  */
 #include "module/choose.h"
 
-#include "cuda/driver.h"
-#include "image/view.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cuda/driver.h"
+#include "image/cubin.h"
 
 /* ---- how well an image suits ----------------------------------------------------------------- */
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/settings.h"
 #include "base/error.h"
+#include "base/settings.h"
 
 bool rex_place_is_main(const struct rex_module *module, char path[PATH_MAX])
 {

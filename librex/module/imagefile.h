@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "base/file.h"
-#include "rex/offload.h"
 #include "omp/search.h"
+#include "rex/offload.h"
 
 /* Is MODULE that of the main program? PATH gets the file of its binary, "" for the main program. */
 bool rex_place_is_main(const struct rex_module *module, char path[PATH_MAX]);

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "module/cache.h"
-#include "cuda/context.h"
-#include "cuda/driver.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cuda/context.h"
+#include "cuda/driver.h"
+#include "module/cache.h"
 
 /* Of cuda.h. */
 #define JIT_ERROR_LOG_BUFFER 5

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/context.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "cuda/context.h"
 #include "cuda/lost.h"
+#include "module/register.h"
 #include "omp/mapping.h"
 #include "omp/pending.h"
-#include "module/register.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

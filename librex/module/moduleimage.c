@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module/choose.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
-#include "base/error.h"
+#include "image/cubin.h"
+#include "image/open.h"
+#include "module/choose.h"
+#include "module/imagefile.h"
 #include "module/jit.h"
 #include "module/retained.h"
-#include "base/log.h"
-#include "module/imagefile.h"
 
 /* ---- bytes that stay ------------------------------------------------------------------------- */
 

@@ -8,10 +8,10 @@
 
 #include <limits.h>
 
+#include "image/view.h"
 #include "module/choose.h"
 #include "omp/release.h"
 #include "rex/offload.h"
-#include "image/view.h"
 
 struct rex_image {
     unsigned char *bytes;

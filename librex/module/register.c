@@ -4,19 +4,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "module/register.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/settings.h"
-#include "cuda/context.h"
-#include "omp/device.h"
 #include "base/error.h"
 #include "base/fork.h"
-#include "module/kernelname.h"
 #include "base/log.h"
-#include "module/register.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "module/kernelname.h"
+#include "omp/device.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

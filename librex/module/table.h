@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include "omp/forward.h"
 #include "base/hash.h"
 #include "module/moduleimage.h"
+#include "omp/forward.h"
 #include "omp/release.h"
 
 /*

@@ -1,6 +1,7 @@
 /* cubin.c - the reader of CUBINs, whatever machine the file says it is for. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 
+#include "image/cubin.h"
 #include "images.h"
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)

@@ -9,7 +9,7 @@
 #include "bound.h"
 
 #include "rex/entry.h"
-#include "image/view.h"
+#include "image/open.h"
 
 /* Not in the order of tests/data/kernels.cu. */
 REX_KERNEL(none);

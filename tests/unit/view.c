@@ -11,7 +11,7 @@
 
 #include "image/elf.h"
 #include "rex_kmp.h"
-#include "image/view.h"
+#include "image/open.h"
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
 #define PACKED_HOST TEST_BUILD "/tests/fake/host_relr.so"

@@ -1,6 +1,8 @@
 /* images.c - everything that can be asked of the view of an image. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "images.h"
 
+#include "image/open.h"
+
 static void ask_of_kernel(const struct rex_image_view *view, const struct rex_image_symbol *kernel)
 {
     const struct rex_image_parameter *parameter;
