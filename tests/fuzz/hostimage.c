@@ -1,6 +1,7 @@
 /* hostimage.c - the reader of images for the host device. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stddef.h>
 
+#include "image/elf.h"
 #include "images.h"
 
 void fuzz_bytes(const uint8_t *bytes, size_t size)
