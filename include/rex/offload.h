@@ -231,7 +231,7 @@ struct rex_module {
     uintptr_t state;        /**< librex's: the state of registration and the number of the attempt. */
     void *registration;     /**< librex's: tables made from the entries, kept for the life of the process. */
     struct rex_module *next; /**< librex's: the list of known modules. */
-    struct ident *place;     /**< source location that launches pass on, an ident_t; NULL: unknown. */
+    struct ident *location;  /**< where in the source launches are, which pass it on: an ident_t; NULL: unknown. */
     const void *image_end;   /**< one past the last byte of @image, instead of @image_size; may be NULL. */
     const void *host_image;  /**< a host shared object in memory, for machines without a GPU; may be NULL. librex copies it. */
     const void *host_image_end; /**< one past its last byte. */

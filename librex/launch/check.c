@@ -8,6 +8,7 @@
 
 #include "cuda/gpu.h"
 #include "base/error.h"
+#include "module/register.h"
 #include "omp/grid.h"
 #include "launch/check.h"
 #include "omp/rowlog.h"

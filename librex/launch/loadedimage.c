@@ -128,10 +128,10 @@ static int find_function(struct rex_queue_kernel *kernel)
 
 static int load(struct rex_queue_image *image)
 {
-    const struct rex_record *record = image->record;
-    const char *path = image->registration->image_path, *bytes = record->image.ImageStart;
+    const struct rex_descriptor *descriptor = image->descriptor;
+    const char *path = image->registration->image_path, *bytes = descriptor->image.ImageStart;
     int result = rex_view_open(&image->view, bytes,
-                               (size_t)((const char *)record->image.ImageEnd - bytes), path);
+                               (size_t)((const char *)descriptor->image.ImageEnd - bytes), path);
     if (result != REX_OK)
         return result;
     void *context;
@@ -160,7 +160,7 @@ static struct rex_queue_image *new_image(struct rex_registration *registration, 
         return NULL;
     }
     image->registration = registration;
-    image->record = registration->record;
+    image->descriptor = registration->descriptor;
     image->ordinal = ordinal;
     image->context = context;
     image->holders = 1;
@@ -194,7 +194,7 @@ static struct rex_queue_image *find_or_load(struct rex_registration *registratio
 
 static bool is_for(const struct rex_registration *registration, int ordinal)
 {
-    const struct __tgt_device_image *image = &registration->record->image;
+    const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
     return !registration->on_host &&
            rex_image_suits(

@@ -29,7 +29,8 @@ struct rex_queue_kernel {
 struct rex_queue_image {
     struct rex_queue_image *next;
     const struct rex_registration *registration;
-    const struct rex_record *record; /* the registration may end, and come again with another */
+    const struct rex_descriptor
+        *descriptor; /* the registration may end, and come again with another */
     int ordinal;
     void *context, *module;
     /* graphs, and the registration while it lasts; under the lock of all images */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "module/register.h"
 #include "omp/grid.h"
 #include "memory/rowcheck.h"
 

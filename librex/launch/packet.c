@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "omp/grid.h"
 #include "launch/check.h"
+#include "module/modules.h"
 #include "omp/rowlog.h"
 #include "omp/runtime.h"
 
@@ -177,7 +178,7 @@ static void lead(struct __tgt_kernel_arguments *packet, void **storage)
 
 static ident_t *place_of(const struct rex_module *module)
 {
-    return module->place != NULL ? module->place : &rex_unknown_place;
+    return module->location != NULL ? module->location : &rex_unknown_location;
 }
 
 /* 0 and what libomptarget returned, or REX_ENOMEM. */
@@ -289,7 +290,7 @@ int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t
     memcpy(&packet, &last->version, HEAD);
     memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
     /* A registered module's runtime is bound: the slot does not change any more. */
-    return rex_real.target_kernel(registration->place, device, (int32_t)packet.Teams[0],
+    return rex_real.target_kernel(registration->location, device, (int32_t)packet.Teams[0],
                                   (int32_t)packet.Threads[0], host_key, &packet);
 }
 

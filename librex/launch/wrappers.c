@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/error.h"
-#include "module/registration.h"
+#include "module/modules.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -7,7 +7,7 @@
  * it is off, the descriptor goes through as it is: a program that has its own librex beside a
  * library that clang built is not to be surprised.
  *
- * Nothing of a copy is ever freed: see struct rex_record and rex_keep().
+ * Nothing of a copy is ever freed: see struct rex_descriptor and rex_retain().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -29,10 +29,9 @@
 #include "image/container.h"
 #include "image/cubin.h"
 #include "module/entryform.h"
-#include "module/kernelname.h"
+#include "module/imagefit.h"
 #include "module/moduleimage.h"
-#include "module/registration.h"
-#include "module/retained.h"
+#include "module/modules.h"
 #include "omp/mapping.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -107,8 +106,8 @@ static unsigned char *fitted_copy(const struct growing *growing, const void *ima
         return NULL;
     memcpy(bytes, image, size);
     fit_all(growing, bytes, size);
-    same = rex_kept(bytes, size);
-    if (same == NULL && rex_keep(bytes, size) == REX_OK)
+    same = rex_retained(bytes, size);
+    if (same == NULL && rex_retain(bytes, size) == REX_OK)
         return bytes;
     free(bytes);
     return same;

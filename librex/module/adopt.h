@@ -1,5 +1,5 @@
 /*
- * adopt.h - the descriptors of other compilers' code.
+ * adopt.h - the descriptors of other compilers' code, and kernels by their host keys.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,5 +12,11 @@
  * tables are walked: who asks often keeps the answer.
  */
 const char *rex_adopted_name(const void *key);
+
+/*
+ * The name that the entry with KEY has, of a module or of a descriptor that another compiler's code
+ * has registered; NULL if there is none. It stays as long as that is registered.
+ */
+const char *rex_kernel_name(const void *key);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * descriptor.c - the descriptor of one registration.
+ * descriptor.c - what libomptarget is given for a module, and what of it stays.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "module/descriptor.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +13,25 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "module/registration.h"
-#include "module/retained.h"
 
-static struct rex_record *allocate(size_t entries)
+static struct rex_descriptor *allocate(size_t entries)
 {
-    size_t size = sizeof(struct rex_record) + entries * sizeof(struct __tgt_offload_entry);
-    struct rex_record *record = calloc(1, size);
-    if (record == NULL)
+    size_t size = sizeof(struct rex_descriptor) + entries * sizeof(struct __tgt_offload_entry);
+    struct rex_descriptor *descriptor = calloc(1, size);
+    if (descriptor == NULL)
         rex_fail_memory(size, "a registration");
-    return record;
+    return descriptor;
 }
 
-static void describe(struct rex_record *record, const struct rex_image *image,
+static void describe(struct rex_descriptor *descriptor, const struct rex_module_image *image,
                      struct __tgt_offload_entry *begin, size_t count)
 {
-    record->image =
+    descriptor->image =
         (struct __tgt_device_image){image->bytes, image->bytes + image->size, begin, begin + count};
-    record->descriptor = (struct __tgt_bin_desc){1, &record->image, begin, begin + count};
+    descriptor->given = (struct __tgt_bin_desc){1, &descriptor->image, begin, begin + count};
 }
 
-static int refuse_position(const struct rex_image *image, const char *name,
+static int refuse_position(const struct rex_module_image *image, const char *name,
                            const struct rex_release *release)
 {
     return rex_fail(REX_ENOKERNEL,
@@ -45,16 +46,17 @@ static int refuse_position(const struct rex_image *image, const char *name,
  * names say. So the rows go in the image's order; a row of the image that the program does not name
  * gets a key of ours, its own address.
  */
-static int record_by_position(struct rex_registration *registration, const struct rex_image *image,
-                              struct rex_record **result)
+static int describe_by_position(struct rex_registration *registration,
+                                const struct rex_module_image *image,
+                                struct rex_descriptor **result)
 {
     const struct rex_table *table = &registration->table;
     const struct rex_image_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
-    struct rex_record *record = allocate(count);
-    if (record == NULL)
+    struct rex_descriptor *descriptor = allocate(count);
+    if (descriptor == NULL)
         return REX_ENOMEM;
-    struct __tgt_offload_entry *rows = record->entries;
+    struct __tgt_offload_entry *rows = descriptor->entries;
     for (size_t i = 0; i < count; i++)
         rows[i] =
             (struct __tgt_offload_entry){&rows[i], (char *)(uintptr_t)view->positions[i], 0, 0, 0};
@@ -68,43 +70,44 @@ static int record_by_position(struct rex_registration *registration, const struc
                 break;
             }
         if (row == 0) {
-            free(record);
+            free(descriptor);
             return refuse_position(image, entry->name, registration->release);
         }
         rows[row - 1] = *entry;
         placed = row % count;
     }
-    describe(record, image, rows, count);
-    *result = record;
+    describe(descriptor, image, rows, count);
+    *result = descriptor;
     return REX_OK;
 }
 
-int rex_record_new(struct rex_registration *registration, const struct rex_image *image, bool fresh,
-                   struct rex_record **result)
+int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
+                       bool fresh, struct rex_descriptor **result)
 {
     const struct rex_table *table = &registration->table;
     if (registration->release->entries_by_position && image->view.kind == REX_IMAGE_HOST)
-        return record_by_position(registration, image, result);
-    struct rex_record *record = allocate(fresh ? table->count : 0);
-    if (record == NULL)
+        return describe_by_position(registration, image, result);
+    struct rex_descriptor *descriptor = allocate(fresh ? table->count : 0);
+    if (descriptor == NULL)
         return REX_ENOMEM;
     if (fresh)
-        memcpy(record->entries, table->entries, table->count * sizeof *table->entries);
-    describe(record, image, fresh ? record->entries : table->entries, table->count);
-    *result = record;
+        memcpy(descriptor->entries, table->entries, table->count * sizeof *table->entries);
+    describe(descriptor, image, fresh ? descriptor->entries : table->entries, table->count);
+    *result = descriptor;
     return REX_OK;
 }
 
-/* ---- image bytes that stay for the life of the process --------------------------------------- */
+/* ---- image bytes, retained for the life of the process ----------------------------------------
+ */
 
-struct kept {
-    struct kept *next;
+struct retained {
+    struct retained *next;
     unsigned char *bytes;
     size_t size;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *all_kept;
+static struct retained *all_retained;
 
 void rex_keep_fork(enum rex_fork when)
 {
@@ -115,25 +118,26 @@ void rex_keep_fork(enum rex_fork when)
  * There are few, and hardly ever two of one size: to compare them costs less than to hash a
  * megabyte.
  */
-unsigned char *rex_kept(const unsigned char *bytes, size_t size)
+unsigned char *rex_retained(const unsigned char *bytes, size_t size)
 {
     rex_lock(&lock);
-    const struct kept *kept = all_kept;
-    while (kept != NULL && (kept->size != size || memcmp(kept->bytes, bytes, size) != 0))
-        kept = kept->next;
+    const struct retained *retained = all_retained;
+    while (retained != NULL &&
+           (retained->size != size || memcmp(retained->bytes, bytes, size) != 0))
+        retained = retained->next;
     rex_unlock(&lock);
-    return kept != NULL ? kept->bytes : NULL;
+    return retained != NULL ? retained->bytes : NULL;
 }
 
-int rex_keep(unsigned char *bytes, size_t size)
+int rex_retain(unsigned char *bytes, size_t size)
 {
-    struct kept *kept = malloc(sizeof *kept);
-    if (kept == NULL)
-        return rex_fail_memory(sizeof *kept, "an image");
-    *kept = (struct kept){NULL, bytes, size};
+    struct retained *retained = malloc(sizeof *retained);
+    if (retained == NULL)
+        return rex_fail_memory(sizeof *retained, "an image");
+    *retained = (struct retained){NULL, bytes, size};
     rex_lock(&lock);
-    kept->next = all_kept;
-    all_kept = kept;
+    retained->next = all_retained;
+    all_retained = retained;
     rex_unlock(&lock);
     return REX_OK;
 }

@@ -5,9 +5,7 @@
  */
 #include "module/imagefile.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,15 +13,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
-
-bool rex_place_is_main(const struct rex_module *module, char path[PATH_MAX])
-{
-    Dl_info info;
-    struct link_map *map = NULL;
-    int found = dladdr1(module, &info, (void **)&map, RTLD_DL_LINKMAP);
-    snprintf(path, PATH_MAX, "%s", found != 0 && map != NULL ? map->l_name : "");
-    return path[0] == '\0';
-}
+#include "module/modules.h"
 
 static void executable(char path[PATH_MAX])
 {
@@ -72,8 +62,8 @@ static int read_in_list(const char *folders, const char *name, struct rex_bytes 
     return result;
 }
 
-int rex_place_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
-                   char path[PATH_MAX], bool *searched, struct rex_report *tried)
+int rex_imagefile_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
+                       char path[PATH_MAX], bool *searched, struct rex_report *tried)
 {
     char folders[REX_CONFIG_MAX], binary[PATH_MAX], program[PATH_MAX], folder[PATH_MAX];
     int result = REX_ENOIMAGE;
@@ -88,7 +78,7 @@ int rex_place_read(const struct rex_module *module, const char *name, struct rex
     }
     if (rex_config(REX_OPTION_CUBIN_PATH, folders))
         result = read_in_list(folders, name, file, path, tried);
-    if (result == REX_ENOIMAGE && !rex_place_is_main(module, binary)) {
+    if (result == REX_ENOIMAGE && !rex_module_in_program(module, binary)) {
         rex_folder_of(binary, folder);
         result = read_in(folder, strlen(folder), name, file, path, tried);
     }
@@ -109,12 +99,12 @@ static bool trusted_owner(uid_t owner)
            (stat(program, &status) == 0 && owner == status.st_uid);
 }
 
-int rex_place_check_owner(const char *path, const struct rex_bytes *file)
+int rex_imagefile_check_owner(const char *path, const struct rex_bytes *file)
 {
     char folder[PATH_MAX];
-    struct stat place;
+    struct stat folder_status;
     rex_folder_of(path, folder);
-    if (stat(folder, &place) != 0)
+    if (stat(folder, &folder_status) != 0)
         return rex_fail(REX_EUNSAFE, "host image %s: its folder cannot be examined: %s", path,
                         strerror(errno));
     if (file->status.st_mode & S_IWOTH)
@@ -122,15 +112,15 @@ int rex_place_check_owner(const char *path, const struct rex_bytes *file)
                         "host image %s can be written by every user; it is code: chmod o-w, or "
                         "name it with a slash",
                         path);
-    if (place.st_mode & S_IWOTH)
+    if (folder_status.st_mode & S_IWOTH)
         return rex_fail(REX_EUNSAFE,
                         "host image %s lies in a folder that every user can write; it is code: "
                         "move it, or name it with a slash",
                         path);
-    if (!trusted_owner(file->status.st_uid) || !trusted_owner(place.st_uid))
+    if (!trusted_owner(file->status.st_uid) || !trusted_owner(folder_status.st_uid))
         return rex_fail(REX_EUNSAFE,
                         "host image %s or its folder belongs to another user (%u, %u); it is code: "
                         "name it with a slash",
-                        path, (unsigned)file->status.st_uid, (unsigned)place.st_uid);
+                        path, (unsigned)file->status.st_uid, (unsigned)folder_status.st_uid);
     return REX_OK;
 }

@@ -13,21 +13,18 @@
 #include "omp/search.h"
 #include "rex/offload.h"
 
-/* Is MODULE that of the main program? PATH gets the file of its binary, "" for the main program. */
-bool rex_place_is_main(const struct rex_module *module, char path[PATH_MAX]);
-
 /*
  * Read the file NAME: with a slash as given, else from the folders for a bare name. 0;
- * REX_ENOIMAGE, with the places in TRIED and nothing recorded; or another error, recorded. PATH
+ * REX_ENOIMAGE, with the paths in TRIED and nothing recorded; or another error, recorded. PATH
  * gets the file's path, *SEARCHED whether it was a bare name.
  */
-int rex_place_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
-                   char path[PATH_MAX], bool *searched, struct rex_report *tried);
+int rex_imagefile_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
+                       char path[PATH_MAX], bool *searched, struct rex_report *tried);
 
 /*
  * A host image is code: refuse one, found by a bare name, that other users could have put there. 0
  * or REX_EUNSAFE.
  */
-int rex_place_check_owner(const char *path, const struct rex_bytes *file);
+int rex_imagefile_check_owner(const char *path, const struct rex_bytes *file);
 
 #endif

@@ -1,6 +1,8 @@
 /*
  * module.c - registration of modules, once, whoever asks and however many at a time, and its end.
  *
+ * Implements the functions rex_module_* of rex/offload.h.
+ *
  * `state` of a module is the number of the attempt and, in its two low bits, what it came to:
  *
  *     UNREGISTERED -> BUSY -> REGISTERED -> BUSY -> UNREGISTERED
@@ -21,6 +23,7 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "cuda/lost.h"
+#include "module/modules.h"
 #include "module/register.h"
 #include "omp/mapping.h"
 #include "omp/pending.h"
@@ -127,7 +130,7 @@ static int work(struct rex_registration *registration, uintptr_t number, const c
     int result = rex_register(registration, name);
     attempts = this.outer;
     if (result == REX_OK)
-        publish(registration, &registration->record->descriptor);
+        publish(registration, &registration->descriptor->given);
     else
         note_failure(registration, number, result);
     __atomic_store_n(&registration->module->state,
@@ -187,7 +190,7 @@ struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, cons
         (slash == NULL || strcmp(name, slash + 1) != 0))
         rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", name,
                 registration->image_path);
-    return &registration->record->descriptor;
+    return &registration->descriptor->given;
 }
 
 /* ---- load, and the end ----------------------------------------------------------------------- */
@@ -249,11 +252,11 @@ int rex_module_fini(struct rex_module *module)
     publish(registration, NULL);
     unmap_globals(&registration->table);
     REX_REAL(unregister_lib)
-    (&registration->record->descriptor);
+    (&registration->descriptor->given);
     rex_mapping_ended();
     if (!registration->on_host)
         rex_context_release();
-    rex_modules_release(registration);
+    rex_modules_unclaim(registration);
     __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);
     return REX_OK;
 }

@@ -17,20 +17,22 @@
 #include "image/cubin.h"
 #include "image/open.h"
 #include "module/choose.h"
+#include "module/descriptor.h"
 #include "module/imagefile.h"
+#include "module/imagefit.h"
 #include "module/jit.h"
-#include "module/retained.h"
+#include "module/modules.h"
 
 /* ---- bytes that stay ------------------------------------------------------------------------- */
 
-int rex_image_keep(struct rex_image *image)
+int rex_module_image_retain(struct rex_module_image *image)
 {
-    int result = image->kept ? REX_OK : rex_keep(image->bytes, image->size);
+    int result = image->kept ? REX_OK : rex_retain(image->bytes, image->size);
     image->kept = result == REX_OK;
     return result;
 }
 
-void rex_image_close(struct rex_image *image)
+void rex_module_image_close(struct rex_module_image *image)
 {
     rex_view_close(&image->view);
     if (!image->kept)
@@ -41,92 +43,17 @@ void rex_image_close(struct rex_image *image)
     image->holds_context = false;
 }
 
-/* ---- CUDA 13's header ------------------------------------------------------------------------ */
-
-/*
- * nvcc 13 writes OSABI 0x41, ABI version 8 and the SM number in bits 8 to 15 of e_flags; LLVM 18
- * to 21.1.1 know only the older form, which the driver still loads for up to sm_90a.
- */
-int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
-                         const struct rex_release *release)
-{
-    Elf64_Ehdr header;
-    if (release->newest_old_header == 0 || size < sizeof header)
-        return REX_OK;
-    memcpy(&header, bytes, sizeof header);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_CUDA ||
-        header.e_ident[EI_OSABI] != 0x41 || header.e_ident[EI_ABIVERSION] != 8)
-        return REX_OK;
-    unsigned sm = header.e_flags >> 8 & 0xff;
-    if (sm > (unsigned)release->newest_old_header)
-        return release->new_header_refused ? rex_fail(REX_EUNSUPPORTED,
-                                                      "device image %s: LLVM %d refuses CUDA 13's "
-                                                      "CUBIN header, and sm_%u has no older "
-                                                      "form; LLVM 21.1.2 or later takes it",
-                                                      path, release->number, sm)
-                                           : REX_OK;
-    header.e_ident[EI_OSABI] = 0x33;
-    header.e_ident[EI_ABIVERSION] = 7;
-    header.e_flags = sm << 16 | 0x500 | sm;
-    memcpy(bytes, &header, sizeof header);
-    rex_log(REX_LOG_INFO,
-            "device image %s: CUDA 13's header rewritten for LLVM %d, in a private copy", path,
-            release->number);
-    return REX_OK;
-}
-
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/*
- * nvcc's images have none, and to look inside of them takes most of the time of a registration:
- * once is enough.
- */
-static bool may_have_exec_modes(const struct rex_image *image)
-{
-    struct rex_elf elf;
-    Elf64_Shdr symbols, names;
-    if (rex_elf_open(&elf, image->bytes, image->size) != 0 ||
-        rex_elf_find_type(&elf, SHT_SYMTAB, &symbols) != 0 ||
-        rex_elf_section(&elf, symbols.sh_link, &names) != 0 || names.sh_type != SHT_STRTAB)
-        return true; /* who looks inside says what is wrong */
-    return memmem(elf.bytes + names.sh_offset, names.sh_size, REX_EXEC_MODE_SUFFIX,
-                  sizeof REX_EXEC_MODE_SUFFIX) != NULL;
-}
-
-/*
- * LLVM 14 to 17 take a byte NAME_exec_mode for how a kernel of clang's is to be launched: 1 adds
- * threads to the block, and 0, which REX writes, fails to load (16). Kernels here are launched as
- * they are, so the symbols get a name that nobody looks for.
- */
-static int hide_exec_modes(struct rex_image *image, const struct rex_release *release)
-{
-    struct rex_image_view view;
-    if (!release->exec_mode_obeyed || !may_have_exec_modes(image))
-        return REX_OK;
-    int result = rex_view_open(&view, image->bytes, image->size, image->path);
-    for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
-        const char *name = view.symbols[i].name;
-        if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)
-            continue;
-        rex_log(REX_LOG_INFO, "device image %s: %s renamed for LLVM %d, in a private copy",
-                image->path, name, release->number);
-        image->bytes[(const unsigned char *)name - image->bytes +
-                     (ptrdiff_t)(strlen(name) - strlen(REX_EXEC_MODE_SUFFIX))] = '.';
-    }
-    if (result == REX_OK)
-        rex_view_close(&view);
-    return result;
-}
-
 /* IMAGE owns its bytes: use those of an equal image that is kept already, then look inside. */
-static int look_inside(struct rex_image *image, const struct rex_release *release)
+static int look_inside(struct rex_module_image *image, const struct rex_release *release)
 {
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
     if (result == REX_OK)
-        result = hide_exec_modes(image, release);
+        result = rex_image_hide_modes(image->bytes, image->size, image->path, release);
     if (result != REX_OK)
         return result;
-    unsigned char *same = rex_kept(image->bytes, image->size);
+    unsigned char *same = rex_retained(image->bytes, image->size);
     if (same != NULL) {
         free(image->bytes);
         image->bytes = same;
@@ -139,7 +66,7 @@ static int look_inside(struct rex_image *image, const struct rex_release *releas
  * From here on the image has bytes of its own: those of the file, or those that were in it. PTX
  * gets a NUL behind it.
  */
-static int take_bytes(struct rex_image *image, const struct rex_choice *choice)
+static int take_bytes(struct rex_module_image *image, const struct rex_choice *choice)
 {
     struct rex_source *source = choice->source;
     snprintf(image->path, sizeof image->path, "%s", source->path);
@@ -153,7 +80,7 @@ static int take_bytes(struct rex_image *image, const struct rex_choice *choice)
 }
 
 /* PTX becomes a CUBIN. */
-static int compile(struct rex_image *image, int gpu)
+static int compile(struct rex_module_image *image, int gpu)
 {
     unsigned char *cubin;
     size_t size;
@@ -167,7 +94,7 @@ static int compile(struct rex_image *image, int gpu)
     return REX_OK;
 }
 
-static int open_choice(struct rex_image *image, const struct rex_choice *choice,
+static int open_choice(struct rex_module_image *image, const struct rex_choice *choice,
                        const struct rex_release *release)
 {
     const struct rex_source *source = choice->source;
@@ -178,11 +105,11 @@ static int open_choice(struct rex_image *image, const struct rex_choice *choice,
     if (result == REX_OK)
         result = look_inside(image, release);
     return result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST
-               ? rex_place_check_owner(image->path, &source->file)
+               ? rex_imagefile_check_owner(image->path, &source->file)
                : result;
 }
 
-static int check_device(const struct rex_image *image, const struct rex_release *release)
+static int check_device(const struct rex_module_image *image, const struct rex_release *release)
 {
     unsigned sm = image->view.architecture;
     if (image->view.kind == REX_IMAGE_HOST)
@@ -228,7 +155,7 @@ static int find_named(struct rex_sources *sources, const struct rex_module *modu
 {
     char configured[REX_CONFIG_MAX], binary[PATH_MAX];
     const char *names = name;
-    if (names == NULL && rex_place_is_main(module, binary) &&
+    if (names == NULL && rex_module_in_program(module, binary) &&
         rex_config(REX_OPTION_CUBIN, configured))
         names = configured;
     sources->asked_for = names != NULL;
@@ -305,8 +232,8 @@ static int find(struct rex_sources *sources, const struct rex_module *module, co
                                        : rex_fail(REX_ENOIMAGE, "the module names no device image");
 }
 
-int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
-                   const struct rex_release *release)
+int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
+                          const char *name, const struct rex_release *release)
 {
     struct rex_sources sources = {0};
     struct rex_choice choice;
@@ -320,6 +247,6 @@ int rex_image_open(struct rex_image *image, const struct rex_module *module, con
         result = check_device(image, release);
     rex_sources_close(&sources);
     if (result != REX_OK)
-        rex_image_close(image);
+        rex_module_image_close(image);
     return result;
 }

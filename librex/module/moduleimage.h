@@ -13,7 +13,7 @@
 #include "omp/release.h"
 #include "rex/offload.h"
 
-struct rex_image {
+struct rex_module_image {
     unsigned char *bytes;
     size_t size;
     struct rex_image_view view;
@@ -24,22 +24,14 @@ struct rex_image {
 
 /*
  * Find, read and check the image of MODULE for RELEASE: NAME where not NULL, else what the module
- * and the configuration say. 0 or an error. Close it with rex_image_close(), which keeps the bytes
- * of an image that rex_image_keep() was called on.
+ * and the configuration say. 0 or an error. Close it with rex_module_image_close(), which leaves
+ * the bytes of an image that rex_module_image_retain() was called on.
  */
-int rex_image_open(struct rex_image *image, const struct rex_module *module, const char *name,
-                   const struct rex_release *release);
-void rex_image_close(struct rex_image *image);
+int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
+                          const char *name, const struct rex_release *release);
+void rex_module_image_close(struct rex_module_image *image);
 
-/*
- * Rewrite, in BYTES, CUDA 13's CUBIN header for a release that refuses it; PATH is what messages
- * call the image. 0, also where there is nothing to do, or REX_EUNSUPPORTED where the release needs
- * the older form and there is none; then nothing has changed.
- */
-int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
-                         const struct rex_release *release);
-
-/* Keep the bytes as rex_keep() does. 0 or REX_ENOMEM. */
-int rex_image_keep(struct rex_image *image);
+/* Keep the bytes as rex_retain() does. 0 or REX_ENOMEM. */
+int rex_module_image_retain(struct rex_module_image *image);
 
 #endif

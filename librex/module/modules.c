@@ -1,25 +1,26 @@
 /*
- * modules.c - the modules that librex knows, whose key is whose, and the devices that there are for
- * them.
+ * modules.c - the modules that librex knows, and whose key is whose.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "module/modules.h"
+
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "module/imagefile.h"
-#include "module/registration.h"
 #include "omp/runtime.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and the claims */
 static struct rex_module *modules;
 
-ident_t rex_unknown_place = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+ident_t rex_unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
 /* ---- the list of modules --------------------------------------------------------------------- */
 
@@ -28,7 +29,7 @@ struct rex_module *rex_modules_first(void)
     return __atomic_load_n(&modules, __ATOMIC_ACQUIRE);
 }
 
-static int has_key(const struct rex_module *module, const void *key)
+static bool has_key(const struct rex_module *module, const void *key)
 {
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration != NULL)
@@ -39,8 +40,8 @@ static int has_key(const struct rex_module *module, const void *key)
         module->entries_begin != NULL && aligned ? module->entries_end - module->entries_begin : 0;
     for (ptrdiff_t i = 0; i < count; i++)
         if (module->entries_begin[i].addr == key)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 struct rex_module *rex_modules_find(const void *key)
@@ -55,6 +56,15 @@ struct rex_module *rex_modules_find(const void *key)
     return known;
 }
 
+bool rex_module_in_program(const struct rex_module *module, char path[PATH_MAX])
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    int found = dladdr1(module, &info, (void **)&map, RTLD_DL_LINKMAP);
+    snprintf(path, PATH_MAX, "%s", found != 0 && map != NULL ? map->l_name : "");
+    return path[0] == '\0';
+}
+
 /*
  * A shared object must not go away: its module is on our list, even if its registration fails, and
  * libomptarget keeps its keys and names in tables that are never cleared.
@@ -62,7 +72,7 @@ struct rex_module *rex_modules_find(const void *key)
 static void pin(const struct rex_module *module)
 {
     char path[PATH_MAX];
-    if (!rex_place_is_main(module, path) &&
+    if (!rex_module_in_program(module, path) &&
         dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
         rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
 }
@@ -76,7 +86,7 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
     rex_lock(&lock);
     if (module->registration == NULL && (known = calloc(1, sizeof *known)) != NULL) {
         known->module = module;
-        known->place = module->place != NULL ? module->place : &rex_unknown_place;
+        known->location = module->location != NULL ? module->location : &rex_unknown_location;
         module->next = modules;
         __atomic_store_n(&module->registration, known, __ATOMIC_RELEASE);
         __atomic_store_n(&modules, module, __ATOMIC_RELEASE);
@@ -168,7 +178,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
     return result;
 }
 
-void rex_modules_release(struct rex_registration *registration)
+void rex_modules_unclaim(struct rex_registration *registration)
 {
     rex_lock(&lock);
     registration->claims_keys = false;

@@ -16,13 +16,14 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
-#include "module/kernelname.h"
+#include "module/adopt.h"
+#include "module/modules.h"
 #include "omp/device.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
-static int give_to_runtime(struct rex_registration *registration, const struct rex_image *image,
-                           struct rex_record *record)
+static int give_to_runtime(struct rex_registration *registration,
+                           const struct rex_module_image *image, struct rex_descriptor *descriptor)
 {
     if (registration->release->late_image_ignored && rex_devices_used())
         return rex_fail(
@@ -35,11 +36,11 @@ static int give_to_runtime(struct rex_registration *registration, const struct r
         rex_phase_end(begin, "activate contexts", NULL);
     }
     REX_REAL(register_lib)
-    (&record->descriptor);
+    (&descriptor->given);
     if (rex_devices_ask() > 0)
         return REX_OK;
     REX_REAL(unregister_lib)
-    (&record->descriptor);
+    (&descriptor->given);
     if (image->view.kind == REX_IMAGE_CUBIN)
         rex_context_release();
     char trouble[256];
@@ -107,7 +108,7 @@ static bool checks_now(void)
  * The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before
  * is closed.
  */
-static int keep_view(struct rex_registration *registration, struct rex_image *image)
+static int keep_view(struct rex_registration *registration, struct rex_module_image *image)
 {
     if (registration->view == NULL &&
         (registration->view = calloc(1, sizeof *registration->view)) == NULL)
@@ -120,7 +121,7 @@ static int keep_view(struct rex_registration *registration, struct rex_image *im
     return REX_OK;
 }
 
-static int match_all(struct rex_registration *registration, const struct rex_image *image)
+static int match_all(struct rex_registration *registration, const struct rex_module_image *image)
 {
     if (registration->view != NULL) {
         rex_view_close(registration->view);
@@ -152,9 +153,9 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-static int register_image(struct rex_registration *registration, struct rex_image *image)
+static int register_image(struct rex_registration *registration, struct rex_module_image *image)
 {
-    struct rex_record *record = NULL;
+    struct rex_descriptor *descriptor = NULL;
     bool now = checks_now();
     int result = keep_path(registration, image->path);
     if (result == REX_OK)
@@ -163,20 +164,20 @@ static int register_image(struct rex_registration *registration, struct rex_imag
         result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
     if (result != REX_OK)
         return result;
-    result = rex_record_new(registration, image, registration->record != NULL, &record);
+    result = rex_descriptor_new(registration, image, registration->descriptor != NULL, &descriptor);
     if (result == REX_OK)
-        result = rex_image_keep(image);
+        result = rex_module_image_retain(image);
     if (result == REX_OK && !now)
         result = keep_view(registration, image);
     if (result == REX_OK) {
-        /* From here on the runtime may have seen the record, so it stays. */
-        record->previous = registration->record;
-        registration->record = record;
-        result = give_to_runtime(registration, image, record);
+        /* From here on the runtime may have seen the descriptor, so it stays. */
+        descriptor->previous = registration->descriptor;
+        registration->descriptor = descriptor;
+        result = give_to_runtime(registration, image, descriptor);
     } else
-        free(record);
+        free(descriptor);
     if (result != REX_OK) {
-        rex_modules_release(registration);
+        rex_modules_unclaim(registration);
         return result;
     }
     prepare_launches(registration);
@@ -187,7 +188,7 @@ static int register_image(struct rex_registration *registration, struct rex_imag
 
 static int attempt(struct rex_registration *registration, const char *name)
 {
-    struct rex_image image;
+    struct rex_module_image image;
     if (registration->forked)
         return rex_fail(REX_EFORK,
                         "this process was forked after its parent registered %s for a GPU, or "
@@ -200,11 +201,11 @@ static int attempt(struct rex_registration *registration, const char *name)
         return result;
     registration->release = rex_runtime();
     uint64_t begin = rex_phase_begin();
-    result = rex_image_open(&image, registration->module, name, registration->release);
+    result = rex_module_image_open(&image, registration->module, name, registration->release);
     if (result == REX_OK) {
         rex_phase_end(begin, "open image", image.path);
         result = register_image(registration, &image);
-        rex_image_close(&image);
+        rex_module_image_close(&image);
     }
     return result;
 }

@@ -43,7 +43,7 @@ static int add_file(struct rex_sources *sources, const struct rex_module *module
     char path[PATH_MAX];
     bool searched;
     size_t before = sources->missing.length;
-    int result = rex_place_read(module, name, &file, path, &searched, &sources->missing);
+    int result = rex_imagefile_read(module, name, &file, path, &searched, &sources->missing);
     if (result != REX_OK)
         return result;
     sources->missing.length = before; /* where else it was looked for matters no more */

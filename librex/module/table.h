@@ -51,6 +51,9 @@ struct rex_misfit {
     uint16_t index, size;
 };
 
+/* Is in no table: the key is that of no kernel, so that no launch is like it. */
+extern const struct rex_launched rex_never_launched;
+
 struct rex_table {
     const struct rex_module *module;
     struct __tgt_offload_entry *entries;

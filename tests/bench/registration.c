@@ -17,6 +17,7 @@
 #include "cuda/context.h"
 #include "base/file.h"
 #include "omp/forward.h"
+#include "module/imagefit.h"
 #include "module/moduleimage.h"
 #include "module/registration.h"
 #include "omp/runtime.h"

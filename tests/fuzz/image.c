@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "image/elf.h"
+#include "module/imagefit.h"
 #include "module/moduleimage.h"
 
 #include "fuzz.h"
@@ -30,8 +32,8 @@ static void fit(const uint8_t *bytes, size_t size, const struct rex_release *rel
 
 static void open_image(const struct rex_module *module, const char *name, const struct rex_release *release)
 {
-    struct rex_image image;
-    int result = rex_image_open(&image, module, name, release);
+    struct rex_module_image image;
+    int result = rex_module_image_open(&image, module, name, release);
     FUZZ_CHECK(result <= REX_OK);
     if (result != REX_OK)
         return;
@@ -39,8 +41,8 @@ static void open_image(const struct rex_module *module, const char *name, const 
         FUZZ_CHECK(rex_view_find(&image.view, image.view.symbols[i].name) != NULL);
     /* The first is kept, as a registration keeps its image: equal ones are then the same bytes. */
     static bool kept;
-    kept = kept || rex_image_keep(&image) == REX_OK;
-    rex_image_close(&image);
+    kept = kept || rex_module_image_retain(&image) == REX_OK;
+    rex_module_image_close(&image);
 }
 
 static void open_all(const uint8_t *bytes, size_t size, const char *path, const struct rex_release *release)

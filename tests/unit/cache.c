@@ -393,16 +393,16 @@ static void test_used(void **state)
 static void use_ptx(const void *context)
 {
     static const struct rex_module module = {.struct_size = sizeof module};
-    struct rex_image image;
+    struct rex_module_image image;
     use_gpu(90);
     setenv("FAKE_LINK_CUBIN", context, 1);
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(rex_image_open(&image, &module, "tests/data/three_lz4.fatbin", rex_release_row(22)), 0); /* it has a CUBIN */
+        CHECK_EQUAL(rex_module_image_open(&image, &module, "tests/data/three_lz4.fatbin", rex_release_row(22)), 0); /* it has a CUBIN */
         CHECK_EQUAL(image.holds_context, 0);
-        rex_image_close(&image);
-        CHECK_EQUAL(rex_image_open(&image, &module, "tests/data/sm_90.ptx", rex_release_row(19)), 0);
+        rex_module_image_close(&image);
+        CHECK_EQUAL(rex_module_image_open(&image, &module, "tests/data/sm_90.ptx", rex_release_row(19)), 0);
         CHECK_EQUAL(image.view.architecture, 90);
-        rex_image_close(&image);
+        rex_module_image_close(&image);
     }
     printf("%d compiled\n", *(const int *)in_driver("fake_cuda_links"));
 }

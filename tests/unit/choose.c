@@ -8,6 +8,7 @@
 
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "image/elf.h"
 #include "module/moduleimage.h"
 #include "image/list.h"
 
@@ -38,11 +39,11 @@ static void check_message(const char *parts)
 static void picked(const void *context)
 {
     const struct pick *pick = context;
-    struct rex_image image;
+    struct rex_module_image image;
     use_gpu(pick->sm);
     rex_configure(REX_OPTION_CACHE, "off");
     setenv("FAKE_LINK_CUBIN", DATA "sm_120.cubin", 1);
-    int result = rex_image_open(&image, &module, pick->names, rex_release_row(22));
+    int result = rex_module_image_open(&image, &module, pick->names, rex_release_row(22));
     if (result != pick->error)
         fprintf(stderr, "%s on sm_%d: %s\n", pick->names, pick->sm, rex_last_error());
     CHECK_EQUAL(result, pick->error);
@@ -55,7 +56,7 @@ static void picked(const void *context)
     if (strcmp(image.path, pick->taken) != 0)
         fprintf(stderr, "%s: %s instead of %s\n", pick->names, image.path, pick->taken);
     CHECK(strcmp(image.path, pick->taken) == 0);
-    rex_image_close(&image);
+    rex_module_image_close(&image);
 }
 
 #define EVERY DATA "sm_75.cubin:" DATA "sm_80.cubin:" DATA "sm_90.cubin:" DATA "sm_100.cubin"
@@ -126,18 +127,18 @@ static void test_picks(void **state)
 static void own_images(const void *context)
 {
     struct rex_module own = {.struct_size = sizeof own, .image_name = THREE ":" DATA "sm_75.cubin", .host_image_name = "no.so:" HOST};
-    struct rex_image image;
+    struct rex_module_image image;
     size_t size;
     use_gpu(*(const int *)context);
-    CHECK_EQUAL(rex_image_open(&image, &own, NULL, rex_release_row(22)), 0);
+    CHECK_EQUAL(rex_module_image_open(&image, &own, NULL, rex_release_row(22)), 0);
     CHECK_EQUAL(image.view.architecture, *(const int *)context);
-    rex_image_close(&image);
+    rex_module_image_close(&image);
     own.image = read_bytes(DATA "two.offload", &size);
     own.image_size = size;
-    CHECK_EQUAL(rex_image_open(&image, &own, NULL, rex_release_row(22)), 0);
+    CHECK_EQUAL(rex_module_image_open(&image, &own, NULL, rex_release_row(22)), 0);
     CHECK_EQUAL(image.view.architecture, *(const int *)context);
     CHECK(strcmp(image.path, *(const int *)context > 0 ? "memory" : HOST) == 0);
-    rex_image_close(&image);
+    rex_module_image_close(&image);
     free((void *)(uintptr_t)own.image);
 }
 
@@ -168,12 +169,12 @@ struct fault {
 static void faulty(const void *context)
 {
     const struct fault *fault = context;
-    struct rex_image image;
+    struct rex_module_image image;
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
     setenv("FAKE_LINK_FAILS", fault->fails, 1);
     setenv("FAKE_LINK_LOG", fault->log, 1);
-    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), fault->error);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), fault->error);
     check_message(fault->message);
     CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.ptx");
     CHECK(strchr(rex_last_error(), '\n') == NULL);
@@ -192,7 +193,7 @@ static int (*function_of_driver(const char *name))(void *)
 /* A context that cannot be entered is not left either: the program's own stays the thread's. */
 static void not_entered(const void *context)
 {
-    struct rex_image image;
+    struct rex_module_image image;
     void *theirs, *current = NULL;
     (void)context;
     use_gpu(90);
@@ -200,7 +201,7 @@ static void not_entered(const void *context)
     CHECK_EQUAL(rex_cuda_context_hold(0, &theirs), 0);
     CHECK_EQUAL(function_of_driver("cuCtxPushCurrent_v2")(theirs), 0);
     setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:800:0", 1);
-    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
     check_message("for compiling the PTX: cuCtxPushCurrent: CUDA_ERROR_NOT_PERMITTED");
     CHECK_EQUAL(function_of_driver("cuCtxGetCurrent")(&current), 0);
     CHECK(current == theirs);
@@ -228,32 +229,32 @@ static void test_linker_faults(void **state)
 /* What the linker gives may be anything. */
 static void wrong_product(const void *context)
 {
-    struct rex_image image;
+    struct rex_module_image image;
     (void)context;
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
     setenv("FAKE_LINK_CUBIN", DATA "kernels.cu", 1);
-    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_EIMAGE);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_EIMAGE);
     setenv("FAKE_LINK_CUBIN", DATA "sm_80.cubin", 1);
-    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ENODEVICE);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ENODEVICE);
     CHECK_EQUAL(context_users(), 0);
 }
 
 /* The CUBIN gets the header that an older release takes; the context that it was compiled in is there until the image is registered. */
 static void compiled(const void *context)
 {
-    struct rex_image image;
+    struct rex_module_image image;
     (void)context;
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
     setenv("FAKE_LINK_CUBIN", DATA "sm_90.cubin", 1);
-    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(19)), 0);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(19)), 0);
     CHECK_EQUAL(image.bytes[EI_OSABI], 0x33);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_links"), 1);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
     CHECK_EQUAL(context_users(), 1);
     rex_context_activate(90);
-    rex_image_close(&image);
+    rex_module_image_close(&image);
     CHECK_EQUAL(context_users(), 1);
     rex_context_release();
     CHECK_EQUAL(context_users(), 0);

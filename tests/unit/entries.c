@@ -7,7 +7,7 @@
 #include "bound.h"
 
 #include "rex_kmp.h"
-#include "module/registration.h"
+#include "module/modules.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
 #define NAME(text) ((char *)(uintptr_t)(text))

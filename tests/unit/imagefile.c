@@ -1,5 +1,5 @@
 /*
- * place.c - where an image is looked for, in which order, and when a host image, which is code, is not trusted.
+ * imagefile.c - where an image is looked for, in which order, and when a host image, which is code, is not trusted.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -71,7 +71,7 @@ static void look_everywhere(const struct rex_module *module, const char *skip)
         char name[64];
         if (strcmp(places[i], skip) == 0)
             continue;
-        CHECK_EQUAL(rex_place_read(module, "an.image", &file, path, &searched, &tried), 0);
+        CHECK_EQUAL(rex_imagefile_read(module, "an.image", &file, path, &searched, &tried), 0);
         CHECK(searched);
         CHECK(file.size == strlen(places[i]) && memcmp(file.bytes, places[i], file.size) == 0);
         free(file.bytes);
@@ -80,7 +80,7 @@ static void look_everywhere(const struct rex_module *module, const char *skip)
         CHECK_EQUAL(unlink(in_root(name)), 0);
     }
     struct rex_report tried = {0};
-    CHECK_EQUAL(rex_place_read(module, "an.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    CHECK_EQUAL(rex_imagefile_read(module, "an.image", &file, path, &searched, &tried), REX_ENOIMAGE);
     for (size_t i = 0; i + 1 < COUNT(places); i++) {
         char name[64];
         snprintf(name, sizeof name, "%s/an.image", places[i]);
@@ -108,13 +108,13 @@ static void with_a_slash(void)
     char path[PATH_MAX];
     bool searched;
     set_path();
-    CHECK_EQUAL(rex_place_read(&main_module, "./an.image", &file, path, &searched, &tried), 0);
+    CHECK_EQUAL(rex_imagefile_read(&main_module, "./an.image", &file, path, &searched, &tried), 0);
     CHECK(!searched && strcmp(path, "./an.image") == 0);
     CHECK(file.size == 3 && memcmp(file.bytes, "cwd", 3) == 0);
     free(file.bytes);
-    CHECK_EQUAL(rex_place_read(&main_module, "./another.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    CHECK_EQUAL(rex_imagefile_read(&main_module, "./another.image", &file, path, &searched, &tried), REX_ENOIMAGE);
     CHECK(strcmp(tried.text, "./another.image") == 0);
-    CHECK_EQUAL(rex_place_read(&main_module, in_root("path2/an.image"), &file, path, &searched, &tried), 0);
+    CHECK_EQUAL(rex_imagefile_read(&main_module, in_root("path2/an.image"), &file, path, &searched, &tried), 0);
     CHECK(file.size == 5 && memcmp(file.bytes, "path2", 5) == 0);
     free(file.bytes);
 }
@@ -123,15 +123,15 @@ static void with_a_slash(void)
 static const char *opened(const struct rex_module *module, const char *name, int error)
 {
     static char path[PATH_MAX];
-    struct rex_image image;
-    int result = rex_image_open(&image, module, name, rex_release_row(19));
+    struct rex_module_image image;
+    int result = rex_module_image_open(&image, module, name, rex_release_row(19));
     if (result != error)
         fprintf(stderr, "%d: %s\n", result, rex_last_error());
     CHECK_EQUAL(result, error);
     if (error != 0)
         return rex_last_error();
     snprintf(path, sizeof path, "%s", image.path);
-    rex_image_close(&image);
+    rex_module_image_close(&image);
     return path;
 }
 
