@@ -19,7 +19,7 @@ static struct loss {
     int number;
     char name[64], why[256];
 } losses[REX_CUDA_DEVICES_MAX];
-static unsigned count;
+unsigned rex_devices_lost;
 /* of those who write; nothing is locked under it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -30,7 +30,7 @@ void rex_lost_fork(enum rex_fork when)
 
 static const struct loss *find(int number)
 {
-    unsigned known = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+    unsigned known = __atomic_load_n(&rex_devices_lost, __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < known; i++)
         if (losses[i].number == number)
             return &losses[i];
@@ -40,12 +40,12 @@ static const struct loss *find(int number)
 void rex_device_lose(int number, const char *name, const char *why)
 {
     rex_lock(&lock);
-    if (find(number) == NULL && count < REX_CUDA_DEVICES_MAX) {
-        struct loss *loss = &losses[count];
+    if (find(number) == NULL && rex_devices_lost < REX_CUDA_DEVICES_MAX) {
+        struct loss *loss = &losses[rex_devices_lost];
         loss->number = number;
         snprintf(loss->name, sizeof loss->name, "%s", name);
         snprintf(loss->why, sizeof loss->why, "%s", why);
-        __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&rex_devices_lost, rex_devices_lost + 1, __ATOMIC_RELEASE);
     }
     rex_unlock(&lock);
 }
@@ -64,5 +64,5 @@ int rex_device_lost(int number, const char *what)
 
 int rex_any_device_lost(const char *what)
 {
-    return __atomic_load_n(&count, __ATOMIC_ACQUIRE) > 0 ? refuse(&losses[0], what) : REX_OK;
+    return rex_any_device_is_lost() ? refuse(&losses[0], what) : REX_OK;
 }

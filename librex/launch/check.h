@@ -1,12 +1,13 @@
 /*
- * check.h - what is wrong with a launch before libomptarget sees it.
+ * check.h - what is wrong with a launch, before anybody else sees it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_CHECK_H
 #define REX_INTERNAL_CHECK_H
 
-#include "module/registration.h"
+#include "launch/resolve.h"
+#include "rex/launch.h"
 
 static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)
 {
@@ -15,32 +16,24 @@ static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)
 }
 
 /*
- * Check the device and the packet ARGS of a launch of the kernel at POSITION; where it is the first
- * one with so many rows, also these against the kernel's parameters, and remember what came of it.
- * 0 or an error.
+ * Whether a launch with ROWS rows that are parameters, of COUNT, is of a plain or of an env kernel,
+ * which is remembered: 0 with *FORM, or an error.
  */
-int rex_packet_check_all(struct rex_registration *registration, int64_t position, int64_t device,
-                         const struct __tgt_kernel_arguments *args);
+int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t count,
+                   enum rex_kernel_form *form);
 
 /*
- * The same, inline where there is nothing to say: the caller's launches come here one after the
- * other.
+ * Check the packet ARGS, which libomptarget is to launch; where it is the first one with so many
+ * rows, also these against the kernel's parameters. 0 with the kernel's form in *FORM, or an error.
  */
-static inline int rex_packet_check(struct rex_registration *registration, int64_t position,
-                                   int64_t device, const struct __tgt_kernel_arguments *args)
-{
-    bool usual = args != NULL && args->NumArgs <= INT32_MAX && rex_packet_columns(args) &&
-                 rex_device_known(device) &&
-                 rex_table_rule(&registration->table, position).checked == args->NumArgs + 1;
-    return usual ? 0 : rex_packet_check_all(registration, position, device, args);
-}
+int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
+                     enum rex_kernel_form *form);
 
-/*
- * Check the grid and the dynamic shared memory of a fitted PACKET, to be launched by RULE. 0 or an
- * error.
- */
-int rex_packet_check_grid(const struct rex_registration *registration,
-                          const struct rex_packet_rule *rule, int64_t position,
-                          const struct __tgt_kernel_arguments *packet);
+/* A strict launch must give its grid whole: 0 or REX_EINVAL, with a message that calls it WHAT. */
+int rex_check_strict(const struct rex_kernel_launch *launch, const char *what);
+
+/* Check the grid and the dynamic shared memory of a fitted PACKET, to be launched by RULE. */
+int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
+                   const struct __tgt_kernel_arguments *packet);
 
 #endif

@@ -1,90 +1,264 @@
 /*
- * launch.c - a launch from a description and a map.
+ * launch.c - the ways in: a packet with a host key, or a description with a map (rex/offload.h,
+ * rex/launch.h).
+ *
+ * Every launch is resolved (which kernel), checked (rows and grid), packed (what the kernel
+ * receives) and sent. What came of the first two is remembered for each kernel, so that a launch
+ * like the one before it is packed and sent at once.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex/launch.h"
+#include "launch/launch.h"
+
+#include <string.h>
 
 #include "base/error.h"
-#include "omp/grid.h"
 #include "cuda/lost.h"
-#include "memory/devicememory.h"
-#include "module/registration.h"
-#include "memory/rowcheck.h"
+#include "launch/check.h"
+#include "launch/packet.h"
+#include "launch/send.h"
+#include "launch/like.h"
+#include "omp/rowlog.h"
+#include "omp/runtime.h"
+#include "rex/launch.h"
 
-#define FLAG_NOWAIT 0x1u
+#define likely(condition) __builtin_expect(!!(condition), 1)
 
-static const char *name_of(const struct rex_module *module, const void *key)
+/* ---- every check ----------------------------------------------------------------------------- */
+
+/*
+ * From now on launches of this kernel with as many rows may be sent at once, if the release wants
+ * no more than a version. At debug each one is written down, so that none is.
+ */
+static void remember(const struct rex_target *target, const struct rex_packet_rule *rule,
+                     uint32_t rows)
 {
-    const struct rex_registration *registration = rex_registration_of(module);
-    int64_t position = registration != NULL ? rex_table_find(&registration->table, key) : -1;
-    return position >= 0 ? registration->table.entries[position].name : "rex_launch";
+    struct rex_registration *registration = target->registration;
+    const void *key = rex_target_entry(target)->addr;
+    const struct rex_launched **slot = &registration->recent[rex_recent_place(key)];
+    if (rule->leading_row || registration->release->strict_flags != 0 ||
+        __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
+        return;
+    __atomic_store_n(
+        slot, rex_table_launched(&registration->table, target->position, rule->version, rows),
+        __ATOMIC_SEQ_CST);
+    /* Another thread may have turned the log on between: what it emptied must stay empty. */
+    if (__atomic_load_n(&rex_log_level_now, __ATOMIC_SEQ_CST) == REX_LOG_DEBUG)
+        __atomic_store_n(slot, &rex_never_launched, __ATOMIC_RELEASE);
 }
 
-int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
-                    const struct rex_map *map)
+/* Check ARGS and fit a copy: 0 with what it is fitted by in *RULE, or an error. */
+static int pack(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
+                const struct __tgt_kernel_arguments *args, struct __tgt_kernel_arguments *packet,
+                const struct rex_packet_rule **rule)
 {
-    static const struct rex_map nothing;
-    const struct rex_map *rows = map != NULL ? map : &nothing;
-    if (packet == NULL || launch == NULL)
-        return rex_fail(REX_EINVAL, "rex_packet_fill: the %s is NULL",
-                        packet == NULL ? "packet" : "launch");
-    if (rows->count < 0)
-        return rex_fail(REX_EINVAL, "rex_packet_fill: a map with a negative number of rows, %d",
-                        rows->count);
-    if (rex_grid_is_missing(launch))
-        return rex_fail(REX_EINVAL, "rex_packet_fill: a strict launch of %u teams of %u threads",
-                        launch->teams[0], launch->threads[0]);
-    *packet = (struct __tgt_kernel_arguments){
-        .Version = 3,
-        .NumArgs = (uint32_t)rows->count,
-        .ArgsBase = rows->base,
-        .Args = rows->begin,
-        .ArgSizes = rows->sizes,
-        .ArgTypes = rows->types,
-        .ArgMappers = rows->mappers,
-        .Tripcount = launch->trip_count,
-        .Flags = (launch->flags & REX_LAUNCH_NOWAIT ? FLAG_NOWAIT : 0) |
-                 (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0),
-        .Teams = {launch->teams[0], launch->teams[1], launch->teams[2]},
-        .Threads = {launch->threads[0], launch->threads[1], launch->threads[2]},
-        .DynCGroupMem = launch->dynamic_memory,
-    };
+    enum rex_kernel_form form;
+    int result = rex_check_packet(target, args, &form);
+    if (result != REX_OK)
+        return result;
+    *rule = rex_rule_for(target, form);
+    result = rex_packet_fit(target, *rule, num_teams, thread_limit, args, packet);
+    if (result == REX_OK)
+        remember(target, *rule, args->NumArgs);
+    return result;
+}
+
+/* 0 and what libomptarget returned in *RETURNED, or an error. */
+static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
+                         const struct __tgt_kernel_arguments *args, int *returned)
+{
+    struct __tgt_kernel_arguments packet;
+    const struct rex_packet_rule *rule;
+    int result = pack(target, num_teams, thread_limit, args, &packet, &rule);
+    return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
+}
+
+int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams,
+                             int32_t thread_limit, const void *host_key,
+                             const struct __tgt_kernel_arguments *args,
+                             struct __tgt_kernel_arguments *packet)
+{
+    struct rex_target target;
+    const struct rex_packet_rule *rule;
+    int result = rex_resolve(module, host_key, device, &target);
+    if (result == REX_OK)
+        result = pack(&target, num_teams, thread_limit, args, packet, &rule);
+    return result == REX_OK ? rule->leading_row : result;
+}
+
+/* ---- like the one before --------------------------------------------------------------------- */
+
+/* Two neighbouring fields of 32 bits, the one at OFFSET being the lower half (little-endian). */
+static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, size_t offset)
+{
+    uint64_t both;
+    memcpy(&both, (const char *)args + offset, sizeof both);
+    return both;
+}
+
+#define AT(field) offsetof(struct __tgt_kernel_arguments, field)
+_Static_assert(AT(DynCGroupMem) == AT(Threads) + 12,
+               "two_fields() may take the last dimension and what follows");
+
+/* One dimension, of 1 to what is allowed, no dynamic shared memory: nothing to check or fit. */
+static inline bool is_grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most_teams,
+                                 uint32_t most_threads)
+{
+    return args->Teams[0] - 1 < most_teams && args->Threads[0] - 1 < most_threads &&
+           two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) && args->Threads[1] == 1 &&
+           two_fields(args, AT(Threads) + 8) == 1;
+}
+
+#define HEAD AT(ArgsBase)
+_Static_assert(offsetof(struct rex_launched, most_threads) -
+                       offsetof(struct rex_launched, version) ==
+                   HEAD,
+               "version and rows are the head of a packet");
+
+/* Whether a launch of KEY with ARGS differs from LAST in addresses, sizes and extent alone. */
+static inline bool is_like(const struct rex_registration *registration,
+                           const struct rex_launched *last, int64_t device, const void *key,
+                           const struct __tgt_kernel_arguments *args)
+{
+    return likely(last->key == key && last->rows == args->NumArgs && rex_packet_columns(args) &&
+                  (uint64_t)device + 1 < registration->devices &&
+                  is_grid_usual(args, registration->most_teams, last->most_threads));
+}
+
+/* Version and NumArgs from what is known, all else from the caller. */
+static inline int send_like(const struct rex_registration *registration,
+                            const struct rex_launched *last, int64_t device, void *key,
+                            const struct __tgt_kernel_arguments *args)
+{
+    struct __tgt_kernel_arguments packet;
+    memcpy(&packet, &last->version, HEAD);
+    memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
+    /* A registered module's runtime is bound: the slot does not change any more. */
+    return rex_real.target_kernel(registration->location, device, (int32_t)packet.Teams[0],
+                                  (int32_t)packet.Threads[0], key, &packet);
+}
+
+/* ---- a packet -------------------------------------------------------------------------------- */
+
+/* Out of line, and with these parameters, so that a launch like the one before saves no registers.
+ */
+static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int64_t device,
+                                                    int32_t num_teams, int32_t thread_limit,
+                                                    void *host_key,
+                                                    struct __tgt_kernel_arguments *args)
+{
+    const struct rex_registration *registration = (const struct rex_registration *)packet_rules;
+    struct rex_target target;
+    int returned = 0;
+    return rex_resolve(registration->module, host_key, device, &target) == REX_OK &&
+                   pack_and_send(&target, num_teams, thread_limit, args, &returned) == REX_OK
+               ? returned
+               : -1;
+}
+
+int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams,
+                                 int32_t thread_limit, void *host_key,
+                                 struct __tgt_kernel_arguments *args)
+{
+    const struct rex_registration *registration = (const struct rex_registration *)packet_rules;
+    const struct rex_launched *last = rex_last_launch(registration, host_key);
+    if (is_like(registration, last, device, host_key, args))
+        return send_like(registration, last, device, host_key, args);
+    return launch_checked(packet_rules, device, num_teams, thread_limit, host_key, args);
+}
+
+int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
+                      int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
+{
+    if (rex_module_register(module) != REX_OK)
+        return -1;
+    uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+    return args != NULL
+               ? rex_module_launch_registered(packet_rules, device, num_teams, thread_limit,
+                                              host_key, args)
+               : launch_checked(packet_rules, device, num_teams, thread_limit, host_key, args);
+}
+
+/* ---- a description and a map ----------------------------------------------------------------- */
+
+/* On the host device a kernel is called with words of 8 bytes, by a queue as well. */
+static int check_words(const struct rex_map *map, int number, const char *name)
+{
+    for (int32_t i = 0; i < map->count; i++)
+        if (map->sizes[i] > 8 && (map->types[i] & REX_TYPE_LITERAL) &&
+            (map->types[i] & REX_TYPE_PARAMETER))
+            return rex_fail(REX_EUNSUPPORTED,
+                            "kernel \"%s\": map row %d is a value of %lld bytes, and device %d "
+                            "takes at most 8: map it",
+                            name, i, (long long)map->sizes[i], number);
     return REX_OK;
 }
 
-static int check_launch(const struct rex_kernel_launch *launch, const struct rex_map *map,
-                        const char *name)
+/* Resolve and check: 0, REX_EHOST where there is nothing to launch on, with no message, or an
+ * error. */
+static int check(struct rex_module *module, const struct rex_kernel_launch *launch,
+                 const struct rex_map *map, enum rex_purpose purpose, struct rex_target *target)
 {
-    if (rex_grid_is_missing(launch))
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads",
-                        name, launch->teams[0], launch->threads[0]);
-    return rex_check_rows(map, REX_FOR_LAUNCH, name);
+    int number = 0, result = rex_module_register(module);
+    if (result == REX_OK)
+        result = rex_device_offload(launch->device, &number);
+    if (result == REX_OK)
+        result = rex_resolve(module, launch->key, launch->device, target);
+    if (result != REX_OK)
+        return result;
+    const char *name = rex_target_name(target);
+    result = rex_device_lost(number, name);
+    if (result == REX_OK)
+        result = rex_check_strict(launch, name);
+    if (result == REX_OK)
+        result = rex_check_rows(map, purpose, name);
+    if (result == REX_OK && purpose == REX_FOR_QUEUE)
+        result = check_words(map, number, name);
+    return result == REX_OK ? rex_check_presence(map, purpose, number, name) : result;
+}
+
+/* 0 and what libomptarget returned in *RETURNED, or an error. */
+static int launch_map_checked(struct rex_module *module, const struct rex_kernel_launch *launch,
+                              const struct rex_map *map, enum rex_purpose purpose, int *returned)
+{
+    struct rex_target target;
+    struct __tgt_kernel_arguments packet;
+    int result = check(module, launch, map, purpose, &target);
+    if (result == REX_EHOST)
+        return rex_fail_again(
+            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
+    if (result != REX_OK)
+        return result;
+    rex_packet_of(&packet, launch, map);
+    result = pack_and_send(&target, 0, 0, &packet, returned);
+    if (result == REX_OK)
+        rex_shape_remember(&target, purpose, map);
+    return result;
+}
+
+int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *launch,
+                     const struct rex_map *map, enum rex_purpose purpose)
+{
+    struct rex_target target;
+    int result = check(module, launch, map, purpose, &target);
+    return result == REX_EHOST ? REX_OK : result;
+}
+
+int rex_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
+                   const struct rex_map *map, enum rex_purpose purpose)
+{
+    const struct rex_map *rows = map != NULL ? map : &rex_no_rows;
+    int result = REX_OK, returned = rex_launch_like(module, launch, rows, purpose);
+    if (returned == REX_NOT_LIKE)
+        result = launch_map_checked(module, launch, rows, purpose, &returned);
+    return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }
 
 int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
                           const struct rex_map *map)
 {
-    struct __tgt_kernel_arguments packet;
-    int number = 0, failed = 0;
-    int result = launch != NULL ? rex_module_register(module)
-                                : rex_fail(REX_EINVAL, "rex_launch: the launch is NULL");
-    if (result != REX_OK)
-        return result;
-    const char *name = name_of(module, launch->key);
-    result = rex_device_offload(launch->device, &number);
-    if (result == REX_EHOST)
-        return rex_fail_again(
-            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
-    if (result == REX_OK)
-        result = rex_device_lost(number, name);
-    if (result == REX_OK)
-        result = check_launch(launch, map, name);
-    if (result == REX_OK)
-        result = rex_check_presence(map, REX_FOR_LAUNCH, number, name);
-    if (result == REX_OK)
-        result = rex_packet_fill(&packet, launch, map);
-    if (result == REX_OK)
-        result = rex_launch_fitted(module, launch->device, 0, 0, launch->key, &packet, &failed);
-    return result == REX_OK && failed != 0 ? REX_EHOST : result;
+    if (launch == NULL)
+        return rex_fail(REX_EINVAL, "rex_launch: the launch is NULL");
+    return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)
+                          : rex_module_register(module);
 }

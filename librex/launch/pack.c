@@ -10,8 +10,10 @@
 
 #include "base/error.h"
 #include "module/register.h"
-#include "omp/grid.h"
+#include "launch/check.h"
+#include "launch/packet.h"
 #include "memory/rowcheck.h"
+#include "omp/grid.h"
 
 #define VALUE (REX_TYPE_LITERAL | REX_TYPE_PARAMETER)
 /* Bits that change nothing for memory that is mapped already. */
@@ -53,12 +55,6 @@ static int make_room(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
 
-static int wrong_count(const struct rex_queue_kernel *kernel, uint32_t rows)
-{
-    return rex_fail(REX_EPARAMS, "kernel \"%s\" has %u parameters, and the launch %u rows for them",
-                    kernel->name, kernel->parameters, rows);
-}
-
 static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter, int64_t size,
                        const char *what)
 {
@@ -71,11 +67,9 @@ static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter
 static int absent(const struct rex_stream_gpu *gpu, const char *name, const struct rex_map *map,
                   int32_t row)
 {
-    enum rex_presence presence =
-        rex_memory_presence(map->begin[row], (size_t)map->sizes[row], gpu->number);
-    return rex_fail(REX_EABSENT, REX_ABSENT_ROW, name, row, (long long)map->sizes[row],
-                    map->begin[row], presence == REX_ABSENT ? "not mapped" : "mapped in part",
-                    gpu->number);
+    return rex_fail_absent(
+        REX_FOR_QUEUE, name, row, map->begin[row], map->sizes[row],
+        rex_memory_presence(map->begin[row], (size_t)map->sizes[row], gpu->number), gpu->number);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -167,44 +161,13 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *k
                : REX_OK;
 }
 
-/*
- * Whether the runtime's parameter is in front; a kernel that was launched without it once has none,
- * and the other way round.
- */
-static int tell_form(const struct rex_queue_kernel *kernel, uint32_t rows,
-                     enum rex_kernel_form *form)
-{
-    struct rex_table *table = (struct rex_table *)(uintptr_t)&kernel->image->registration->table;
-    int64_t position = kernel - kernel->image->kernel;
-    struct rex_kernel_rule rule = rex_table_rule(table, position);
-    if (unlikely(!(rule.flags & REX_RULE_MATCHED))) {
-        int result = rex_registration_match(
-            (struct rex_registration *)(uintptr_t)kernel->image->registration, position);
-        if (result != REX_OK)
-            return result;
-        rule = rex_table_rule(table, position);
-    }
-    *form = rows == kernel->parameters ? REX_FORM_PLAIN
-            : rows + 1 == kernel->parameters && kernel->parameter[0].size == sizeof(void *)
-                ? REX_FORM_ENV
-                : REX_FORM_UNKNOWN;
-    if (unlikely(*form == REX_FORM_UNKNOWN ||
-                 (rule.form != REX_FORM_UNKNOWN && *form != rule.form)))
-        return wrong_count(kernel, rows);
-    if (unlikely(rule.form == REX_FORM_UNKNOWN)) {
-        rule.form = (uint8_t)*form;
-        rex_table_set_rule(table, position, rule);
-    }
-    return REX_OK;
-}
-
-static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
-                     const struct rex_map *map)
+static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target,
+                     const struct rex_queue_kernel *kernel, const struct rex_map *map)
 {
     uint64_t generation = rex_spans_generation(gpu->remember);
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     uint32_t parameter = 0;
-    int result = tell_form(kernel, count_parameters(map), &form);
+    int result = rex_check_form(target, count_parameters(map), (uint32_t)map->count, &form);
     if (result == REX_OK && form == REX_FORM_ENV)
         result = pack_address(gpu, kernel, parameter++, RUNTIME_PARAMETER);
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)
@@ -229,40 +192,26 @@ static int allow_dynamic_memory(struct rex_queue_kernel *kernel, uint32_t bytes)
 
 static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *packed)
 {
-    if (unlikely(rex_grid_is_missing(launch)))
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a strict launch of %u teams of %u threads",
-                        packed->kernel->name, launch->teams[0], launch->threads[0]);
-    for (int i = 1; i < 3; i++) {
-        packed->grid[i] = launch->teams[i] + (launch->teams[i] == 0);
-        packed->block[i] = launch->threads[i] + (launch->threads[i] == 0);
-    }
-    packed->block[0] = launch->threads[0] != 0 ? launch->threads[0] : REX_DEFAULT_THREADS;
-    packed->grid[0] = launch->teams[0] != 0
-                          ? launch->teams[0]
-                          : rex_default_teams(launch->trip_count, packed->block[0]);
+    if (unlikely(rex_check_strict(launch, packed->kernel->name) != REX_OK))
+        return REX_EINVAL;
+    memcpy(packed->grid, launch->teams, sizeof packed->grid);
+    memcpy(packed->block, launch->threads, sizeof packed->block);
+    rex_grid_complete(packed->grid, packed->block, launch->trip_count);
     packed->dynamic_memory = launch->dynamic_memory;
     return allow_dynamic_memory(packed->kernel, launch->dynamic_memory);
 }
 
-static int find_kernel(struct rex_stream_gpu *gpu, struct rex_module *module, const void *key,
-                       struct rex_queue_kernel **kernel)
+static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
+                struct rex_queue_kernel **kernel)
 {
-    struct rex_registration *registration = rex_registration_of(module);
-    if (unlikely(registration == NULL))
-        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
-    int64_t position = rex_table_find(&registration->table, key);
-    if (unlikely(position < 0))
-        return rex_unknown_key(key);
-    if (unlikely(registration->table.entries[position].size > 0))
-        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
-                        registration->table.entries[position].name);
-    if ((*kernel = rex_queue_kernel(registration, position, gpu->ordinal, gpu->context)) == NULL)
+    *kernel = rex_queue_kernel(target->registration, target->position, gpu->ordinal, gpu->context);
+    if (unlikely(*kernel == NULL))
         return rex_last_error_code();
     if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": its module has device globals, and a queue would use a "
-                        "second copy of them: make the queue with "
-                        "REX_QUEUE_OWN_GLOBALS, or pass what they hold as arguments",
+                        "second copy of them: make the queue with REX_QUEUE_OWN_GLOBALS, or pass "
+                        "what they hold as arguments",
                         (*kernel)->name);
     return REX_OK;
 }
@@ -271,12 +220,15 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_kernel_launch *description, const struct rex_map *map,
                     struct rex_packed *packed)
 {
-    int result = find_kernel(gpu, module, description->key, &packed->kernel);
+    struct rex_target target;
+    int result = rex_resolve(module, description->key, gpu->number, &target);
+    if (result == REX_OK)
+        result = load(gpu, &target, &packed->kernel);
     if (result == REX_OK)
         result = fit_grid(description, packed);
     if (result == REX_OK)
         result = check_rows(map, packed->kernel->name);
     if (result == REX_OK)
         result = make_room(gpu, packed->kernel);
-    return result == REX_OK ? pack_rows(gpu, packed->kernel, map) : result;
+    return result == REX_OK ? pack_rows(gpu, &target, packed->kernel, map) : result;
 }

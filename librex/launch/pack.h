@@ -33,11 +33,6 @@ struct rex_packed {
     unsigned grid[3], block[3], dynamic_memory;
 };
 
-/* Message of a row that is not mapped: kernel, row, bytes, address, how, device. */
-#define REX_ABSENT_ROW                                                                             \
-    "kernel \"%s\": map row %d, %lld bytes at %p, is %s on device %d: a queue maps nothing for a " \
-    "launch"
-
 /*
  * Check a launch of MODULE's kernel as in DESCRIPTION, with the arguments MAP, and pack them. The
  * context is current. 0 or an error.

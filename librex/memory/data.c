@@ -188,3 +188,33 @@ int rex_module_data_update(struct rex_module *module, int64_t device, const stru
 {
     return call(module, device, map, REX_FOR_UPDATE, "data update");
 }
+
+/* ---- raw data calls -------------------------------------------------------------------------- */
+
+int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
+                         void **begin, const int64_t *sizes, const int64_t *types)
+{
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL)
+        return rex_fail(REX_EINVAL, "a data call for a module that is not registered");
+    if (count < 0)
+        return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
+    if (count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL))
+        return rex_fail_null_column(NULL, base, begin, sizes, types, count);
+    for (int32_t i = 0; i < count; i++)
+        if (sizes[i] < 0)
+            return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
+    if (rex_device_check(device) != REX_OK)
+        return REX_EDEVICE;
+    if (device == -1 && rex_device_check_default() != REX_OK)
+        return REX_EDEVICE;
+    if (rex_rows_wanted() && count > 0)
+        rex_rows_log_own("data call", device,
+                         &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)count,
+                                                          .ArgsBase = base,
+                                                          .Args = begin,
+                                                          .ArgSizes = (int64_t *)(uintptr_t)sizes,
+                                                          .ArgTypes = (int64_t *)(uintptr_t)types});
+    rex_device_used(registration->release);
+    return REX_OK;
+}

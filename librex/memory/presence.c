@@ -16,7 +16,7 @@
 #include "memory/rowcheck.h"
 #include "omp/runtime.h"
 
-static int begins(enum rex_purpose purpose)
+static bool begins(enum rex_purpose purpose)
 {
     return purpose == REX_FOR_LAUNCH || purpose == REX_FOR_BEGIN;
 }
@@ -25,32 +25,33 @@ static int begins(enum rex_purpose purpose)
  * Implicit rows may be larger than their mapping, but where they are copied: libomptarget copies
  * them whole.
  */
-static int may_exceed(int64_t type, enum rex_purpose purpose)
+static bool may_exceed(int64_t type, enum rex_purpose purpose)
 {
-    int copied = purpose == REX_FOR_END
-                     ? rex_row_has(type, REX_TYPE_FROM)
-                     : rex_row_has(type, REX_TYPE_ALWAYS) && rex_row_has(type, REX_TYPE_TOFROM);
+    bool copied = purpose == REX_FOR_END
+                      ? rex_row_has(type, REX_TYPE_FROM)
+                      : rex_row_has(type, REX_TYPE_ALWAYS) && rex_row_has(type, REX_TYPE_TOFROM);
     return rex_row_has(type, REX_TYPE_IMPLICIT) && !copied;
 }
 
-static int is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
+bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i];
     if (rex_row_has(type, REX_TYPE_NOT_MAPPED))
-        return 0;
+        return false;
+    /* A queue maps nothing: a section of no length is NULL for the kernel, unless it is implicit.
+     */
+    if (purpose == REX_FOR_QUEUE)
+        return map->sizes[i] > 0 || rex_row_has(type, REX_TYPE_IMPLICIT);
     /* A section of no length maps nothing, but it can ask for what is there. */
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_TYPE_PRESENT);
-    /*
-     * An update copies what lies in a parent, never the parent, which need not be mapped as a
-     * whole.
-     */
+    /* An update copies what lies in a parent, never the parent, which need not be mapped whole. */
     if (purpose == REX_FOR_UPDATE)
         return rex_row_has(type, REX_TYPE_TOFROM | REX_TYPE_PRESENT);
     /* A member lies in its parent, which has been looked at; a pointee does not. */
     if (begins(purpose) && rex_row_has(type, REX_TYPE_MEMBER_MASK) &&
         !rex_row_has(type, REX_TYPE_POINTER))
-        return 0;
+        return false;
     return begins(purpose) || rex_row_has(type, REX_TYPE_PRESENT) ||
            may_exceed(type, purpose) != rex_row_has(type, REX_TYPE_IMPLICIT);
 }
@@ -67,24 +68,44 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
 }
 
 /*
- * Rows that were found present, by their begin: a launch that is like the one before it need not
- * ask again, which costs a microsecond a row. Good for as long as no mapping may have ended; see
- * mapping.h. Where a mapping of another thread's launch was found, and has ended since, a row
- * passes that is not mapped any more: libomptarget then does what it does for absent rows.
+ * Rows that were found present, by their begin: a call that is like the one before it need not ask
+ * again, which costs a microsecond a row. They are good for as long as no mapping may have ended;
+ * see mapping.h. A row that was present by another thread's launch alone, which has ended since,
+ * still passes: libomptarget then does what it does for absent rows.
  */
-#define KNOWN 64
+#define FOUND_SLOTS 64
 
-static __thread struct known {
+static __thread struct found {
     const void *begin;
     int64_t size;
     uint64_t generation; /* 0: nothing */
     int number;
-} known[KNOWN];
+} found[FOUND_SLOTS];
 
-static struct known *place_of(const void *begin)
+static inline struct found *slot_of(struct found *slots, const void *begin)
 {
     uintptr_t at = (uintptr_t)begin;
-    return &known[((at >> 4) ^ (at >> 10) ^ (at >> 16)) % KNOWN];
+    return &slots[((at >> 4) ^ (at >> 12)) % FOUND_SLOTS];
+}
+
+static inline bool is_found(struct found *slots, const void *begin, int64_t size, int number,
+                            uint64_t generation)
+{
+    const struct found *slot = slot_of(slots, begin);
+    return slot->begin == begin && slot->size >= size && slot->number == number &&
+           slot->generation == generation;
+}
+
+bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t count, int number)
+{
+    uint64_t generation = rex_mapping_now();
+    /* A call finds a thread's own objects; without this, gcc makes it once a row. */
+    struct found *slots = found;
+    __asm__("" : "+r"(slots));
+    bool all = true;
+    for (int32_t i = 0; all && i < count; i++)
+        all = is_found(slots, map->begin[rows[i]], map->sizes[rows[i]], number, generation);
+    return all;
 }
 
 /* A look at what is mapped on a device, for one call. */
@@ -106,24 +127,15 @@ struct wanted {
     bool pointer;
 };
 
-static bool is_known(const struct look *look, const struct wanted *wanted)
+int rex_fail_absent(enum rex_purpose purpose, const char *what, int32_t row, const void *begin,
+                    int64_t size, enum rex_presence presence, int number)
 {
-    const struct known *place = place_of(wanted->begin);
-    return place->begin == wanted->begin && place->size >= wanted->size &&
-           place->number == look->number && place->generation == look->generation;
-}
-
-static void make_known(const struct look *look, const struct wanted *wanted)
-{
-    if (rex_mapping_all_seen())
-        *place_of(wanted->begin) =
-            (struct known){wanted->begin, wanted->size, look->generation, look->number};
-}
-
-static int absent(const struct look *look, const struct wanted *wanted, const char *where)
-{
-    return rex_fail(REX_EABSENT, "%s: map row %d, %lld bytes at %p, is %s on device %d", look->what,
-                    wanted->row, (long long)wanted->size, wanted->begin, where, look->number);
+    bool kernel = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
+    const char *quote = kernel ? "\"" : "";
+    return rex_fail(REX_EABSENT, "%s%s%s%s: map row %d, %lld bytes at %p, is %s on device %d%s",
+                    kernel ? "kernel " : "", quote, what, quote, row, (long long)size, begin,
+                    presence == REX_ABSENT ? "not mapped" : "mapped in part", number,
+                    purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "");
 }
 
 static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
@@ -148,28 +160,44 @@ static int check_new(struct look *look, const struct wanted *wanted)
     return rex_new_rows_add(&look->new_rows, row);
 }
 
+static bool is_needed(const struct look *look, const struct wanted *wanted)
+{
+    return look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
+           rex_row_has(wanted->type, REX_TYPE_PRESENT);
+}
+
+static int ask(struct look *look, const struct wanted *wanted)
+{
+    size_t size = (size_t)wanted->size;
+    enum rex_presence presence = rex_memory_presence(wanted->begin, size, look->number);
+    bool needed = is_needed(look, wanted);
+    if (needed && presence == REX_ABSENT)
+        presence = rex_presence_after_load(wanted->begin, size, look->number);
+    if (presence == REX_PRESENT_WHOLE && rex_mapping_all_seen())
+        *slot_of(found, wanted->begin) =
+            (struct found){wanted->begin, wanted->size, look->generation, look->number};
+    if (presence == REX_PRESENT_WHOLE)
+        return REX_OK;
+    if (needed)
+        return rex_fail_absent(look->purpose, look->what, wanted->row, wanted->begin, wanted->size,
+                               presence, look->number);
+    if (presence == REX_ABSENT)
+        return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
+    return may_exceed(wanted->type, look->purpose) ? REX_OK
+                                                   : overlap(look, wanted, "mapped in part");
+}
+
 static int check_wanted(struct look *look, const struct wanted *wanted)
 {
-    enum rex_presence presence =
-        rex_memory_presence(wanted->begin, (size_t)wanted->size, look->number);
-    int needed = look->purpose == REX_FOR_UPDATE || rex_row_has(wanted->type, REX_TYPE_PRESENT);
-    if (needed && presence == REX_ABSENT)
-        presence = rex_presence_after_load(wanted->begin, (size_t)wanted->size, look->number);
-    if (presence == REX_PRESENT_WHOLE)
-        make_known(look, wanted);
-    else if (needed)
-        return absent(look, wanted, presence == REX_ABSENT ? "not mapped" : "mapped in part");
-    else if (presence == REX_ABSENT)
-        return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
-    else if (!may_exceed(wanted->type, look->purpose))
-        return overlap(look, wanted, "mapped in part");
-    return REX_OK;
+    return is_found(found, wanted->begin, wanted->size, look->number, look->generation)
+               ? REX_OK
+               : ask(look, wanted);
 }
 
 /*
  * A pointee whose pointer its parent does not map: libomptarget maps the pointer, too, and first.
  */
-static int maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
+static bool maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i], parent = rex_row_parent(type);
     return begins(purpose) && rex_row_has(type, REX_TYPE_POINTER) &&
@@ -197,11 +225,11 @@ static int check_row(struct look *look, int32_t i)
     int result = REX_OK;
     if (maps_pointer(map, i, look->purpose)) {
         struct wanted pointer = {map->base[i], sizeof(void *), map->types[i], i, true};
-        result = is_known(look, &pointer) ? REX_OK : check_wanted(look, &pointer);
+        result = check_wanted(look, &pointer);
     }
-    if (result == REX_OK && is_looked_up(map, i, look->purpose)) {
+    if (result == REX_OK && rex_row_is_looked_up(map, i, look->purpose)) {
         struct wanted wanted = wanted_of(look, i);
-        result = is_known(look, &wanted) ? REX_OK : check_wanted(look, &wanted);
+        result = check_wanted(look, &wanted);
     }
     return result;
 }

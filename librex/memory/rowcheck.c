@@ -35,6 +35,9 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
     if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_TYPE_ALWAYS))
         return "asks for a copy at every launch, which a queue does not make: use "
                "rex_queue_update()";
+    if (rex_row_has(type, REX_TYPE_RETURN) &&
+        (purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE))
+        return "asks for its device address, which only a data region gives back";
     if (rex_row_has(type, REX_TYPE_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;
@@ -45,7 +48,7 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
  * (LLVM 14 to 23). Rows that come after those that can be named may be members of one further out;
  * see mapper.c.
  */
-static int leaves_parent(const struct rex_map *map, int32_t i)
+static bool leaves_parent(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i], parent = rex_row_parent(type);
     return parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
@@ -97,4 +100,19 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
                             (unsigned long long)map->types[i]);
     }
     return REX_OK;
+}
+
+int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
+                         const void *types, int64_t count)
+{
+    const char *column = base == NULL    ? "base addresses"
+                         : begin == NULL ? "begin addresses"
+                         : sizes == NULL ? "sizes"
+                         : types == NULL ? "map types"
+                                         : NULL;
+    return column == NULL ? REX_OK
+                          : rex_fail(REX_EINVAL, "%s%s%s: the column of %s is NULL, for %lld rows",
+                                     kernel != NULL ? "kernel \"" : "a data call",
+                                     kernel != NULL ? kernel : "", kernel != NULL ? "\"" : "",
+                                     column, (long long)count);
 }

@@ -62,22 +62,5 @@ static inline unsigned char rex_recent_place(const void *key)
     return (unsigned char)(uintptr_t)key;
 }
 
-/* Records that no module has KEY: REX_EKEY. */
-int rex_unknown_key(const void *key);
-
-/*
- * Blocks in x for a launch that leaves the number open: enough for TRIP_COUNT iterations (0:
- * unknown) by blocks of THREADS.
- */
-uint32_t rex_default_teams(uint64_t trip_count, uint32_t threads);
-#define REX_DEFAULT_THREADS 128u
-
-/*
- * A launch with every check, the packet as the release wants it: 0 and what libomptarget returned
- * in *RESULT, or an error.
- */
-int rex_launch_fitted(struct rex_module *module, int64_t device, int32_t num_teams,
-                      int32_t thread_limit, const void *host_key,
-                      const struct __tgt_kernel_arguments *args, int *result);
 
 #endif

@@ -40,6 +40,16 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
+static void free_shapes(struct rex_table *table)
+{
+    for (uint32_t i = 0; table->launched != NULL && i < table->count; i++)
+        while (table->launched[i].shapes != NULL) {
+            struct rex_shape *shape = table->launched[i].shapes;
+            table->launched[i].shapes = shape->next;
+            free(shape);
+        }
+}
+
 static int allocate(struct rex_table *table, size_t count, size_t slots)
 {
     uint32_t *index = malloc(slots * sizeof *index);
@@ -69,6 +79,7 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
 static int reserve(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
+    free_shapes(table);
     while (slots < count + count / 2)
         slots *= 2;
     if ((table->index == NULL || table->count != count) && allocate(table, count, slots) != REX_OK)
@@ -270,8 +281,8 @@ const struct rex_launched *rex_table_launched(struct rex_table *table, int64_t p
     struct rex_launched *launched = &table->launched[position];
     rex_lock(&lock);
     if (launched->key == NULL)
-        *launched = (struct rex_launched){table->entries[position].addr, version, rows,
-                                          launched->most_threads, launched->shared_memory};
+        launched->version = version, launched->rows = rows,
+        launched->key = table->entries[position].addr;
     rex_unlock(&lock);
     return launched;
 }

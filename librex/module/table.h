@@ -32,15 +32,32 @@ struct rex_kernel_rule {
 #define REX_RULE_MATCHED 4 /* compared with the image; all else is 0 until then */
 
 /*
+ * Rows of a launch that were checked for a kernel: a launch whose rows have these sizes and types
+ * need not be checked again, but for whether their memory is still mapped. Never changed once a
+ * thread can find it; freed with the table's rules.
+ */
+struct rex_shape {
+    struct rex_shape *next;
+    int32_t purpose; /* enum rex_purpose: what the rows were checked for */
+    int32_t count;
+    int32_t looked_up; /* how many of them have to be mapped; which ones, from rows[count] on */
+    struct {
+        int64_t size, type;
+    } rows[];
+};
+#define REX_SHAPES 4 /* of a kernel; launches of further ones are checked every time */
+
+/*
  * A kernel that was launched: all that another launch like the first one has to know. Written once,
  * before a thread can find it.
  */
 struct rex_launched {
-    const void *key;        /* NULL until then */
-    uint32_t version;       /* of the packet that the runtime gets, */
-    uint32_t rows;          /* and its number of rows */
-    uint32_t most_threads;  /* of a block; known from the registration on, */
-    uint32_t shared_memory; /* as are the bytes of its static shared memory */
+    const void *key;          /* NULL until then */
+    uint32_t version;         /* of the packet that the runtime gets, */
+    uint32_t rows;            /* and its number of rows */
+    uint32_t most_threads;    /* of a block; known from the registration on, */
+    uint32_t shared_memory;   /* as are the bytes of its static shared memory */
+    struct rex_shape *shapes; /* of its launches, the newest first; atomic */
 };
 
 /*

@@ -8,62 +8,22 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "memory/rowcheck.h"
+#include "launch/launch.h"
 #include "omp/runtime.h"
 #include "queue/command.h"
-
-static const char *kernel_name(const struct rex_work *work)
-{
-    const struct rex_registration *registration = rex_registration_of(work->launch.module);
-    int64_t position = registration != NULL
-                           ? rex_table_find(&registration->table, work->launch.description.key)
-                           : -1;
-    return position >= 0 ? registration->table.entries[position].name : "rex_queue_launch";
-}
-
-static int check_row(const struct rex_map *map, int32_t row, int number, const char *name)
-{
-    int64_t type = map->types[row];
-    if (type & REX_TYPE_LITERAL)
-        return map->sizes[row] <= 8 || !(type & REX_TYPE_PARAMETER)
-                   ? REX_OK
-                   : rex_fail(REX_EUNSUPPORTED,
-                              "kernel \"%s\": map row %d is a value of %lld bytes, and device %d "
-                              "takes at most 8: map it",
-                              name, row, (long long)map->sizes[row], number);
-    if (map->sizes[row] == 0 && !(type & REX_TYPE_IMPLICIT))
-        return REX_OK;
-    enum rex_presence presence =
-        rex_memory_presence(map->begin[row], (size_t)map->sizes[row], number);
-    if (presence == REX_ABSENT)
-        presence = rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], number);
-    return presence == REX_PRESENT_WHOLE
-               ? REX_OK
-               : rex_fail(REX_EABSENT, REX_ABSENT_ROW, name, row, (long long)map->sizes[row],
-                          map->begin[row], presence == REX_ABSENT ? "not mapped" : "mapped in part",
-                          number);
-}
-
-static int check_launch(int number, const struct rex_work *work)
-{
-    const struct rex_map *map = &work->launch.map;
-    const char *name = kernel_name(work);
-    int result = rex_check_rows(map, REX_FOR_QUEUE, name);
-    for (int32_t i = 0; i < map->count && result == REX_OK && !rex_runtime_disabled() &&
-                        number < rex_device_count();
-         i++)
-        result = check_row(map, i, number, name);
-    return result;
-}
 
 static int launch(int number, const struct rex_work *work)
 {
     struct rex_kernel_launch description = work->launch.description;
     description.device = number;
-    int result = check_launch(number, work);
-    return result == REX_OK
-               ? rex_module_launch_map(work->launch.module, &description, &work->launch.map)
-               : result;
+    return rex_launch_map(work->launch.module, &description, &work->launch.map, REX_FOR_QUEUE);
+}
+
+static int check_launch(int number, const struct rex_work *work)
+{
+    struct rex_kernel_launch description = work->launch.description;
+    description.device = number;
+    return rex_launch_check(work->launch.module, &description, &work->launch.map, REX_FOR_QUEUE);
 }
 
 /* ---- copies and fills ------------------------------------------------------------------------ */

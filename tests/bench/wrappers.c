@@ -53,6 +53,25 @@ WAY(by_bare, rex_direct___tgt_target_kernel(0, 4, 64, REX_KERNEL_ID(bench_2), &b
 WAY(by_teams, rex_direct___tgt_target_teams(0, REX_KERNEL_ID(bench_2), 4, column, column, sizes, types, 4, 64))
 WAY(by_exported, exported(0, 4, 64, REX_KERNEL_ID(bench_2), &packet))
 
+/* Data that is mapped: a launch and a queue's launch of the same kernel with two values and two arrays. */
+#define ELEMENTS 1000
+static double x[ELEMENTS], y[ELEMENTS];
+static struct rex_queue *queue;
+
+#define LAUNCHES(name, call)                                                                                           \
+    static __attribute__((noinline)) int name(long count)                                                              \
+    {                                                                                                                  \
+        int failed = 0, n = ELEMENTS;                                                                                  \
+        double a = 2.0;                                                                                                \
+        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(bench_2), 4, 64);                         \
+        REX_MAP(map, REX_VALUE(n), REX_VALUE(a), REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));                        \
+        for (long i = 0; i < count; i++)                                                                               \
+            failed |= (call);                                                                                          \
+        return failed;                                                                                                 \
+    }
+LAUNCHES(by_launch, rex_launch(&launch, &map))
+LAUNCHES(by_queue, rex_queue_launch(queue, &launch, &map))
+
 static int measure(const char *name, int (*way)(long count), long count)
 {
     char part[64];
@@ -88,6 +107,12 @@ int main(int argc, char **argv)
     int failed = measure("real", by_real, count) | measure("direct", by_direct, count) | measure("safe", by_safe, count) |
                  measure("real_in_turn", by_real_in_turn, count) | measure("direct_in_turn", by_direct_in_turn, count) |
                  measure("bare", by_bare, count) | measure("teams", by_teams, count);
+    REX_DATA_MAP(region, REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));
+    if (rex_data_begin(-1, &region) != 0 || rex_queue_create(&queue, -1, NULL, 0) != 0)
+        return 1;
+    failed |= measure("launch", by_launch, count) | measure("queue", by_queue, count);
+    if (rex_queue_destroy(queue) != 0 || rex_data_end(-1, &region) != 0)
+        return 1;
     /* Exported by librex.so alone. */
     address = dlsym(RTLD_DEFAULT, "rex___tgt_target_kernel");
     memcpy(&exported, &address, sizeof exported);

@@ -242,11 +242,11 @@ static void marked_kernels(const void *file)
         if (marked) {
             launch_rows(&module, &keys[0], 1, REX_EPARAMS);
             CHECK_MENTIONS(rex_last_error(),
-                           "kernel \"plain__kernel__\" has 2 parameters, none of them the runtime's, and the packet 1 rows");
+                           "kernel \"plain__kernel__\" has 2 parameters, none of them the runtime's, and the launch 1 rows");
             launch_rows(&module, &keys[0], 2, 0);
             launch_rows(&module, &keys[1], 3, REX_EPARAMS);
             CHECK_MENTIONS(rex_last_error(),
-                           "kernel \"env__kernel__\" has 3 parameters, the first of them the runtime's, and the packet 3 rows");
+                           "kernel \"env__kernel__\" has 3 parameters, the first of them the runtime's, and the launch 3 rows");
             launch_rows(&module, &keys[1], 2, 0);
         } else {
             struct __tgt_kernel_arguments one = {.NumArgs = 1,

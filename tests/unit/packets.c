@@ -498,7 +498,7 @@ static void bad_launches(const void *context)
     refused_launch(-2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number -2");
     refused_launch(0, REX_KERNEL_ID(env), NULL, REX_EINVAL, "NULL");
     packet.NumArgs = 1;
-    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EPARAMS, "\"env__kernel__\" has 3 parameters, and the packet 1");
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EPARAMS, "\"env__kernel__\" has 3 parameters, and the launch 1");
     packet = a_packet();
     packet.ArgTypes = NULL;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "map types is NULL");

@@ -1,0 +1,23 @@
+/*
+ * launch.h - a launch from a description and a map.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_LAUNCH_H
+#define REX_INTERNAL_LAUNCH_H
+
+#include "memory/rowcheck.h"
+#include "rex/launch.h"
+
+/*
+ * As rex_module_launch_map(), with nothing NULL but MAP. PURPOSE says by which rules the rows go:
+ * REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
+ */
+int rex_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
+                   const struct rex_map *map, enum rex_purpose purpose);
+
+/* What rex_launch_map() would return, but for launching; 0 where there is no device. */
+int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *launch,
+                     const struct rex_map *map, enum rex_purpose purpose);
+
+#endif

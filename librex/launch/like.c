@@ -1,0 +1,138 @@
+/*
+ * like.c - a launch with a map that is like the one before it.
+ *
+ * It has the same kernel, as many rows of the same types and sizes, and the memory that they name
+ * was found on the device in this generation of the mappings: then nothing has to be checked.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "launch/like.h"
+
+#include <stdlib.h>
+
+#include "cuda/lost.h"
+#include "launch/packet.h"
+#include "omp/runtime.h"
+
+static inline bool is_same(const struct rex_shape *shape, enum rex_purpose purpose,
+                           const struct rex_map *map)
+{
+    if (shape->count != map->count || shape->purpose != (int32_t)purpose)
+        return false;
+    int64_t differences = 0;
+    for (int32_t i = 0; i < shape->count; i++)
+        differences |=
+            (shape->rows[i].size ^ map->sizes[i]) | (shape->rows[i].type ^ map->types[i]);
+    return differences == 0;
+}
+
+static inline const struct rex_shape *find(const struct rex_launched *last,
+                                           enum rex_purpose purpose, const struct rex_map *map)
+{
+    const struct rex_shape *shape = __atomic_load_n(&last->shapes, __ATOMIC_ACQUIRE);
+    while (shape != NULL && !is_same(shape, purpose, map))
+        shape = shape->next;
+    return shape;
+}
+
+static inline bool rows_hold(const struct rex_launched *last, enum rex_purpose purpose,
+                             const struct rex_map *map, int number)
+{
+    const struct rex_shape *shape = find(last, purpose, map);
+    return shape != NULL && rex_rows_were_found(map, (const int32_t *)&shape->rows[shape->count],
+                                                shape->looked_up, number);
+}
+
+/* The device of a launch like the one before, -1 where it has to be looked at. */
+static int number_of(int64_t device)
+{
+    int64_t number = device == -1 ? rex_runtime_default_device() : device;
+    int known = rex_devices_known();
+    return known != REX_DEVICES_DISABLED && number >= 0 && number < known ? (int)number : -1;
+}
+
+/* One dimension, no dynamic shared memory: nothing to check or fit. */
+static bool is_usual(const struct rex_kernel_launch *launch, uint32_t most_teams,
+                     uint32_t most_threads)
+{
+    return launch->teams[0] - 1 < most_teams && launch->threads[0] - 1 < most_threads &&
+           (launch->teams[1] | launch->teams[2] | launch->threads[1] | launch->threads[2]) <= 1 &&
+           launch->dynamic_memory == 0;
+}
+
+static bool has_columns(const struct rex_map *map)
+{
+    return map->base != NULL && map->begin != NULL && map->sizes != NULL && map->types != NULL &&
+           map->mappers == NULL;
+}
+
+int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,
+                    const struct rex_map *map, enum rex_purpose purpose)
+{
+    struct __tgt_kernel_arguments packet;
+    const struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL)
+        return REX_NOT_LIKE;
+    const struct rex_launched *last = rex_last_launch(registration, launch->key);
+    int number = number_of(launch->device);
+    if (last->key != launch->key || last->rows != (uint32_t)map->count || number < 0 ||
+        !has_columns(map) || !is_usual(launch, registration->most_teams, last->most_threads) ||
+        rex_any_device_is_lost() || !rows_hold(last, purpose, map, number))
+        return REX_NOT_LIKE;
+    rex_packet_of(&packet, launch, map);
+    packet.Version = last->version;
+    packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 1;
+    return rex_real.target_kernel(registration->location, launch->device, (int32_t)packet.Teams[0],
+                                  (int32_t)packet.Threads[0], (void *)(uintptr_t)launch->key,
+                                  &packet);
+}
+
+/* ---- a new one ------------------------------------------------------------------------------- */
+
+/* Pointers, members and mappers name memory that is not in the columns. */
+static bool is_simple(const struct rex_map *map)
+{
+    bool simple = map->mappers == NULL;
+    for (int32_t i = 0; i < map->count; i++)
+        simple &= !rex_row_has(map->types[i], REX_TYPE_POINTER | REX_TYPE_MEMBER_MASK);
+    return simple;
+}
+
+static struct rex_shape *new_shape(enum rex_purpose purpose, const struct rex_map *map)
+{
+    size_t count = (size_t)map->count;
+    struct rex_shape *shape =
+        malloc(sizeof *shape + count * (sizeof *shape->rows + sizeof(int32_t)));
+    if (shape == NULL)
+        return NULL;
+    *shape = (struct rex_shape){.purpose = (int32_t)purpose, .count = map->count};
+    int32_t *rows = (int32_t *)&shape->rows[count];
+    for (int32_t i = 0; i < map->count; i++) {
+        shape->rows[i].size = map->sizes[i];
+        shape->rows[i].type = map->types[i];
+        if (rex_row_is_looked_up(map, i, purpose))
+            rows[shape->looked_up++] = i;
+    }
+    return shape;
+}
+
+/* Added by compare-and-swap: of two threads that add one at once, the second looks again. */
+void rex_shape_remember(const struct rex_target *target, enum rex_purpose purpose,
+                        const struct rex_map *map)
+{
+    struct rex_launched *launched = &target->registration->table.launched[target->position];
+    struct rex_shape *first = __atomic_load_n(&launched->shapes, __ATOMIC_ACQUIRE), *made = NULL;
+    for (;;) {
+        int shapes = 0;
+        for (const struct rex_shape *shape = first; shape != NULL; shape = shape->next)
+            shapes += is_same(shape, purpose, map) ? REX_SHAPES : 1;
+        if (shapes >= REX_SHAPES || !is_simple(map) ||
+            (made == NULL && (made = new_shape(purpose, map)) == NULL))
+            break;
+        made->next = first;
+        if (__atomic_compare_exchange_n(&launched->shapes, &first, made, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return;
+    }
+    free(made);
+}

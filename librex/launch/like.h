@@ -1,0 +1,29 @@
+/*
+ * like.h - a launch that is like the one before it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_LIKE_H
+#define REX_INTERNAL_LIKE_H
+
+#include "launch/resolve.h"
+#include "memory/rowcheck.h"
+#include "rex/launch.h"
+
+/* The kernel that was launched last of those whose keys share KEY's slot; never NULL. */
+static inline const struct rex_launched *
+rex_last_launch(const struct rex_registration *registration, const void *key)
+{
+    return __atomic_load_n(&registration->recent[rex_recent_place(key)], __ATOMIC_ACQUIRE);
+}
+
+/* What libomptarget returned, or REX_NOT_LIKE where the launch has to be checked. */
+#define REX_NOT_LIKE 1
+int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,
+                    const struct rex_map *map, enum rex_purpose purpose);
+
+/* The rows of MAP were checked. Where memory runs out they are checked again next time. */
+void rex_shape_remember(const struct rex_target *target, enum rex_purpose purpose,
+                        const struct rex_map *map);
+
+#endif
