@@ -191,16 +191,7 @@ void rex_log_release(void)
     errno = error;
 }
 
-void rex_log_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
-
-/* Whoever takes a lock of librex has the log. */
-__attribute__((constructor)) static void watch_forks(void)
-{
-    rex_fork_watch();
-}
+REX_FORK_TAKEN(90, NULL);
 
 void rex_set_log_callback(rex_log_function *function, void *context)
 {

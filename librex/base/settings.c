@@ -51,10 +51,7 @@ int rex_config_count(void)
     return (int)OPTIONS;
 }
 
-void rex_config_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(92, NULL);
 
 static int copy_value(const char *from, char *value)
 {

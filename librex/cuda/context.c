@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "image/view.h"
+#include "base/fork.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "base/log.h"
@@ -28,8 +29,8 @@ static const struct {
 
 #define POLICY_OF_RUNTIME 0x4 /* what libomptarget sets on a context that is not active */
 
-/* nobody takes it without a driver, so no child of fork does: see fork.h */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static bool held[REX_CUDA_DEVICES_MAX];
 static int users;
 

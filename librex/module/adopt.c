@@ -48,10 +48,7 @@ struct adopted {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct adopted *all; /* the newest first */
 
-void rex_adopted_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(54, NULL);
 
 static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
                                    const struct __tgt_offload_entry *end)

@@ -132,10 +132,7 @@ static int match_all(struct rex_registration *registration, const struct rex_ima
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the rules' REX_RULE_MATCHED */
 
-void rex_match_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(60, NULL);
 
 int rex_registration_match(struct rex_registration *registration, int64_t position)
 {

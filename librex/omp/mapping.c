@@ -33,13 +33,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_pending *all;
 
 /* All are of queues on GPUs, with which a child can do nothing. */
-void rex_pending_fork(enum rex_fork when)
+static void forget_in_child(void)
 {
-    (void)when;
     rex_fork_renew(&lock);
     all = NULL;
     rex_pending_count = 0;
 }
+
+REX_FORK_RENEWED(14, forget_in_child);
 
 void rex_pending_add(struct rex_pending *pending)
 {

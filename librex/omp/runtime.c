@@ -258,14 +258,15 @@ static int choose(void)
 }
 
 /* A library that is being loaded may fork: its thread goes on in the child, and has the lock. */
-void rex_runtime_fork(enum rex_fork when)
+static void begin_in_child(void)
 {
-    (void)when;
     if (binding)
         return;
     torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
     rex_fork_renew(&lock);
 }
+
+REX_FORK_RENEWED(10, begin_in_child);
 
 int rex_runtime_bind(void)
 {

@@ -174,6 +174,8 @@ void rex_trace_slice(const struct rex_slice *slice)
  */
 static void begin_in_child(void)
 {
+    if (rex_tracing == OFF)
+        return;
     if (rex_tracing == TO_FILE) {
         rex_trace_file_forget();
         forked = true;
@@ -184,12 +186,8 @@ static void begin_in_child(void)
     rex_track_forget();
 }
 
-void rex_trace_fork(enum rex_fork when)
-{
-    if (when == REX_FORK_IN_CHILD && rex_tracing != OFF)
-        begin_in_child();
-    rex_fork_take(&lock, when);
-}
+/* The lowest rank of those that are taken: the details of a slice are asked for under this lock. */
+REX_FORK_TAKEN(52, begin_in_child);
 
 static void start(void)
 {
