@@ -179,7 +179,7 @@ static void start_once(void)
         return;
     rex_log_hold();
     pthread_once(&once, start);
-    rex_log_release();
+    rex_log_resume();
 }
 
 int rex_cuda_devices(void)

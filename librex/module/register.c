@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/settings.h"
 #include "cuda/context.h"
@@ -91,17 +90,6 @@ static int keep_path(struct rex_registration *registration, const char *path)
 
 /* ---- entries against the image --------------------------------------------------------------- */
 
-static bool checks_now(void)
-{
-    char value[REX_CONFIG_MAX];
-    if (!rex_config(REX_OPTION_CHECK, value) || strcasecmp(value, "on") == 0)
-        return true;
-    if (strcasecmp(value, "off") != 0)
-        rex_log(REX_LOG_WARN, "%s=%s is neither on nor off; on is used",
-                rex_config_variable(REX_OPTION_CHECK), value);
-    return strcasecmp(value, "off") != 0;
-}
-
 /*
  * The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before
  * is closed.
@@ -151,7 +139,7 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
 static int register_image(struct rex_registration *registration, struct rex_image *image)
 {
     struct rex_record *record = NULL;
-    bool now = checks_now();
+    bool now = rex_setting_check();
     int result = keep_path(registration, image->path);
     if (result == REX_OK)
         result = now ? match_all(registration, image) : REX_OK;
