@@ -130,11 +130,12 @@ REX_API const char *rex_version(void);
 
 /**
  * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it overrides.
+ * Words are known in either case; `yes`, `true` and `1` are `on`, and `no`, `false` and `0` are `off`.
  *
  * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is bound yet.
  * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':' between, instead of its own name.
  * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is looked for first.
- * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`, in either case; or `LEVEL:FILE` or
+ * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`; or `LEVEL:FILE` or
  *                        `:FILE`: lines go to the end of FILE instead of standard error, %p in its name being the number of the process. At
  *                        `debug` every launch and data call is written down with its rows, and launches are slower.
  * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default), `spin`, `yield`, `block`, or `runtime`.
@@ -148,12 +149,12 @@ REX_API const char *rex_version(void);
  *                        a queue (rex/queue.h) still works with what they end: return REX_EBUSY, or wait for it.
  * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in Chrome's trace-event JSON, which
  *                        ui.perfetto.dev opens; %p in its name is the number of the process, %% a percent sign. `-`: a summary on standard
- *                        error at the end of the process instead. Takes effect if no libomptarget is bound yet and no module was
- *                        registered. A file that cannot be written is a warning, and nothing else.
+ *                        error at the end of the process instead. `off` (the default): no trace. Takes effect if no libomptarget is
+ *                        bound yet and no module was registered. A file that cannot be written is a warning, and nothing else.
  * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with the image when a module is registered,
  *                        but each kernel at its first launch; an entry without a kernel is then found there, and a global that is missing
  *                        or has another size is not found by librex at all. Takes effect at the next registration.
- * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is compiled once; `off`: none. Without it
+ * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is compiled once; `off`: none. `on`, the default:
  *                        $XDG_CACHE_HOME/librex, else ~/.cache/librex. A folder that is not the user's own, or that others can write, is
  *                        not used.
  * Since 0.1.
@@ -174,7 +175,7 @@ enum rex_option {
 /**
  * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL gives the choice back to the
  * environment, and so does "". @value is copied. In a set-user-ID program the environment is ignored and this is the only way.
- * Returns 0, REX_EINVAL (unknown option, a log level that does not exist, 4096 bytes or more) or REX_ENOMEM. Since 0.1.
+ * Returns 0, REX_EINVAL (unknown option, a value that the option cannot have, 4096 bytes or more) or REX_ENOMEM. Since 0.1.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 

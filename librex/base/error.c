@@ -1,5 +1,5 @@
 /*
- * error.c - the last error of each thread.
+ * error.c - failures: noted for the thread, printed, and what they are called.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,23 +8,8 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
-
-static __thread struct {
-    int code;
-    char message[REX_MESSAGE_MAX];
-} last;
-
-int rex_fail_again(int code, const char *message)
-{
-    int error = errno;
-    last.code = code;
-    snprintf(last.message, sizeof last.message, "%s", message);
-    errno = error;
-    return code;
-}
 
 /* The name behind the message is that of the error's man page. */
 static void print(int code, const char *message)
@@ -36,7 +21,7 @@ static void print(int code, const char *message)
 
 int rex_fail(int code, const char *format, ...)
 {
-    char message[REX_MESSAGE_MAX]; /* apart from last.message, which may be one of the arguments */
+    char message[REX_MESSAGE_MAX]; /* the last one may be one of the arguments */
     va_list arguments;
     int error = errno;
     va_start(arguments, format);
@@ -51,16 +36,6 @@ int rex_fail(int code, const char *format, ...)
 int rex_fail_memory(size_t size, const char *what)
 {
     return rex_fail(REX_ENOMEM, "out of memory: %zu bytes for %s", size, what);
-}
-
-const char *rex_last_error(void)
-{
-    return last.message;
-}
-
-int rex_last_error_code(void)
-{
-    return last.code;
 }
 
 const char *rex_error_name(int error)

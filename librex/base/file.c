@@ -1,5 +1,5 @@
 /*
- * file.c - read a whole file.
+ * file.c - read a whole file; names of files that have the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -84,4 +84,41 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
     close(fd);
     errno = error;
     return result;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* TEXT goes to PATH at *LENGTH, as much of it as there is room for. */
+static bool add(char path[PATH_MAX], size_t *length, const char *text, size_t size)
+{
+    size_t room = PATH_MAX - 1 - *length, copied = size < room ? size : room;
+    memcpy(path + *length, text, copied);
+    *length += copied;
+    path[*length] = '\0';
+    return copied == size;
+}
+
+bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered)
+{
+    char number[24];
+    int digits = snprintf(number, sizeof number, "%ld", (long)getpid());
+    size_t length = 0;
+    bool fits = true;
+    *is_numbered = false;
+    for (const char *from = pattern; *from != '\0' && fits; from++) {
+        bool is_number = from[0] == '%' && from[1] == 'p';
+        bool is_double = is_number || (from[0] == '%' && from[1] == '%');
+        fits = is_number ? add(path, &length, number, (size_t)digits) : add(path, &length, from, 1);
+        from += is_double;
+        *is_numbered = *is_numbered || is_number;
+    }
+    return fits;
+}
+
+bool rex_file_number(char path[PATH_MAX])
+{
+    char number[24];
+    int size = snprintf(number, sizeof number, ".%ld", (long)getpid());
+    size_t length = strlen(path);
+    return length + (size_t)size < PATH_MAX && add(path, &length, number, (size_t)size);
 }

@@ -1,11 +1,13 @@
 /*
- * file.h - read a whole file.
+ * file.h - read a whole file; names of files that have the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_FILE_H
 #define REX_INTERNAL_FILE_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -23,5 +25,14 @@ int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t wh
 
 /* The same of a file that is open as FD, and stays so. */
 int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size);
+
+/*
+ * PATH becomes PATTERN with the number of this process for %p, and % for %%; IS_NUMBERED tells
+ * whether there was a %p. false: it is too long, and PATH has its beginning.
+ */
+bool rex_file_name(const char *pattern, char path[PATH_MAX], bool *is_numbered);
+
+/* Have ".N" behind PATH, the number of this process. false: it is too long, and PATH stays. */
+bool rex_file_number(char path[PATH_MAX]);
 
 #endif

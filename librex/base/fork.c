@@ -1,8 +1,9 @@
 /*
  * fork.c - what librex does around a fork.
  *
- * A child has the thread that forked, and no other. What the others were changing stays half done,
- * and a lock that they held stays locked for ever: fork.h has all that a child may take.
+ * A child has the thread that forked, and no other. What the other threads were changing stays half
+ * done, and a lock that they held stays locked for ever: so each file with a lock registers here
+ * what has to be done with it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,40 +11,54 @@
 
 #include <stddef.h>
 
-typedef void step(enum rex_fork when);
-
-#define STEP(name) rex_##name##_fork,
-static step *const taken[] = {REX_FORK_TAKEN(STEP)}, *const renewed[] = {REX_FORK_RENEWED(STEP)};
-#undef STEP
-
+static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: nobody has this rank */
 unsigned rex_fork_count;
 
-static void before(void)
+void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
 {
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        taken[i](REX_FORK_BEGINS);
+    handlers[rank] = handler;
 }
 
-static void give_back(enum rex_fork when)
+static void take_locks(void)
 {
-    for (size_t i = sizeof taken / sizeof *taken; i-- > 0;)
-        taken[i](when);
+    for (size_t i = 0; i < REX_FORK_RANKS; i++)
+        if (handlers[i] != NULL && handlers[i]->taken != NULL)
+            pthread_mutex_lock(handlers[i]->taken);
 }
 
-static void in_parent(void)
+static void give_back_in_parent(void)
 {
-    give_back(REX_FORK_IN_PARENT);
+    for (size_t i = REX_FORK_RANKS; i-- > 0;)
+        if (handlers[i] != NULL && handlers[i]->taken != NULL)
+            pthread_mutex_unlock(handlers[i]->taken);
+}
+
+static void renew_locks(void)
+{
+    for (size_t i = 0; i < REX_FORK_RANKS; i++)
+        if (handlers[i] != NULL && handlers[i]->taken == NULL)
+            handlers[i]->in_child();
+}
+
+static void give_back_in_child(void)
+{
+    for (size_t i = REX_FORK_RANKS; i-- > 0;) {
+        if (handlers[i] == NULL || handlers[i]->taken == NULL)
+            continue;
+        if (handlers[i]->in_child != NULL)
+            handlers[i]->in_child();
+        pthread_mutex_unlock(handlers[i]->taken);
+    }
 }
 
 static void in_child(void)
 {
     rex_fork_count++;
-    for (size_t i = 0; i < sizeof renewed / sizeof *renewed; i++)
-        renewed[i](REX_FORK_IN_CHILD);
-    give_back(REX_FORK_IN_CHILD);
+    renew_locks();
+    give_back_in_child();
 }
 
-void rex_fork_watch(void)
+__attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(before, in_parent, in_child);
+    pthread_atfork(take_locks, give_back_in_parent, in_child);
 }

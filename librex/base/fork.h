@@ -8,54 +8,51 @@
 
 #include <pthread.h>
 
-enum rex_fork { REX_FORK_BEGINS, REX_FORK_IN_PARENT, REX_FORK_IN_CHILD };
+/*
+ * A file that has a lock says with one of these three, once, what a fork does to it. Neither
+ * allocates; IN_CHILD is a function without parameters, or NULL.
+ *
+ * REX_FORK_TAKEN(rank, in_child): nothing but librex itself runs under `lock`, for microseconds. It
+ * is taken before a fork and given back after it, so that the child finds it free, and whole what
+ * it guards. IN_CHILD is called in the child just before.
+ *
+ * REX_FORK_RENEWED(rank, in_child): others are called under `lock`: the driver, libomptarget, the
+ * loader. That may take long, and may itself wait for a fork: a driver starts nvidia-modprobe where
+ * a device file is missing, and glibc before 2.36 runs the handlers of one fork at a time. So no
+ * handler waits for it. IN_CHILD makes it anew and forgets what it guards, unless that is whole at
+ * any time.
+ *
+ * REX_FORK_UNREACHED(reason): no child takes `lock`, and REASON says why.
+ *
+ * Ranks are those of the locks: one is taken only under locks of lower ranks. Locks are taken in
+ * the order of their ranks and given back in the reverse order. Each rank is used once; all that
+ * are renewed come before all that are taken, since under a lock that a fork waits for nobody may
+ * wait for one that others hold for long. tests/scripts/locks.sh compares the ranks with the code.
+ */
+#define REX_FORK_TAKEN(rank, in_child) REX_FORK_HANDLER(rank, &lock, in_child)
+#define REX_FORK_RENEWED(rank, in_child) REX_FORK_HANDLER(rank, NULL, in_child)
+#define REX_FORK_UNREACHED(reason) _Static_assert(sizeof(reason) > 1, "a reason")
+
+struct rex_fork_handler {
+    pthread_mutex_t *taken; /* NULL: renewed */
+    void (*in_child)(void); /* NULL: nothing else */
+};
+
+#define REX_FORK_RANKS 100
 
 /*
- * Locks under which nothing runs but librex itself, for microseconds. They are taken before a fork
- * and given back after it, so that the child finds them free, and whole what they guard. Outermost
- * first: no lock is taken under one that stands below it.
+ * HANDLER, which stays, is used from now on. Only for the constructors below: all of them run
+ * before the one of fork.c, which has no priority, so that no fork sees the handlers change.
  */
-#define REX_FORK_TAKEN(X) \
-    X(trace)              \
-    X(adopted)            \
-    X(module)             \
-    X(modules)            \
-    X(match)              \
-    X(table)              \
-    X(given)              \
-    X(keep)               \
-    X(pinned)             \
-    X(lost)               \
-    X(log)                \
-    X(config)
+void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler);
 
-/*
- * Locks under which others are called: the driver, libomptarget, the loader. That may take long,
- * and may itself wait for a fork: a driver starts nvidia-modprobe where a device file is missing,
- * and glibc before 2.36 runs the handlers of one fork at a time. So no handler waits for them. The
- * child makes them anew and forgets what they guard, unless that is whole at any time. The driver's
- * own state is the parent's (cuda.c): the locks of context.c, stream.c and queueimage.c, which only
- * those take who have a driver, are not here.
- */
-#define REX_FORK_RENEWED(X) \
-    X(cuda)                 \
-    X(runtime)              \
-    X(recording)            \
-    X(pending)              \
-    X(mapping)
-
-#define REX_FORK_FUNCTION(name) void rex_##name##_fork(enum rex_fork when);
-REX_FORK_TAKEN(REX_FORK_FUNCTION)
-REX_FORK_RENEWED(REX_FORK_FUNCTION)
-#undef REX_FORK_FUNCTION
-
-static inline void rex_fork_take(pthread_mutex_t *mutex, enum rex_fork when)
-{
-    if (when == REX_FORK_BEGINS)
-        pthread_mutex_lock(mutex);
-    else
-        pthread_mutex_unlock(mutex);
-}
+#define REX_FORK_HANDLER(rank, taken, in_child)                                    \
+    __attribute__((constructor(1000))) static void register_fork_handler(void)     \
+    {                                                                              \
+        static const struct rex_fork_handler fork_handler = {(taken), (in_child)}; \
+        rex_fork_register((rank), &fork_handler);                                  \
+    }                                                                              \
+    _Static_assert((rank) < REX_FORK_RANKS, "a rank that there is")
 
 static inline void rex_fork_renew(pthread_mutex_t *mutex)
 {
@@ -68,8 +65,5 @@ static inline unsigned rex_forks(void)
 {
     return rex_fork_count;
 }
-
-/* Have it done from now on; once. */
-void rex_fork_watch(void);
 
 #endif

@@ -2,76 +2,117 @@
  * log.c - what librex says while it works: to standard error, to a file, or to a function of the
  * program.
  *
+ * A file is opened for appending and each line is one write, so that the lines of several threads
+ * and processes do not mix.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <unistd.h>
 
-#include "base/settings.h"
-#include "base/error.h"
+#include "base/file.h"
 #include "base/fork.h"
 #include "base/hash.h"
-#include "base/logfile.h"
+#include "base/lasterror.h"
+#include "base/settings.h"
+
+/* Of the level as it changes, the file, and the program's function. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+REX_FORK_TAKEN(90, NULL);
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static struct {
+    char name[REX_SETTING_MAX]; /* as it was given; "": standard error */
+    int descriptor;             /* -1: standard error */
+    bool is_numbered;           /* each process has a file of its own */
+    pid_t opened_by;
+} file = {.descriptor = -1};
+
+static void open_file(void)
+{
+    char path[PATH_MAX];
+    errno = ENAMETOOLONG;
+    if (rex_file_name(file.name, path, &file.is_numbered))
+        file.descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    file.opened_by = getpid();
+    if (file.descriptor < 0)
+        fprintf(stderr, "librex: the log %s cannot be opened: %s; standard error is used\n", path,
+                strerror(errno));
+}
+
+static void close_file(void)
+{
+    if (file.descriptor >= 0)
+        close(file.descriptor);
+    file.descriptor = -1;
+}
+
+static void use_file(const char *name)
+{
+    if (strcmp(name, file.name) == 0)
+        return;
+    close_file();
+    snprintf(file.name, sizeof file.name, "%s", name);
+    if (*name != '\0')
+        open_file();
+}
+
+/* A child of fork has a file of its own where the name says so. */
+static void follow_fork(void)
+{
+    if (file.descriptor < 0 || !file.is_numbered || file.opened_by == getpid())
+        return;
+    close_file();
+    open_file();
+}
+
+static void write_line(const char *message)
+{
+    char line[REX_PRINTED_MAX + 16];
+    int length = snprintf(line, sizeof line, "librex: %s\n", message);
+    pthread_mutex_lock(&lock);
+    follow_fork();
+    if (file.descriptor < 0 || write(file.descriptor, line, (size_t)length) != length)
+        fwrite(line, 1, (size_t)length, stderr);
+    pthread_mutex_unlock(&lock);
+}
 
 /* ---- the level ------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    enum rex_log_level level;
-} levels[] = {
-    {"off", REX_LOG_OFF},      {"error", REX_LOG_ERROR}, {"warn", REX_LOG_WARN},
-    {"warning", REX_LOG_WARN}, {"info", REX_LOG_INFO},   {"debug", REX_LOG_DEBUG},
-};
-
 int rex_log_level_now = REX_LOG_UNKNOWN;
 static void (*when_debug)(void);
-/* of the level as it changes, and of the file; nothing is locked under it but a setting */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-int rex_log_parse(const char *value, enum rex_log_level *level, const char **file)
+/* Read REX_LOG, if nobody has or if it CHANGED; what the level was before. */
+static int read_setting(bool changed)
 {
-    size_t length = strcspn(value, ":");
-    int found = length == 0 && value[0] == ':' ? 0 : -1;
-    *level = REX_LOG_WARN;
-    for (size_t i = 0; found < 0 && i < sizeof levels / sizeof *levels; i++)
-        if (strlen(levels[i].name) == length && strncasecmp(value, levels[i].name, length) == 0) {
-            *level = levels[i].level;
-            found = 0;
-        }
-    *file = value[length] == ':' ? value + length + 1 : "";
-    return value[length] == ':' && **file == '\0' ? -1 : found;
-}
-
-static int decide(bool again)
-{
-    char value[REX_CONFIG_MAX];
-    enum rex_log_level level = REX_LOG_WARN;
-    const char *file = "";
-    rex_lock(&lock);
+    char name[REX_SETTING_MAX];
+    pthread_mutex_lock(&lock);
     int before = rex_log_level_now;
-    bool misspelled = false;
-    if (before == REX_LOG_UNKNOWN || again) {
-        if (rex_config(REX_OPTION_LOG, value) && rex_log_parse(value, &level, &file) != 0) {
-            misspelled = true;
-            level = REX_LOG_WARN;
-            file = "";
-        }
-        rex_logfile_set(file);
+    if (before == REX_LOG_UNKNOWN || changed) {
+        enum rex_log_level level = rex_setting_log(name);
+        use_file(name);
         __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
     }
-    int now = rex_log_level_now;
-    rex_unlock(&lock);
-    if (misspelled)
-        rex_log(REX_LOG_WARN, "%s=%s is no level with or without a file; warn is used",
-                rex_config_variable(REX_OPTION_LOG), value);
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
+static int decide(bool changed)
+{
+    int before = read_setting(changed);
+    int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
     void (*call)(void) = __atomic_load_n(&when_debug, __ATOMIC_ACQUIRE);
+    rex_log_review();
     if (now == REX_LOG_DEBUG && before != REX_LOG_DEBUG && call != NULL)
         call();
     return now;
@@ -89,40 +130,46 @@ void rex_log_changed(void)
     decide(true);
 }
 
+static void warn(const char *complaint)
+{
+    rex_log(REX_LOG_WARN, "%s", complaint);
+}
+
+void rex_log_review(void)
+{
+    rex_settings_review(warn);
+}
+
 void rex_log_on_debug(void (*call)(void))
 {
     __atomic_store_n(&when_debug, call, __ATOMIC_RELEASE);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- the program's function ------------------------------------------------------------------ */
 
+static struct {
+    rex_log_function *function;
+    void *context;
+} theirs;
+
+/* A line that waits until its thread holds nothing back any more. */
 struct line {
     struct line *next;
     enum rex_log_level level;
     char message[];
 };
 
-static struct {
-    rex_log_function *function;
-    void *context;
-} theirs; /* under the lock */
-
-/*
- * Of a thread: how often it holds its lines back, those lines, and whether it is in the program's
- * function.
- */
 static __thread struct {
-    int held;
-    bool inside;
+    int holds;
+    bool in_function; /* of the program */
     struct line *first, **end;
 } own;
 
-static void write_line(const char *message)
+void rex_set_log_callback(rex_log_function *function, void *context)
 {
-    char line[REX_PRINTED_MAX + 16];
-    int length = snprintf(line, sizeof line, "librex: %s\n", message);
     pthread_mutex_lock(&lock);
-    rex_logfile_write(line, (size_t)length);
+    theirs.context = context;
+    __atomic_store_n(&theirs.function, function, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -130,26 +177,31 @@ static void write_line(const char *message)
  * The program's function may call librex, and what that fails with is not what the program asks for
  * afterwards.
  */
-static void hand_over(enum rex_log_level level, const char *message)
+static void call_function(rex_log_function *function, enum rex_log_level level, const char *message,
+                          void *context)
 {
     char last[REX_MESSAGE_MAX];
     int code = rex_last_error_code();
     snprintf(last, sizeof last, "%s", rex_last_error());
+    own.in_function = true;
+    function(level, message, context);
+    own.in_function = false;
+    rex_fail_again(code, last);
+}
+
+static void hand_over(enum rex_log_level level, const char *message)
+{
     pthread_mutex_lock(&lock);
     rex_log_function *function = theirs.function;
     void *context = theirs.context;
     pthread_mutex_unlock(&lock);
-    if (function == NULL || own.inside) {
+    if (function == NULL || own.in_function)
         write_line(message);
-        return;
-    }
-    own.inside = true;
-    function(level, message, context);
-    own.inside = false;
-    rex_fail_again(code, last);
+    else
+        call_function(function, level, message, context);
 }
 
-static void keep(enum rex_log_level level, const char *message)
+static void hold_back(enum rex_log_level level, const char *message)
 {
     size_t size = strlen(message) + 1;
     struct line *line = malloc(sizeof *line + size);
@@ -163,26 +215,16 @@ static void keep(enum rex_log_level level, const char *message)
     own.end = &line->next;
 }
 
-static void say(enum rex_log_level level, const char *message)
-{
-    if (__atomic_load_n(&theirs.function, __ATOMIC_RELAXED) == NULL)
-        write_line(message);
-    else if (own.held > 0)
-        keep(level, message);
-    else
-        hand_over(level, message);
-}
-
 void rex_log_hold(void)
 {
-    own.held++;
+    own.holds++;
 }
 
-void rex_log_release(void)
+void rex_log_resume(void)
 {
     int error = errno;
-    own.held--;
-    while (own.held == 0 && own.first != NULL) {
+    own.holds--;
+    while (own.holds == 0 && own.first != NULL) {
         struct line *line = own.first;
         own.first = line->next;
         hand_over(line->level, line->message);
@@ -191,23 +233,16 @@ void rex_log_release(void)
     errno = error;
 }
 
-void rex_log_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Whoever takes a lock of librex has the log. */
-__attribute__((constructor)) static void watch_forks(void)
+static void say(enum rex_log_level level, const char *message)
 {
-    rex_fork_watch();
-}
-
-void rex_set_log_callback(rex_log_function *function, void *context)
-{
-    pthread_mutex_lock(&lock);
-    theirs.context = context;
-    __atomic_store_n(&theirs.function, function, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    if (__atomic_load_n(&theirs.function, __ATOMIC_RELAXED) == NULL)
+        write_line(message);
+    else if (own.holds > 0)
+        hold_back(level, message);
+    else
+        hand_over(level, message);
 }
 
 void rex_log(enum rex_log_level level, const char *format, ...)

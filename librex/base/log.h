@@ -9,7 +9,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "rex/offload.h"
+#include "base/lasterror.h"
+
+/* Longest message with the name of its error behind it, in bytes with its NUL. */
+#define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /* One line, "librex: MESSAGE", if REX_LOG lets LEVEL through. errno stays. */
 void rex_log(enum rex_log_level level, const char *format, ...)
@@ -34,21 +37,21 @@ static inline bool rex_log_wanted(enum rex_log_level level)
 /* REX_LOG has another value. */
 void rex_log_changed(void);
 
+/*
+ * Warn of what is wrong in the environment, once of each variable. It is done with the first look
+ * at REX_LOG, which comes with the first thing that librex does.
+ */
+void rex_log_review(void);
+
 /* CALL is called when the level becomes debug, by the thread that made it so. */
 void rex_log_on_debug(void (*call)(void));
-
-/*
- * Take VALUE of REX_LOG, "LEVEL[:FILE]" or ":FILE", apart: 0, or -1 where it is none. FILE is a
- * part of VALUE, "" without one.
- */
-int rex_log_parse(const char *value, enum rex_log_level *level, const char **file);
 
 /*
  * What a thread says between these two reaches the program's own function after the second, so that
  * the function may call librex: around whatever it would wait for. The two nest.
  */
 void rex_log_hold(void);
-void rex_log_release(void);
+void rex_log_resume(void);
 
 /* A lock under which something may be said. */
 static inline void rex_lock(pthread_mutex_t *mutex)
@@ -60,7 +63,7 @@ static inline void rex_lock(pthread_mutex_t *mutex)
 static inline void rex_unlock(pthread_mutex_t *mutex)
 {
     pthread_mutex_unlock(mutex);
-    rex_log_release();
+    rex_log_resume();
 }
 
 #endif

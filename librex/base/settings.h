@@ -1,27 +1,82 @@
 /*
  * settings.h - what the program or the environment asked for.
  *
+ * A value of the environment that its variable cannot have counts as none. rex_configure() refuses
+ * such a value, so that the program's are always good.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_SETTINGS_H
 #define REX_INTERNAL_SETTINGS_H
 
+#include <stdbool.h>
+
 #include "rex/offload.h"
 
-/* Longest value of an option, in bytes with its NUL. */
-#define REX_CONFIG_MAX 4096
+/* Longest value of a setting, in bytes with its NUL. */
+#define REX_SETTING_MAX 4096
 
-/* Copy the value of OPTION to VALUE; 0 if there is none, 1 otherwise. */
-int rex_config(enum rex_option option, char value[REX_CONFIG_MAX]);
+/* ---- what holds ------------------------------------------------------------------------------ */
 
-/* The name of the environment variable of OPTION, for messages. */
-const char *rex_config_variable(enum rex_option option);
+/* How a thread waits for a GPU. */
+enum rex_wait { REX_WAIT_AUTO, REX_WAIT_SPIN, REX_WAIT_YIELD, REX_WAIT_BLOCK, REX_WAIT_RUNTIME };
+enum rex_wait rex_setting_wait(void);
 
-/* Whether the program itself chose it, by rex_configure(). */
-int rex_config_chosen(enum rex_option option);
+/* Whether code of other compilers is adopted. */
+bool rex_setting_adopt(void);
 
-/* What holds where nobody chose, "" for nothing; and how many options there are. */
-const char *rex_config_default(enum rex_option option);
-int rex_config_count(void);
+/* Whether a registration compares all entries with the image. */
+bool rex_setting_check(void);
+
+/* Whether the end of a region or module waits for unfinished work, instead of failing. */
+bool rex_setting_wait_for_unfinished(void);
+
+/* The level of the log, and in FILE the name of its file, "" for standard error. */
+enum rex_log_level rex_setting_log(char file[REX_SETTING_MAX]);
+
+/* Where a trace goes, and in FILE the name of its file if it goes to one. */
+enum rex_trace_to { REX_TRACE_NOWHERE, REX_TRACE_TO_FILE, REX_TRACE_SUMMARY };
+enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX]);
+
+/* Whether compiled PTX is kept, and in FOLDER where, "" for the user's own cache folder. */
+bool rex_setting_cache(char folder[REX_SETTING_MAX]);
+
+/* The text of any other; of those above as it was given. false: nobody gave one. */
+bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
+
+/* ---- about settings -------------------------------------------------------------------------- */
+
+/* How many there are: options are numbered from 0. */
+int rex_setting_count(void);
+
+/* The name of the environment variable of OPTION. */
+const char *rex_setting_variable(enum rex_option option);
+
+/* What holds where nobody gave a value, as text; "" for nothing. */
+const char *rex_setting_default(enum rex_option option);
+
+/* Whether the program itself gave the value, by rex_configure(). */
+bool rex_setting_by_program(enum rex_option option);
+
+/* ---- changing and checking them -------------------------------------------------------------- */
+
+/* Longest sentence about a value, in bytes with its NUL. */
+#define REX_COMPLAINT_MAX 512
+
+/*
+ * Whether OPTION may be VALUE, which is not empty. If not, COMPLAINT names the variable, the value
+ * and what it may be.
+ */
+bool rex_setting_may_be(enum rex_option option, const char *value,
+                        char complaint[REX_COMPLAINT_MAX]);
+
+/* The program wants VALUE, malloc'ed and good; NULL: what the environment says. */
+void rex_setting_choose(enum rex_option option, char *value);
+
+/*
+ * SAY what is wrong in the environment, of each variable once in the life of the process: a value
+ * that it cannot have, and a name that is nearly one of librex's.
+ */
+void rex_settings_review(void (*say)(const char *complaint));
 
 #endif

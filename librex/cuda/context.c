@@ -12,46 +12,26 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <strings.h>
 
+#include "base/fork.h"
 #include "image/cubin.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "base/log.h"
 
-static const struct {
-    const char *name;
-    int flags;
-} policies[] = {
-    {"auto", 0x0}, {"spin", 0x1}, {"yield", 0x2}, {"block", 0x4}, {"runtime", REX_WAIT_RUNTIME},
-};
+/* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
+static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
+                                    [REX_WAIT_SPIN] = 0x1,
+                                    [REX_WAIT_YIELD] = 0x2,
+                                    [REX_WAIT_BLOCK] = 0x4,
+                                    [REX_WAIT_RUNTIME] = 0x4};
 
-#define POLICY_OF_RUNTIME 0x4 /* what libomptarget sets on a context that is not active */
-
-/* nobody takes it without a driver, so no child of fork does: see fork.h */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static bool held[REX_CUDA_DEVICES_MAX];
 static int users;
 
-int rex_wait_policy(const char *name)
-{
-    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
-        if (strcasecmp(name, policies[i].name) == 0)
-            return policies[i].flags;
-    return -1;
-}
-
-static int wanted(void)
-{
-    char value[REX_CONFIG_MAX];
-    int policy = rex_config(REX_OPTION_WAIT, value) ? rex_wait_policy(value) : 0;
-    if (policy < 0)
-        rex_log(REX_LOG_WARN, "%s=%s is no wait policy; auto is used",
-                rex_config_variable(REX_OPTION_WAIT), value);
-    return policy < 0 ? 0 : policy;
-}
-
-static void activate(int device, int policy)
+static void activate(int device, unsigned policy)
 {
     unsigned flags = 0;
     int active = 0;
@@ -61,47 +41,46 @@ static void activate(int device, int policy)
         rex_log(REX_LOG_INFO,
                 "GPU %d: its context is active already, with flags 0x%x: the wait policy stays",
                 device, flags);
-    else if (rex_cuda_context_retain(device, (unsigned)policy) != 0)
+    else if (rex_cuda_context_retain(device, policy) != 0)
         rex_log(REX_LOG_WARN, "GPU %d: the wait policy could not be set: %s", device,
                 rex_cuda_why());
     else {
         held[device] = true;
-        rex_log(REX_LOG_INFO, "GPU %d: context activated with flags 0x%x", device,
-                (unsigned)policy);
+        rex_log(REX_LOG_INFO, "GPU %d: context activated with flags 0x%x", device, policy);
     }
 }
 
 /* Also a context that is active: it must stay as long as what is made in it. */
-static void hold_first(int policy)
+static void hold_first(unsigned policy)
 {
-    unsigned flags = (unsigned)policy;
+    unsigned flags = policy;
     int active = 0;
     if (rex_cuda_context_state(0, &flags, &active) == 0)
-        held[0] = rex_cuda_context_retain(0, active ? flags : (unsigned)policy) == 0;
+        held[0] = rex_cuda_context_retain(0, active ? flags : policy) == 0;
 }
 
 void rex_context_activate(unsigned architecture)
 {
-    int policy = wanted();
+    enum rex_wait wait = rex_setting_wait();
     if (rex_cuda_devices() == 0)
         return;
     rex_lock(&lock);
     users++;
-    for (int i = 0; policy != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
+    for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
         if (!held[i] && rex_image_suits(architecture, rex_cuda_architecture(i)))
-            activate(i, policy);
+            activate(i, flags_of[wait]);
     rex_unlock(&lock);
 }
 
 void rex_context_hold(void)
 {
-    int policy = wanted();
+    enum rex_wait wait = rex_setting_wait();
     if (rex_cuda_devices() == 0)
         return;
     rex_lock(&lock);
     users++;
     if (!held[0])
-        hold_first(policy == REX_WAIT_RUNTIME ? POLICY_OF_RUNTIME : policy);
+        hold_first(flags_of[wait]);
     rex_unlock(&lock);
 }
 

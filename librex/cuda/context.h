@@ -7,13 +7,6 @@
 #define REX_INTERNAL_CONTEXT_H
 
 /*
- * The policy called NAME as flags of a context; REX_WAIT_RUNTIME: leave it alone; -1: there is no
- * such policy.
- */
-#define REX_WAIT_RUNTIME 0x100
-int rex_wait_policy(const char *name);
-
-/*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
  * libomptarget does, with the policy asked for. Each call is undone by one of
  * rex_context_release().

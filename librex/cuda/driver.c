@@ -145,12 +145,6 @@ static unsigned architecture(int number)
     return (unsigned)(major * 10 + minor);
 }
 
-void rex_cuda_fork(enum rex_fork when)
-{
-    (void)when;
-    forked = forked || __atomic_load_n(&started, __ATOMIC_RELAXED);
-}
-
 static void start(void)
 {
     int count = 0, result = 0;
@@ -185,7 +179,7 @@ static void start_once(void)
         return;
     rex_log_hold();
     pthread_once(&once, start);
-    rex_log_release();
+    rex_log_resume();
 }
 
 int rex_cuda_devices(void)
@@ -323,6 +317,15 @@ struct rex_stream_driver rex_stream_driver;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool found;
+
+/* The driver that the parent has started is the parent's. */
+static void begin_in_child(void)
+{
+    forked = forked || __atomic_load_n(&started, __ATOMIC_RELAXED);
+    rex_fork_renew(&lock);
+}
+
+REX_FORK_RENEWED(30, begin_in_child);
 
 int rex_stream_ready(void)
 {

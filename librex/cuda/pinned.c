@@ -38,12 +38,7 @@ static void end_in_child(void)
         range->busy = false;
 }
 
-void rex_pinned_fork(enum rex_fork when)
-{
-    if (when == REX_FORK_IN_CHILD)
-        end_in_child();
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(68, end_in_child);
 
 static int failed(const char *what, size_t size)
 {

@@ -16,10 +16,12 @@
 #include "image/open.h"
 #include "module/choose.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "module/moduleimage.h"
 #include "base/log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 
 /* ---- the end --------------------------------------------------------------------------------- */
 

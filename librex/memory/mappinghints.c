@@ -28,13 +28,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hint hints[HINTS];
 static uint64_t placed; /* so many in turn, the oldest making room */
 
-void rex_mapping_fork(enum rex_fork when)
+static void forget_in_child(void)
 {
-    (void)when;
     rex_fork_renew(&lock);
     memset(hints, 0, sizeof hints);
     placed = 0;
 }
+
+REX_FORK_RENEWED(16, forget_in_child);
 
 /* The hints that are something, or were. */
 static unsigned filled(void)

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/fork.h"
@@ -48,10 +47,7 @@ struct adopted {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct adopted *all; /* the newest first */
 
-void rex_adopted_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(54, NULL);
 
 static struct rex_entries table_of(const struct __tgt_offload_entry *begin,
                                    const struct __tgt_offload_entry *end)
@@ -207,18 +203,6 @@ static int copy_descriptor(struct growing *growing, const struct __tgt_bin_desc 
     return 0;
 }
 
-static bool wanted(void)
-{
-    char value[REX_CONFIG_MAX];
-    if (!rex_config(REX_OPTION_ADOPT, value) || strcasecmp(value, "off") == 0)
-        return false;
-    if (strcasecmp(value, "on") == 0)
-        return true;
-    rex_log(REX_LOG_WARN, "%s=%s is neither on nor off; off is used",
-            rex_config_variable(REX_OPTION_ADOPT), value);
-    return false;
-}
-
 static void adopt(struct adopted *adopted)
 {
     Dl_info info;
@@ -248,7 +232,7 @@ static struct __tgt_bin_desc *come(struct __tgt_bin_desc *descriptor)
         return descriptor;
     adopted->original = adopted->given = descriptor;
     adopted->registered = true;
-    if (wanted() && rex_runtime_bind() == REX_OK)
+    if (rex_setting_adopt() && rex_runtime_bind() == REX_OK)
         adopt(adopted);
     rex_lock(&lock);
     adopted->next = all;

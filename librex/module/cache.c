@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -230,14 +229,13 @@ static int in_folder_of(const char *variable, const char *rest, char path[PATH_M
 /* 0, or -1: there is to be no cache. */
 static int folder_path(char path[PATH_MAX])
 {
-    char value[REX_CONFIG_MAX];
-    if (getauxval(AT_SECURE) != 0 && !rex_config_chosen(REX_OPTION_CACHE))
+    char folder[REX_SETTING_MAX];
+    if (getauxval(AT_SECURE) != 0 && !rex_setting_by_program(REX_OPTION_CACHE))
         return -1; /* a set-user-ID program leaves nothing in its caller's name */
-    if (rex_config(REX_OPTION_CACHE, value)) {
-        if (strcasecmp(value, "off") == 0)
-            return -1;
-        return snprintf(path, PATH_MAX, "%s", value) < PATH_MAX ? 0 : -1;
-    }
+    if (!rex_setting_cache(folder))
+        return -1;
+    if (*folder != '\0')
+        return snprintf(path, PATH_MAX, "%s", folder) < PATH_MAX ? 0 : -1;
     return in_folder_of("XDG_CACHE_HOME", "/librex", path) == 0 ||
                    in_folder_of("HOME", "/.cache/librex", path) == 0
                ? 0

@@ -109,10 +109,7 @@ struct retained {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct retained *all_retained;
 
-void rex_keep_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(66, NULL);
 
 /*
  * There are few, and hardly ever two of one size: to compare them costs less than to hash a

@@ -65,7 +65,7 @@ static int read_in_list(const char *folders, const char *name, struct rex_bytes 
 int rex_imagefile_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
                        char path[PATH_MAX], bool *searched, struct rex_report *tried)
 {
-    char folders[REX_CONFIG_MAX], binary[PATH_MAX], program[PATH_MAX], folder[PATH_MAX];
+    char folders[REX_SETTING_MAX], binary[PATH_MAX], program[PATH_MAX], folder[PATH_MAX];
     int result = REX_ENOIMAGE;
     *searched = strchr(name, '/') == NULL;
     if (!*searched) {
@@ -76,7 +76,7 @@ int rex_imagefile_read(const struct rex_module *module, const char *name, struct
             snprintf(path, PATH_MAX, "%s", name);
         return result;
     }
-    if (rex_config(REX_OPTION_CUBIN_PATH, folders))
+    if (rex_setting_text(REX_OPTION_CUBIN_PATH, folders))
         result = read_in_list(folders, name, file, path, tried);
     if (result == REX_ENOIMAGE && !rex_module_in_program(module, binary)) {
         rex_folder_of(binary, folder);

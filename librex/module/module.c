@@ -57,12 +57,7 @@ static void end_in_child(void)
     }
 }
 
-void rex_module_fork(enum rex_fork when)
-{
-    if (when == REX_FORK_IN_CHILD)
-        end_in_child();
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(56, end_in_child);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 

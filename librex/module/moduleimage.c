@@ -153,10 +153,10 @@ static bool is_there(const void *begin, const void *end)
 static int find_named(struct rex_sources *sources, const struct rex_module *module,
                       const char *name)
 {
-    char configured[REX_CONFIG_MAX], binary[PATH_MAX];
+    char configured[REX_SETTING_MAX], binary[PATH_MAX];
     const char *names = name;
     if (names == NULL && rex_module_in_program(module, binary) &&
-        rex_config(REX_OPTION_CUBIN, configured))
+        rex_setting_text(REX_OPTION_CUBIN, configured))
         names = configured;
     sources->asked_for = names != NULL;
     if (names == NULL)

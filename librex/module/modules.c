@@ -185,7 +185,4 @@ void rex_modules_unclaim(struct rex_registration *registration)
     rex_unlock(&lock);
 }
 
-void rex_modules_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(58, NULL);

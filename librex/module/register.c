@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/fork.h"
@@ -93,17 +92,6 @@ static int keep_path(struct rex_registration *registration, const char *path)
 
 /* ---- entries against the image --------------------------------------------------------------- */
 
-static bool checks_now(void)
-{
-    char value[REX_CONFIG_MAX];
-    if (!rex_config(REX_OPTION_CHECK, value) || strcasecmp(value, "on") == 0)
-        return true;
-    if (strcasecmp(value, "off") != 0)
-        rex_log(REX_LOG_WARN, "%s=%s is neither on nor off; on is used",
-                rex_config_variable(REX_OPTION_CHECK), value);
-    return strcasecmp(value, "off") != 0;
-}
-
 /*
  * The view of IMAGE, whose bytes stay, goes to the registration; the one of a registration before
  * is closed.
@@ -134,10 +122,7 @@ static int match_all(struct rex_registration *registration, const struct rex_mod
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the rules' REX_RULE_MATCHED */
 
-void rex_match_fork(enum rex_fork when)
-{
-    rex_fork_take(&lock, when);
-}
+REX_FORK_TAKEN(60, NULL);
 
 int rex_registration_match(struct rex_registration *registration, int64_t position)
 {
@@ -156,7 +141,7 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
 static int register_image(struct rex_registration *registration, struct rex_module_image *image)
 {
     struct rex_descriptor *descriptor = NULL;
-    bool now = checks_now();
+    bool now = rex_setting_check();
     int result = keep_path(registration, image->path);
     if (result == REX_OK)
         result = now ? match_all(registration, image) : REX_OK;

@@ -7,7 +7,6 @@
 #include "omp/mapping.h"
 
 #include <pthread.h>
-#include <strings.h>
 
 #include "base/settings.h"
 #include "base/error.h"
@@ -33,13 +32,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_pending *all;
 
 /* All are of queues on GPUs, with which a child can do nothing. */
-void rex_pending_fork(enum rex_fork when)
+static void forget_in_child(void)
 {
-    (void)when;
     rex_fork_renew(&lock);
     all = NULL;
     rex_pending_count = 0;
 }
+
+REX_FORK_RENEWED(14, forget_in_child);
 
 void rex_pending_add(struct rex_pending *pending)
 {
@@ -63,23 +63,17 @@ void rex_pending_remove(struct rex_pending *pending)
     rex_unlock(&lock);
 }
 
-static bool waits(void)
-{
-    char value[REX_CONFIG_MAX];
-    return rex_config(REX_OPTION_UNFINISHED, value) && strcasecmp(value, "wait") == 0;
-}
-
 /* BUSY is in the way of WHAT. */
 static int settle(struct rex_pending *busy, const char *what, const char *object)
 {
-    if (waits()) {
+    if (rex_setting_wait_for_unfinished()) {
         rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
         return busy->wait(busy);
     }
     return rex_fail(REX_EBUSY,
                     "%s: queue \"%s\" has unfinished work that may use %s: call rex_queue_sync() "
                     "before, or set %s=wait",
-                    what, busy->name, object, rex_config_variable(REX_OPTION_UNFINISHED));
+                    what, busy->name, object, rex_setting_variable(REX_OPTION_UNFINISHED));
 }
 
 static bool uses_a_row(struct rex_pending *pending, const struct rex_map *map)

@@ -246,26 +246,28 @@ static int bind_best(void)
 static int choose(void)
 {
     static const char *const names[] = {"libomptarget.so", NULL};
-    char named[REX_CONFIG_MAX], loaded[PATH_MAX];
-    int is_named = rex_config(REX_OPTION_OMPTARGET, named);
+    char named[REX_SETTING_MAX], loaded[PATH_MAX];
+    int is_named = rex_setting_text(REX_OPTION_OMPTARGET, named);
     if (rex_loaded(names, loaded)) {
         if (is_named && !rex_same_file(named, loaded))
             rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
-                    rex_config_variable(REX_OPTION_OMPTARGET), named, loaded);
+                    rex_setting_variable(REX_OPTION_OMPTARGET), named, loaded);
         return bind_named(loaded, "already in this process", 1);
     }
-    return is_named ? bind_named(named, rex_config_variable(REX_OPTION_OMPTARGET), 0) : bind_best();
+    return is_named ? bind_named(named, rex_setting_variable(REX_OPTION_OMPTARGET), 0)
+                    : bind_best();
 }
 
 /* A library that is being loaded may fork: its thread goes on in the child, and has the lock. */
-void rex_runtime_fork(enum rex_fork when)
+static void begin_in_child(void)
 {
-    (void)when;
     if (binding)
         return;
     torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
     rex_fork_renew(&lock);
 }
+
+REX_FORK_RENEWED(10, begin_in_child);
 
 int rex_runtime_bind(void)
 {

@@ -15,11 +15,12 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_graph *recorded; /* one word is written to change the list */
 
-void rex_recording_fork(enum rex_fork when)
+static void renew_in_child(void)
 {
-    (void)when;
     rex_fork_renew(&lock);
 }
+
+REX_FORK_RENEWED(12, renew_in_child);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -60,17 +60,17 @@ static void library(const struct to *to)
 
 static void settings(const struct to *to)
 {
-    char value[REX_CONFIG_MAX], text[REX_CONFIG_MAX + 32];
-    for (int i = 0; i < rex_config_count(); i++) {
+    char value[REX_SETTING_MAX], text[REX_SETTING_MAX + 32];
+    for (int i = 0; i < rex_setting_count(); i++) {
         enum rex_option option = (enum rex_option)i;
-        const char *otherwise = rex_config_default(option);
-        if (rex_config(option, value))
+        const char *otherwise = rex_setting_default(option);
+        if (rex_setting_text(option, value))
             snprintf(text, sizeof text, "%s (%s)", value,
-                     rex_config_chosen(option) ? "the program" : "the environment");
+                     rex_setting_by_program(option) ? "the program" : "the environment");
         else
             snprintf(text, sizeof text, "%s%s", *otherwise != '\0' ? otherwise : "not set",
                      *otherwise != '\0' ? " (default)" : "");
-        say(to, "setting", rex_config_variable(option), text);
+        say(to, "setting", rex_setting_variable(option), text);
     }
 }
 

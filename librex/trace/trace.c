@@ -32,7 +32,7 @@ __thread const char *rex_trace_called;
 __thread unsigned rex_trace_depth;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below, and of file and summary */
-static char setting[REX_CONFIG_MAX];
+static char setting[REX_SETTING_MAX];
 static bool forked;          /* the file is the parent's; this process has none yet */
 static unsigned process = 1; /* changes in a child, where every track is announced anew */
 
@@ -174,6 +174,8 @@ void rex_trace_slice(const struct rex_slice *slice)
  */
 static void begin_in_child(void)
 {
+    if (rex_tracing == OFF)
+        return;
     if (rex_tracing == TO_FILE) {
         rex_trace_file_forget();
         forked = true;
@@ -184,19 +186,16 @@ static void begin_in_child(void)
     rex_track_forget();
 }
 
-void rex_trace_fork(enum rex_fork when)
-{
-    if (when == REX_FORK_IN_CHILD && rex_tracing != OFF)
-        begin_in_child();
-    rex_fork_take(&lock, when);
-}
+/* The lowest rank of those that are taken: the details of a slice are asked for under this lock. */
+REX_FORK_TAKEN(52, begin_in_child);
 
 static void start(void)
 {
-    if (!rex_config(REX_OPTION_TRACE, setting))
+    enum rex_trace_to to = rex_setting_trace(setting);
+    if (to == REX_TRACE_NOWHERE)
         return;
     rex_lock(&lock);
-    int how = strcmp(setting, "-") == 0 ? SUMMARY : open_file() == 0 ? TO_FILE : OFF;
+    int how = to == REX_TRACE_SUMMARY ? SUMMARY : open_file() == 0 ? TO_FILE : OFF;
     __atomic_store_n(&rex_tracing, how, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
@@ -206,7 +205,7 @@ void rex_trace_start(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     rex_log_hold(); /* others may wait */
     pthread_once(&once, start);
-    rex_log_release();
+    rex_log_resume();
 }
 
 /* Not for ever: exit() may come from a signal's handler, in the midst of what holds the lock. */
@@ -218,7 +217,7 @@ static bool lock_for_the_end(void)
     rex_log_hold();
     if (pthread_mutex_timedlock(&lock, &until) == 0)
         return true;
-    rex_log_release();
+    rex_log_resume();
     return false;
 }
 

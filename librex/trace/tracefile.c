@@ -20,8 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "trace/traceline.h"
 
 #define BUFFER_BYTES 65536
@@ -37,44 +38,7 @@ static char path[PATH_MAX];
 static void warn(int error)
 {
     rex_log(REX_LOG_WARN, "%s: %s cannot be written: %s; the program runs on without it",
-            rex_config_variable(REX_OPTION_TRACE), path, strerror(error));
-}
-
-/* ---- its name -------------------------------------------------------------------------------- */
-
-/*
- * SETTING with the number of this process for %p, and % for %%. Whether there was a %p; -1: too
- * long.
- */
-static int expand(const char *setting)
-{
-    size_t length = 0;
-    int found = 0;
-    for (const char *at = setting; *at != '\0' && length < sizeof path; at++) {
-        if (at[0] == '%' && at[1] == 'p') {
-            length += (size_t)snprintf(path + length, sizeof path - length, "%ld", (long)getpid());
-            found = 1;
-            at++;
-        } else {
-            at += at[0] == '%' && at[1] == '%';
-            path[length++] = *at;
-        }
-    }
-    if (length >= sizeof path) {
-        snprintf(path, sizeof path, "%.100s...", setting);
-        return -1;
-    }
-    path[length] = '\0';
-    return found;
-}
-
-static int add_process(void)
-{
-    size_t length = strlen(path);
-    return (size_t)snprintf(path + length, sizeof path - length, ".%ld", (long)getpid()) <
-                   sizeof path - length
-               ? 0
-               : -1;
+            rex_setting_variable(REX_OPTION_TRACE), path, strerror(error));
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -106,13 +70,15 @@ static int open_path(void)
 
 int rex_trace_file_open(const char *setting, bool forked)
 {
-    int own = expand(setting);
-    int error = own < 0 || (forked && own == 0 && add_process() != 0) ? ENAMETOOLONG : open_path();
+    bool is_numbered;
+    bool fits = rex_file_name(setting, path, &is_numbered) &&
+                (is_numbered || !forked || rex_file_number(path));
+    int error = fits ? open_path() : ENAMETOOLONG;
     if (error == EWOULDBLOCK) {
         rex_log(REX_LOG_INFO,
                 "%s: another process writes to %s; this one's number is added to the name",
-                rex_config_variable(REX_OPTION_TRACE), path);
-        error = add_process() == 0 ? open_path() : ENAMETOOLONG;
+                rex_setting_variable(REX_OPTION_TRACE), path);
+        error = rex_file_number(path) ? open_path() : ENAMETOOLONG;
     }
     if (error != 0) {
         warn(error);

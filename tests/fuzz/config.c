@@ -23,11 +23,11 @@ static bool is_safe(const char *text)
 
 static void configure(const char *value)
 {
-    char got[REX_CONFIG_MAX];
-    for (int option = 0; option < rex_config_count(); option++) {
+    char got[REX_SETTING_MAX];
+    for (int option = 0; option < rex_setting_count(); option++) {
         if (option == REX_OPTION_LOG || option == REX_OPTION_TRACE)
             continue; /* they make files of any name */
-        if (rex_configure((enum rex_option)option, value) == REX_OK && rex_config((enum rex_option)option, got))
+        if (rex_configure((enum rex_option)option, value) == REX_OK && rex_setting_text((enum rex_option)option, got))
             FUZZ_CHECK(strlen(got) < sizeof got);
         FUZZ_CHECK(rex_configure((enum rex_option)option, NULL) == REX_OK);
     }

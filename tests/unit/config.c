@@ -7,9 +7,10 @@
 
 #include <pthread.h>
 
-#include "base/settings.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/settings.h"
+#include "trace/trace.h"
 
 /* ---- settings ---------------------------------------------------------------------------------------------------- */
 
@@ -25,34 +26,239 @@ static const struct {
 
 static void test_program_overrides_environment(void **state)
 {
-    char value[REX_CONFIG_MAX];
+    char value[REX_SETTING_MAX];
     (void)state;
     for (size_t i = 0; i < COUNT(options); i++) {
         enum rex_option option = options[i].option;
-        assert_string_equal(rex_config_variable(option), options[i].variable);
+        assert_string_equal(rex_setting_variable(option), options[i].variable);
         unsetenv(options[i].variable);
-        assert_int_equal(rex_config(option, value), 0);
+        assert_int_equal(rex_setting_text(option, value), 0);
         setenv(options[i].variable, "", 1); /* empty is as good as none */
-        assert_int_equal(rex_config(option, value), 0);
+        assert_int_equal(rex_setting_text(option, value), 0);
         setenv(options[i].variable, "info", 1);
-        assert_int_equal(rex_config(option, value), 1);
+        assert_int_equal(rex_setting_text(option, value), 1);
         assert_string_equal(value, "info");
         char chosen[] = "debug";
         assert_int_equal(rex_configure(option, chosen), 0);
         chosen[0] = 'X'; /* it was copied */
-        assert_int_equal(rex_config(option, value), 1);
+        assert_int_equal(rex_setting_text(option, value), 1);
         assert_string_equal(value, "debug");
         assert_int_equal(rex_configure(option, NULL), 0);
-        assert_int_equal(rex_config(option, value), 1);
+        assert_int_equal(rex_setting_text(option, value), 1);
         assert_string_equal(value, "info");
         unsetenv(options[i].variable);
     }
 }
 
+/* ---- values that a variable cannot have ------------------------------------------------------------------------------------------ */
+
+static const struct known {
+    enum rex_option option;
+    const char *bad, *values, *otherwise; /* NULL: no value is bad but one that is too long */
+    const char *good[12];
+} known[] = {
+    {REX_OPTION_OMPTARGET, NULL, NULL, "none", {"on", "0"}},
+    {REX_OPTION_CUBIN, NULL, NULL, "none", {"off"}},
+    {REX_OPTION_CUBIN_PATH, NULL, NULL, "none", {"a:b"}},
+    {REX_OPTION_LOG,
+     "loud",
+     "off, error, warn, info or debug, and :FILE behind it or alone",
+     "warn",
+     {"off", "No", "FALSE", "0", "error", "warn", "warning", "info", "Debug", "warn:/dev/null", ":/dev/null", NULL}},
+    {REX_OPTION_WAIT, "sometimes", "auto, spin, yield, block or runtime", "auto", {"auto", "SPIN", "yield", "block", "runtime"}},
+    {REX_OPTION_ADOPT, "2", "on or off", "off", {"on", "Yes", "true", "1", "off", "no", "false", "0"}},
+    {REX_OPTION_UNFINISHED, "on", "error or wait", "error", {"error", "Wait"}},
+    {REX_OPTION_TRACE, "On", "the name of a file, - or off", "off", {"off", "no", "FALSE", "0", "-", "./0", "trace.json"}},
+    {REX_OPTION_CHECK, "perhaps", "on or off", "on", {"on", "yes", "TRUE", "1", "off", "no", "false", "0"}},
+    {REX_OPTION_CACHE, NULL, NULL, "on", {"on", "off", "/tmp"}},
+};
+
+static const char *complaint_of(const struct known *setting)
+{
+    static char text[512];
+    const char *variable = rex_setting_variable(setting->option);
+    if (setting->bad != NULL)
+        snprintf(text, sizeof text, "%s cannot be \"%s\", only %s", variable, setting->bad, setting->values);
+    else
+        snprintf(text, sizeof text, "%s cannot be longer than 4095 bytes", variable);
+    return text;
+}
+
+static const char *bad_value(const struct known *setting)
+{
+    static char too_long[REX_SETTING_MAX + 1];
+    memset(too_long, 'x', REX_SETTING_MAX);
+    return setting->bad != NULL ? setting->bad : too_long;
+}
+
+/* A process that fails at something, and never comes near what the variables are for. */
+static void use_librex(const void *context)
+{
+    (void)context;
+    for (int i = 0; i < 3; i++)
+        rex_fail(REX_EINVAL, "failure %d", i);
+    rex_trace_start();
+    CHECK(!rex_trace_on());
+    CHECK_EQUAL(rex_setting_wait(), REX_WAIT_AUTO);
+    CHECK(!rex_setting_adopt() && rex_setting_check() && !rex_setting_wait_for_unfinished());
+}
+
+/* Before anything else of this process looks at its environment. */
+static void test_unknown_values_in_the_environment(void **state)
+{
+    char expected[1024];
+    (void)state;
+    assert_int_equal(COUNT(known), rex_setting_count());
+    for (size_t i = 0; i < COUNT(known); i++)
+        setenv(rex_setting_variable(known[i].option), bad_value(&known[i]), 1);
+    const char *output = in_child(use_librex, NULL);
+    for (size_t i = 0; i < COUNT(known); i++) {
+        snprintf(expected, sizeof expected, "librex: %s; %s is used\n", complaint_of(&known[i]), known[i].otherwise);
+        if (occurrences(output, expected) != 1)
+            fail_msg("%snot once in\n%s", expected, output);
+        unsetenv(rex_setting_variable(known[i].option));
+    }
+    assert_int_equal(occurrences(output, " cannot be "), COUNT(known));
+    assert_int_equal(occurrences(output, "no setting"), 0);
+}
+
+static void values_of_the_program(const void *context)
+{
+    (void)context;
+    for (size_t i = 0; i < COUNT(known); i++) {
+        CHECK_EQUAL(rex_configure(known[i].option, bad_value(&known[i])), REX_EINVAL);
+        CHECK_MENTIONS(rex_last_error(), complaint_of(&known[i]));
+        for (const char *const *good = known[i].good; *good != NULL; good++)
+            CHECK_EQUAL(rex_configure(known[i].option, *good), REX_OK);
+        CHECK_EQUAL(rex_configure(known[i].option, ""), REX_OK);
+        CHECK(!rex_setting_by_program(known[i].option));
+    }
+}
+
+static void test_values_of_the_program(void **state)
+{
+    (void)state;
+    in_child(values_of_the_program, NULL);
+}
+
+/* What the program has chosen instead is used, so that nothing is wrong; given back to the environment it is. */
+static void choose_instead(const void *context)
+{
+    (void)context;
+    setenv("REX_WAIT", "sometimes", 1);
+    CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, "spin"), REX_OK);
+    rex_log(REX_LOG_WARN, "chosen");
+    CHECK_EQUAL(rex_setting_wait(), REX_WAIT_SPIN);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(rex_configure(REX_OPTION_WAIT, NULL), REX_OK);
+    CHECK_EQUAL(rex_setting_wait(), REX_WAIT_AUTO);
+}
+
+static void test_choice_instead(void **state)
+{
+    (void)state;
+    const char *output = in_child(choose_instead, NULL);
+    assert_ptr_equal(strstr(output, "librex: chosen\nlibrex: REX_WAIT cannot be \"sometimes\""), output);
+    assert_int_equal(occurrences(output, "REX_WAIT"), 1);
+}
+
+/* ---- names that are none ------------------------------------------------------------------------------------------------------- */
+
+static void test_unknown_names(void **state)
+{
+    static const char *const near[][2] = {{"REX_WIAT", "REX_WAIT"}, {"REX_LOGS", "REX_LOG"}, {"REX_CUBIN_PAHT", "REX_CUBIN_PATH"},
+                                          {"REX_OMP_TARGET", "REX_OMPTARGET"}};
+    static const char *const others[] = {"REX_REQUIRE_GPU", "REX_TEST_LOG",  "REX_TEST_TRACE", "REX_TEST_RELEASE", "REX_LLVM_LIBDIR",
+                                         "REX_BENCH",       "REX_BENCH_LOG", "REX_LIB",        "REX_HOME",         "REX_"};
+    char expected[256];
+    (void)state;
+    for (size_t i = 0; i < COUNT(near); i++)
+        setenv(near[i][0], "x", 1);
+    for (size_t i = 0; i < COUNT(others); i++)
+        setenv(others[i], "x", 1);
+    const char *output = in_child(use_librex, NULL);
+    for (size_t i = 0; i < COUNT(near); i++) {
+        snprintf(expected, sizeof expected, "librex: %s is no setting of librex; the nearest is %s\n", near[i][0], near[i][1]);
+        if (occurrences(output, expected) != 1)
+            fail_msg("%snot once in\n%s", expected, output);
+        unsetenv(near[i][0]);
+    }
+    assert_int_equal(occurrences(output, "no setting"), COUNT(near));
+    for (size_t i = 0; i < COUNT(others); i++)
+        unsetenv(others[i]);
+}
+
+/* ---- what values mean ---------------------------------------------------------------------------------------------------------- */
+
+static void trace_to(const void *value)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, value), REX_OK);
+    rex_trace_start();
+    CHECK_EQUAL(rex_trace_on(), strchr(value, '/') != NULL);
+}
+
+static void test_trace_off(void **state)
+{
+    static const char *const words[] = {"off", "No", "false", "0"};
+    char folder[PATH_MAX], home[PATH_MAX];
+    (void)state;
+    make_folder(folder);
+    assert_non_null(getcwd(home, sizeof home));
+    assert_int_equal(chdir(folder), 0);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        char path[16];
+        assert_string_equal(in_child(trace_to, words[i]), "");
+        assert_int_equal(access(words[i], F_OK), -1);
+        snprintf(path, sizeof path, "./%s", words[i]);
+        assert_string_equal(in_child(trace_to, path), "");
+        assert_int_equal(access(words[i], F_OK), 0);
+    }
+    assert_int_equal(chdir(home), 0);
+    remove_folder(folder);
+}
+
+static void test_values(void **state)
+{
+    char text[REX_SETTING_MAX];
+    (void)state;
+    static const char *const waits[] = {"auto", "spin", "yield", "block", "runtime"};
+    for (int i = 0; i < (int)COUNT(waits); i++) {
+        rex_configure(REX_OPTION_WAIT, waits[i]);
+        assert_int_equal(rex_setting_wait(), i);
+    }
+    rex_configure(REX_OPTION_ADOPT, "Yes");
+    rex_configure(REX_OPTION_CHECK, "0");
+    rex_configure(REX_OPTION_UNFINISHED, "WAIT");
+    assert_true(rex_setting_adopt() && !rex_setting_check() && rex_setting_wait_for_unfinished());
+    rex_configure(REX_OPTION_LOG, ":/nowhere/a:b");
+    assert_int_equal(rex_setting_log(text), REX_LOG_WARN);
+    assert_string_equal(text, "/nowhere/a:b");
+    rex_configure(REX_OPTION_LOG, "0");
+    assert_int_equal(rex_setting_log(text), REX_LOG_OFF);
+    assert_string_equal(text, "");
+    rex_configure(REX_OPTION_TRACE, "a");
+    assert_int_equal(rex_setting_trace(text), REX_TRACE_TO_FILE);
+    assert_string_equal(text, "a");
+    rex_configure(REX_OPTION_TRACE, "-");
+    assert_int_equal(rex_setting_trace(text), REX_TRACE_SUMMARY);
+    assert_true(rex_setting_cache(text));
+    assert_string_equal(text, "");
+    rex_configure(REX_OPTION_CACHE, "a");
+    assert_true(rex_setting_cache(text));
+    assert_string_equal(text, "a");
+    rex_configure(REX_OPTION_CACHE, "No");
+    assert_false(rex_setting_cache(text));
+    rex_configure(REX_OPTION_CACHE, "1");
+    assert_true(rex_setting_cache(text));
+    assert_string_equal(text, "");
+    for (int i = 0; i < rex_setting_count(); i++)
+        rex_configure((enum rex_option)i, NULL);
+}
+
 static void bad_settings(const void *context)
 {
-    static char long_value[REX_CONFIG_MAX + 1];
-    char value[REX_CONFIG_MAX];
+    static char long_value[REX_SETTING_MAX + 1];
+    char value[REX_SETTING_MAX];
     (void)context;
     unsetenv("REX_LOG");
     CHECK_EQUAL(rex_configure((enum rex_option)99, "x"), REX_EINVAL);
@@ -63,14 +269,14 @@ static void bad_settings(const void *context)
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "loud:/tmp/a"), REX_EINVAL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info:"), REX_EINVAL);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, ""), 0);
-    CHECK_EQUAL(rex_config(REX_OPTION_LOG, value), 0);
+    CHECK_EQUAL(rex_setting_text(REX_OPTION_LOG, value), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "DEBUG"), 0);
-    memset(long_value, 'x', REX_CONFIG_MAX);
+    memset(long_value, 'x', REX_SETTING_MAX);
     CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN, long_value), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "REX_CUBIN");
-    long_value[REX_CONFIG_MAX - 1] = '\0';
+    long_value[REX_SETTING_MAX - 1] = '\0';
     CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN, long_value), 0);
-    CHECK_EQUAL(rex_config(REX_OPTION_CUBIN, value), 1);
+    CHECK_EQUAL(rex_setting_text(REX_OPTION_CUBIN, value), 1);
     CHECK(strcmp(value, long_value) == 0);
 }
 
@@ -212,7 +418,13 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown_values_in_the_environment),
+        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_choice_instead),
+        cmocka_unit_test(test_trace_off),
         cmocka_unit_test(test_program_overrides_environment),
+        cmocka_unit_test(test_values_of_the_program),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_bad_settings),
         cmocka_unit_test(test_log_levels),
         cmocka_unit_test(test_error_is_printed_once),

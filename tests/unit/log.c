@@ -223,7 +223,7 @@ static void callback(const void *context)
     rex_log_hold();
     rex_log(REX_LOG_INFO, "under a lock");
     rex_log(REX_LOG_WARN, "under a lock, too");
-    rex_log_release();
+    rex_log_resume();
     CHECK_EQUAL(got.calls, 2);
     rex_unlock(&mutex);
     CHECK_EQUAL(got.calls, 4);

@@ -16,10 +16,10 @@
 /* The program, run by itself: 0 if the settings are what ARGUMENT says. */
 static void as_child(const char *argument)
 {
-    char value[REX_CONFIG_MAX];
-    int from_environment = rex_config(REX_OPTION_OMPTARGET, value);
+    char value[REX_SETTING_MAX];
+    int from_environment = rex_setting_text(REX_OPTION_OMPTARGET, value);
     CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, "chosen"), 0);
-    CHECK_EQUAL(rex_config(REX_OPTION_OMPTARGET, value), 1);
+    CHECK_EQUAL(rex_setting_text(REX_OPTION_OMPTARGET, value), 1);
     CHECK(strcmp(value, "chosen") == 0);
     if (strcmp(argument, "secure") == 0 && getauxval(AT_SECURE) == 0)
         _exit(77); /* a file system without set-user-ID */
