@@ -107,8 +107,8 @@ REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, co
 
 /**
  * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL if none is near: more than a third of its
- * letters differ. The ending that two names have in common does not count, since names of kernels all end alike. Of many names the first
- * 4 096 of about the same length are compared. The result is one of @names. Any thread. Since 0.1.
+ * letters differ. The ending that two names have in common does not count, since names of kernels all end alike. Of many names those are
+ * compared that two million steps suffice for, a few thousand. The result is one of @names. Any thread. Since 0.1.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -1,5 +1,5 @@
 /*
- * file.h - read a whole file; names of files that have the number of the process in them.
+ * file.h - read a file; names of files that have the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,7 +23,17 @@ struct rex_bytes {
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 
-/* The same of a file that is open as FD, and stays so. */
+/*
+ * How many of the SIZE bytes of the file that is open as FD are wanted: SIZE or fewer; 0, with the
+ * reason in WHY and errno set likewise, if none is.
+ */
+typedef size_t rex_file_want(int fd, size_t size, char *why, size_t why_size);
+
+/* The same as rex_file_read(), of as many bytes as WANT says before anything is read. */
+int rex_file_read_wanted(const char *path, rex_file_want *want, struct rex_bytes *file, char *why,
+                         size_t why_size);
+
+/* Read the whole file that is open as FD, and stays so. Results as rex_file_read()'s. */
 int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size);
 
 /*

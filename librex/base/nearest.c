@@ -11,10 +11,11 @@
 #include "rex/image.h"
 
 #define LONGEST_NAME 255
-#define MOST_COMPARED 4096 /* a message is not worth more */
+#define MOST_STEPS ((size_t)1 << 21) /* a message is not worth more */
 
-/* Edits that make B of A; more than MOST if it takes more than that. */
-static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most)
+/* Edits that make B of A; more than MOST if it takes more than that. Adds to STEPS what it took. */
+static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
+                       size_t *steps)
 {
     size_t row[LONGEST_NAME + 1];
     for (size_t j = 0; j <= length_b; j++)
@@ -22,6 +23,7 @@ static size_t distance(const char *a, size_t length_a, const char *b, size_t len
     for (size_t i = 1; i <= length_a; i++) {
         size_t diagonal = row[0], least = i;
         row[0] = i;
+        *steps += length_b;
         for (size_t j = 1; j <= length_b; j++) {
             size_t change = diagonal + (a[i - 1] != b[j - 1]);
             size_t either = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
@@ -48,7 +50,13 @@ static size_t common_ending(const char *a, size_t length_a, const char *b, size_
 /* A third of the letters before the common ending may differ. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name)
 {
-    size_t wanted = strlen(nearest->wanted), length = strlen(name);
+    if (nearest->steps >= MOST_STEPS)
+        return;
+    size_t wanted = strlen(nearest->wanted), longest = 2 * (wanted + 1);
+    size_t length = strnlen(name, longest);
+    nearest->steps += wanted + length;
+    if (length == longest)
+        return;
     size_t ending = common_ending(nearest->wanted, wanted, name, length);
     wanted -= ending;
     length -= ending;
@@ -61,10 +69,9 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
         most = nearest->edits - 1;
     }
     size_t apart = wanted > length ? wanted - length : length - wanted;
-    if (apart > most || nearest->compared == MOST_COMPARED)
+    if (apart > most)
         return;
-    nearest->compared++;
-    size_t edits = distance(nearest->wanted, wanted, name, length, most);
+    size_t edits = distance(nearest->wanted, wanted, name, length, most, &nearest->steps);
     if (edits <= most) {
         nearest->name = name;
         nearest->edits = edits;

@@ -15,8 +15,8 @@
 struct rex_nearest {
     const char *wanted;
     const char *name;
-    size_t edits;    /* that make it of the wanted one */
-    size_t compared; /* names that were, letter by letter */
+    size_t edits; /* that make it of the wanted one */
+    size_t steps; /* taken so far: letters looked at */
 };
 
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);

@@ -26,6 +26,8 @@ struct entry {
     uint64_t strings_offset, strings_count, image_offset, image_size;
 };
 
+_Static_assert(sizeof(struct header) == REX_CONTAINER_HEADER, "as the format has it");
+
 /* The header if there is one of a known version; what it says may be wrong. */
 static int read_header(const unsigned char *bytes, size_t size, struct header *header)
 {

@@ -18,7 +18,8 @@ static inline bool rex_image_suits(unsigned image, unsigned device)
 /* The SM number that the CUBIN of SIZE bytes is for: 90; 0 if it is none. */
 unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
-/* Fill VIEW with what is in the CUBIN. 0, or -1 with ELF->why, NULL where memory ran out. */
+/* Fill VIEW with what is in the CUBIN. 0, or -1 with ELF->why, which is NULL where
+ * memory ran out or the view is overfull. */
 int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf);
 
 #endif

@@ -17,6 +17,20 @@
 #include "image/open.h"
 #include "image/ptx.h"
 
+size_t rex_list_view_most(const struct rex_image_list *list, size_t index)
+{
+    uint64_t packed = list->entries[index].packed;
+    return packed > 0 ? (size_t)packed * 2 : SIZE_MAX;
+}
+
+static int refuse_unpacked(const struct rex_image_list *list, uint64_t unpacked, const char *name)
+{
+    return rex_fail(REX_EIMAGE,
+                    "device image %s would unpack to %llu bytes, of a file of %zu bytes: build it "
+                    "with nvcc --no-compress",
+                    name, (unsigned long long)unpacked, list->size);
+}
+
 static int add(struct rex_image_list *list, const struct rex_image_item *item,
                enum rex_packing packing)
 {
@@ -28,8 +42,11 @@ static int add(struct rex_image_list *list, const struct rex_image_item *item,
         list->entries = grown;
         list->room = room;
     }
-    list->entries[list->count] = (struct rex_image_entry){*item, packing};
-    list->entries[list->count++].item.compressed = packing != REX_UNPACKED;
+    struct rex_image_entry *entry = &list->entries[list->count++];
+    *entry = (struct rex_image_entry){*item, packing, list->packed, 0};
+    entry->item.compressed = packing != REX_UNPACKED;
+    entry->packed = entry->item.compressed ? (uint64_t)item->size + REX_UNPACK_EACH : 0;
+    list->packed += entry->packed;
     return REX_OK;
 }
 
@@ -187,6 +204,8 @@ int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *
                    unsigned char **bytes, size_t *size)
 {
     const struct rex_image_entry *entry = &list->entries[index];
+    if (entry->packed > rex_unpack_most(list->size))
+        return refuse_unpacked(list, entry->item.size, name);
     int result = rex_unpack(entry->packing, list->bytes + entry->item.offset, entry->item.stored,
                             entry->item.size, bytes, name);
     if (result == REX_OK)
@@ -247,13 +266,25 @@ int rex_image_list_view(const struct rex_image_list *list, size_t index, const c
         return rex_fail(REX_EINVAL, "rex_image_list_view: %s",
                         list == NULL || name == NULL || view == NULL ? "an argument is NULL"
                                                                      : "there is no such image");
-    const struct rex_image_item *item = &list->entries[index].item;
-    if (!item->compressed)
-        return rex_image_view_open(view, list->bytes + item->offset, item->size, name);
+    const struct rex_image_entry *entry = &list->entries[index];
+    if (!entry->item.compressed)
+        return rex_image_view_open(view, list->bytes + entry->item.offset, entry->item.size, name);
+    /* All views may be open at a time. */
+    if (entry->packed_before + entry->packed > rex_unpack_most(list->size))
+        return refuse_unpacked(list, entry->packed_before + entry->packed, name);
+    struct rex_image_view *opened = malloc(sizeof *opened);
+    if (opened == NULL)
+        return rex_fail_memory(sizeof *opened, "the view of an image");
     int result = rex_list_bytes(list, index, name, &unpacked, &size);
-    if (result == REX_OK && (result = rex_image_view_open(view, unpacked, size, name)) == REX_OK)
-        (*view)->own = unpacked;
-    else
+    if (result == REX_OK)
+        result =
+            rex_view_open_within(opened, unpacked, size, rex_list_view_most(list, index), name);
+    if (result != REX_OK) {
         free(unpacked);
-    return result;
+        free(opened);
+        return result;
+    }
+    opened->own = unpacked;
+    *view = opened;
+    return REX_OK;
 }

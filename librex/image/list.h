@@ -12,6 +12,8 @@
 struct rex_image_entry {
     struct rex_image_item item;
     enum rex_packing packing;
+    uint64_t packed_before; /* what the compressed images of the list before it would take, */
+    uint64_t packed;        /* and what it takes itself; 0 where it is not compressed */
 };
 
 struct rex_image_list {
@@ -19,7 +21,8 @@ struct rex_image_list {
     size_t size;
     struct rex_image_entry *entries;
     size_t count, room;
-    bool plain; /* the one image is the file itself */
+    bool plain;      /* the one image is the file itself */
+    uint64_t packed; /* what its compressed images would take, unpacked */
 };
 
 /*
@@ -31,10 +34,13 @@ void rex_list_close(struct rex_image_list *list);
 
 /*
  * Bytes of image INDEX, unpacked, of malloc(), with a NUL behind them; *SIZE how many. Errors as
- * those of rex_unpack().
+ * those of rex_unpack(), and REX_EIMAGE where it would unpack to more than a file of this size may.
  */
 int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size);
+
+/* Bytes that a view of image INDEX may take, for rex_view_open_within(). */
+size_t rex_list_view_most(const struct rex_image_list *list, size_t index);
 
 /* "sm_90", "compute_90a (PTX)", "the CPU": what ITEM is for, in BUFFER, which is returned. */
 #define REX_TARGET_MAX 40

@@ -26,15 +26,6 @@ static const char *refused_kind(const unsigned char *bytes, size_t size)
     return NULL;
 }
 
-static int read_ptx(struct rex_image_view *view, const void *bytes, size_t size)
-{
-    view->kind = REX_IMAGE_PTX;
-    if (rex_ptx_read(view, bytes, size) == 0)
-        return REX_OK;
-    rex_view_close(view);
-    return rex_fail_memory(size, "the symbols of PTX");
-}
-
 static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
 {
     if (elf->header.e_machine == EM_CUDA) {
@@ -52,27 +43,38 @@ static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
     return -1;
 }
 
-int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name)
+/* Why a reader has returned -1; WHY: what it says itself, NULL if nothing. */
+static int failed(struct rex_image_view *view, const char *why, size_t size, const char *name)
+{
+    if (view->overfull)
+        why = "it is compressed, and unpacks to more kernels and globals than so few bytes may";
+    rex_view_close(view);
+    return why != NULL ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, why)
+                       : rex_fail_memory(size, "the symbols of a device image");
+}
+
+int rex_view_open_within(struct rex_image_view *view, const void *bytes, size_t size, size_t most,
+                         const char *name)
 {
     struct rex_elf elf;
-    const char *why = NULL;
     char suffix;
-    memset(view, 0, sizeof *view);
+    *view = (struct rex_image_view){.most = most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
-    if (rex_ptx_is(bytes, size, &view->architecture, &suffix))
-        return read_ptx(view, bytes, size);
-    if (rex_elf_open(&elf, bytes, size) != 0) {
-        why = refused_kind(elf.bytes, size);
-        return rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name,
-                        why != NULL ? why : elf.why);
+    if (rex_ptx_is(bytes, size, &view->architecture, &suffix)) {
+        view->kind = REX_IMAGE_PTX;
+        return rex_ptx_read(view, bytes, size) == 0 ? REX_OK : failed(view, NULL, size, name);
     }
-    if (read_kind(view, &elf) == 0)
-        return REX_OK;
-    rex_view_close(view);
-    return elf.why != NULL
-               ? rex_fail(REX_EIMAGE, "device image %s cannot be used: %s", name, elf.why)
-               : rex_fail_memory(size, "the symbols of a device image");
+    if (rex_elf_open(&elf, bytes, size) != 0) {
+        const char *why = refused_kind(elf.bytes, size);
+        return failed(view, why != NULL ? why : elf.why, size, name);
+    }
+    return read_kind(view, &elf) == 0 ? REX_OK : failed(view, elf.why, size, name);
+}
+
+int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name)
+{
+    return rex_view_open_within(view, bytes, size, SIZE_MAX, name);
 }
 
 int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size,

@@ -14,4 +14,8 @@
  */
 int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name);
 
+/* The same, of an image whose view may take MOST bytes of memory. */
+int rex_view_open_within(struct rex_image_view *view, const void *bytes, size_t size, size_t most,
+                         const char *name);
+
 #endif

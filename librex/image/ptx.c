@@ -295,7 +295,7 @@ int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
     bool elsewhere = false; /* .extern: declared here, defined in another file */
-    if ((view->text = malloc(size + 1)) == NULL)
+    if (!rex_view_may_take(view, size + 1) || (view->text = malloc(size + 1)) == NULL)
         return -1;
     memcpy(view->text, bytes, size);
     struct text text = {.at = view->text, .end = view->text + size};

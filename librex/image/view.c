@@ -16,10 +16,19 @@
 
 /* ---- what the readers put in ----------------------------------------------------------------- */
 
+bool rex_view_may_take(struct rex_image_view *view, size_t bytes)
+{
+    view->overfull = view->overfull || bytes > view->most - view->taken;
+    view->taken += view->overfull ? 0 : bytes;
+    return !view->overfull;
+}
+
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
 {
+    if (!rex_view_may_take(view, sizeof *symbol + sizeof *view->names) || view->count == UINT32_MAX)
+        return -1;
     if (view->count == view->room) {
-        size_t room = view->room == 0 ? 64 : view->room * 2;
+        size_t room = view->room == 0 ? 16 : view->room * 2;
         struct rex_image_symbol *grown = reallocarray(view->symbols, room, sizeof *grown);
         if (grown == NULL)
             return -1;
@@ -33,10 +42,10 @@ int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *sym
 int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first)
 {
     size_t wanted = view->parameter_count + count;
-    if (wanted > UINT32_MAX)
+    if (wanted > UINT32_MAX || !rex_view_may_take(view, count * sizeof *view->parameters))
         return -1;
     if (wanted > view->parameter_room) {
-        size_t room = wanted < 64 ? 128 : wanted * 2;
+        size_t room = wanted < 16 ? 32 : wanted * 2;
         struct rex_image_parameter *grown = reallocarray(view->parameters, room, sizeof *grown);
         if (grown == NULL)
             return -1;
@@ -52,18 +61,24 @@ int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t 
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+static const char *name_of(const struct rex_image_view *view, const struct rex_view_name *one)
+{
+    return view->symbols[one->symbol].name;
+}
+
 /* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
-static int compare(const struct rex_view_name *one, uint64_t hash, const char *name)
+static int compare(const struct rex_image_view *view, const struct rex_view_name *one,
+                   uint64_t hash, const char *name)
 {
     if (one->hash != hash)
         return one->hash < hash ? -1 : 1;
-    return strcmp(one->name, name);
+    return strcmp(name_of(view, one), name);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b, void *view)
 {
     const struct rex_view_name *one = a, *other = b;
-    int order = compare(one, other->hash, other->name);
+    int order = compare(view, one, other->hash, name_of(view, other));
     return order != 0 ? order : one->symbol < other->symbol ? -1 : one->symbol > other->symbol;
 }
 
@@ -103,12 +118,12 @@ int rex_view_index(struct rex_image_view *view)
     if (view->names == NULL)
         return -1;
     for (size_t i = 0; i < view->count; i++)
-        view->names[i] = (struct rex_view_name){rex_hash_string(view->symbols[i].name),
-                                                view->symbols[i].name, i};
-    qsort(view->names, view->count, sizeof *view->names, compare_names);
+        view->names[i] =
+            (struct rex_view_name){rex_hash_string(view->symbols[i].name), (uint32_t)i};
+    qsort_r(view->names, view->count, sizeof *view->names, compare_names, view);
     for (size_t i = 0; i < view->count; i++)
-        if (i == 0 || compare(&view->names[view->name_count - 1], view->names[i].hash,
-                              view->names[i].name) != 0)
+        if (i == 0 || compare(view, &view->names[view->name_count - 1], view->names[i].hash,
+                              name_of(view, &view->names[i])) != 0)
             view->names[view->name_count++] = view->names[i];
     note_forms(view);
     return 0;
@@ -120,7 +135,7 @@ struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const 
     size_t low = 0, high = view->name_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare(&view->names[middle], hash, name);
+        int order = compare(view, &view->names[middle], hash, name);
         if (order == 0)
             return &view->symbols[view->names[middle].symbol];
         if (order < 0)

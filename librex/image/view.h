@@ -19,8 +19,7 @@
 /* A name, by which its symbol is found. */
 struct rex_view_name {
     uint64_t hash;
-    const char *name;
-    size_t symbol;
+    uint32_t symbol;
 };
 
 struct rex_image_view {
@@ -36,6 +35,8 @@ struct rex_image_view {
     size_t position_count;
     char *text;         /* a copy of PTX, in which its names end with a NUL */
     unsigned char *own; /* the image's bytes, where they belong to the view */
+    size_t taken, most; /* bytes of all these but the last, and how many there may be */
+    bool overfull;      /* there would have been more */
 };
 
 /* Free what the view holds. */
@@ -52,13 +53,19 @@ uint32_t rex_view_own_memory(const struct rex_image_view *view,
 const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
 
 /*
+ * For the readers: whether so many bytes more may be taken for the view. What a few compressed
+ * bytes unpack to could otherwise fill all memory with symbols.
+ */
+bool rex_view_may_take(struct rex_image_view *view, size_t bytes);
+
+/*
  * For the readers: add a symbol; then, once, make all of them known by their names. 0 or -1: out of
- * memory.
+ * memory, or ->overfull.
  */
 int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol);
 int rex_view_index(struct rex_image_view *view);
 
-/* For the readers: COUNT more parameters, zeroed; their place in *FIRST. 0 or -1: out of memory. */
+/* For the readers: COUNT more parameters, zeroed; the first is *FIRST. 0 or -1, likewise. */
 int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first);
 
 /*

@@ -70,13 +70,13 @@ static bool may_have_modes(const unsigned char *bytes, size_t size)
  * threads to the block, and 0, which REX writes, fails to load (16). Kernels here are launched as
  * they are, so the symbols get a name that nobody looks for.
  */
-int rex_image_hide_modes(unsigned char *bytes, size_t size, const char *path,
+int rex_image_hide_modes(unsigned char *bytes, size_t size, size_t view_most, const char *path,
                          const struct rex_release *release)
 {
     struct rex_image_view view;
     if (!release->exec_mode_obeyed || !may_have_modes(bytes, size))
         return REX_OK;
-    int result = rex_view_open(&view, bytes, size, path);
+    int result = rex_view_open_within(&view, bytes, size, view_most, path);
     for (size_t i = 0; result == REX_OK && view.kind == REX_IMAGE_CUBIN && i < view.count; i++) {
         const char *name = view.symbols[i].name;
         if (view.symbols[i].kernel || rex_view_kernel_of(&view, name, REX_EXEC_MODE_SUFFIX) == NULL)

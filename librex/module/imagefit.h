@@ -20,9 +20,9 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
 
 /*
  * Rename, in BYTES, the symbols by which a release would launch the kernels of a CUBIN another way
- * than they are launched here. 0 or an error.
+ * than they are launched here; a view of the image may take VIEW_MOST bytes. 0 or an error.
  */
-int rex_image_hide_modes(unsigned char *bytes, size_t size, const char *path,
+int rex_image_hide_modes(unsigned char *bytes, size_t size, size_t view_most, const char *path,
                          const struct rex_release *release);
 
 #endif

@@ -50,7 +50,8 @@ static int look_inside(struct rex_module_image *image, const struct rex_release 
 {
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
     if (result == REX_OK)
-        result = rex_image_hide_modes(image->bytes, image->size, image->path, release);
+        result =
+            rex_image_hide_modes(image->bytes, image->size, image->view_most, image->path, release);
     if (result != REX_OK)
         return result;
     unsigned char *same = rex_retained(image->bytes, image->size);
@@ -59,7 +60,8 @@ static int look_inside(struct rex_module_image *image, const struct rex_release 
         image->bytes = same;
         image->kept = true;
     }
-    return rex_view_open(&image->view, image->bytes, image->size, image->path);
+    return rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
+                                image->path);
 }
 
 /*
@@ -70,6 +72,7 @@ static int take_bytes(struct rex_module_image *image, const struct rex_choice *c
 {
     struct rex_source *source = choice->source;
     snprintf(image->path, sizeof image->path, "%s", source->path);
+    image->view_most = rex_list_view_most(&source->list, choice->index);
     if (!source->list.plain || source->list.entries[choice->index].item.kind == REX_IMAGE_PTX)
         return rex_list_bytes(&source->list, choice->index, source->path, &image->bytes,
                               &image->size);
@@ -91,6 +94,7 @@ static int compile(struct rex_module_image *image, int gpu)
     free(image->bytes);
     image->bytes = cubin;
     image->size = size;
+    image->view_most = SIZE_MAX; /* the driver's own */
     return REX_OK;
 }
 

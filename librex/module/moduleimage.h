@@ -18,6 +18,7 @@ struct rex_module_image {
     size_t size;
     struct rex_image_view view;
     char path[PATH_MAX];
+    size_t view_most;   /* bytes that a view of it may take */
     bool kept;          /* the bytes stay for the life of the process */
     bool holds_context; /* of the GPU that compiled it, until it is closed */
 };

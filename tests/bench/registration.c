@@ -16,6 +16,7 @@
 
 #include "cuda/context.h"
 #include "base/file.h"
+#include "image/extent.h"
 #include "omp/forward.h"
 #include "module/imagefit.h"
 #include "module/moduleimage.h"
@@ -44,12 +45,12 @@ static double now(void)
 #define WRAPPED(name) __real_##name
 #define WRAPPER(name) __wrap_##name
 
-int WRAPPED(rex_file_read)(const char *path, struct rex_bytes *file, char *why, size_t why_size);
-int WRAPPER(rex_file_read)(const char *path, struct rex_bytes *file, char *why, size_t why_size);
-int WRAPPER(rex_file_read)(const char *path, struct rex_bytes *file, char *why, size_t why_size)
+int WRAPPED(rex_file_read_wanted)(const char *path, rex_file_want *want, struct rex_bytes *file, char *why, size_t why_size);
+int WRAPPER(rex_file_read_wanted)(const char *path, rex_file_want *want, struct rex_bytes *file, char *why, size_t why_size);
+int WRAPPER(rex_file_read_wanted)(const char *path, rex_file_want *want, struct rex_bytes *file, char *why, size_t why_size)
 {
     int result;
-    TIMED(READ, result = WRAPPED(rex_file_read)(path, file, why, why_size));
+    TIMED(READ, result = WRAPPED(rex_file_read_wanted)(path, want, file, why, why_size));
     return result;
 }
 
@@ -96,7 +97,7 @@ static int rewrite_once(void)
 {
     struct rex_bytes file;
     char why[256];
-    int result = WRAPPED(rex_file_read)(module.image_name, &file, why, sizeof why);
+    int result = WRAPPED(rex_file_read_wanted)(module.image_name, rex_image_extent, &file, why, sizeof why);
     if (result != 0)
         return result;
     TIMED(REWRITE, result = rex_image_fit_header(file.bytes, file.size, module.image_name, rex_runtime()));

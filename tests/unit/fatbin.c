@@ -192,10 +192,11 @@ static void test_refused(void **state)
     refused(zstd, UNPACKED, 0, 8, "no size that can be");
     refused(zstd, UNPACKED, ((uint64_t)1 << 30) + 1, 8, "unpacks to more than a GiB");
     refused(zstd, UNPACKED, 11487, 8, "does not unpack to the 11487 bytes that its header says");
-    refused(zstd, UNPACKED, (uint64_t)1 << 30, 8, "does not unpack to the 1073741824 bytes");
+    refused(zstd, UNPACKED, (uint64_t)16 << 20, 8, "does not unpack to the 16777216 bytes");
+    refused(zstd, UNPACKED, (uint64_t)17 << 20, 8, "would unpack to 17825792 bytes, of a file of 3872 bytes");
     refused(zstd, FIRST_PAYLOAD + 7, UINT64_MAX, 8, "its Zstandard data is damaged");
     refused(zstd, FLAGS, 0x2011, 8, "its LZ4 data is damaged");
-    refused(lz4, UNPACKED, (uint64_t)1 << 30, 8, "does not unpack to the 1073741824 bytes");
+    refused(lz4, UNPACKED, (uint64_t)16 << 20, 8, "does not unpack to the 16777216 bytes");
     refused(lz4, UNPACKED, 11487, 8, "its LZ4 data is damaged");
     refused(lz4, FIRST_PAYLOAD, 0xff, 1, "its LZ4 data is damaged");
     refused("tests/data/two.offload", 16, 1u << 20, 8, "its OffloadBinary is truncated");

@@ -291,6 +291,34 @@ static void put_host_image(const char *place, const char *name)
     free(bytes);
 }
 
+/* A file of ten gigabytes that holds next to nothing is no reason to take so much memory: its headers say how long the image is. */
+static void test_huge_files(void **state)
+{
+    static const struct {
+        const char *data;
+        bool refused; /* PTX has no header that would say where it ends */
+    } files[] = {{"sm_90.cubin", false}, {"sm_90.fatbin", false}, {"two.offload", false}, {"sm_90.ptx", true}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_bytes file = {.bytes = NULL};
+        struct rex_report tried = {0};
+        char from[64], path[PATH_MAX];
+        bool searched;
+        size_t size;
+        snprintf(from, sizeof from, "tests/data/%s", files[i].data);
+        unsigned char *bytes = read_bytes(from, &size);
+        write_bytes(in_root("huge"), bytes, size);
+        assert_int_equal(truncate(in_root("huge"), (off_t)10 << 30), 0);
+        int result = rex_imagefile_read(&main_module, in_root("huge"), &file, path, &searched, &tried);
+        assert_int_equal(result, files[i].refused ? REX_EREAD : 0);
+        assert_true(result != 0 || (file.size >= size && file.size < ((size_t)1 << 20) && memcmp(file.bytes, bytes, size) == 0));
+        if (result != 0)
+            assert_non_null(strstr(rex_last_error(), "it is 10737418240 bytes long, and no image is longer than a GiB"));
+        free(file.bytes);
+        free(bytes);
+    }
+}
+
 static void test_order(void **state)
 {
     static const char *const both[] = {"order_of_main", "order_of_shared"};
@@ -380,6 +408,7 @@ int main(int count, char **arguments)
         cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_configured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_host_image_instead, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_huge_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unusable_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_safety, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_owner, set_up, tear_down),
