@@ -10,29 +10,24 @@
  */
 #include "module/cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/settings.h"
+#include "module/cachefolder.h"
 
-#define MAGIC "librex cache 1\n"
-#define MOST_BYTES ((uint64_t)256 << 20)
+#define MOST_BYTES ((uint64_t)256 << 20) /* of all files together */
 
 /* Behind it lie the source and the result. */
 struct header {
-    char magic[sizeof MAGIC];
+    char magic[sizeof REX_CACHE_MAGIC];
     char maker[REX_CACHE_MAKER_MAX];
     uint64_t architecture, source_size, size;
     uint64_t sum; /* of the rest, with 0 here */
@@ -40,7 +35,7 @@ struct header {
 
 static struct header header_of(const struct rex_cache_key *key, size_t size)
 {
-    struct header header = {.magic = MAGIC,
+    struct header header = {.magic = REX_CACHE_MAGIC,
                             .architecture = key->architecture,
                             .source_size = key->source_size,
                             .size = size};
@@ -62,36 +57,60 @@ static uint64_t sum_of(struct header header, const unsigned char *source,
     return mix(sum, rex_hash_bytes(bytes, header.size));
 }
 
-#define NAME_MAX_BYTES 64
-static void name_of(const struct rex_cache_key *key, char name[NAME_MAX_BYTES])
+static void name_of(const struct rex_cache_key *key, char name[REX_CACHE_NAME_MAX])
 {
     uint64_t hash = mix(rex_hash_string(key->maker), rex_hash_bytes(key->source, key->source_size));
-    snprintf(name, NAME_MAX_BYTES, "%016llx-sm_%u" REX_CACHE_SUFFIX, (unsigned long long)hash,
+    snprintf(name, REX_CACHE_NAME_MAX, "%016llx-sm_%u" REX_CACHE_SUFFIX, (unsigned long long)hash,
              key->architecture);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Why the file is not what is asked for; NULL: it is. */
+/* Why a file with this STATUS and HEADER is not what is asked for; NULL: it may be. */
+static const char *wrong_header(const struct stat *status, const struct header *header,
+                                const struct rex_cache_key *key)
+{
+    if (status->st_uid != geteuid() || status->st_mode & (S_IWGRP | S_IWOTH))
+        return "it is another user's, or others can write it";
+    const struct header wanted = header_of(key, 0);
+    if (memcmp(header->magic, wanted.magic, sizeof header->magic) != 0)
+        return "it is no file of this cache";
+    uint64_t rest = (uint64_t)status->st_size - sizeof *header;
+    if (header->source_size > rest || header->size != rest - header->source_size ||
+        header->size == 0)
+        return "it is cut off";
+    if (rest > MOST_BYTES)
+        return "it is larger than the cache may be";
+    if (memcmp(header->maker, wanted.maker, sizeof header->maker) != 0 ||
+        header->architecture != wanted.architecture || header->source_size != wanted.source_size)
+        return "it belongs to another source";
+    return NULL;
+}
+
+/* The same, before more of the file is read than that. */
+static const char *wrong_start(int fd, const struct rex_cache_key *key)
+{
+    struct stat status;
+    struct header header;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return "it is not a regular file";
+    ssize_t have = pread(fd, &header, sizeof header, 0);
+    return have == (ssize_t)sizeof header ? wrong_header(&status, &header, key) : "it is cut off";
+}
+
+/* The same, of all its bytes. */
 static const char *wrong(const struct rex_bytes *file, const struct rex_cache_key *key)
 {
     struct header header;
-    if (file->status.st_uid != geteuid() || file->status.st_mode & (S_IWGRP | S_IWOTH))
-        return "it is another user's, or others can write it";
     if (file->size < sizeof header)
         return "it is cut off";
     memcpy(&header, file->bytes, sizeof header);
-    size_t rest = file->size - sizeof header;
-    const struct header wanted = header_of(key, 0);
-    if (memcmp(header.magic, wanted.magic, sizeof header.magic) != 0)
-        return "it is no file of this cache";
-    if (header.source_size > rest || header.size != rest - header.source_size || header.size == 0)
-        return "it is cut off";
-    if (memcmp(header.maker, wanted.maker, sizeof header.maker) != 0 ||
-        header.architecture != wanted.architecture || header.source_size != wanted.source_size ||
-        memcmp(file->bytes + sizeof header, key->source, key->source_size) != 0)
-        return "it belongs to another source";
+    const char *why = wrong_header(&file->status, &header, key);
+    if (why != NULL)
+        return why;
     const unsigned char *source = file->bytes + sizeof header;
+    if (memcmp(source, key->source, key->source_size) != 0)
+        return "it belongs to another source";
     return header.sum == sum_of(header, source, source + header.source_size) ? NULL
                                                                              : "it is damaged";
 }
@@ -109,13 +128,11 @@ static void take(struct rex_bytes *file, const struct rex_cache_key *key, unsign
 static int load_open(int fd, const struct rex_cache_key *key, const char *file_name,
                      unsigned char **bytes, size_t *size)
 {
-    struct rex_bytes file;
+    struct rex_bytes file = {.bytes = NULL};
     char why[128];
-    if (rex_file_read_open(fd, &file, why, sizeof why) != 0) {
-        rex_log(REX_LOG_WARN, "the cache's %s is not used: %s", file_name, why);
-        return -1;
-    }
-    const char *cause = wrong(&file, key);
+    const char *cause = wrong_start(fd, key);
+    if (cause == NULL)
+        cause = rex_file_read_open(fd, &file, why, sizeof why) != 0 ? why : wrong(&file, key);
     if (cause != NULL) {
         rex_log(REX_LOG_WARN, "the cache's %s is not used: %s", file_name, cause);
         free(file.bytes);
@@ -129,8 +146,8 @@ static int load_open(int fd, const struct rex_cache_key *key, const char *file_n
 int rex_cache_load(const struct rex_cache_key *key, const char *name, unsigned char **bytes,
                    size_t *size)
 {
-    char file_name[NAME_MAX_BYTES];
-    int folder = rex_cache_folder(0);
+    char file_name[REX_CACHE_NAME_MAX];
+    int folder = rex_cache_folder(false);
     if (folder < 0)
         return -1;
     name_of(key, file_name);
@@ -178,7 +195,7 @@ static int store_in(int folder, const struct rex_cache_key *key, const char *fil
                     const unsigned char *bytes, size_t size)
 {
     static unsigned counter;
-    char unfinished[NAME_MAX_BYTES + 64];
+    char unfinished[2 * REX_CACHE_NAME_MAX];
     snprintf(unfinished, sizeof unfinished, REX_CACHE_UNFINISHED "%ld-%u-%s", (long)getpid(),
              __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED), file_name);
     int fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
@@ -199,8 +216,8 @@ static int store_in(int folder, const struct rex_cache_key *key, const char *fil
 
 void rex_cache_store(const struct rex_cache_key *key, const unsigned char *bytes, size_t size)
 {
-    char file_name[NAME_MAX_BYTES];
-    int folder = rex_cache_folder(1);
+    char file_name[REX_CACHE_NAME_MAX];
+    int folder = rex_cache_folder(true);
     if (folder < 0)
         return;
     name_of(key, file_name);
@@ -210,148 +227,4 @@ void rex_cache_store(const struct rex_cache_key *key, const unsigned char *bytes
         rex_log(REX_LOG_DEBUG, "kept in the cache as %s", file_name);
     rex_cache_trim(folder, MOST_BYTES);
     close(folder);
-}
-
-/* ---- the folder ------------------------------------------------------------------------------ */
-
-/* ---- which one ------------------------------------------------------------------------------- */
-
-static int in_folder_of(const char *variable, const char *rest, char path[PATH_MAX])
-{
-    const char *folder = secure_getenv(variable);
-    /* A relative path is not valid by the XDG specification. */
-    return folder != NULL && *folder == '/' &&
-                   snprintf(path, PATH_MAX, "%s%s", folder, rest) < PATH_MAX
-               ? 0
-               : -1;
-}
-
-/* 0, or -1: there is to be no cache. */
-static int folder_path(char path[PATH_MAX])
-{
-    char folder[REX_SETTING_MAX];
-    if (getauxval(AT_SECURE) != 0 && !rex_setting_by_program(REX_OPTION_CACHE))
-        return -1; /* a set-user-ID program leaves nothing in its caller's name */
-    if (!rex_setting_cache(folder))
-        return -1;
-    if (*folder != '\0')
-        return snprintf(path, PATH_MAX, "%s", folder) < PATH_MAX ? 0 : -1;
-    return in_folder_of("XDG_CACHE_HOME", "/librex", path) == 0 ||
-                   in_folder_of("HOME", "/.cache/librex", path) == 0
-               ? 0
-               : -1;
-}
-
-/* The folder and those above it, for the user alone. */
-static void make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, S_IRWXU);
-        *slash = '/';
-    }
-    mkdir(path, S_IRWXU);
-}
-
-/* ---- whether to trust it --------------------------------------------------------------------- */
-
-static const char *distrust(int folder)
-{
-    struct stat status;
-    if (fstat(folder, &status) != 0)
-        return strerror(errno);
-    if (status.st_uid != geteuid())
-        return "it belongs to another user";
-    return status.st_mode & (S_IWGRP | S_IWOTH) ? "others can write it: chmod go-w" : NULL;
-}
-
-int rex_cache_folder(int make)
-{
-    char path[PATH_MAX];
-    if (folder_path(path) != 0)
-        return -1;
-    if (make)
-        make_folders(path);
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const char *why = folder < 0 ? strerror(errno) : distrust(folder);
-    if (folder < 0 && errno == ENOENT && !make)
-        return -1;
-    if (why == NULL)
-        return folder;
-    rex_log(REX_LOG_WARN, "the cache folder %s is not used: %s", path, why);
-    if (folder >= 0)
-        close(folder);
-    return -1;
-}
-
-/* ---- how full it may get --------------------------------------------------------------------- */
-
-struct found {
-    char name[NAME_MAX + 1];
-    time_t used;
-    uint64_t size;
-};
-
-#define MOST_FILES 4096
-#define ABANDONED 3600 /* seconds after which nobody finishes a file any more */
-
-static int ends_with(const char *name, const char *suffix)
-{
-    size_t length = strlen(name), end = strlen(suffix);
-    return length >= end && strcmp(name + length - end, suffix) == 0;
-}
-
-static int is_unfinished(const char *name)
-{
-    return strncmp(name, REX_CACHE_UNFINISHED, strlen(REX_CACHE_UNFINISHED)) == 0;
-}
-
-static int earlier(const void *a, const void *b)
-{
-    const struct found *one = a, *other = b;
-    return one->used < other->used ? -1 : one->used > other->used;
-}
-
-/* The cache's own files, of which ABANDONED ones are removed. */
-static size_t find_files(DIR *directory, int folder, struct found *files, uint64_t *total)
-{
-    size_t count = 0;
-    const struct dirent *entry;
-    struct stat status;
-    while (count < MOST_FILES && (entry = readdir(directory)) != NULL) {
-        if (!ends_with(entry->d_name, REX_CACHE_SUFFIX) ||
-            fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        if (is_unfinished(entry->d_name)) {
-            if (status.st_mtime + ABANDONED < time(NULL))
-                unlinkat(folder, entry->d_name, 0);
-            continue;
-        }
-        snprintf(files[count].name, sizeof files[count].name, "%s", entry->d_name);
-        files[count].used = status.st_mtime;
-        files[count].size = (uint64_t)status.st_size;
-        *total += files[count++].size;
-    }
-    return count;
-}
-
-void rex_cache_trim(int folder, uint64_t most)
-{
-    uint64_t total = 0;
-    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = again >= 0 ? fdopendir(again) : NULL;
-    struct found *files = directory != NULL ? calloc(MOST_FILES, sizeof *files) : NULL;
-    size_t count = files != NULL ? find_files(directory, folder, files, &total) : 0;
-    if (count > 1)
-        qsort(files, count, sizeof *files, earlier);
-    for (size_t i = 0; i < count && total > most; i++) {
-        total -= files[i].size;
-        if (unlinkat(folder, files[i].name, 0) == 0)
-            rex_log(REX_LOG_DEBUG, "the cache's %s is removed: the cache is full", files[i].name);
-    }
-    free(files);
-    if (directory != NULL)
-        closedir(directory);
-    else if (again >= 0)
-        close(again);
 }

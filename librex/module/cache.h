@@ -26,14 +26,4 @@ int rex_cache_load(const struct rex_cache_key *key, const char *name, unsigned c
 /* Keep BYTES for KEY. Where that fails the log says why, and nothing else happens. */
 void rex_cache_store(const struct rex_cache_key *key, const unsigned char *bytes, size_t size);
 
-/* The folder, opened; -1 where there is to be none. With MAKE it is made where it is missing. */
-int rex_cache_folder(int make);
-
-/* Remove what was used longest ago until at most MOST bytes are left. */
-void rex_cache_trim(int folder, uint64_t most);
-
-/* How the names of its files end, and begin while they are being written. */
-#define REX_CACHE_SUFFIX ".cubin"
-#define REX_CACHE_UNFINISHED ".new-"
-
 #endif

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "module/cache.h"
+#include "module/cachefolder.h"
 #include "module/moduleimage.h"
 
 #define STRANGER 65534
@@ -335,13 +336,22 @@ static void test_writers(void **state)
 
 /* ---- how full it gets -------------------------------------------------------------------------------------------------- */
 
-static void put(const char *name, long age)
+#define OWN(number) "000000000000000" #number "-sm_90.cubin"
+#define OWN_SIZE sizeof REX_CACHE_MAGIC
+
+static void put_bytes(const char *name, long age, const void *bytes, size_t size)
 {
     char path[2 * PATH_MAX];
     const struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    write_bytes(path, product, 10);
+    write_bytes(path, bytes, size);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* What begins as the files of the cache do. */
+static void put(const char *name, long age)
+{
+    put_bytes(name, age, REX_CACHE_MAGIC, OWN_SIZE);
 }
 
 static bool exists(const char *name)
@@ -351,27 +361,92 @@ static bool exists(const char *name)
     return access(path, F_OK) == 0;
 }
 
+static int open_folder(void)
+{
+    assert_true(mkdir(folder, 0700) == 0 || errno == EEXIST);
+    return open(folder, O_RDONLY | O_DIRECTORY);
+}
+
 static void test_trim(void **state)
 {
+    int opened = open_folder();
     (void)state;
-    assert_int_equal(mkdir(folder, 0700), 0);
-    put("old.cubin", 300);
-    put("middle.cubin", 200);
-    put("new.cubin", 100);
-    put("stranger", 1000);
-    put(REX_CACHE_UNFINISHED "1-1-x.cubin", 10);
-    put(REX_CACHE_UNFINISHED "2-1-x.cubin", 7200);
-    int opened = open(folder, O_RDONLY | O_DIRECTORY);
-    rex_cache_trim(opened, 30);
-    assert_true(exists("old.cubin"));
-    rex_cache_trim(opened, 29);
-    assert_false(exists("old.cubin"));
-    assert_true(exists("middle.cubin") && exists("new.cubin"));
+    put(OWN(1), 300);
+    put(OWN(2), 200);
+    put(OWN(3), 100);
+    put(REX_CACHE_UNFINISHED "1-1-" OWN(4), 10);
+    put(REX_CACHE_UNFINISHED "2-1-" OWN(4), 7200);
+    put_bytes(REX_CACHE_UNFINISHED "3-1-" OWN(4), 7200, "", 0);
+    rex_cache_trim(opened, 3 * OWN_SIZE);
+    assert_true(exists(OWN(1)));
+    rex_cache_trim(opened, 3 * OWN_SIZE - 1);
+    assert_false(exists(OWN(1)));
+    assert_true(exists(OWN(2)) && exists(OWN(3)));
     rex_cache_trim(opened, 0);
-    assert_false(exists("middle.cubin") || exists("new.cubin"));
-    assert_true(exists("stranger") && exists(REX_CACHE_UNFINISHED "1-1-x.cubin"));
-    assert_false(exists(REX_CACHE_UNFINISHED "2-1-x.cubin"));
+    assert_false(exists(OWN(2)) || exists(OWN(3)));
+    assert_true(exists(REX_CACHE_UNFINISHED "1-1-" OWN(4)));
+    assert_false(exists(REX_CACHE_UNFINISHED "2-1-" OWN(4)) || exists(REX_CACHE_UNFINISHED "3-1-" OWN(4)));
     close(opened);
+}
+
+/* The folder may be one where the program's own images lie: they are neither removed nor counted. */
+static void test_strangers(void **state)
+{
+    static const char *const theirs[] = {
+        "mine.cubin", "stranger", OWN(1) ".cubin", "0-sm_90.cubin", "000000000000000g-sm_90.cubin", "0000000000000001-sm_.cubin",
+        REX_CACHE_UNFINISHED "1-1-mine.cubin", REX_CACHE_UNFINISHED OWN(1), REX_CACHE_UNFINISHED "1-x-" OWN(1),
+    };
+    int opened = open_folder();
+    (void)state;
+    for (size_t i = 0; i < COUNT(theirs); i++)
+        put(theirs[i], 9000);
+    /* The name of a file of the cache, and something else in it. */
+    put_bytes(OWN(5), 9000, "\x7f" "ELF, by its first bytes", 24);
+    put_bytes(OWN(6), 9000, REX_CACHE_MAGIC, OWN_SIZE - 1);
+    put_bytes(REX_CACHE_UNFINISHED "1-1-" OWN(7), 9000, "mine", 4);
+    put(OWN(8), 10);
+    rex_cache_trim(opened, OWN_SIZE);
+    assert_true(exists(OWN(8)));
+    rex_cache_trim(opened, 0);
+    assert_false(exists(OWN(8)));
+    for (size_t i = 0; i < COUNT(theirs); i++)
+        if (!exists(theirs[i]))
+            fail_msg("%s is removed", theirs[i]);
+    assert_true(exists(OWN(5)) && exists(OWN(6)) && exists(REX_CACHE_UNFINISHED "1-1-" OWN(7)));
+    close(opened);
+}
+
+/* However many there are, all count, and the oldest go first. */
+static void test_many(void **state)
+{
+    enum { FILES = 5000, KEPT = 10 };
+    char name[64];
+    int opened = open_folder(), left = 0;
+    (void)state;
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "%016x-sm_90.cubin", i);
+        put(name, 10 + (long)i);
+    }
+    rex_cache_trim(opened, KEPT * OWN_SIZE);
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "%016x-sm_90.cubin", i);
+        left += exists(name);
+        assert_true(exists(name) == (i < KEPT));
+    }
+    assert_int_equal(left, KEPT);
+    close(opened);
+}
+
+/* A file that cannot be the product is not read whole: it may be larger than the memory. */
+static void test_huge(void **state)
+{
+    (void)state;
+    store();
+    const char *path = only_file(folder);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    assert_non_null(strstr(in_child(log_of, "load"), "is not used: it is cut off"));
+    store();
+    assert_true(is_stored());
 }
 
 /* What is used counts as new. */
@@ -431,7 +506,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip), TEST(test_keys),    TEST(test_same_name), TEST(test_damaged), TEST(test_folders), TEST(test_files),
-        TEST(test_no_room),    TEST(test_places),  TEST(test_writers),   TEST(test_trim),    TEST(test_used),    TEST(test_ptx),
+        TEST(test_no_room),    TEST(test_places),  TEST(test_writers),   TEST(test_trim),    TEST(test_strangers),
+        TEST(test_many),       TEST(test_huge),    TEST(test_used),    TEST(test_ptx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

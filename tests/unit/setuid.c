@@ -7,7 +7,7 @@
 
 #include <sys/auxv.h>
 
-#include "module/cache.h"
+#include "module/cachefolder.h"
 #include "base/settings.h"
 
 #define OWNER 65533
