@@ -1,5 +1,5 @@
 /*
- * context.c - primary contexts of GPUs, and how threads wait in them.
+ * context.c - primary contexts of GPUs: kept and lost; how threads wait in them.
  *
  * libomptarget (LLVM 14 to 23) sets CU_CTX_SCHED_BLOCKING_SYNC on a primary context that is not
  * active yet and leaves an active one as it is. On an H100 a launch with its wait takes 22 to 36 us
@@ -9,15 +9,17 @@
  */
 #include "cuda/context.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "base/error.h"
 #include "base/fork.h"
-#include "image/cubin.h"
-#include "base/settings.h"
-#include "cuda/driver.h"
 #include "base/log.h"
+#include "base/settings.h"
+#include "image/cubin.h"
 
 /* Flags of a context; with `runtime` those that libomptarget sets on one that is not active. */
 static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
@@ -28,20 +30,66 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
-static bool held[REX_CUDA_DEVICES_MAX];
-static int users;
+static bool held[REX_CUDA_DEVICES_MAX]; /* by the users together, once each */
+static int users; /* calls of rex_context_activate() and rex_context_hold() not undone yet */
+
+/* ---- the driver's calls ---------------------------------------------------------------------- */
+
+static int handle_of(int number, int *device)
+{
+    return number >= 0 && number < rex_cuda_devices() ? REX_CUDA(cuDeviceGet, device, number) : -1;
+}
+
+/* Whether the context of GPU NUMBER is active, and with what flags. 0 or -1. */
+static int ask_state(int number, unsigned *flags, int *active)
+{
+    int device = 0;
+    return handle_of(number, &device) != 0 ||
+                   REX_CUDA(cuDevicePrimaryCtxGetState, device, flags, active) != 0
+               ? -1
+               : 0;
+}
+
+static int retain_with_flags(int number, unsigned flags)
+{
+    int device = 0;
+    void *context;
+    return handle_of(number, &device) != 0 ||
+                   REX_CUDA(cuDevicePrimaryCtxSetFlags, device, flags) != 0 ||
+                   REX_CUDA(cuDevicePrimaryCtxRetain, &context, device) != 0
+               ? -1
+               : 0;
+}
+
+int rex_context_retain(int number, void **context)
+{
+    int device = 0;
+    return handle_of(number, &device) != 0 ||
+                   REX_CUDA(cuDevicePrimaryCtxRetain, context, device) != 0
+               ? -1
+               : 0;
+}
+
+void rex_context_drop(int number)
+{
+    int device = 0;
+    if (handle_of(number, &device) == 0)
+        REX_CUDA(cuDevicePrimaryCtxRelease, device);
+}
+
+/* ---- the policy ------------------------------------------------------------------------------ */
 
 static void activate(int device, unsigned policy)
 {
     unsigned flags = 0;
     int active = 0;
-    if (rex_cuda_context_state(device, &flags, &active) != 0)
+    if (ask_state(device, &flags, &active) != 0)
         rex_log(REX_LOG_WARN, "GPU %d: %s", device, rex_cuda_why());
     else if (active)
         rex_log(REX_LOG_INFO,
                 "GPU %d: its context is active already, with flags 0x%x: the wait policy stays",
                 device, flags);
-    else if (rex_cuda_context_retain(device, policy) != 0)
+    else if (retain_with_flags(device, policy) != 0)
         rex_log(REX_LOG_WARN, "GPU %d: the wait policy could not be set: %s", device,
                 rex_cuda_why());
     else {
@@ -55,8 +103,8 @@ static void hold_first(unsigned policy)
 {
     unsigned flags = policy;
     int active = 0;
-    if (rex_cuda_context_state(0, &flags, &active) == 0)
-        held[0] = rex_cuda_context_retain(0, active ? flags : policy) == 0;
+    if (ask_state(0, &flags, &active) == 0)
+        held[0] = retain_with_flags(0, active ? flags : policy) == 0;
 }
 
 void rex_context_activate(unsigned architecture)
@@ -84,7 +132,7 @@ void rex_context_hold(void)
     rex_unlock(&lock);
 }
 
-void rex_context_release(void)
+void rex_context_unhold(void)
 {
     if (rex_cuda_devices() == 0)
         return;
@@ -92,8 +140,68 @@ void rex_context_release(void)
     if (--users == 0)
         for (int i = 0; i < rex_cuda_devices(); i++)
             if (held[i]) {
-                rex_cuda_context_release(i);
+                rex_context_drop(i);
                 held[i] = false;
             }
     rex_unlock(&lock);
+}
+
+/* ---- lost devices ---------------------------------------------------------------------------- */
+
+/*
+ * Queues come and go, a GPU's context stays lost for the process. Each loss is written once, by the
+ * thread that has claimed its place, and read from then on: nobody takes a lock.
+ */
+static struct loss {
+    int number;
+    char name[64], why[256];
+    bool written;
+} losses[REX_CUDA_DEVICES_MAX];
+unsigned rex_device_losses;
+
+#define ANY_DEVICE INT_MIN
+
+/* The loss of device NUMBER; NULL if there is none. */
+static const struct loss *find_loss(int number)
+{
+    unsigned known = __atomic_load_n(&rex_device_losses, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < known && i < REX_CUDA_DEVICES_MAX; i++)
+        if (__atomic_load_n(&losses[i].written, __ATOMIC_ACQUIRE) &&
+            (number == ANY_DEVICE || losses[i].number == number))
+            return &losses[i];
+    return NULL;
+}
+
+void rex_device_lose(int number, const char *name, const char *why)
+{
+    if (find_loss(number) != NULL)
+        return;
+    unsigned place = __atomic_fetch_add(&rex_device_losses, 1, __ATOMIC_ACQ_REL);
+    if (place >= REX_CUDA_DEVICES_MAX) {
+        __atomic_fetch_sub(&rex_device_losses, 1, __ATOMIC_ACQ_REL);
+        return;
+    }
+    struct loss *loss = &losses[place];
+    loss->number = number;
+    snprintf(loss->name, sizeof loss->name, "%s", name);
+    snprintf(loss->why, sizeof loss->why, "%s", why);
+    __atomic_store_n(&loss->written, true, __ATOMIC_RELEASE);
+}
+
+static int refuse(const struct loss *loss, const char *what)
+{
+    return loss == NULL
+               ? REX_OK
+               : rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what,
+                          loss->number, loss->name, loss->why);
+}
+
+int rex_device_lost(int number, const char *what)
+{
+    return refuse(find_loss(number), what);
+}
+
+int rex_any_device_lost(const char *what)
+{
+    return refuse(find_loss(ANY_DEVICE), what);
 }

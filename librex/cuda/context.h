@@ -1,20 +1,76 @@
 /*
- * context.h - primary contexts of GPUs, and how threads wait in them.
+ * context.h - primary contexts of GPUs: kept, entered, and lost; how threads wait in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_CONTEXT_H
 #define REX_INTERNAL_CONTEXT_H
 
+#include "cuda/driver.h"
+
+/* ---- kept ------------------------------------------------------------------------------------ */
+
+/*
+ * The primary context of GPU NUMBER, which lasts until rex_context_drop() at least. 0, or -1 with
+ * rex_cuda_why().
+ */
+int rex_context_retain(int number, void **context);
+void rex_context_drop(int number);
+
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
  * libomptarget does, with the policy asked for. Each call is undone by one of
- * rex_context_release().
+ * rex_context_unhold().
  */
 void rex_context_activate(unsigned architecture);
-void rex_context_release(void);
+void rex_context_unhold(void);
 
 /* Keep the first GPU's context, whoever activated it; undone likewise. */
 void rex_context_hold(void);
+
+/* ---- entered --------------------------------------------------------------------------------- */
+
+/*
+ * Make CONTEXT current where it is not: 1 if rex_context_leave() has to undo that, 0 if not, -1
+ * with rex_cuda_why(). rex_context_leave() takes all three.
+ */
+static inline int rex_context_enter(void *context)
+{
+    void *current = NULL;
+    if (__builtin_expect(rex_driver.cuCtxGetCurrent(&current) == 0 && current == context, 1))
+        return 0;
+    return REX_CUDA(cuCtxPushCurrent, context) == 0 ? 1 : -1;
+}
+
+static inline void rex_context_leave(int entered)
+{
+    void *context;
+    if (entered > 0)
+        rex_driver.cuCtxPopCurrent(&context);
+}
+
+/* ---- lost ------------------------------------------------------------------------------------ */
+
+/*
+ * Queue NAME has found that device NUMBER can do nothing any more, for the reason WHY. All is
+ * copied; the first reason counts.
+ */
+void rex_device_lose(int number, const char *name, const char *why);
+
+/*
+ * REX_ECUDA where a queue has ever found device NUMBER lost, in whose context libomptarget would
+ * abort; else 0. WHAT begins the message.
+ */
+int rex_device_lost(int number, const char *what);
+
+/* Whether any device was ever found lost. */
+extern unsigned rex_device_losses;
+static inline bool rex_any_device_is_lost(void)
+{
+    return __atomic_load_n(&rex_device_losses, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* REX_ECUDA where any device was. */
+int rex_any_device_lost(const char *what);
 
 #endif

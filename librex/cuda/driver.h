@@ -1,5 +1,9 @@
 /*
- * driver.h - the CUDA driver, opened at run time.
+ * driver.h - the CUDA driver, opened at run time: the one table of its functions, and the one way
+ * to call them.
+ *
+ * Names and numbers are those of the CUDA Driver API, stable since CUDA 3.2. Everything in librex
+ * that calls the driver does so through this table.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,6 +13,155 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* ---- the functions --------------------------------------------------------------------------- */
+
+/* What a function is needed for. A driver too old for one thing is good enough for the others. */
+enum rex_cuda_group {
+    REX_CUDA_START,    /* anything at all: without it there is no GPU */
+    REX_CUDA_QUEUES,   /* queues and graphs */
+    REX_CUDA_LINKER,   /* compiling PTX */
+    REX_CUDA_OPTIONAL, /* nothing: NULL where the driver lacks it */
+    REX_CUDA_GROUPS
+};
+
+/* CUDA_KERNEL_NODE_PARAMS_v1 of cuda.h. */
+struct rex_cuda_kernel_node {
+    void *function;
+    unsigned grid[3], block[3], dynamic_memory;
+    void **parameters, **extra;
+};
+
+/*
+ * X(group, function, name that the driver exports, CUDA release that has it first, (parameters)).
+ * Of a group the first that is missing is named in the message.
+ */
+#define REX_CUDA_FUNCTIONS(X)                                                                     \
+    X(START, cuInit, "cuInit", "2.0", (unsigned flags))                                           \
+    X(START, cuDriverGetVersion, "cuDriverGetVersion", "2.2", (int *version))                     \
+    X(START, cuDeviceGetCount, "cuDeviceGetCount", "2.0", (int *count))                           \
+    X(START, cuDeviceGet, "cuDeviceGet", "2.0", (int *device, int ordinal))                       \
+    X(START, cuDeviceGetAttribute, "cuDeviceGetAttribute", "2.0",                                 \
+      (int *value, int attribute, int device))                                                    \
+    X(START, cuDeviceGetName, "cuDeviceGetName", "2.0", (char *name, int size, int device))       \
+    X(START, cuDeviceTotalMem, "cuDeviceTotalMem_v2", "3.2", (size_t *bytes, int device))         \
+    X(START, cuGetErrorName, "cuGetErrorName", "6.0", (int result, const char **name))            \
+    X(START, cuDevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState", "7.0",                     \
+      (int device, unsigned *flags, int *active))                                                 \
+    X(START, cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", "7.0",                         \
+      (void **context, int device))                                                               \
+    X(START, cuCtxGetCurrent, "cuCtxGetCurrent", "4.0", (void **context))                         \
+    X(START, cuCtxPushCurrent, "cuCtxPushCurrent_v2", "4.0", (void *context))                     \
+    X(START, cuCtxPopCurrent, "cuCtxPopCurrent_v2", "4.0", (void **context))                      \
+    X(START, cuMemHostAlloc, "cuMemHostAlloc", "2.2",                                             \
+      (void **memory, size_t size, unsigned flags))                                               \
+    X(START, cuMemFreeHost, "cuMemFreeHost", "2.0", (void *memory))                               \
+    X(START, cuMemHostRegister, "cuMemHostRegister_v2", "6.5",                                    \
+      (void *address, size_t size, unsigned flags))                                               \
+    X(START, cuMemHostUnregister, "cuMemHostUnregister", "4.0", (void *address))                  \
+    X(START, cuDevicePrimaryCtxSetFlags, "cuDevicePrimaryCtxSetFlags_v2", "11.0",                 \
+      (int device, unsigned flags))                                                               \
+    X(START, cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", "11.0", (int device))     \
+    X(QUEUES, cuCtxSynchronize, "cuCtxSynchronize", "2.0", (void))                                \
+    X(QUEUES, cuPointerGetAttribute, "cuPointerGetAttribute", "4.0",                              \
+      (void *value, int attribute, uint64_t address))                                             \
+    X(QUEUES, cuModuleLoadData, "cuModuleLoadData", "2.0", (void **module, const void *image))    \
+    X(QUEUES, cuModuleUnload, "cuModuleUnload", "2.0", (void *module))                            \
+    X(QUEUES, cuModuleGetFunction, "cuModuleGetFunction", "2.0",                                  \
+      (void **function, void *module, const char *name))                                          \
+    X(QUEUES, cuModuleGetGlobal, "cuModuleGetGlobal_v2", "3.2",                                   \
+      (uint64_t *address, size_t *size, void *module, const char *name))                          \
+    X(QUEUES, cuFuncSetAttribute, "cuFuncSetAttribute", "9.0",                                    \
+      (void *function, int attribute, int value))                                                 \
+    X(QUEUES, cuStreamCreate, "cuStreamCreate", "2.0", (void **stream, unsigned flags))           \
+    X(QUEUES, cuStreamDestroy, "cuStreamDestroy_v2", "4.0", (void *stream))                       \
+    X(QUEUES, cuStreamSynchronize, "cuStreamSynchronize", "2.0", (void *stream))                  \
+    X(QUEUES, cuStreamQuery, "cuStreamQuery", "2.0", (void *stream))                              \
+    X(QUEUES, cuStreamWaitEvent, "cuStreamWaitEvent", "3.2",                                      \
+      (void *stream, void *event, unsigned flags))                                                \
+    X(QUEUES, cuLaunchHostFunc, "cuLaunchHostFunc", "10.0",                                       \
+      (void *stream, void (*function)(void *), void *argument))                                   \
+    X(QUEUES, cuLaunchKernel, "cuLaunchKernel", "4.0",                                            \
+      (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,       \
+       unsigned block_y, unsigned block_z, unsigned dynamic_memory, void *stream,                 \
+       void **parameters, void **extra))                                                          \
+    X(QUEUES, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", "3.2",                                   \
+      (uint64_t to, const void *from, size_t size, void *stream))                                 \
+    X(QUEUES, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", "3.2",                                   \
+      (void *to, uint64_t from, size_t size, void *stream))                                       \
+    X(QUEUES, cuMemsetD8Async, "cuMemsetD8Async", "3.2",                                          \
+      (uint64_t to, unsigned char value, size_t count, void *stream))                             \
+    X(QUEUES, cuMemsetD16Async, "cuMemsetD16Async", "3.2",                                        \
+      (uint64_t to, unsigned short value, size_t count, void *stream))                            \
+    X(QUEUES, cuMemsetD32Async, "cuMemsetD32Async", "3.2",                                        \
+      (uint64_t to, unsigned value, size_t count, void *stream))                                  \
+    X(QUEUES, cuEventCreate, "cuEventCreate", "2.0", (void **event, unsigned flags))              \
+    X(QUEUES, cuEventDestroy, "cuEventDestroy_v2", "4.0", (void *event))                          \
+    X(QUEUES, cuEventRecord, "cuEventRecord", "2.0", (void *event, void *stream))                 \
+    X(QUEUES, cuEventSynchronize, "cuEventSynchronize", "2.0", (void *event))                     \
+    X(QUEUES, cuEventQuery, "cuEventQuery", "2.0", (void *event))                                 \
+    X(QUEUES, cuEventElapsedTime, "cuEventElapsedTime", "2.0",                                    \
+      (float *milliseconds, void *begin, void *end))                                              \
+    X(QUEUES, cuStreamBeginCapture, "cuStreamBeginCapture_v2", "10.1", (void *stream, int mode))  \
+    X(QUEUES, cuStreamEndCapture, "cuStreamEndCapture", "10.0", (void *stream, void **graph))     \
+    X(QUEUES, cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2", "11.3",                        \
+      (void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *count)) \
+    X(QUEUES, cuGraphInstantiate, "cuGraphInstantiateWithFlags", "11.4",                          \
+      (void **executable, void *graph, unsigned long long flags))                                 \
+    X(QUEUES, cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams", "10.1",           \
+      (void *executable, void *node, const struct rex_cuda_kernel_node *parameters))              \
+    X(QUEUES, cuGraphUpload, "cuGraphUpload", "11.1", (void *executable, void *stream))           \
+    X(QUEUES, cuGraphLaunch, "cuGraphLaunch", "10.0", (void *executable, void *stream))           \
+    X(QUEUES, cuGraphExecDestroy, "cuGraphExecDestroy", "10.0", (void *executable))               \
+    X(QUEUES, cuGraphDestroy, "cuGraphDestroy", "10.0", (void *graph))                            \
+    X(LINKER, cuLinkCreate, "cuLinkCreate_v2", "6.5",                                             \
+      (unsigned count, int *options, void **values, void **state))                                \
+    X(LINKER, cuLinkAddData, "cuLinkAddData_v2", "6.5",                                           \
+      (void *state, int type, void *data, size_t size, const char *name, unsigned count,          \
+       int *options, void **values))                                                              \
+    X(LINKER, cuLinkComplete, "cuLinkComplete", "5.5", (void *state, void **cubin, size_t *size)) \
+    X(LINKER, cuLinkDestroy, "cuLinkDestroy", "5.5", (void *state))                               \
+    X(OPTIONAL, cuFuncLoad, "cuFuncLoad", "12.4", (void *function))
+
+/* The driver's functions. Each returns 0 or a CUresult. Written once, before a GPU is reported. */
+struct rex_driver {
+#define REX_CUDA_FIELD(group, function, name, since, parameters) int(*function) parameters;
+    REX_CUDA_FUNCTIONS(REX_CUDA_FIELD)
+#undef REX_CUDA_FIELD
+};
+extern struct rex_driver rex_driver;
+
+/*
+ * Calls a function of the driver: 0, or its result, noted with the function's name for
+ * rex_cuda_why(). A call whose result is no error (cuStreamQuery), or whose error nobody is told,
+ * is made with rex_driver.function().
+ */
+#define REX_CUDA(function, ...) rex_cuda_note(rex_driver.function(__VA_ARGS__), #function)
+
+/* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
+int rex_cuda_note(int result, const char *call);
+
+/*
+ * Whether the functions of GROUP can be called: 0, or -1 with rex_cuda_why(): there is no GPU, or
+ * the driver is too old. Whoever has the number of a GPU has had START.
+ */
+int rex_cuda_need(enum rex_cuda_group group);
+
+/*
+ * Whether there is a GPU and its driver exports NAME, which CUDA SINCE has first: asked for
+ * libomptarget, which needs it. If not, rex_cuda_why().
+ */
+bool rex_cuda_exports(const char *name, const char *since);
+
+/* CUresult and others of cuda.h. */
+#define REX_CUDA_INVALID_VALUE 1
+#define REX_CUDA_NOT_READY 600
+#define REX_CUDA_CAPABILITY_MAJOR 75
+#define REX_CUDA_CAPABILITY_MINOR 76
+#define REX_CUDA_STREAM_NON_BLOCKING 0x1
+
+/* ---- what there is --------------------------------------------------------------------------- */
 
 /* Devices beyond these are left to libomptarget. */
 #define REX_CUDA_DEVICES_MAX 64
@@ -18,6 +171,8 @@
  * then says why.
  */
 int rex_cuda_devices(void);
+
+/* Why there is no GPU; where there is one, the last call of this thread that failed, and how. */
 const char *rex_cuda_why(void);
 
 /*
@@ -30,44 +185,12 @@ bool rex_cuda_forked(void);
  * Whether there is no GPU to use although there seems to be one, and CUDA_VISIBLE_DEVICES does not
  * say so.
  */
-int rex_cuda_broken(void);
+bool rex_cuda_broken(void);
 
 /* The driver's file, links followed, in PATH; NULL where it is not open. */
 const char *rex_cuda_library(char path[PATH_MAX]);
 
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
-
-/*
- * The primary context of device NUMBER: its flags and whether it is active; retain it with FLAGS;
- * release it. 0, or -1 with rex_cuda_why().
- */
-int rex_cuda_context_state(int number, unsigned *flags, int *active);
-int rex_cuda_context_retain(int number, unsigned flags);
-void rex_cuda_context_release(int number);
-
-/* The primary context of device NUMBER, retained as it is. 0, or -1 with rex_cuda_why(). */
-int rex_cuda_context_hold(int number, void **context);
-
-/* Pinned host memory, usable by all devices. 0, or -1 with rex_cuda_why(). */
-int rex_cuda_host_alloc(void **memory, size_t size);
-int rex_cuda_host_free(void *memory);
-int rex_cuda_host_pin(void *address, size_t size);
-int rex_cuda_host_unpin(void *address);
-
-/*
- * A function of the driver: the name that it exports, the CUDA release that has it first, and where
- * its address goes.
- */
-struct rex_cuda_function {
-    const char *name, *since;
-    void *slot;
-};
-
-/* Fill the slots. 0, or -1 with rex_cuda_why(). */
-int rex_cuda_find(const struct rex_cuda_function *functions, size_t count);
-
-/* RESULT of the driver's function CALL, noted for rex_cuda_why() where it is not 0. */
-int rex_cuda_record(int result, const char *call);
 
 #endif

@@ -60,10 +60,7 @@ static void in_root(const char *path, char full[PATH_MAX])
     snprintf(full, PATH_MAX, "%s%s", rex_nogpu_root, path);
 }
 
-/*
- * "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ..." or "... Kernel Module for x86_64
- * 580.95.05  ...": the first number with a point.
- */
+/* The file begins with "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...". */
 bool rex_kernel_module(char *text, size_t size)
 {
     char path[PATH_MAX], line[256];
@@ -72,11 +69,25 @@ bool rex_kernel_module(char *text, size_t size)
     bool found = file != NULL && fgets(line, sizeof line, file) != NULL;
     if (file != NULL)
         fclose(file);
-    if (size > 0)
-        text[0] = '\0';
-    char *rest = NULL;
-    for (char *word = found ? strtok_r(line, " \t\n", &rest) : NULL; word != NULL;
-         word = strtok_r(NULL, " \t\n", &rest))
+    if (!found)
+        return false;
+    const char *after = strstr(line, ": ");
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(text, size, "%s", after != NULL ? after + 2 : line);
+    return true;
+}
+
+/*
+ * The version of the kernel module, "580.95.05", in TEXT: the first number with a point of what it
+ * says, "" where there is none. Whether there is a kernel module.
+ */
+static bool module_version(char *text, size_t size)
+{
+    char said[256], *rest = NULL;
+    bool found = rex_kernel_module(said, sizeof said);
+    text[0] = '\0';
+    for (char *word = found ? strtok_r(said, " \t", &rest) : NULL; word != NULL;
+         word = strtok_r(NULL, " \t", &rest))
         if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.') != NULL) {
             snprintf(text, size, "%s", word);
             break;
@@ -150,7 +161,7 @@ static bool explain_files(const struct text *text)
     in_root("/dev/nvidia[0-9]*", path);
     size_t count = glob(path, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
     bool in_order = true;
-    if (count > 0 || rex_kernel_module(version, sizeof version))
+    if (count > 0 || module_version(version, sizeof version))
         for (size_t i = 0; in_order && i < sizeof always / sizeof *always; i++) {
             in_root(always[i], path);
             in_order = check_file(text, path);
@@ -188,7 +199,7 @@ static bool explain_none(const struct text *text)
 static void explain_mismatch(const struct text *text)
 {
     char version[64];
-    if (rex_kernel_module(version, sizeof version) && *version != '\0')
+    if (module_version(version, sizeof version) && *version != '\0')
         add(text,
             "; the kernel module is %s, and libcuda.so.1 of another version: load the module anew, "
             "or restart the machine (in a "
@@ -229,7 +240,7 @@ bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t siz
 {
     const struct text text = {begin, size};
     char version[64];
-    bool module = rex_kernel_module(version, sizeof version);
+    bool module = module_version(version, sizeof version);
     switch (cause) {
     case REX_NOGPU_LIBRARY:
         if (module)

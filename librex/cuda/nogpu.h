@@ -26,7 +26,10 @@ enum rex_nogpu {
  */
 bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *text, size_t size);
 
-/* The version of the kernel module, "580.95.05", in TEXT: whether there is one. */
+/*
+ * What the kernel module says of itself, "NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...", in
+ * TEXT. Whether there is one: else TEXT is left alone.
+ */
 bool rex_kernel_module(char *text, size_t size);
 
 /* What stands in front of /dev and /proc: "", but for tests. */

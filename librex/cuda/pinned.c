@@ -2,7 +2,7 @@
  * pinned.c - pinned host memory.
  *
  * On an H100 copies from and to it run at 47 GB/s, from malloc's at 9. Where there is no GPU the
- * calls succeed on ordinary memory.
+ * calls succeed on ordinary memory. The functions are those of rex/offload.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cuda/context.h"
-#include "cuda/driver.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "cuda/context.h"
 
 struct range {
     struct range *next;
@@ -58,17 +57,45 @@ static const struct range *overlapping(uintptr_t begin, size_t size)
     return range;
 }
 
-static void put(struct range *range)
+static void push(struct range *range)
 {
     range->next = ranges;
     ranges = range;
 }
 
+/* RANGE, which is pinned, goes on the list. */
+static void add(struct range *range)
+{
+    rex_lock(&lock);
+    push(range);
+    rex_unlock(&lock);
+}
+
 /*
- * The range that begins at ADDRESS, if it is of that kind, for the caller to end; NULL if there is
- * none.
+ * RANGE goes on the list, busy, unless it overlaps another. That is before the driver is called, so
+ * that of two threads that pin one range the second is told.
  */
-static struct range *claim(const void *address, bool ours)
+static int add_unless_overlapping(struct range *range)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    const struct range *other = overlapping(range->begin, range->size);
+    if (other != NULL)
+        result = rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p overlap the %zu pinned at %p",
+                          range->size, (void *)range->begin, other->size, (void *)other->begin);
+    else {
+        range->busy = true;
+        push(range);
+    }
+    rex_unlock(&lock);
+    return result;
+}
+
+/*
+ * The range that begins at ADDRESS, if rex_pinned_alloc() made it or did not, as OURS says: busy,
+ * for the caller to end. NULL if there is none, or another thread is at work on it.
+ */
+static struct range *find_and_mark_busy(const void *address, bool ours)
 {
     rex_lock(&lock);
     struct range *range = ranges;
@@ -81,18 +108,21 @@ static struct range *claim(const void *address, bool ours)
     return range;
 }
 
-/*
- * The driver has done its work on RANGE, or failed at it: what is still pinned stays on the list.
- */
-static void settle(struct range *range, bool pinned)
+static void remove_from_list(const struct range *range)
 {
     struct range **at = &ranges;
+    while (*at != range)
+        at = &(*at)->next;
+    *at = range->next;
+}
+
+/* The driver has done its work on the busy RANGE, or failed at it: what is PINNED stays listed. */
+static void keep_or_drop(struct range *range, bool pinned)
+{
     rex_lock(&lock);
     range->busy = false;
-    while (!pinned && *at != range)
-        at = &(*at)->next;
     if (!pinned)
-        *at = range->next;
+        remove_from_list(range);
     rex_unlock(&lock);
     if (!pinned)
         free(range);
@@ -111,6 +141,55 @@ static struct range *new_range(const void *address, size_t size, bool ours)
     return range;
 }
 
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+/* CU_MEMHOSTALLOC_PORTABLE and CU_MEMHOSTREGISTER_PORTABLE: pinned for every context. */
+#define PORTABLE 0x1
+
+/*
+ * Enter a context, whichever: the first GPU's, which the caller holds. To be left with
+ * rex_context_leave(); -1 with rex_cuda_why().
+ */
+static int enter_first_context(void)
+{
+    void *context;
+    if (rex_context_retain(0, &context) != 0)
+        return -1;
+    int entered = rex_context_enter(context);
+    rex_context_drop(0);
+    return entered;
+}
+
+static int leave(int entered, int result)
+{
+    rex_context_leave(entered);
+    return result;
+}
+
+static int driver_allocate(void **memory, size_t size)
+{
+    int entered = enter_first_context();
+    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostAlloc, memory, size, PORTABLE));
+}
+
+static int driver_free(void *memory)
+{
+    int entered = enter_first_context();
+    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemFreeHost, memory));
+}
+
+static int driver_pin(void *address, size_t size)
+{
+    int entered = enter_first_context();
+    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostRegister, address, size, PORTABLE));
+}
+
+static int driver_unpin(void *address)
+{
+    int entered = enter_first_context();
+    return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostUnregister, address));
+}
+
 /* ---- memory of our own ----------------------------------------------------------------------- */
 
 static int allocate(void **memory, size_t size)
@@ -118,9 +197,9 @@ static int allocate(void **memory, size_t size)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (rex_cuda_devices() > 0) {
         rex_context_hold();
-        if (rex_cuda_host_alloc(memory, size) == 0)
+        if (driver_allocate(memory, size) == 0)
             return REX_OK;
-        rex_context_release();
+        rex_context_unhold();
         return failed("rex_pinned_alloc", size);
     }
     if (size > SIZE_MAX - page ||
@@ -129,16 +208,16 @@ static int allocate(void **memory, size_t size)
     return REX_OK;
 }
 
-static int release(const struct range *range)
+static int free_memory(const struct range *range)
 {
     void *memory = (void *)range->begin;
     if (!range->drivers)
         free(memory);
     if (!range->drivers || rex_cuda_forked()) /* what the driver gave the parent is the parent's */
         return REX_OK;
-    if (rex_cuda_host_free(memory) != 0)
+    if (driver_free(memory) != 0)
         return failed("rex_pinned_free", range->size);
-    rex_context_release();
+    rex_context_unhold();
     return REX_OK;
 }
 
@@ -159,23 +238,21 @@ void *rex_pinned_alloc(size_t size)
         return NULL;
     }
     range->begin = (uintptr_t)memory;
-    rex_lock(&lock);
-    put(range);
-    rex_unlock(&lock);
+    add(range);
     return memory;
 }
 
 int rex_pinned_free(void *memory)
 {
-    struct range *range = memory != NULL ? claim(memory, true) : NULL;
+    struct range *range = memory != NULL ? find_and_mark_busy(memory, true) : NULL;
     if (memory == NULL)
         return REX_OK;
     if (range == NULL)
         return rex_fail(REX_EINVAL,
                         "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already",
                         memory);
-    int result = release(range);
-    settle(range, result != REX_OK);
+    int result = free_memory(range);
+    keep_or_drop(range, result != REX_OK);
     return result;
 }
 
@@ -186,9 +263,9 @@ static int pin(void *address, size_t size)
     if (rex_cuda_devices() == 0)
         return REX_OK;
     rex_context_hold();
-    if (rex_cuda_host_pin(address, size) == 0)
+    if (driver_pin(address, size) == 0)
         return REX_OK;
-    rex_context_release();
+    rex_context_unhold();
     return failed("rex_pin", size);
 }
 
@@ -196,27 +273,10 @@ static int unpin(const struct range *range)
 {
     if (!range->drivers || rex_cuda_forked())
         return REX_OK;
-    if (rex_cuda_host_unpin((void *)range->begin) != 0)
+    if (driver_unpin((void *)range->begin) != 0)
         return failed("rex_unpin", range->size);
-    rex_context_release();
+    rex_context_unhold();
     return REX_OK;
-}
-
-/* Before the driver is called, so that of two threads that pin one range the second is told. */
-static int list(struct range *range)
-{
-    int result = REX_OK;
-    rex_lock(&lock);
-    const struct range *other = overlapping(range->begin, range->size);
-    if (other != NULL)
-        result = rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p overlap the %zu pinned at %p",
-                          range->size, (void *)range->begin, other->size, (void *)other->begin);
-    else {
-        range->busy = true;
-        put(range);
-    }
-    rex_unlock(&lock);
-    return result;
 }
 
 int rex_pin(void *address, size_t size)
@@ -226,22 +286,22 @@ int rex_pin(void *address, size_t size)
     if (rex_cuda_forked())
         return failed("rex_pin", size);
     struct range *range = new_range(address, size, false);
-    int result = range != NULL ? list(range) : REX_ENOMEM;
+    int result = range != NULL ? add_unless_overlapping(range) : REX_ENOMEM;
     if (result != REX_OK) {
         free(range);
         return result;
     }
     result = pin(address, size);
-    settle(range, result == REX_OK);
+    keep_or_drop(range, result == REX_OK);
     return result;
 }
 
 int rex_unpin(void *address)
 {
-    struct range *range = claim(address, false);
+    struct range *range = find_and_mark_busy(address, false);
     if (range == NULL)
         return rex_fail(REX_EINVAL, "rex_unpin: nothing that rex_pin pinned begins at %p", address);
     int result = unpin(range);
-    settle(range, result != REX_OK);
+    keep_or_drop(range, result != REX_OK);
     return result;
 }

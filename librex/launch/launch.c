@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/lost.h"
+#include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/packet.h"
 #include "launch/send.h"

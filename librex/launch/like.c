@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "cuda/lost.h"
+#include "cuda/context.h"
 #include "launch/packet.h"
 #include "omp/runtime.h"
 

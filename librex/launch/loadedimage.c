@@ -27,13 +27,13 @@ REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 
 static void discard(struct rex_queue_image *image)
 {
-    int entered = image->module != NULL ? rex_stream_enter(image->context) : -1;
+    int entered = image->module != NULL ? rex_context_enter(image->context) : -1;
     if (entered >= 0) {
         /* a graph that was destroyed may still be at work */
-        rex_cuda_record(rex_stream_driver.cuCtxSynchronize(), "cuCtxSynchronize");
-        REX_STREAM(cuModuleUnload, image->module);
-        rex_stream_leave(entered);
-        rex_cuda_context_release(image->ordinal);
+        rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
+        REX_CUDA(cuModuleUnload, image->module);
+        rex_context_leave(entered);
+        rex_context_drop(image->ordinal);
     }
     rex_view_close(&image->view);
     free(image);
@@ -94,8 +94,8 @@ static void describe(struct rex_queue_image *image, const struct rex_table *tabl
 static void *load_function(const struct rex_queue_kernel *kernel)
 {
     void *function;
-    if (REX_STREAM(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0 ||
-        (rex_stream_driver.cuFuncLoad != NULL && REX_STREAM(cuFuncLoad, function) != 0))
+    if (REX_CUDA(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0 ||
+        (rex_driver.cuFuncLoad != NULL && REX_CUDA(cuFuncLoad, function) != 0))
         return NULL;
     return function;
 }
@@ -137,11 +137,11 @@ static int load(struct rex_queue_image *image)
     if (result != REX_OK)
         return result;
     void *context;
-    if (rex_cuda_context_hold(image->ordinal, &context) != 0)
+    if (rex_context_retain(image->ordinal, &context) != 0)
         return rex_fail(REX_ECUDA, "GPU %d: %s", image->ordinal, rex_cuda_why());
-    if (REX_STREAM(cuModuleLoadData, &image->module, bytes) != 0) {
+    if (REX_CUDA(cuModuleLoadData, &image->module, bytes) != 0) {
         image->module = NULL;
-        rex_cuda_context_release(image->ordinal);
+        rex_context_drop(image->ordinal);
         return rex_fail(REX_ECUDA, "device image %s, for queues on GPU %d: %s", path,
                         image->ordinal, rex_cuda_why());
     }
@@ -234,7 +234,7 @@ void *rex_queue_global_address(struct rex_registration *registration, int64_t po
     size_t size = 0;
     if (image == NULL)
         return NULL;
-    if (REX_STREAM(cuModuleGetGlobal, &address, &size, image->module, name) != 0)
+    if (REX_CUDA(cuModuleGetGlobal, &address, &size, image->module, name) != 0)
         rex_fail(REX_ECUDA, "global \"%s\": %s", name, rex_cuda_why());
     return (void *)(uintptr_t)address;
 }

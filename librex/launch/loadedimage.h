@@ -7,7 +7,7 @@
 #define REX_INTERNAL_LOADEDIMAGE_H
 
 #include "module/registration.h"
-#include "cuda/stream.h"
+#include "cuda/context.h"
 
 struct rex_queue_kernel {
     struct rex_queue_image *image;

@@ -183,7 +183,7 @@ static int allow_dynamic_memory(struct rex_queue_kernel *kernel, uint32_t bytes)
         bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_RELAXED))
         return REX_OK;
     if (bytes > INT32_MAX ||
-        REX_STREAM(cuFuncSetAttribute, kernel->function, ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
+        REX_CUDA(cuFuncSetAttribute, kernel->function, ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
         return rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
                         kernel->name, bytes, rex_cuda_why());
     __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELAXED);

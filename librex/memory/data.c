@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "omp/forward.h"
 #include "memory/returned.h"
-#include "cuda/lost.h"
+#include "cuda/context.h"
 #include "memory/mappinghints.h"
 #include "omp/mapping.h"
 #include "memory/devicememory.h"

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "omp/forward.h"
-#include "cuda/lost.h"
+#include "cuda/context.h"
 #include "memory/mappinghints.h"
 #include "omp/mapping.h"
 #include "omp/pending.h"

@@ -9,7 +9,6 @@
  */
 #include "module/jit.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,33 +26,6 @@
 #define JIT_ERROR_LOG_BUFFER 5
 #define JIT_ERROR_LOG_BUFFER_SIZE 6
 #define JIT_INPUT_PTX 1
-
-struct linker {
-    int (*cuLinkCreate)(unsigned count, int *options, void **values, void **state);
-    int (*cuLinkAddData)(void *state, int type, void *data, size_t size, const char *name,
-                         unsigned count, int *options, void **values);
-    int (*cuLinkComplete)(void *state, void **cubin, size_t *size);
-    int (*cuLinkDestroy)(void *state);
-    int (*cuCtxPushCurrent)(void *context);
-    int (*cuCtxPopCurrent)(void **context);
-    int (*cuDriverGetVersion)(int *version);
-};
-
-static int find(struct linker *linker)
-{
-    const struct rex_cuda_function functions[] = {
-        {"cuLinkCreate_v2", "6.5", &linker->cuLinkCreate},
-        {"cuLinkAddData_v2", "6.5", &linker->cuLinkAddData},
-        {"cuLinkComplete", "5.5", &linker->cuLinkComplete},
-        {"cuLinkDestroy", "5.5", &linker->cuLinkDestroy},
-        {"cuCtxPushCurrent_v2", "4.0", &linker->cuCtxPushCurrent},
-        {"cuCtxPopCurrent_v2", "4.0", &linker->cuCtxPopCurrent},
-        {"cuDriverGetVersion", "2.2", &linker->cuDriverGetVersion},
-    };
-    return rex_cuda_find(functions, sizeof functions / sizeof *functions);
-}
-
-#define CUDA(function, ...) rex_cuda_record(linker->function(__VA_ARGS__), #function)
 
 /* ---- what the linker says -------------------------------------------------------------------- */
 
@@ -112,42 +84,42 @@ static int copy_out(const void *from, size_t size, unsigned char **cubin, size_t
     return REX_OK;
 }
 
-static int link_ptx(const struct linker *linker, const unsigned char *ptx, size_t size,
-                    const char *name, unsigned char **cubin, size_t *cubin_size)
+static int link_ptx(const unsigned char *ptx, size_t size, const char *name, unsigned char **cubin,
+                    size_t *cubin_size)
 {
     char log[2048] = "";
     int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE};
     void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}, *state = NULL, *made = NULL;
     size_t made_size = 0;
-    int result = CUDA(cuLinkCreate, 2, options, values, &state);
+    int result = REX_CUDA(cuLinkCreate, 2, options, values, &state);
     if (result != 0)
         return failed(result, log, name);
     /* The size counts the NUL. */
-    result = CUDA(cuLinkAddData, state, JIT_INPUT_PTX, (void *)(uintptr_t)ptx, size + 1, name, 0,
-                  NULL, NULL);
+    result = REX_CUDA(cuLinkAddData, state, JIT_INPUT_PTX, (void *)(uintptr_t)ptx, size + 1, name,
+                      0, NULL, NULL);
     if (result == 0)
-        result = CUDA(cuLinkComplete, state, &made, &made_size);
+        result = REX_CUDA(cuLinkComplete, state, &made, &made_size);
     result = result != 0 ? failed(result, log, name) : copy_out(made, made_size, cubin, cubin_size);
-    linker->cuLinkDestroy(state);
+    rex_driver.cuLinkDestroy(state);
     return result;
 }
 
-static int link_on(const struct linker *linker, int gpu, const unsigned char *ptx, size_t size,
-                   const char *name, unsigned char **cubin, size_t *cubin_size)
+static int no_context(int gpu, const char *name)
+{
+    return rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", name, gpu,
+                    rex_cuda_why());
+}
+
+static int link_on(int gpu, const unsigned char *ptx, size_t size, const char *name,
+                   unsigned char **cubin, size_t *cubin_size)
 {
     void *context;
-    if (rex_cuda_context_hold(gpu, &context) != 0)
-        return rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", name, gpu,
-                        rex_cuda_why());
-    int result = REX_OK;
-    if (CUDA(cuCtxPushCurrent, context) != 0)
-        result = rex_fail(REX_ECUDA, "device image %s: GPU %d, for compiling the PTX: %s", name,
-                          gpu, rex_cuda_why());
-    else {
-        result = link_ptx(linker, ptx, size, name, cubin, cubin_size);
-        linker->cuCtxPopCurrent(&context);
-    }
-    rex_cuda_context_release(gpu);
+    if (rex_context_retain(gpu, &context) != 0)
+        return no_context(gpu, name);
+    int entered = rex_context_enter(context);
+    int result = entered < 0 ? no_context(gpu, name) : link_ptx(ptx, size, name, cubin, cubin_size);
+    rex_context_leave(entered);
+    rex_context_drop(gpu);
     return result;
 }
 
@@ -157,19 +129,13 @@ static int link_on(const struct linker *linker, int gpu, const unsigned char *pt
  * What the code depends on besides the PTX: the driver, by its number and by its file,
  * libcuda.so.580.95.05.
  */
-static void name_driver(const struct linker *linker, char driver[REX_CACHE_MAKER_MAX])
+static void name_driver(char driver[REX_CACHE_MAKER_MAX])
 {
-    char path[PATH_MAX] = "";
-    Dl_info info;
-    void *address;
+    char path[PATH_MAX];
     int version = 0;
-    memcpy(&address, &linker->cuLinkComplete, sizeof address);
-    linker->cuDriverGetVersion(&version);
-    if (dladdr(address, &info) == 0 || info.dli_fname == NULL ||
-        realpath(info.dli_fname, path) == NULL)
-        path[0] = '\0';
-    const char *slash = strrchr(path, '/');
-    snprintf(driver, REX_CACHE_MAKER_MAX, "%d %.100s", version, slash != NULL ? slash + 1 : path);
+    const char *slash = rex_cuda_library(path) != NULL ? strrchr(path, '/') : NULL;
+    rex_driver.cuDriverGetVersion(&version);
+    snprintf(driver, REX_CACHE_MAKER_MAX, "%d %.100s", version, slash != NULL ? slash + 1 : "");
 }
 
 static double milliseconds_since(const struct timespec *start)
@@ -183,19 +149,18 @@ static double milliseconds_since(const struct timespec *start)
 int rex_jit(const unsigned char *ptx, size_t size, int gpu, const char *name, unsigned char **cubin,
             size_t *cubin_size, bool *held)
 {
-    struct linker linker;
     struct timespec start;
     struct rex_cache_key key = {
         .source = ptx, .source_size = size, .architecture = rex_cuda_architecture(gpu)};
-    if (find(&linker) != 0)
+    if (rex_cuda_need(REX_CUDA_LINKER) != 0)
         return rex_fail(REX_ECUDA, "device image %s is PTX: %s", name, rex_cuda_why());
-    name_driver(&linker, key.maker);
+    name_driver(key.maker);
     if (rex_cache_load(&key, name, cubin, cubin_size) == 0)
         return REX_OK;
     clock_gettime(CLOCK_MONOTONIC, &start);
     rex_context_activate(key.architecture);
     *held = true;
-    int result = link_on(&linker, gpu, ptx, size, name, cubin, cubin_size);
+    int result = link_on(gpu, ptx, size, name, cubin, cubin_size);
     if (result != REX_OK)
         return result;
     rex_log(REX_LOG_INFO, "device image %s: PTX compiled for sm_%u in %.0f ms", name,

@@ -12,7 +12,7 @@
 /*
  * Compile the PTX of SIZE bytes, behind which there is a NUL, for GPU number GPU, or take what was
  * made of it before from the cache. *CUBIN gets bytes of malloc(). *HELD gets whether the GPU's
- * context was activated for it: it is the caller's to end, with rex_context_release(). 0;
+ * context was activated for it: it is the caller's to end, with rex_context_unhold(). 0;
  * REX_EIMAGE, with what the compiler says; REX_ECUDA; REX_ENOMEM. NAME is what messages call the
  * image.
  */

@@ -22,7 +22,6 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "cuda/lost.h"
 #include "module/modules.h"
 #include "module/register.h"
 #include "omp/mapping.h"
@@ -250,7 +249,7 @@ int rex_module_fini(struct rex_module *module)
     (&registration->descriptor->given);
     rex_mapping_ended();
     if (!registration->on_host)
-        rex_context_release();
+        rex_context_unhold();
     rex_modules_unclaim(registration);
     __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);
     return REX_OK;

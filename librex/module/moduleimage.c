@@ -39,7 +39,7 @@ void rex_module_image_close(struct rex_module_image *image)
         free(image->bytes);
     image->bytes = NULL;
     if (image->holds_context)
-        rex_context_release();
+        rex_context_unhold();
     image->holds_context = false;
 }
 

@@ -41,7 +41,7 @@ static int give_to_runtime(struct rex_registration *registration,
     REX_REAL(unregister_lib)
     (&descriptor->given);
     if (image->view.kind == REX_IMAGE_CUBIN)
-        rex_context_release();
+        rex_context_unhold();
     char trouble[256];
     const char *cause = rex_runtime_doubt();
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&

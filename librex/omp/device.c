@@ -10,8 +10,7 @@
 
 #include "base/error.h"
 #include "cuda/driver.h"
-#include "cuda/lost.h"
-#include "cuda/stream.h"
+#include "cuda/context.h"
 #include "omp/runtime.h"
 #include "rex/info.h"
 
@@ -114,14 +113,14 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
         return REX_OK;
     if (rex_device_lost(number, who) != REX_OK)
         return REX_ECUDA;
-    if (rex_stream_ready() != 0)
+    if (rex_cuda_need(REX_CUDA_QUEUES) != 0)
         return rex_fail(REX_EUNSUPPORTED, "%s: %s", who, rex_cuda_why());
     rex_device_used(rex_runtime());
     void *memory = omp->alloc(sizeof *ordinal, number);
     if (memory == NULL)
         return rex_fail(REX_ENOMEM, "%s: device %d has no memory", who, number);
-    int result = REX_STREAM(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
-                            (uint64_t)(uintptr_t)memory);
+    int result = REX_CUDA(cuPointerGetAttribute, ordinal, POINTER_DEVICE_ORDINAL,
+                          (uint64_t)(uintptr_t)memory);
     omp->free(memory, number);
     if (result == REX_CUDA_INVALID_VALUE)
         *ordinal = -1; /* another plugin's device */
@@ -150,12 +149,11 @@ int rex_device_gpu(int device)
 
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size)
 {
-    void *address, *linked;
-    const struct rex_cuda_function needed = {release->driver_function, release->driver_since,
-                                             &address};
+    void *linked;
     if (rex_cuda_devices() == 0)
         return false;
-    if (release->driver_function != NULL && rex_cuda_find(&needed, 1) != 0) {
+    if (release->driver_function != NULL &&
+        !rex_cuda_exports(release->driver_function, release->driver_since)) {
         snprintf(why, size, "LLVM %d cannot use the GPU: %s", release->number, rex_cuda_why());
         return true;
     }

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
-#include "cuda/lost.h"
+#include "cuda/context.h"
 #include "omp/pending.h"
 #include "rex/queue.h"
 

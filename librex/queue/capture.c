@@ -91,12 +91,12 @@ int rex_graph_check(struct rex_graph *graph, const struct rex_work *work)
         return rex_work_check(work, graph->gpu.number);
     if (work->kind != REX_WORK_LAUNCH)
         return REX_OK;
-    int entered = rex_stream_enter(graph->gpu.context);
+    int entered = rex_context_enter(graph->gpu.context);
     int result = entered >= 0
                      ? rex_pack_launch(&graph->gpu, work->launch.module, &work->launch.description,
                                        &work->launch.map, &packed)
                      : rex_fail(REX_ECUDA, "a graph: %s", rex_cuda_why());
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
     return result;
 }
 

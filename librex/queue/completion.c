@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cuda/lost.h"
+#include "cuda/context.h"
 #include "queue/queues.h"
 
 /* ---- the end of work ------------------------------------------------------------------------- */
@@ -56,9 +56,9 @@ int rex_queue_await(struct rex_queue *queue)
     if (!queue->busy)
         return REX_OK;
     rex_unlock(&queue->lock);
-    int entered = rex_stream_enter(queue->gpu.context);
-    int result = entered < 0 ? -1 : REX_STREAM(cuStreamSynchronize, queue->stream);
-    rex_stream_leave(entered);
+    int entered = rex_context_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : REX_CUDA(cuStreamSynchronize, queue->stream);
+    rex_context_leave(entered);
     rex_lock(&queue->lock);
     if (result != 0)
         return rex_queue_lose(queue);
@@ -71,13 +71,13 @@ int rex_queue_look(struct rex_queue *queue)
 {
     if (!queue->busy)
         return 1;
-    int entered = rex_stream_enter(queue->gpu.context);
-    int result = entered < 0 ? -1 : rex_stream_driver.cuStreamQuery(queue->stream);
-    rex_stream_leave(entered);
+    int entered = rex_context_enter(queue->gpu.context);
+    int result = entered < 0 ? -1 : rex_driver.cuStreamQuery(queue->stream);
+    rex_context_leave(entered);
     if (result == REX_CUDA_NOT_READY)
         return 0;
     if (result != 0) {
-        rex_cuda_record(result, "cuStreamQuery");
+        rex_cuda_note(result, "cuStreamQuery");
         return rex_queue_lose(queue);
     }
     be_idle(queue);
@@ -129,9 +129,9 @@ static bool is_lost(struct rex_pending *pending, const char *why, struct rex_not
 {
     struct rex_queue *queue = queue_of(pending);
     rex_lock(&queue->lock);
-    int entered = rex_stream_enter(queue->gpu.context);
-    int found = entered < 0 ? -1 : rex_stream_driver.cuStreamQuery(queue->stream);
-    rex_stream_leave(entered);
+    int entered = rex_context_enter(queue->gpu.context);
+    int found = entered < 0 ? -1 : rex_driver.cuStreamQuery(queue->stream);
+    rex_context_leave(entered);
     bool lost = found != 0 && found != REX_CUDA_NOT_READY;
     if (lost) {
         rex_queue_keep_loss(queue, why);

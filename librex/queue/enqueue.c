@@ -27,10 +27,10 @@ int rex_queue_refuse_lost(const struct rex_queue *queue)
 
 int rex_queue_blame(struct rex_queue *queue, int result)
 {
-    int found = result == REX_ECUDA ? rex_stream_driver.cuStreamQuery(queue->stream) : 0;
+    int found = result == REX_ECUDA ? rex_driver.cuStreamQuery(queue->stream) : 0;
     if (found == 0 || found == REX_CUDA_NOT_READY)
         return result;
-    rex_cuda_record(found, "cuStreamQuery");
+    rex_cuda_note(found, "cuStreamQuery");
     if (queue->busy)
         return rex_queue_lose(queue);
     /* its own work is done: what failed is another queue's, which will name it */
@@ -56,13 +56,13 @@ static int put_in_stream(struct rex_queue *queue, struct rex_work *work)
     struct rex_queue_kernel *kernel = NULL;
     if (unlikely(rex_queue_refuse_lost(queue) != REX_OK))
         return REX_ECUDA;
-    int entered = rex_stream_enter(queue->gpu.context);
+    int entered = rex_context_enter(queue->gpu.context);
     if (unlikely(entered < 0))
         return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
     int result = queue->issue(&queue->gpu, queue->stream, work, &kernel);
     if (unlikely(result == REX_ECUDA))
         result = rex_queue_blame(queue, result);
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
     if (unlikely(result != REX_OK))
         return result;
     queue->busy = true;
@@ -232,11 +232,11 @@ static void *global_address(struct rex_registration *registration, int64_t posit
 {
     if (queue->waits)
         return rex_device_address(variable, queue->gpu.number);
-    int entered = rex_stream_enter(queue->gpu.context);
+    int entered = rex_context_enter(queue->gpu.context);
     void *address = entered >= 0 ? rex_queue_global_address(registration, position,
                                                             queue->gpu.ordinal, queue->gpu.context)
                                  : NULL;
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
     return address;
 }
 

@@ -28,11 +28,11 @@ int rex_event_create(struct rex_event **event)
 /* The driver's event belongs to a context, which is kept as long. */
 static void drop_driver_event(struct rex_driver_event *driver)
 {
-    int entered = driver->forks == rex_forks() ? rex_stream_enter(driver->context) : -1;
+    int entered = driver->forks == rex_forks() ? rex_context_enter(driver->context) : -1;
     if (entered >= 0) {
-        REX_STREAM(cuEventDestroy, driver->handle);
-        rex_stream_leave(entered);
-        rex_cuda_context_release(driver->ordinal);
+        REX_CUDA(cuEventDestroy, driver->handle);
+        rex_context_leave(entered);
+        rex_context_drop(driver->ordinal);
     }
     free(driver);
 }
@@ -54,15 +54,15 @@ void rex_event_destroy(struct rex_event *event)
 static int make_driver_event(struct rex_driver_event *made, const struct rex_stream_gpu *gpu)
 {
     void *context;
-    if (rex_cuda_context_hold(gpu->ordinal, &context) != 0)
+    if (rex_context_retain(gpu->ordinal, &context) != 0)
         return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
     *made = (struct rex_driver_event){.context = gpu->context,
                                       .ordinal = gpu->ordinal,
                                       .number = gpu->number,
                                       .forks = rex_forks()};
-    if (REX_STREAM(cuEventCreate, &made->handle, 0) == 0)
+    if (REX_CUDA(cuEventCreate, &made->handle, 0) == 0)
         return REX_OK;
-    rex_cuda_context_release(gpu->ordinal);
+    rex_context_drop(gpu->ordinal);
     return rex_fail(REX_ECUDA, "an event: %s", rex_cuda_why());
 }
 
@@ -94,7 +94,7 @@ int rex_event_issue_record(struct rex_event *event, struct rex_stream_gpu *gpu, 
     struct rex_driver_event *driver;
     rex_lock(&event->lock);
     int result = find_driver_event(event, gpu, &driver);
-    if (result == REX_OK && REX_STREAM(cuEventRecord, driver->handle, stream) != 0)
+    if (result == REX_OK && REX_CUDA(cuEventRecord, driver->handle, stream) != 0)
         result = rex_fail(REX_ECUDA, "rex_event_record: %s", rex_cuda_why());
     if (result == REX_OK) {
         event->state = REX_EVENT_DRIVER;
@@ -125,7 +125,7 @@ int rex_event_issue_wait(struct rex_event *event, void *stream)
     else if (event->state == REX_EVENT_NEW)
         result = never_recorded("rex_queue_wait");
     else if (event->state == REX_EVENT_DRIVER &&
-             REX_STREAM(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
+             REX_CUDA(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
         result = rex_fail(REX_ECUDA, "rex_queue_wait: %s", rex_cuda_why());
     rex_unlock(&event->lock);
     return result;
@@ -238,7 +238,7 @@ int rex_event_sync(struct rex_event *event)
     struct seen seen;
     int result = look_at(event, "rex_event_sync", &seen);
     if (result == REX_OK && seen.driver != NULL &&
-        REX_STREAM(cuEventSynchronize, seen.driver->handle) != 0)
+        REX_CUDA(cuEventSynchronize, seen.driver->handle) != 0)
         result = failed(seen.driver, "rex_event_sync");
     return result;
 }
@@ -249,9 +249,9 @@ int rex_event_done(struct rex_event *event)
     int result = look_at(event, "rex_event_done", &seen);
     if (result != REX_OK || seen.driver == NULL)
         return result == REX_OK ? 1 : result;
-    int found = rex_stream_driver.cuEventQuery(seen.driver->handle);
+    int found = rex_driver.cuEventQuery(seen.driver->handle);
     if (found != 0 && found != REX_CUDA_NOT_READY) {
-        rex_cuda_record(found, "cuEventQuery");
+        rex_cuda_note(found, "cuEventQuery");
         return failed(seen.driver, "rex_event_done");
     }
     return found == 0;
@@ -278,8 +278,8 @@ int rex_event_seconds(struct rex_event *begin, struct rex_event *end, double *se
         return rex_fail(REX_EINVAL, "rex_event_seconds: the events are of different devices");
     if (first.driver == NULL)
         *seconds = seconds_between(&first.at, &last.at);
-    else if (REX_STREAM(cuEventElapsedTime, &milliseconds, first.driver->handle,
-                        last.driver->handle) != 0)
+    else if (REX_CUDA(cuEventElapsedTime, &milliseconds, first.driver->handle,
+                      last.driver->handle) != 0)
         return failed(first.driver, "rex_event_seconds");
     else
         *seconds = milliseconds / 1000.0;

@@ -111,14 +111,14 @@ static int do_all(const struct rex_graph *graph, struct rex_queue *queue)
 
 int rex_graph_run(struct rex_queue *queue, const struct rex_graph *graph)
 {
-    return REX_STREAM(cuGraphLaunch, graph->executable, queue->stream);
+    return REX_CUDA(cuGraphLaunch, graph->executable, queue->stream);
 }
 
 static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
 {
     if (rex_queue_refuse_lost(queue) != REX_OK)
         return REX_ECUDA;
-    int entered = rex_stream_enter(graph->gpu.context), result = REX_OK;
+    int entered = rex_context_enter(graph->gpu.context), result = REX_OK;
     if (entered < 0)
         return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
     if (!graph->gpu.remember || graph->stale || rex_mapping_now() != graph->generation)
@@ -128,7 +128,7 @@ static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
             rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
     if (result == REX_ECUDA)
         result = rex_queue_blame(queue, result);
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
     if (result != REX_OK)
         return result;
     rex_queue_note_graph(queue, graph);

@@ -10,7 +10,6 @@
 #include "queue/graph.h"
 #include "omp/mapping.h"
 
-#define STREAM_NON_BLOCKING 0x1
 #define EVENT_DISABLE_TIMING 0x2
 #define CAPTURE_RELAXED \
     2 /* what other threads do, libomptarget's allocations say, does not end the capture */
@@ -37,10 +36,10 @@ static void close_capture(struct capture *capture)
 {
     for (uint32_t i = 0; i < REX_GRAPH_LANES; i++)
         if (capture->stream[i] != NULL)
-            REX_STREAM(cuStreamDestroy, capture->stream[i]);
+            REX_CUDA(cuStreamDestroy, capture->stream[i]);
     for (size_t i = 0; i < capture->events; i++)
         if (capture->event[i] != NULL)
-            REX_STREAM(cuEventDestroy, capture->event[i]);
+            REX_CUDA(cuEventDestroy, capture->event[i]);
     free(capture->event);
 }
 
@@ -52,13 +51,13 @@ static int open_capture(struct capture *capture)
     if (capture->event == NULL)
         return rex_fail_memory(capture->events * sizeof *capture->event, "a graph");
     for (size_t i = 0; i < capture->events; i++)
-        if (REX_STREAM(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING) != 0)
+        if (REX_CUDA(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING) != 0)
             return failed("an event");
     for (uint32_t i = 0; i < graph->lanes; i++)
-        if (REX_STREAM(cuStreamCreate, &capture->stream[i], STREAM_NON_BLOCKING) != 0)
+        if (REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING) != 0)
             return failed("a stream");
     capture->began[0] = true;
-    return REX_STREAM(cuStreamBeginCapture, capture->stream[0], CAPTURE_RELAXED) == 0
+    return REX_CUDA(cuStreamBeginCapture, capture->stream[0], CAPTURE_RELAXED) == 0
                ? REX_OK
                : failed("the beginning");
 }
@@ -88,8 +87,7 @@ static int note_launch(struct capture *capture, void *stream, const struct rex_q
     uint64_t id;
     void *driver_graph, *const *last = NULL;
     size_t count = 0;
-    if (REX_STREAM(cuStreamGetCaptureInfo, stream, &status, &id, &driver_graph, &last, &count) !=
-            0 ||
+    if (REX_CUDA(cuStreamGetCaptureInfo, stream, &status, &id, &driver_graph, &last, &count) != 0 ||
         count != 1)
         return failed("a launch");
     graph->node[launch] = last[0];
@@ -101,9 +99,9 @@ static int capture_event(struct capture *capture, const struct rex_work *work)
 {
     void *stream = capture->stream[work->lane], *event = capture->event[work->event.point];
     if (work->kind == REX_WORK_RECORD)
-        return REX_STREAM(cuEventRecord, event, stream) == 0 ? REX_OK : failed("an event");
+        return REX_CUDA(cuEventRecord, event, stream) == 0 ? REX_OK : failed("an event");
     capture->began[work->lane] = true;
-    return REX_STREAM(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : failed("a wait");
+    return REX_CUDA(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : failed("a wait");
 }
 
 static int capture_work(struct capture *capture, const struct rex_work *work, size_t *launch)
@@ -122,8 +120,8 @@ static int join_lanes(struct capture *capture)
 {
     for (uint32_t i = 1; i < capture->graph->lanes; i++) {
         void *end = capture->event[capture->graph->points + i];
-        if (capture->began[i] && (REX_STREAM(cuEventRecord, end, capture->stream[i]) != 0 ||
-                                  REX_STREAM(cuStreamWaitEvent, capture->stream[0], end, 0) != 0))
+        if (capture->began[i] && (REX_CUDA(cuEventRecord, end, capture->stream[i]) != 0 ||
+                                  REX_CUDA(cuStreamWaitEvent, capture->stream[0], end, 0) != 0))
             return failed("the end");
     }
     return REX_OK;
@@ -139,7 +137,7 @@ static int capture_all(struct capture *capture)
         result = capture_work(capture, &capture->graph->work[i], &launch);
     if (result == REX_OK)
         result = join_lanes(capture);
-    if (REX_STREAM(cuStreamEndCapture, capture->stream[0], &capture->made) != 0 && result == REX_OK)
+    if (REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->made) != 0 && result == REX_OK)
         result = failed("the end");
     return result;
 }
@@ -161,24 +159,24 @@ static void release_images(struct rex_queue_image **image, size_t images)
 static int put_together(struct rex_graph *graph, void *made, void *stream)
 {
     void *context;
-    if (rex_cuda_context_hold(graph->gpu.ordinal, &context) != 0)
+    if (rex_context_retain(graph->gpu.ordinal, &context) != 0)
         return failed("the context");
-    if (REX_STREAM(cuGraphInstantiate, &graph->executable, made, 0) != 0)
+    if (REX_CUDA(cuGraphInstantiate, &graph->executable, made, 0) != 0)
         graph->executable = NULL;
-    else if (REX_STREAM(cuGraphUpload, graph->executable, stream) == 0)
+    else if (REX_CUDA(cuGraphUpload, graph->executable, stream) == 0)
         return REX_OK;
     int result = failed("the nodes");
     if (graph->executable != NULL)
-        REX_STREAM(cuGraphExecDestroy, graph->executable);
+        REX_CUDA(cuGraphExecDestroy, graph->executable);
     graph->executable = NULL;
-    rex_cuda_context_release(graph->gpu.ordinal);
+    rex_context_drop(graph->gpu.ordinal);
     return result;
 }
 
 static int capture_and_put_together(struct rex_graph *graph)
 {
     struct capture capture = {.graph = graph};
-    int entered = rex_stream_enter(graph->gpu.context);
+    int entered = rex_context_enter(graph->gpu.context);
     if (entered < 0)
         return failed("the context");
     int result = capture_all(&capture);
@@ -188,22 +186,22 @@ static int capture_and_put_together(struct rex_graph *graph)
     if (result == REX_OK)
         graph->graph = capture.made;
     else if (capture.made != NULL)
-        REX_STREAM(cuGraphDestroy, capture.made);
-    rex_stream_leave(entered);
+        REX_CUDA(cuGraphDestroy, capture.made);
+    rex_context_leave(entered);
     return result;
 }
 
 static void discard(struct rex_graph *graph)
 {
     int entered = graph->executable != NULL && graph->forks == rex_forks()
-                      ? rex_stream_enter(graph->gpu.context)
+                      ? rex_context_enter(graph->gpu.context)
                       : -1;
     if (entered >= 0) {
-        REX_STREAM(cuGraphExecDestroy, graph->executable);
-        REX_STREAM(cuGraphDestroy, graph->graph);
-        rex_stream_leave(entered);
+        REX_CUDA(cuGraphExecDestroy, graph->executable);
+        REX_CUDA(cuGraphDestroy, graph->graph);
+        rex_context_leave(entered);
         release_images(graph->image, graph->images);
-        rex_cuda_context_release(graph->gpu.ordinal);
+        rex_context_drop(graph->gpu.ordinal);
     }
     free(graph->node);
 }
@@ -261,23 +259,23 @@ int rex_graph_refresh(struct rex_graph *graph)
 int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_work *work)
 {
     struct rex_packed packed;
-    int entered = rex_stream_enter(graph->gpu.context);
+    int entered = rex_context_enter(graph->gpu.context);
     int result = entered >= 0
                      ? rex_pack_launch(&graph->gpu, work->launch.module, &work->launch.description,
                                        &work->launch.map, &packed)
                      : failed("the context");
     if (result == REX_OK) {
-        struct rex_cuda_node node = {packed.kernel->function,
-                                     {packed.grid[0], packed.grid[1], packed.grid[2]},
-                                     {packed.block[0], packed.block[1], packed.block[2]},
-                                     packed.dynamic_memory,
-                                     graph->gpu.address,
-                                     NULL};
-        if (REX_STREAM(cuGraphExecKernelNodeSetParams, graph->executable, graph->node[number],
-                       &node) != 0)
+        struct rex_cuda_kernel_node node = {packed.kernel->function,
+                                            {packed.grid[0], packed.grid[1], packed.grid[2]},
+                                            {packed.block[0], packed.block[1], packed.block[2]},
+                                            packed.dynamic_memory,
+                                            graph->gpu.address,
+                                            NULL};
+        if (REX_CUDA(cuGraphExecKernelNodeSetParams, graph->executable, graph->node[number],
+                     &node) != 0)
             result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
                               rex_cuda_why());
     }
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
     return result;
 }

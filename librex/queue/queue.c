@@ -31,8 +31,6 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-#define STREAM_NON_BLOCKING 0x1
-
 static int failed(const struct rex_queue *queue)
 {
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
@@ -42,17 +40,18 @@ static int failed(const struct rex_queue *queue)
 static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *module)
 {
     queue->gpu.ordinal = ordinal;
-    if (rex_cuda_context_hold(ordinal, &queue->gpu.context) != 0)
+    if (rex_context_retain(ordinal, &queue->gpu.context) != 0)
         return failed(queue);
-    int entered = rex_stream_enter(queue->gpu.context);
+    int entered = rex_context_enter(queue->gpu.context);
     int result = entered < 0 ? failed(queue)
                              : rex_queue_image_prepare(rex_registration_of(module), ordinal,
                                                        queue->gpu.context);
-    if (result == REX_OK && REX_STREAM(cuStreamCreate, &queue->stream, STREAM_NON_BLOCKING) != 0)
+    if (result == REX_OK &&
+        REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
         result = failed(queue);
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
     if (result != REX_OK)
-        rex_cuda_context_release(ordinal);
+        rex_context_drop(ordinal);
     return result;
 }
 
@@ -140,11 +139,11 @@ int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue,
 
 static void close_stream(struct rex_queue *queue)
 {
-    int entered = rex_stream_enter(queue->gpu.context);
+    int entered = rex_context_enter(queue->gpu.context);
     rex_queue_trace_end(queue);
-    REX_STREAM(cuStreamDestroy, queue->stream);
-    rex_stream_leave(entered);
-    rex_cuda_context_release(queue->gpu.ordinal);
+    REX_CUDA(cuStreamDestroy, queue->stream);
+    rex_context_leave(entered);
+    rex_context_drop(queue->gpu.ordinal);
 }
 
 static int recorded_to(const struct rex_queue *queue, const char *call)

@@ -144,10 +144,10 @@ void rex_queue_trace(struct rex_queue *queue)
     queue->issue = issue;
     queue->perform = perform;
     queue->run = run;
-    int entered = queue->waits ? -1 : rex_stream_enter(queue->gpu.context);
+    int entered = queue->waits ? -1 : rex_context_enter(queue->gpu.context);
     if (entered >= 0)
         rex_timed_anchor(queue);
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
 }
 
 /* ---- when the work was done, on a GPU -------------------------------------------------------- */
@@ -158,7 +158,7 @@ void rex_queue_trace(struct rex_queue *queue)
 /* What fails here fails the trace and nothing else: no message of its own, no result. */
 static bool event(void **made)
 {
-    if (*made == NULL && rex_stream_driver.cuEventCreate(made, 0) != 0)
+    if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
         *made = NULL;
     return *made != NULL;
 }
@@ -167,8 +167,8 @@ void rex_timed_anchor(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
     trace->blind = trace->blind || !event(&trace->base) ||
-                   rex_stream_driver.cuEventRecord(trace->base, queue->stream) != 0 ||
-                   rex_stream_driver.cuEventSynchronize(trace->base) != 0;
+                   rex_driver.cuEventRecord(trace->base, queue->stream) != 0 ||
+                   rex_driver.cuEventSynchronize(trace->base) != 0;
     trace->base_at = trace->anchored = rex_trace_clock();
 }
 
@@ -178,7 +178,7 @@ void rex_timed_anchor(struct rex_queue *queue)
 static bool between(void *begin, void *end, uint64_t *nanoseconds)
 {
     float milliseconds = 0;
-    if (rex_stream_driver.cuEventElapsedTime(&milliseconds, begin, end) != 0)
+    if (rex_driver.cuEventElapsedTime(&milliseconds, begin, end) != 0)
         return false;
     *nanoseconds = milliseconds > 0 ? (uint64_t)((double)milliseconds * 1e6) : 0;
     return true;
@@ -218,10 +218,10 @@ static void make_room(struct rex_queue_trace *trace)
 {
     if (trace->count < REX_TIMED_MOST)
         return;
-    rex_stream_driver.cuEventSynchronize(trace->ring[trace->first].end);
+    rex_driver.cuEventSynchronize(trace->ring[trace->first].end);
     do
         write_oldest(trace);
-    while (trace->count > 0 && rex_stream_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
+    while (trace->count > 0 && rex_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
 }
 
 struct rex_timed *rex_timed_begin(struct rex_queue *queue)
@@ -232,32 +232,32 @@ struct rex_timed *rex_timed_begin(struct rex_queue *queue)
     make_room(trace);
     struct rex_timed *timed = &trace->ring[(trace->first + trace->count) % REX_TIMED_MOST];
     if (trace->blind || !event(&timed->begin) || !event(&timed->end) ||
-        rex_stream_driver.cuEventRecord(timed->begin, queue->stream) != 0)
+        rex_driver.cuEventRecord(timed->begin, queue->stream) != 0)
         return NULL;
     return timed;
 }
 
 void rex_timed_end(struct rex_queue *queue, struct rex_timed *timed)
 {
-    if (rex_stream_driver.cuEventRecord(timed->end, queue->stream) == 0)
+    if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
         queue->trace->count++;
 }
 
 void rex_queue_trace_idle(struct rex_queue *queue)
 {
     int entered =
-        queue->waits || queue->trace->count == 0 ? -1 : rex_stream_enter(queue->gpu.context);
+        queue->waits || queue->trace->count == 0 ? -1 : rex_context_enter(queue->gpu.context);
     if (entered < 0)
         return;
     while (queue->trace->count > 0)
         write_oldest(queue->trace);
-    rex_stream_leave(entered);
+    rex_context_leave(entered);
 }
 
 static void destroy(void *made)
 {
     if (made != NULL)
-        rex_stream_driver.cuEventDestroy(made);
+        rex_driver.cuEventDestroy(made);
 }
 
 void rex_queue_trace_end(struct rex_queue *queue)

@@ -41,9 +41,9 @@ static int issue_launch(struct rex_stream_gpu *gpu, void *stream, const struct r
         *kernel = packed.kernel;
     if (rex_rows_wanted())
         log_launch(gpu, work, &packed);
-    if (REX_STREAM(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1],
-                   packed.grid[2], packed.block[0], packed.block[1], packed.block[2],
-                   packed.dynamic_memory, stream, gpu->address, NULL) == 0)
+    if (REX_CUDA(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1],
+                 packed.grid[2], packed.block[0], packed.block[1], packed.block[2],
+                 packed.dynamic_memory, stream, gpu->address, NULL) == 0)
         return REX_OK;
     return rex_fail(REX_ECUDA,
                     "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
@@ -80,10 +80,10 @@ static int issue_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex
     if (result != REX_OK || work->copy.size == 0)
         return result;
     if (work->kind == REX_WORK_COPY_TO)
-        return REX_STREAM(cuMemcpyHtoDAsync, device, work->copy.host, work->copy.size, stream) == 0
+        return REX_CUDA(cuMemcpyHtoDAsync, device, work->copy.host, work->copy.size, stream) == 0
                    ? REX_OK
                    : failed("a copy to the device");
-    return REX_STREAM(cuMemcpyDtoHAsync, work->copy.host, device, work->copy.size, stream) == 0
+    return REX_CUDA(cuMemcpyDtoHAsync, work->copy.host, device, work->copy.size, stream) == 0
                ? REX_OK
                : failed("a copy from the device");
 }
@@ -96,16 +96,16 @@ static int issue_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex
     size_t count = work->fill.size / work->fill.width;
     int result = count == 0 ? 0
                  : work->fill.width == 1
-                     ? REX_STREAM(cuMemsetD8Async, to, (unsigned char)value, count, stream)
+                     ? REX_CUDA(cuMemsetD8Async, to, (unsigned char)value, count, stream)
                  : work->fill.width == 2
-                     ? REX_STREAM(cuMemsetD16Async, to, (unsigned short)value, count, stream)
-                     : REX_STREAM(cuMemsetD32Async, to, value, count, stream);
+                     ? REX_CUDA(cuMemsetD16Async, to, (unsigned short)value, count, stream)
+                     : REX_CUDA(cuMemsetD32Async, to, value, count, stream);
     return result == 0 ? REX_OK : failed("a fill");
 }
 
 static int issue_call(void *stream, const struct rex_work *work)
 {
-    return REX_STREAM(cuLaunchHostFunc, stream, work->call.function, work->call.argument) == 0
+    return REX_CUDA(cuLaunchHostFunc, stream, work->call.function, work->call.argument) == 0
                ? REX_OK
                : failed("a call from a queue");
 }

@@ -15,6 +15,7 @@
 #include "top/adaptations.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
+#include "cuda/nogpu.h"
 #include "omp/device.h"
 #include "base/error.h"
 #include "omp/openmp.h"
@@ -145,26 +146,12 @@ static void searched(const struct to *to)
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-/* The first line says what the kernel has: "NVRM version: ... 580.95.05 ...". */
-static void kernel_module(const struct to *to)
-{
-    char line[256];
-    FILE *file = fopen("/proc/driver/nvidia/version", "re");
-    if (file == NULL)
-        return;
-    if (fgets(line, sizeof line, file) != NULL) {
-        const char *after = strstr(line, ": ");
-        line[strcspn(line, "\n")] = '\0';
-        say(to, "driver", "kernel module", after != NULL ? after + 2 : line);
-    }
-    fclose(file);
-}
-
 static void driver(const struct to *to)
 {
     struct rex_gpu gpu;
     char text[REX_MESSAGE_MAX], path[PATH_MAX];
-    kernel_module(to);
+    if (rex_kernel_module(text, sizeof text))
+        say(to, "driver", "kernel module", text);
     if (rex_cuda_library(path) != NULL)
         say(to, "driver", "file", path);
     if (rex_cuda_devices() == 0) {

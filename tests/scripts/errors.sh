@@ -59,7 +59,7 @@ def documented():
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 MACROS = {}  # of messages that several files share
-sources = {path: read(path) for path in sorted(glob.glob("librex/*/*.[ch]"))}
+sources = {path: read(path).replace("\\\n", " ") for path in sorted(glob.glob("librex/*/*.[ch]"))}
 for text in sources.values():
     for name, value in re.findall(r'#define ([A-Z]\w+) ((?:%s[ \t]*)+)\n' % STRING, text):
         MACROS[name] = value

@@ -197,8 +197,9 @@ static void not_entered(const void *context)
     void *theirs, *current = NULL;
     (void)context;
     use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
     rex_configure(REX_OPTION_CACHE, "off");
-    CHECK_EQUAL(rex_cuda_context_hold(0, &theirs), 0);
+    CHECK_EQUAL(rex_context_retain(1, &theirs), 0);
     CHECK_EQUAL(function_of_driver("cuCtxPushCurrent_v2")(theirs), 0);
     setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:800:0", 1);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
@@ -256,7 +257,7 @@ static void compiled(const void *context)
     rex_context_activate(90);
     rex_module_image_close(&image);
     CHECK_EQUAL(context_users(), 1);
-    rex_context_release();
+    rex_context_unhold();
     CHECK_EQUAL(context_users(), 0);
 }
 
