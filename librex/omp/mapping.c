@@ -126,7 +126,7 @@ int rex_pending_unload(const struct rex_registration *registration, bool last)
     return result == REX_OK ? rex_any_device_lost(what) : result;
 }
 
-bool rex_pending_ask(int number, const char *why, struct rex_noted *noted)
+bool rex_pending_ask(int number, const char *why, struct rex_kernel_list *noted)
 {
     bool lost = false;
     rex_lock(&lock);

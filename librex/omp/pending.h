@@ -11,7 +11,7 @@
 
 #include "rex/map.h"
 
-struct rex_noted;
+struct rex_kernel_list;
 struct rex_registration;
 
 /*
@@ -33,7 +33,7 @@ struct rex_pending {
      * A call of the driver failed elsewhere, with WHY: is the device lost? That is kept then, and
      * NOTED gets the unfinished kernels.
      */
-    bool (*is_lost)(struct rex_pending *pending, const char *why, struct rex_noted *noted);
+    bool (*is_lost)(struct rex_pending *pending, const char *why, struct rex_kernel_list *noted);
 };
 
 void rex_pending_add(struct rex_pending *pending);
@@ -49,7 +49,7 @@ int rex_pending_unmap(const struct rex_map *map, int number, const char *what);
 int rex_pending_unload(const struct rex_registration *registration, bool last);
 
 /* All of those on device NUMBER are asked whether it is lost. */
-bool rex_pending_ask(int number, const char *why, struct rex_noted *noted);
+bool rex_pending_ask(int number, const char *why, struct rex_kernel_list *noted);
 
 /*
  * Wait for all unfinished work on device NUMBER that may use MAP's rows (NULL: anything), with a

@@ -1,19 +1,23 @@
 /*
- * capture.c - work on its way into a graph, and the queues that take part.
+ * capture.c - commands on their way into a graph, and the queues that take part.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "queue/capture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "queue/graph.h"
 #include "base/log.h"
+#include "cuda/context.h"
+#include "queue/event.h"
+#include "queue/hostqueue.h"
 
-/* of the list, and of which queues a recording has */
+/* of the list, and of which queues take part */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_graph *recorded; /* one word is written to change the list */
+static struct rex_graph *captured; /* graphs; one word is written to change the list */
 
 static void renew_in_child(void)
 {
@@ -29,17 +33,17 @@ static int grow(struct rex_graph *graph)
     size_t room = graph->room > 0 ? 2 * graph->room : 64;
     if (graph->count < graph->room)
         return REX_OK;
-    struct rex_work *work = reallocarray(graph->work, room, sizeof *work);
-    if (work != NULL)
-        graph->work = work;
+    struct rex_command *command = reallocarray(graph->command, room, sizeof *command);
+    if (command != NULL)
+        graph->command = command;
     void **owned = reallocarray(graph->owned, room, sizeof *owned);
     if (owned != NULL)
         graph->owned = owned;
     size_t *launch = reallocarray(graph->launch, room, sizeof *launch);
     if (launch != NULL)
         graph->launch = launch;
-    if (work == NULL || owned == NULL || launch == NULL)
-        return rex_fail_memory(room * sizeof *work, "a graph");
+    if (command == NULL || owned == NULL || launch == NULL)
+        return rex_fail_memory(room * sizeof *command, "a graph");
     graph->room = room;
     return REX_OK;
 }
@@ -54,9 +58,9 @@ static size_t size_of_values(const struct rex_map *map)
     return size;
 }
 
-void *rex_graph_own_map(struct rex_work *work)
+void *rex_capture_own_map(struct rex_command *command)
 {
-    struct rex_map *map = &work->launch.map;
+    struct rex_map *map = &command->launch.map;
     size_t rows = (size_t)map->count, columns = rows * (2 * sizeof(void *) + 2 * sizeof(int64_t));
     char *memory = malloc((columns + 15) / 16 * 16 + size_of_values(map) + 16),
          *values = memory + (columns + 15) / 16 * 16;
@@ -82,57 +86,57 @@ void *rex_graph_own_map(struct rex_work *work)
     return memory;
 }
 
-/* ---- one piece of work ----------------------------------------------------------------------- */
+/* ---- one command ----------------------------------------------------------------------------- */
 
-int rex_graph_check(struct rex_graph *graph, const struct rex_work *work)
+int rex_capture_check(struct rex_graph *graph, const struct rex_command *command)
 {
     struct rex_packed packed;
-    if (graph->waits)
-        return rex_work_check(work, graph->gpu.number);
-    if (work->kind != REX_WORK_LAUNCH)
+    if (graph->immediate)
+        return rex_command_check(command, graph->gpu.number);
+    if (command->kind != REX_COMMAND_LAUNCH)
         return REX_OK;
     int entered = rex_context_enter(graph->gpu.context);
     int result = entered >= 0
-                     ? rex_pack_launch(&graph->gpu, work->launch.module, &work->launch.description,
-                                       &work->launch.map, &packed)
+                     ? rex_pack_launch(&graph->gpu, command->launch.module,
+                                       &command->launch.description, &command->launch.map, &packed)
                      : rex_fail(REX_ECUDA, "a graph: %s", rex_cuda_why());
     rex_context_leave(entered);
     return result;
 }
 
-static int append(struct rex_graph *graph, const struct rex_work *work, uint32_t lane)
+static int append(struct rex_graph *graph, const struct rex_command *command, uint32_t lane)
 {
-    struct rex_work own = *work;
+    struct rex_command own = *command;
     void *memory = NULL;
     int result = grow(graph);
-    if (result == REX_OK && work->kind == REX_WORK_LAUNCH &&
-        (memory = rex_graph_own_map(&own)) == NULL)
-        result = rex_fail_memory((size_t)work->launch.map.count * 32, "a launch in a graph");
+    if (result == REX_OK && command->kind == REX_COMMAND_LAUNCH &&
+        (memory = rex_capture_own_map(&own)) == NULL)
+        result = rex_fail_memory((size_t)command->launch.map.count * 32, "a launch in a graph");
     if (result != REX_OK)
         return result;
     own.lane = lane;
-    if (work->kind == REX_WORK_LAUNCH)
+    if (command->kind == REX_COMMAND_LAUNCH)
         graph->launch[graph->launches++] = graph->count;
-    graph->work[graph->count] = own;
+    graph->command[graph->count] = own;
     graph->owned[graph->count++] = memory;
     return REX_OK;
 }
 
-int rex_graph_add(struct rex_graph *graph, const struct rex_work *work, uint32_t lane)
+int rex_capture_add(struct rex_graph *graph, const struct rex_command *command, uint32_t lane)
 {
     rex_lock(&graph->lock);
-    int result = rex_graph_check(graph, work);
+    int result = rex_capture_check(graph, command);
     if (result == REX_OK)
-        result = append(graph, work, lane);
+        result = append(graph, command, lane);
     rex_unlock(&graph->lock);
     return result;
 }
 
-int rex_graph_record(struct rex_graph *graph, struct rex_event *event, uint32_t lane)
+int rex_capture_record(struct rex_graph *graph, struct rex_event *event, uint32_t lane)
 {
     rex_lock(&graph->lock);
-    struct rex_work work = {.kind = REX_WORK_RECORD, .event = {NULL, graph->points}};
-    int result = append(graph, &work, lane);
+    struct rex_command command = {.kind = REX_COMMAND_RECORD, .event = {NULL, graph->points}};
+    int result = append(graph, &command, lane);
     if (result == REX_OK) {
         rex_lock(&event->lock);
         event->state = REX_EVENT_GRAPH;
@@ -145,11 +149,11 @@ int rex_graph_record(struct rex_graph *graph, struct rex_event *event, uint32_t 
 }
 
 /*
- * The graph in which EVENT was recorded, if it is still being recorded; under the lock of the list.
+ * The graph in which EVENT was recorded, if it is still being captured; under the lock of the list.
  */
 static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
 {
-    struct rex_graph *graph = recorded;
+    struct rex_graph *graph = captured;
     rex_lock(&event->lock);
     while (graph != NULL && (event->state != REX_EVENT_GRAPH || graph->number != event->graph))
         graph = graph->next;
@@ -158,10 +162,10 @@ static struct rex_graph *graph_of(struct rex_event *event, uint32_t *point)
     return graph;
 }
 
-/* QUEUE takes part in the recording of GRAPH; under the lock of the list. */
+/* QUEUE takes part in the capture of GRAPH; under the lock of the list. */
 static int join(struct rex_queue *queue, struct rex_graph *graph)
 {
-    if (queue->recording == graph)
+    if (queue->capture == graph)
         return REX_OK;
     if (queue->gpu.number != graph->gpu.number)
         return rex_fail(REX_EINVAL,
@@ -172,25 +176,25 @@ static int join(struct rex_queue *queue, struct rex_graph *graph)
                         REX_GRAPH_LANES);
     graph->queue[graph->lanes] = queue;
     queue->lane = graph->lanes++;
-    queue->recording = graph;
+    queue->capture = graph;
     return REX_OK;
 }
 
-int rex_graph_wait(struct rex_queue *queue, struct rex_event *event, int *result)
+bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *result)
 {
     uint32_t point = 0;
     rex_lock(&lock);
     struct rex_graph *graph = graph_of(event, &point);
-    if (queue->recording != NULL && queue->recording != graph)
+    if (queue->capture != NULL && queue->capture != graph)
         *result = rex_fail(REX_EINVAL,
                            "rex_queue_wait: queue \"%s\" is being recorded to, and the event was "
                            "not recorded in the same "
                            "graph",
                            queue->name);
     else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {
-        struct rex_work work = {.kind = REX_WORK_WAIT, .event = {NULL, point}};
+        struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {NULL, point}};
         rex_lock(&graph->lock);
-        *result = append(graph, &work, queue->lane);
+        *result = append(graph, &command, queue->lane);
         rex_unlock(&graph->lock);
     }
     rex_unlock(&lock);
@@ -199,14 +203,14 @@ int rex_graph_wait(struct rex_queue *queue, struct rex_event *event, int *result
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-void rex_recording_begin(struct rex_graph *graph, struct rex_queue *queue)
+void rex_capture_begin(struct rex_graph *graph, struct rex_queue *queue)
 {
     rex_lock(&lock);
     graph->queue[0] = queue;
     graph->lanes = 1;
-    graph->next = recorded;
-    __atomic_store_n(&recorded, graph, __ATOMIC_RELEASE);
-    queue->recording = graph;
+    graph->next = captured;
+    __atomic_store_n(&captured, graph, __ATOMIC_RELEASE);
+    queue->capture = graph;
     queue->lane = 0;
     rex_unlock(&lock);
 }
@@ -215,19 +219,19 @@ void rex_recording_begin(struct rex_graph *graph, struct rex_queue *queue)
 static void leave_list(struct rex_graph *graph)
 {
     rex_lock(&lock);
-    struct rex_graph **at = &recorded;
+    struct rex_graph **at = &captured;
     while (*at != graph)
         at = &(*at)->next;
     *at = graph->next;
     rex_unlock(&lock);
 }
 
-void rex_recording_end(struct rex_graph *graph)
+void rex_capture_end(struct rex_graph *graph)
 {
     leave_list(graph);
     for (uint32_t i = 1; i < graph->lanes; i++) {
         rex_lock(&graph->queue[i]->lock);
-        graph->queue[i]->recording = NULL;
+        graph->queue[i]->capture = NULL;
         rex_unlock(&graph->queue[i]->lock);
     }
 }

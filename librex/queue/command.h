@@ -1,5 +1,5 @@
 /*
- * command.h - what is put in a queue.
+ * command.h - one thing that is put in a queue or recorded in a graph.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,19 +9,19 @@
 #include "launch/pack.h"
 #include "rex/queue.h"
 
-enum rex_work_kind {
-    REX_WORK_LAUNCH,
-    REX_WORK_COPY_TO,
-    REX_WORK_COPY_FROM,
-    REX_WORK_FILL,
-    REX_WORK_CALL,
-    REX_WORK_RECORD,
-    REX_WORK_WAIT
+enum rex_command_kind {
+    REX_COMMAND_LAUNCH,
+    REX_COMMAND_COPY_TO,
+    REX_COMMAND_COPY_FROM,
+    REX_COMMAND_FILL,
+    REX_COMMAND_CALL,
+    REX_COMMAND_RECORD,
+    REX_COMMAND_WAIT
 };
 
-/* One thing to do. What it points to is the caller's, or, in a graph, the graph's. */
-struct rex_work {
-    enum rex_work_kind kind;
+/* What it points to is the caller's, or, in a graph, the graph's. */
+struct rex_command {
+    enum rex_command_kind kind;
     uint32_t lane; /* in a graph: which of its queues does it */
     union {
         struct {
@@ -44,23 +44,10 @@ struct rex_work {
             void *argument;
         } call;
         struct {
-            struct rex_event *event;
-            uint32_t point; /* in a graph: number of the recording */
+            struct rex_event *event; /* NULL in a graph */
+            uint32_t point;          /* in a graph: which of the events recorded there */
         } event;
     };
 };
-
-/*
- * Put WORK in a stream of the driver. The context is current. 0 or an error; KERNEL (NULL: not
- * wanted) receives what was launched.
- */
-int rex_work_issue(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
-                   struct rex_queue_kernel **kernel);
-
-/* Do WORK now, on device NUMBER, by libomptarget. 0 or an error. */
-int rex_work_do(int number, const struct rex_work *work);
-
-/* Whether libomptarget could do WORK on device NUMBER: 0 or an error. */
-int rex_work_check(const struct rex_work *work, int number);
 
 #endif

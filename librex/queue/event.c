@@ -1,5 +1,5 @@
 /*
- * event.c - places in queues.
+ * event.c - events: places in queues.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,9 +9,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "queue/graph.h"
+#include "base/fork.h"
 #include "base/log.h"
-#include "queue/queues.h"
+#include "cuda/context.h"
+#include "omp/pending.h"
+#include "queue/queuestate.h"
 
 int rex_event_create(struct rex_event **event)
 {
@@ -89,7 +91,7 @@ static int find_driver_event(struct rex_event *event, const struct rex_stream_gp
     return REX_OK;
 }
 
-int rex_event_issue_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream)
+int rex_event_submit_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream)
 {
     struct rex_driver_event *driver;
     rex_lock(&event->lock);
@@ -116,7 +118,7 @@ static int recorded_in_graph(void)
         "rex_queue_wait: the event was recorded in a graph, which is no longer recorded");
 }
 
-int rex_event_issue_wait(struct rex_event *event, void *stream)
+int rex_event_submit_wait(struct rex_event *event, void *stream)
 {
     int result = REX_OK;
     rex_lock(&event->lock);
@@ -131,31 +133,15 @@ int rex_event_issue_wait(struct rex_event *event, void *stream)
     return result;
 }
 
-/* ---- record and wait ------------------------------------------------------------------------- */
+/* ---- on a device that does everything at once -------------------------------------------------
+ */
 
-static void record_time(struct rex_event *event)
+void rex_event_record_time(struct rex_event *event)
 {
     rex_lock(&event->lock);
     clock_gettime(CLOCK_MONOTONIC, &event->at);
     event->state = REX_EVENT_TIMED;
     rex_unlock(&event->lock);
-}
-
-int rex_event_record(struct rex_event *event, struct rex_queue *queue)
-{
-    int result = event != NULL ? rex_queue_enter(queue, "rex_event_record")
-                               : rex_fail(REX_EINVAL, "rex_event_record: the event is NULL");
-    if (result != REX_OK)
-        return result;
-    struct rex_work work = {.kind = REX_WORK_RECORD, .event = {.event = event}};
-    if (queue->recording != NULL)
-        result = rex_graph_record(queue->recording, event, queue->lane);
-    else if (queue->waits)
-        record_time(event);
-    else
-        result = rex_queue_put(queue, &work);
-    rex_unlock(&queue->lock);
-    return result;
 }
 
 /* What an event stands for, as it was when somebody looked. */
@@ -174,8 +160,7 @@ static struct seen see(struct rex_event *event)
     return seen;
 }
 
-/* A device that does everything at once has nothing to wait with, but the calling thread. */
-static int wait_at_once(struct rex_event *event)
+int rex_event_wait_at_once(struct rex_event *event)
 {
     switch (see(event).state) {
     case REX_EVENT_NEW: return never_recorded("rex_queue_wait");
@@ -183,20 +168,6 @@ static int wait_at_once(struct rex_event *event)
     case REX_EVENT_DRIVER: return rex_event_sync(event);
     default: return REX_OK;
     }
-}
-
-int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
-{
-    int result = event != NULL ? rex_queue_enter(queue, "rex_queue_wait")
-                               : rex_fail(REX_EINVAL, "rex_queue_wait: the event is NULL");
-    if (result != REX_OK)
-        return result;
-    struct rex_work work = {.kind = REX_WORK_WAIT, .event = {.event = event}};
-    int joined = rex_graph_wait(queue, event, &result);
-    if (result == REX_OK && !joined)
-        result = queue->waits ? wait_at_once(event) : rex_queue_put(queue, &work);
-    rex_unlock(&queue->lock);
-    return result;
 }
 
 /* ---- the calling thread ---------------------------------------------------------------------- */
@@ -224,12 +195,12 @@ static int look_at(struct rex_event *event, const char *call, struct seen *seen)
  */
 static int failed(const struct rex_driver_event *driver, const char *call)
 {
-    struct rex_noted noted = {.count = 0};
-    char why[256], kernels[REX_NOTED_TEXT];
+    struct rex_kernel_list list = {.count = 0};
+    char why[256], kernels[REX_KERNEL_LIST_TEXT];
     snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues make calls of their own */
-    if (!rex_pending_ask(driver->number, why, &noted))
+    if (!rex_pending_ask(driver->number, why, &list))
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
-    rex_noted_list(&noted, kernels);
+    rex_kernel_list_text(&list, kernels);
     return rex_fail(REX_ECUDA, "%s: %s; launched since the last wait: %s", call, why, kernels);
 }
 

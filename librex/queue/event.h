@@ -9,7 +9,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "queue/command.h"
+#include "launch/pack.h"
+#include "rex/queue.h"
 
 enum rex_event_state { REX_EVENT_NEW, REX_EVENT_TIMED, REX_EVENT_DRIVER, REX_EVENT_GRAPH };
 
@@ -33,11 +34,18 @@ struct rex_event {
     const struct rex_driver_event *driver; /* DRIVER: where it was recorded last, */
     struct rex_driver_event *drivers;      /* one of these */
     uint64_t graph;                        /* GRAPH: number of the graph, */
-    uint32_t point;                        /* and of the recording in it */
+    uint32_t point;                        /* and of the event in it */
 };
 
 /* Record in, or make wait, a stream of the driver. The context is current. 0 or an error. */
-int rex_event_issue_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream);
-int rex_event_issue_wait(struct rex_event *event, void *stream);
+int rex_event_submit_record(struct rex_event *event, struct rex_stream_gpu *gpu, void *stream);
+int rex_event_submit_wait(struct rex_event *event, void *stream);
+
+/*
+ * On a device that does everything at once an event is a time, and a queue has nothing to wait with
+ * but the calling thread. 0 or an error.
+ */
+void rex_event_record_time(struct rex_event *event);
+int rex_event_wait_at_once(struct rex_event *event);
 
 #endif

@@ -1,5 +1,7 @@
 /*
- * graph.c - graphs: recorded work, done again.
+ * graph.c - graphs: captured commands, done again.
+ *
+ * The functions are those of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,14 +11,19 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cuda/context.h"
 #include "omp/mapping.h"
+#include "queue/capture.h"
+#include "queue/completion.h"
+#include "queue/instantiate.h"
+#include "queue/queuetrace.h"
 
 static void free_graph(struct rex_graph *graph)
 {
     rex_graph_unbuild(graph);
     for (size_t i = 0; i < graph->count; i++)
         free(graph->owned[i]);
-    free(graph->work);
+    free(graph->command);
     free(graph->owned);
     free(graph->launch);
     rex_stream_gpu_free(&graph->gpu);
@@ -34,7 +41,7 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
     }
     pthread_mutex_init(&graph->lock, NULL);
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    graph->waits = queue->waits;
+    graph->immediate = queue->immediate;
     graph->forks = queue->forks;
     graph->gpu.number = queue->gpu.number;
     graph->gpu.ordinal = queue->gpu.ordinal;
@@ -52,13 +59,13 @@ int rex_graph_begin(struct rex_queue *queue)
     if (result != REX_OK)
         return result;
     struct rex_graph *graph = NULL;
-    if (queue->recording != NULL)
+    if (queue->capture != NULL)
         result = rex_fail(REX_EINVAL, "rex_graph_begin: queue \"%s\" is being recorded to already",
                           queue->name);
     else if ((graph = new_graph(queue)) == NULL)
         result = REX_ENOMEM;
     if (graph != NULL)
-        rex_recording_begin(graph, queue);
+        rex_capture_begin(graph, queue);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -70,16 +77,16 @@ int rex_graph_end(struct rex_queue *queue, struct rex_graph **graph)
                      : rex_fail(REX_EINVAL, "rex_graph_end: there is no place for the graph");
     if (result != REX_OK)
         return result;
-    struct rex_graph *made = queue->recording;
+    struct rex_graph *made = queue->capture;
     bool began = made != NULL && made->queue[0] == queue;
     if (began)
-        queue->recording = NULL;
+        queue->capture = NULL;
     rex_unlock(&queue->lock);
     if (!began)
         return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a recording",
                         queue->name);
-    rex_recording_end(made);
-    if (!made->waits)
+    rex_capture_end(made);
+    if (!made->immediate)
         result = rex_graph_build(made);
     if (result == REX_OK)
         *graph = made;
@@ -105,16 +112,11 @@ static int do_all(const struct rex_graph *graph, struct rex_queue *queue)
 {
     int result = REX_OK;
     for (size_t i = 0; i < graph->count && result == REX_OK; i++)
-        result = queue->perform(queue, &graph->work[i]);
+        result = rex_queue_do(queue, &graph->command[i]);
     return result;
 }
 
-int rex_graph_run(struct rex_queue *queue, const struct rex_graph *graph)
-{
-    return REX_CUDA(cuGraphLaunch, graph->executable, queue->stream);
-}
-
-static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
+static int launch_in_stream(struct rex_graph *graph, struct rex_queue *queue)
 {
     if (rex_queue_refuse_lost(queue) != REX_OK)
         return REX_ECUDA;
@@ -123,31 +125,33 @@ static int put_in_stream(struct rex_graph *graph, struct rex_queue *queue)
         return rex_fail(REX_ECUDA, "rex_graph_launch: %s", rex_cuda_why());
     if (!graph->gpu.remember || graph->stale || rex_mapping_now() != graph->generation)
         result = rex_graph_refresh(graph);
-    if (result == REX_OK && queue->run(queue, graph) != 0)
+    if (result == REX_OK && rex_queue_submit_graph(queue, graph->executable, graph->launches) != 0)
         result =
             rex_fail(REX_ECUDA, "a graph of %zu launches: %s", graph->launches, rex_cuda_why());
     if (result == REX_ECUDA)
-        result = rex_queue_blame(queue, result);
+        result = rex_queue_check_lost(queue, result);
     rex_context_leave(entered);
     if (result != REX_OK)
         return result;
-    rex_queue_note_graph(queue, graph);
+    rex_queue_note_busy(queue);
+    rex_spans_use(&queue->gpu.spans, &graph->gpu.spans);
+    rex_kernel_list_add_all(&queue->kernels, &graph->kernels);
     return REX_OK;
 }
 
 static int launch(struct rex_graph *graph, struct rex_queue *queue)
 {
-    if (queue->recording != NULL)
+    if (queue->capture != NULL)
         return rex_fail(REX_EINVAL, "rex_graph_launch: queue \"%s\" is being recorded to",
                         queue->name);
-    if (queue->gpu.number != graph->gpu.number || queue->waits != graph->waits)
+    if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate)
         return rex_fail(
             REX_EINVAL,
             "rex_graph_launch: queue \"%s\" is of device %d, and the graph of device %d",
             queue->name, queue->gpu.number, graph->gpu.number);
     if (graph->count == 0)
         return REX_OK;
-    return graph->waits ? do_all(graph, queue) : put_in_stream(graph, queue);
+    return graph->immediate ? do_all(graph, queue) : launch_in_stream(graph, queue);
 }
 
 int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
@@ -160,28 +164,28 @@ int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue)
     result = launch(graph, queue);
     rex_unlock(&graph->lock);
     if (result == REX_OK)
-        result = rex_queue_settle(queue);
+        result = rex_queue_sync_if_stepwise(queue);
     rex_unlock(&queue->lock);
     return result;
 }
 
-static int set(struct rex_graph *graph, size_t number, const struct rex_map *map)
+static int set_arguments(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
     size_t at = graph->launch[number];
-    struct rex_work work = graph->work[at];
-    work.launch.map = *map;
-    int result = rex_graph_check(graph, &work);
+    struct rex_command command = graph->command[at];
+    command.launch.map = *map;
+    int result = rex_capture_check(graph, &command);
     if (result != REX_OK)
         return result;
-    void *memory = rex_graph_own_map(&work);
+    void *memory = rex_capture_own_map(&command);
     if (memory == NULL)
         return rex_fail_memory((size_t)map->count * 32, "a launch in a graph");
-    if (!graph->waits)
-        result = rex_graph_change(graph, number, &work);
+    if (!graph->immediate)
+        result = rex_graph_change(graph, number, &command);
     if (result == REX_OK) {
         free(graph->owned[at]);
         graph->owned[at] = memory;
-        graph->work[at] = work;
+        graph->command[at] = command;
     } else
         free(memory);
     return result;
@@ -195,10 +199,10 @@ int rex_graph_set(struct rex_graph *graph, size_t number, const struct rex_map *
                    ? rex_fail(REX_EINVAL, "rex_graph_set: the graph is NULL")
                    : rex_fail(REX_EINVAL, "rex_graph_set: launch %zu, and the graph has %zu",
                               number, graph->launches);
-    if (!graph->waits && graph->forks != rex_forks())
+    if (!graph->immediate && graph->forks != rex_forks())
         return rex_fail(REX_EFORK, "rex_graph_set: the graph was made in this process's parent");
     rex_lock(&graph->lock);
-    int result = set(graph, number, map != NULL ? map : &nothing);
+    int result = set_arguments(graph, number, map != NULL ? map : &nothing);
     rex_unlock(&graph->lock);
     return result;
 }

@@ -1,68 +1,70 @@
 /*
- * hostqueue.c - work of a queue on a device that is no NVIDIA GPU: libomptarget does it, at once,
- * by the rules that hold for queues.
+ * hostqueue.c - commands on a device that is no NVIDIA GPU: libomptarget does them, at once, by the
+ * rules that hold for queues.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "queue/hostqueue.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "launch/launch.h"
 #include "omp/runtime.h"
-#include "queue/command.h"
 
-static int launch(int number, const struct rex_work *work)
+static int launch(int number, const struct rex_command *command)
 {
-    struct rex_kernel_launch description = work->launch.description;
+    struct rex_kernel_launch description = command->launch.description;
     description.device = number;
-    return rex_launch_map(work->launch.module, &description, &work->launch.map, REX_FOR_QUEUE);
+    return rex_launch_map(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
 }
 
-static int check_launch(int number, const struct rex_work *work)
+static int check_launch(int number, const struct rex_command *command)
 {
-    struct rex_kernel_launch description = work->launch.description;
+    struct rex_kernel_launch description = command->launch.description;
     description.device = number;
-    return rex_launch_check(work->launch.module, &description, &work->launch.map, REX_FOR_QUEUE);
+    return rex_launch_check(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
 }
 
 /* ---- copies and fills ------------------------------------------------------------------------ */
 
-static int check_copy(int number, const struct rex_work *work)
+static int check_copy(int number, const struct rex_command *command)
 {
-    if (work->copy.device != NULL || rex_runtime_disabled() || number == rex_device_count() ||
-        rex_memory_presence(work->copy.host, work->copy.size, number) == REX_PRESENT_WHOLE)
+    if (command->copy.device != NULL || rex_runtime_disabled() || number == rex_device_count() ||
+        rex_memory_presence(command->copy.host, command->copy.size, number) == REX_PRESENT_WHOLE)
         return REX_OK;
     return rex_fail(REX_EABSENT, "queue update: %zu bytes at %p are not mapped whole on device %d",
-                    work->copy.size, work->copy.host, number);
+                    command->copy.size, command->copy.host, number);
 }
 
-static int copy(int number, const struct rex_work *work)
+static int copy(int number, const struct rex_command *command)
 {
-    int result = check_copy(number, work);
-    bool is_update = work->copy.device == NULL;
+    int result = check_copy(number, command);
+    bool is_update = command->copy.device == NULL;
     if (result != REX_OK || (is_update && (rex_runtime_disabled() || number == rex_device_count())))
         return result;
-    void *device = is_update ? rex_device_address(work->copy.host, number) : work->copy.device;
-    return work->kind == REX_WORK_COPY_TO
-               ? rex_device_copy_to(device, work->copy.host, work->copy.size, number)
-               : rex_device_copy_from(work->copy.host, device, work->copy.size, number);
+    void *device =
+        is_update ? rex_device_address(command->copy.host, number) : command->copy.device;
+    return command->kind == REX_COMMAND_COPY_TO
+               ? rex_device_copy_to(device, command->copy.host, command->copy.size, number)
+               : rex_device_copy_from(command->copy.host, device, command->copy.size, number);
 }
 
 #define FILL_BYTES 65536 /* at a time; a multiple of every pattern's width */
 
-static int fill(int number, const struct rex_work *work)
+static int fill(int number, const struct rex_command *command)
 {
-    size_t most = work->fill.size < FILL_BYTES ? work->fill.size : FILL_BYTES;
+    size_t most = command->fill.size < FILL_BYTES ? command->fill.size : FILL_BYTES;
     unsigned char *pattern = malloc(most > 0 ? most : 1);
     int result = REX_OK;
     if (pattern == NULL)
         return rex_fail_memory(most, "a fill");
-    for (size_t at = 0; at < most; at += work->fill.width)
-        memcpy(pattern + at, &work->fill.value, work->fill.width);
-    for (size_t done = 0, part; done < work->fill.size && result == REX_OK; done += part) {
-        part = work->fill.size - done < most ? work->fill.size - done : most;
-        result = rex_device_copy_to((char *)work->fill.to + done, pattern, part, number);
+    for (size_t at = 0; at < most; at += command->fill.width)
+        memcpy(pattern + at, &command->fill.value, command->fill.width);
+    for (size_t done = 0, part; done < command->fill.size && result == REX_OK; done += part) {
+        part = command->fill.size - done < most ? command->fill.size - done : most;
+        result = rex_device_copy_to((char *)command->fill.to + done, pattern, part, number);
     }
     free(pattern);
     return result;
@@ -70,24 +72,24 @@ static int fill(int number, const struct rex_work *work)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-int rex_work_check(const struct rex_work *work, int number)
+int rex_command_check(const struct rex_command *command, int number)
 {
-    switch (work->kind) {
-    case REX_WORK_LAUNCH: return check_launch(number, work);
-    case REX_WORK_COPY_TO:
-    case REX_WORK_COPY_FROM: return check_copy(number, work);
+    switch (command->kind) {
+    case REX_COMMAND_LAUNCH: return check_launch(number, command);
+    case REX_COMMAND_COPY_TO:
+    case REX_COMMAND_COPY_FROM: return check_copy(number, command);
     default: return REX_OK;
     }
 }
 
-int rex_work_do(int number, const struct rex_work *work)
+int rex_command_do(int number, const struct rex_command *command)
 {
-    switch (work->kind) {
-    case REX_WORK_LAUNCH: return launch(number, work);
-    case REX_WORK_COPY_TO:
-    case REX_WORK_COPY_FROM: return copy(number, work);
-    case REX_WORK_FILL: return fill(number, work);
-    case REX_WORK_CALL: work->call.function(work->call.argument); return REX_OK;
+    switch (command->kind) {
+    case REX_COMMAND_LAUNCH: return launch(number, command);
+    case REX_COMMAND_COPY_TO:
+    case REX_COMMAND_COPY_FROM: return copy(number, command);
+    case REX_COMMAND_FILL: return fill(number, command);
+    case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     default: return REX_OK;
     }
 }

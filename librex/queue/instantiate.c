@@ -1,14 +1,18 @@
 /*
- * instantiate.c - the driver's graph, made by capturing the recorded work in streams of its own.
+ * instantiate.c - the driver's graph, made by having the driver capture the commands in streams of
+ * its own.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "queue/instantiate.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "queue/graph.h"
+#include "cuda/context.h"
 #include "omp/mapping.h"
+#include "queue/submit.h"
 
 #define EVENT_DISABLE_TIMING 0x2
 #define CAPTURE_RELAXED \
@@ -18,7 +22,7 @@
  * What a capture needs for its time: a stream for each lane, an event for each recording and each
  * lane's end.
  */
-struct capture {
+struct driver_capture {
     struct rex_graph *graph;
     void *stream[REX_GRAPH_LANES];
     bool began[REX_GRAPH_LANES];
@@ -32,7 +36,7 @@ static int failed(const char *what)
     return rex_fail(REX_ECUDA, "%s of a graph: %s", what, rex_cuda_why());
 }
 
-static void close_capture(struct capture *capture)
+static void close_capture(struct driver_capture *capture)
 {
     for (uint32_t i = 0; i < REX_GRAPH_LANES; i++)
         if (capture->stream[i] != NULL)
@@ -43,7 +47,7 @@ static void close_capture(struct capture *capture)
     free(capture->event);
 }
 
-static int open_capture(struct capture *capture)
+static int open_capture(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
     capture->events = (size_t)graph->points + graph->lanes;
@@ -62,9 +66,9 @@ static int open_capture(struct capture *capture)
                : failed("the beginning");
 }
 
-/* ---- the work -------------------------------------------------------------------------------- */
+/* ---- the commands ---------------------------------------------------------------------------- */
 
-static int hold(struct rex_graph *graph, struct rex_queue_image *image)
+static int hold_image(struct rex_graph *graph, struct rex_queue_image *image)
 {
     for (size_t i = 0; i < graph->images; i++)
         if (graph->image[i] == image)
@@ -79,8 +83,8 @@ static int hold(struct rex_graph *graph, struct rex_queue_image *image)
 }
 
 /* The launch that was captured last is what comes next in the stream would depend on. */
-static int note_launch(struct capture *capture, void *stream, const struct rex_queue_kernel *kernel,
-                       size_t launch)
+static int note_launch(struct driver_capture *capture, void *stream,
+                       const struct rex_queue_kernel *kernel, size_t launch)
 {
     struct rex_graph *graph = capture->graph;
     int status = 0;
@@ -91,32 +95,33 @@ static int note_launch(struct capture *capture, void *stream, const struct rex_q
         count != 1)
         return failed("a launch");
     graph->node[launch] = last[0];
-    rex_note(&graph->noted, kernel->name, kernel->image->registration);
-    return hold(graph, kernel->image);
+    rex_kernel_list_add(&graph->kernels, kernel->name, kernel->image->registration);
+    return hold_image(graph, kernel->image);
 }
 
-static int capture_event(struct capture *capture, const struct rex_work *work)
+static int capture_event(struct driver_capture *capture, const struct rex_command *command)
 {
-    void *stream = capture->stream[work->lane], *event = capture->event[work->event.point];
-    if (work->kind == REX_WORK_RECORD)
+    void *stream = capture->stream[command->lane], *event = capture->event[command->event.point];
+    if (command->kind == REX_COMMAND_RECORD)
         return REX_CUDA(cuEventRecord, event, stream) == 0 ? REX_OK : failed("an event");
-    capture->began[work->lane] = true;
+    capture->began[command->lane] = true;
     return REX_CUDA(cuStreamWaitEvent, stream, event, 0) == 0 ? REX_OK : failed("a wait");
 }
 
-static int capture_work(struct capture *capture, const struct rex_work *work, size_t *launch)
+static int capture_command(struct driver_capture *capture, const struct rex_command *command,
+                           size_t *launch)
 {
     struct rex_queue_kernel *kernel = NULL;
-    void *stream = capture->stream[work->lane];
-    if (work->kind == REX_WORK_RECORD || work->kind == REX_WORK_WAIT)
-        return capture_event(capture, work);
-    int result = rex_work_issue(&capture->graph->gpu, stream, work, &kernel);
+    void *stream = capture->stream[command->lane];
+    if (command->kind == REX_COMMAND_RECORD || command->kind == REX_COMMAND_WAIT)
+        return capture_event(capture, command);
+    int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
     return result == REX_OK && kernel != NULL ? note_launch(capture, stream, kernel, (*launch)++)
                                               : result;
 }
 
 /* The first lane waits for the ends of the others. */
-static int join_lanes(struct capture *capture)
+static int join_lanes(struct driver_capture *capture)
 {
     for (uint32_t i = 1; i < capture->graph->lanes; i++) {
         void *end = capture->event[capture->graph->points + i];
@@ -127,14 +132,14 @@ static int join_lanes(struct capture *capture)
     return REX_OK;
 }
 
-static int capture_all(struct capture *capture)
+static int capture_all(struct driver_capture *capture)
 {
     size_t launch = 0;
     int result = open_capture(capture);
     if (result != REX_OK)
         return result;
     for (size_t i = 0; i < capture->graph->count && result == REX_OK; i++)
-        result = capture_work(capture, &capture->graph->work[i], &launch);
+        result = capture_command(capture, &capture->graph->command[i], &launch);
     if (result == REX_OK)
         result = join_lanes(capture);
     if (REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->made) != 0 && result == REX_OK)
@@ -144,7 +149,7 @@ static int capture_all(struct capture *capture)
 
 /* ---- the driver's graph ---------------------------------------------------------------------- */
 
-static void release_images(struct rex_queue_image **image, size_t images)
+static void drop_images(struct rex_queue_image **image, size_t images)
 {
     for (size_t i = 0; i < images; i++)
         rex_queue_image_release(image[i]);
@@ -156,7 +161,7 @@ static void release_images(struct rex_queue_image **image, size_t images)
  * bring to the device is brought there now, in STREAM: for 4 000 launches that takes some
  * milliseconds.
  */
-static int put_together(struct rex_graph *graph, void *made, void *stream)
+static int instantiate(struct rex_graph *graph, void *made, void *stream)
 {
     void *context;
     if (rex_context_retain(graph->gpu.ordinal, &context) != 0)
@@ -173,15 +178,15 @@ static int put_together(struct rex_graph *graph, void *made, void *stream)
     return result;
 }
 
-static int capture_and_put_together(struct rex_graph *graph)
+static int capture_and_instantiate(struct rex_graph *graph)
 {
-    struct capture capture = {.graph = graph};
+    struct driver_capture capture = {.graph = graph};
     int entered = rex_context_enter(graph->gpu.context);
     if (entered < 0)
         return failed("the context");
     int result = capture_all(&capture);
     if (result == REX_OK)
-        result = put_together(graph, capture.made, capture.stream[0]);
+        result = instantiate(graph, capture.made, capture.stream[0]);
     close_capture(&capture);
     if (result == REX_OK)
         graph->graph = capture.made;
@@ -200,7 +205,7 @@ static void discard(struct rex_graph *graph)
         REX_CUDA(cuGraphExecDestroy, graph->executable);
         REX_CUDA(cuGraphDestroy, graph->graph);
         rex_context_leave(entered);
-        release_images(graph->image, graph->images);
+        drop_images(graph->image, graph->images);
         rex_context_drop(graph->gpu.ordinal);
     }
     free(graph->node);
@@ -214,10 +219,10 @@ int rex_graph_build(struct rex_graph *graph)
     graph->executable = graph->graph = NULL;
     graph->image = NULL;
     graph->images = 0;
-    graph->noted.count = 0;
+    graph->kernels.count = 0;
     graph->node = calloc(graph->launches + 1, sizeof *graph->node);
     int result = graph->node != NULL
-                     ? capture_and_put_together(graph)
+                     ? capture_and_instantiate(graph)
                      : rex_fail_memory(graph->launches * sizeof *graph->node, "a graph");
     if (result == REX_OK) {
         discard(&old);
@@ -225,14 +230,14 @@ int rex_graph_build(struct rex_graph *graph)
         graph->stale = false;
         return REX_OK;
     }
-    release_images(graph->image, graph->images);
+    drop_images(graph->image, graph->images);
     free(graph->node);
     graph->executable = old.executable;
     graph->graph = old.graph;
     graph->image = old.image;
     graph->images = old.images;
     graph->node = old.node;
-    graph->noted = old.noted;
+    graph->kernels = old.kernels;
     return result;
 }
 
@@ -256,13 +261,13 @@ int rex_graph_refresh(struct rex_graph *graph)
     return rex_graph_build(graph);
 }
 
-int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_work *work)
+int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_command *command)
 {
     struct rex_packed packed;
     int entered = rex_context_enter(graph->gpu.context);
     int result = entered >= 0
-                     ? rex_pack_launch(&graph->gpu, work->launch.module, &work->launch.description,
-                                       &work->launch.map, &packed)
+                     ? rex_pack_launch(&graph->gpu, command->launch.module,
+                                       &command->launch.description, &command->launch.map, &packed)
                      : failed("the context");
     if (result == REX_OK) {
         struct rex_cuda_kernel_node node = {packed.kernel->function,

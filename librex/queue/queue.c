@@ -1,33 +1,22 @@
 /*
- * queue.c - queues: work that is put in and not waited for.
+ * queue.c - queues: made, asked, waited for, destroyed.
+ *
+ * The functions are those of rex/queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "omp/device.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "omp/mapping.h"
+#include "cuda/context.h"
 #include "memory/devicememory.h"
-#include "queue/queues.h"
-#include "omp/runtime.h"
+#include "omp/device.h"
+#include "omp/mapping.h"
+#include "queue/completion.h"
+#include "queue/queuetrace.h"
 #include "trace/trace.h"
-
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-
-int rex_queue_enter(struct rex_queue *queue, const char *call)
-{
-    if (unlikely(queue == NULL))
-        return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
-    if (unlikely(queue->forks != rex_forks() && !queue->waits))
-        return rex_fail(REX_EFORK, "%s: queue \"%s\" was made in this process's parent", call,
-                        queue->name);
-    rex_lock(&queue->lock);
-    return REX_OK;
-}
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
@@ -55,7 +44,7 @@ static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *
     return result;
 }
 
-static void say_that_it_waits(int number)
+static void log_that_it_is_immediate(int number)
 {
     static int said;
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
@@ -65,12 +54,12 @@ static void say_that_it_waits(int number)
 static int open_queue(struct rex_queue *queue, int number, struct rex_module *module)
 {
     int ordinal = -1, result = rex_device_ordinal("queues", number, &ordinal);
-    queue->waits = ordinal < 0;
-    if (result == REX_OK && queue->waits)
-        say_that_it_waits(number);
+    queue->immediate = ordinal < 0;
+    if (result == REX_OK && queue->immediate)
+        log_that_it_is_immediate(number);
     else if (result == REX_OK)
         result = open_stream(queue, ordinal, module);
-    if (result == REX_OK && !queue->waits)
+    if (result == REX_OK && !queue->immediate)
         rex_pending_add(&queue->pending);
     return result;
 }
@@ -93,10 +82,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_mapping_seen();
-    queue->issue = rex_work_issue;
-    queue->perform = rex_queue_perform;
-    queue->run = rex_graph_run;
-    rex_queue_watch(queue);
+    rex_queue_set_pending(queue);
     return queue;
 }
 
@@ -129,7 +115,7 @@ int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue,
         return REX_ENOMEM;
     result = open_queue(made, number, module);
     if (result == REX_OK && rex_trace_on())
-        rex_queue_trace(made);
+        rex_queue_trace_begin(made);
     if (result == REX_OK)
         *queue = made;
     else
@@ -146,7 +132,7 @@ static void close_stream(struct rex_queue *queue)
     rex_context_drop(queue->gpu.ordinal);
 }
 
-static int recorded_to(const struct rex_queue *queue, const char *call)
+static int being_captured(const struct rex_queue *queue, const char *call)
 {
     return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being recorded to", call, queue->name);
 }
@@ -156,18 +142,19 @@ int rex_queue_destroy(struct rex_queue *queue)
     int result = REX_OK;
     if (queue == NULL)
         return REX_OK;
-    bool here = queue->waits || queue->forks == rex_forks();
+    bool here = queue->immediate || queue->forks == rex_forks();
     if (here) {
         rex_lock(&queue->lock);
-        bool recording = queue->recording != NULL;
-        result = recording ? recorded_to(queue, "rex_queue_destroy") : rex_queue_await(queue);
+        bool captured = queue->capture != NULL;
+        result =
+            captured ? being_captured(queue, "rex_queue_destroy") : rex_queue_sync_locked(queue);
         rex_unlock(&queue->lock);
-        if (recording)
+        if (captured)
             return result;
     }
-    if (!queue->waits)
+    if (!queue->immediate)
         rex_pending_remove(&queue->pending);
-    if (!queue->waits && here)
+    if (!queue->immediate && here)
         close_stream(queue);
     free_queue(queue);
     return result;
@@ -180,8 +167,8 @@ int rex_queue_sync(struct rex_queue *queue)
     int result = rex_queue_enter(queue, "rex_queue_sync");
     if (result != REX_OK)
         return result;
-    result =
-        queue->recording != NULL ? recorded_to(queue, "rex_queue_sync") : rex_queue_await(queue);
+    result = queue->capture != NULL ? being_captured(queue, "rex_queue_sync")
+                                    : rex_queue_sync_locked(queue);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -191,7 +178,7 @@ int rex_queue_done(struct rex_queue *queue)
     int result = rex_queue_enter(queue, "rex_queue_done");
     if (result != REX_OK)
         return result;
-    result = rex_queue_look(queue);
+    result = rex_queue_done_locked(queue);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -203,10 +190,44 @@ int rex_queue_device(const struct rex_queue *queue)
 
 bool rex_queue_waits(const struct rex_queue *queue)
 {
-    return queue->waits;
+    return queue->immediate;
 }
 
 const char *rex_queue_name(const struct rex_queue *queue)
 {
     return queue->name;
+}
+
+/* ---- globals --------------------------------------------------------------------------------- */
+
+static void *global_address(struct rex_registration *registration, int64_t position,
+                            struct rex_queue *queue, const void *variable)
+{
+    if (queue->immediate)
+        return rex_device_address(variable, queue->gpu.number);
+    int entered = rex_context_enter(queue->gpu.context);
+    void *address = entered >= 0 ? rex_queue_global_address(registration, position,
+                                                            queue->gpu.ordinal, queue->gpu.context)
+                                 : NULL;
+    rex_context_leave(entered);
+    return address;
+}
+
+void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
+                              const void *variable)
+{
+    if (rex_module_register(module) != REX_OK ||
+        rex_queue_enter(queue, "rex_queue_global") != REX_OK)
+        return NULL;
+    struct rex_registration *registration = rex_registration_of(module);
+    int64_t position = registration != NULL ? rex_table_find(&registration->table, variable) : -1;
+    void *address = NULL;
+    if (position < 0 || registration->table.entries[position].size == 0)
+        rex_fail(REX_EKEY, "rex_queue_global: %p is no global of the module", variable);
+    else if ((address = global_address(registration, position, queue, variable)) == NULL &&
+             queue->immediate)
+        rex_fail(REX_EABSENT, "rex_queue_global: global \"%s\" is not on device %d yet",
+                 registration->table.entries[position].name, queue->gpu.number);
+    rex_unlock(&queue->lock);
+    return address;
 }

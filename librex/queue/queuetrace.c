@@ -1,6 +1,8 @@
 /*
- * queuetrace.c - the trace of a queue: what was put in, on the thread's track, and the work itself,
- * on the queue's own.
+ * queuetrace.c - the trace of a queue: what was put in, on the thread's track, and what the device
+ * did, on the queue's own.
+ *
+ * In a stream each command stands between two events, from which its time is told once it is done.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,164 +11,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "queue/graph.h"
+#include "cuda/context.h"
+#include "trace/trace.h"
 #include "trace/traceline.h"
 
-/* What WORK is called, and where it counts. */
-static void describe(struct rex_slice *slice, const struct rex_work *work, const char *kernel)
-{
-    static const struct {
-        const char *name, *category;
-        enum rex_counted counted;
-    } kinds[] = {
-        [REX_WORK_LAUNCH] = {"unknown kernel", "launch", REX_COUNTED_KERNEL},
-        [REX_WORK_COPY_TO] = {"queue copy to device", "data", REX_COUNTED_TRANSFER},
-        [REX_WORK_COPY_FROM] = {"queue copy from device", "data", REX_COUNTED_TRANSFER},
-        [REX_WORK_FILL] = {"queue fill", "data", REX_COUNTED_TRANSFER},
-        [REX_WORK_CALL] = {"queue call", "queue", REX_COUNTED_NOWHERE},
-        [REX_WORK_RECORD] = {"event record", "queue", REX_COUNTED_NOWHERE},
-        [REX_WORK_WAIT] = {"event wait", "queue", REX_COUNTED_NOWHERE},
-    };
-    slice->name = kernel != NULL ? kernel : kinds[work->kind].name;
-    slice->category = kinds[work->kind].category;
-    slice->counted = kinds[work->kind].counted;
-    slice->to = work->kind == REX_WORK_COPY_TO ? work->copy.size : 0;
-    slice->from = work->kind == REX_WORK_COPY_FROM ? work->copy.size : 0;
-}
+#define TIMED_MOST 1024 /* commands of one queue that are not written down yet */
+/* nanoseconds after which the time is made sure of: the GPU's clock and the host's drift apart */
+#define ANCHOR_AGE UINT64_C(1000000000)
 
-/* What was put in where, for the thread's track. */
-struct put {
-    const struct rex_queue *queue;
-    const struct rex_work *work;
-    const char *kernel;
+/* A command, or a graph, between two events. */
+struct timed {
+    void *begin, *end;
+    const char *name; /* NULL: a graph of so many launches */
+    const char *category;
+    enum rex_counted counted;
+    uint64_t to, from;
+    size_t launches;
 };
 
-static void put_work(struct rex_line *line, const void *context)
-{
-    const struct put *put = context;
-    const struct rex_kernel_launch *launch = &put->work->launch.description;
-    rex_line_text(line, "\"device\":");
-    rex_line_number(line, put->queue->gpu.number);
-    rex_line_text(line, ",\"queue\":");
-    rex_line_string(line, put->queue->name);
-    if (put->work->kind != REX_WORK_LAUNCH)
-        return;
-    const struct rex_map *map = &put->work->launch.map;
-    rex_line_text(line, ",\"kernel\":");
-    rex_line_string(line, put->kernel);
-    rex_line_launch(line, launch->key, launch->teams, launch->threads, map->count);
-    rex_line_rows(line, map->count, map->begin, map->sizes, map->types);
-}
+struct rex_queue_trace {
+    struct rex_track track;
+    char label[96];
+    /* Of a stream: */
+    bool blind;            /* the driver cannot, or will not any more */
+    void *base;            /* an event that is over, */
+    uint64_t base_at;      /* when that was, by the host's clock, in nanoseconds */
+    uint64_t anchored;     /* when that was last made sure of */
+    uint32_t first, count; /* of the ring */
+    struct timed ring[];
+};
 
-/* The call that put WORK in, on the thread's track. */
-static void note_put(const struct rex_queue *queue, const struct rex_work *work,
-                     const struct rex_slice *done, uint64_t began)
-{
-    struct put put = {queue, work, done->name};
-    struct rex_slice slice = {.name = work->kind == REX_WORK_LAUNCH ? "queue launch" : done->name,
-                              .category = "queue",
-                              .begin = began,
-                              .end = rex_trace_clock(),
-                              .details = put_work,
-                              .context = &put};
-    rex_trace_slice(&slice);
-}
+/* ---- events: what fails here fails the trace and nothing else, no message, no result ----------
+ */
 
-static struct rex_queue *queue_of(struct rex_stream_gpu *gpu)
-{
-    return (struct rex_queue *)((char *)gpu - offsetof(struct rex_queue, gpu));
-}
-
-static int issue(struct rex_stream_gpu *gpu, void *stream, const struct rex_work *work,
-                 struct rex_queue_kernel **kernel)
-{
-    struct rex_queue *queue = queue_of(gpu);
-    struct rex_slice slice = {.track = NULL};
-    uint64_t began = rex_trace_clock();
-    struct rex_timed *timed = rex_timed_begin(queue);
-    int result = rex_work_issue(gpu, stream, work, kernel);
-    if (result != REX_OK)
-        return result;
-    describe(&slice, work, *kernel != NULL ? (*kernel)->name : NULL);
-    if (timed != NULL && work->kind != REX_WORK_RECORD) {
-        *timed = (struct rex_timed){timed->begin,  timed->end, slice.name, slice.category,
-                                    slice.counted, slice.to,   slice.from, 0};
-        rex_timed_end(queue, timed);
-    }
-    note_put(queue, work, &slice, began);
-    return REX_OK;
-}
-
-static int run(struct rex_queue *queue, const struct rex_graph *graph)
-{
-    struct rex_slice slice = {
-        .name = "graph launch", .category = "queue", .begin = rex_trace_clock()};
-    struct rex_timed *timed = rex_timed_begin(queue);
-    int result = rex_graph_run(queue, graph);
-    if (result == 0 && timed != NULL) {
-        *timed = (struct rex_timed){timed->begin,       timed->end, NULL, "launch",
-                                    REX_COUNTED_KERNEL, 0,          0,    graph->launches};
-        rex_timed_end(queue, timed);
-    }
-    slice.end = rex_trace_clock();
-    rex_trace_slice(&slice);
-    return result;
-}
-
-/* On a device that does everything at once the work's time is the call's. */
-static int perform(struct rex_queue *queue, const struct rex_work *work)
-{
-    struct rex_slice slice = {.track = &queue->trace->track, .begin = rex_trace_clock()};
-    unsigned inside = work->kind != REX_WORK_CALL; /* which calls what it likes */
-    rex_trace_depth += inside;
-    int result = rex_queue_perform(queue, work);
-    rex_trace_depth -= inside;
-    slice.end = rex_trace_clock();
-    if (result != REX_OK || rex_trace_depth > 0)
-        return result;
-    describe(&slice, work,
-             work->kind == REX_WORK_LAUNCH ? rex_trace_name(work->launch.description.key) : NULL);
-    rex_trace_slice(&slice);
-    note_put(queue, work, &slice, slice.begin);
-    return REX_OK;
-}
-
-void rex_queue_trace(struct rex_queue *queue)
-{
-    size_t ring = queue->waits ? 0 : REX_TIMED_MOST * sizeof(struct rex_timed);
-    struct rex_queue_trace *trace = calloc(1, sizeof *trace + ring);
-    if (trace == NULL)
-        return;
-    snprintf(trace->label, sizeof trace->label, "queue %s (device %d)", queue->name,
-             queue->gpu.number);
-    trace->track = (struct rex_track){.id = rex_track_queue(), .name = trace->label};
-    queue->trace = trace;
-    queue->issue = issue;
-    queue->perform = perform;
-    queue->run = run;
-    int entered = queue->waits ? -1 : rex_context_enter(queue->gpu.context);
-    if (entered >= 0)
-        rex_timed_anchor(queue);
-    rex_context_leave(entered);
-}
-
-/* ---- when the work was done, on a GPU -------------------------------------------------------- */
-
-#define ANCHOR_AGE \
-    UINT64_C(1000000000) /* nanoseconds: the GPU's clock and the host's drift apart */
-
-/* What fails here fails the trace and nothing else: no message of its own, no result. */
-static bool event(void **made)
+/* Whether *MADE is an event of the driver, made where there is none. */
+static bool make_event(void **made)
 {
     if (*made == NULL && rex_driver.cuEventCreate(made, 0) != 0)
         *made = NULL;
     return *made != NULL;
 }
 
-void rex_timed_anchor(struct rex_queue *queue)
+static void destroy_event(void *made)
+{
+    if (made != NULL)
+        rex_driver.cuEventDestroy(made);
+}
+
+/* Nothing is in the stream: make sure of the time. The context is current. */
+static void anchor(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
-    trace->blind = trace->blind || !event(&trace->base) ||
+    trace->blind = trace->blind || !make_event(&trace->base) ||
                    rex_driver.cuEventRecord(trace->base, queue->stream) != 0 ||
                    rex_driver.cuEventSynchronize(trace->base) != 0;
     trace->base_at = trace->anchored = rex_trace_clock();
@@ -184,13 +80,15 @@ static bool between(void *begin, void *end, uint64_t *nanoseconds)
     return true;
 }
 
+/* ---- the ring of commands in the stream -------------------------------------------------------
+ */
+
 /*
- * Write down the oldest piece of work, which is done. Its end is the event that the next one counts
- * from.
+ * Write down the oldest command, which is done. Its end is the event that the next one counts from.
  */
 static void write_oldest(struct rex_queue_trace *trace)
 {
-    struct rex_timed *timed = &trace->ring[trace->first];
+    struct timed *timed = &trace->ring[trace->first];
     uint64_t waited = 0, took = 0;
     char graph[48];
     snprintf(graph, sizeof graph, "graph of %zu launches", timed->launches);
@@ -209,14 +107,14 @@ static void write_oldest(struct rex_queue_trace *trace)
         trace->base_at = slice.end;
         timed->end = base;
     }
-    trace->first = (trace->first + 1) % REX_TIMED_MOST;
+    trace->first = (trace->first + 1) % TIMED_MOST;
     trace->count--;
 }
 
-/* Where the ring is full, the oldest piece of work is waited for. */
+/* Where the ring is full, the oldest command is waited for. */
 static void make_room(struct rex_queue_trace *trace)
 {
-    if (trace->count < REX_TIMED_MOST)
+    if (trace->count < TIMED_MOST)
         return;
     rex_driver.cuEventSynchronize(trace->ring[trace->first].end);
     do
@@ -224,29 +122,178 @@ static void make_room(struct rex_queue_trace *trace)
     while (trace->count > 0 && rex_driver.cuEventQuery(trace->ring[trace->first].end) == 0);
 }
 
-struct rex_timed *rex_timed_begin(struct rex_queue *queue)
+/*
+ * The slot for a command that is about to be put in the stream, with its beginning recorded; NULL
+ * where it cannot be timed.
+ */
+static struct timed *begin_timed(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
     if (trace->count == 0 && rex_trace_clock() - trace->anchored > ANCHOR_AGE)
-        rex_timed_anchor(queue);
+        anchor(queue);
     make_room(trace);
-    struct rex_timed *timed = &trace->ring[(trace->first + trace->count) % REX_TIMED_MOST];
-    if (trace->blind || !event(&timed->begin) || !event(&timed->end) ||
+    struct timed *timed = &trace->ring[(trace->first + trace->count) % TIMED_MOST];
+    if (trace->blind || !make_event(&timed->begin) || !make_event(&timed->end) ||
         rex_driver.cuEventRecord(timed->begin, queue->stream) != 0)
         return NULL;
     return timed;
 }
 
-void rex_timed_end(struct rex_queue *queue, struct rex_timed *timed)
+/* It is in the stream: what it was is in FILLED, but for the events. */
+static void end_timed(struct rex_queue *queue, struct timed *timed, struct timed filled)
 {
+    filled.begin = timed->begin;
+    filled.end = timed->end;
+    *timed = filled;
     if (rex_driver.cuEventRecord(timed->end, queue->stream) == 0)
         queue->trace->count++;
+}
+
+/* ---- the call, on the thread's track ----------------------------------------------------------
+ */
+
+/* What COMMAND is called, and where it counts. */
+static void describe(struct rex_slice *slice, const struct rex_command *command, const char *kernel)
+{
+    static const struct {
+        const char *name, *category;
+        enum rex_counted counted;
+    } kinds[] = {
+        [REX_COMMAND_LAUNCH] = {"unknown kernel", "launch", REX_COUNTED_KERNEL},
+        [REX_COMMAND_COPY_TO] = {"queue copy to device", "data", REX_COUNTED_TRANSFER},
+        [REX_COMMAND_COPY_FROM] = {"queue copy from device", "data", REX_COUNTED_TRANSFER},
+        [REX_COMMAND_FILL] = {"queue fill", "data", REX_COUNTED_TRANSFER},
+        [REX_COMMAND_CALL] = {"queue call", "queue", REX_COUNTED_NOWHERE},
+        [REX_COMMAND_RECORD] = {"event record", "queue", REX_COUNTED_NOWHERE},
+        [REX_COMMAND_WAIT] = {"event wait", "queue", REX_COUNTED_NOWHERE},
+    };
+    slice->name = kernel != NULL ? kernel : kinds[command->kind].name;
+    slice->category = kinds[command->kind].category;
+    slice->counted = kinds[command->kind].counted;
+    slice->to = command->kind == REX_COMMAND_COPY_TO ? command->copy.size : 0;
+    slice->from = command->kind == REX_COMMAND_COPY_FROM ? command->copy.size : 0;
+}
+
+/* What the details of a call are written from. */
+struct call {
+    const struct rex_queue *queue;
+    const struct rex_command *command;
+    const char *kernel;
+};
+
+static void write_details(struct rex_line *line, const void *context)
+{
+    const struct call *call = context;
+    const struct rex_kernel_launch *launch = &call->command->launch.description;
+    rex_line_text(line, "\"device\":");
+    rex_line_number(line, call->queue->gpu.number);
+    rex_line_text(line, ",\"queue\":");
+    rex_line_string(line, call->queue->name);
+    if (call->command->kind != REX_COMMAND_LAUNCH)
+        return;
+    const struct rex_map *map = &call->command->launch.map;
+    rex_line_text(line, ",\"kernel\":");
+    rex_line_string(line, call->kernel);
+    rex_line_launch(line, launch->key, launch->teams, launch->threads, map->count);
+    rex_line_rows(line, map->count, map->begin, map->sizes, map->types);
+}
+
+/* The call that put COMMAND in, which BEGAN then; DONE is what the device has to do for it. */
+static void write_call(const struct rex_queue *queue, const struct rex_command *command,
+                       const struct rex_slice *done, uint64_t began)
+{
+    struct call call = {queue, command, done->name};
+    struct rex_slice slice = {.name =
+                                  command->kind == REX_COMMAND_LAUNCH ? "queue launch" : done->name,
+                              .category = "queue",
+                              .begin = began,
+                              .end = rex_trace_clock(),
+                              .details = write_details,
+                              .context = &call};
+    rex_trace_slice(&slice);
+}
+
+/* ---- commands and graphs ----------------------------------------------------------------------
+ */
+
+int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
+                           struct rex_queue_kernel **kernel)
+{
+    struct rex_slice slice = {.track = NULL};
+    uint64_t began = rex_trace_clock();
+    struct timed *timed = begin_timed(queue);
+    int result = rex_command_submit(&queue->gpu, queue->stream, command, kernel);
+    if (result != REX_OK)
+        return result;
+    describe(&slice, command, *kernel != NULL ? (*kernel)->name : NULL);
+    if (timed != NULL && command->kind != REX_COMMAND_RECORD)
+        end_timed(queue, timed,
+                  (struct timed){.name = slice.name,
+                                 .category = slice.category,
+                                 .counted = slice.counted,
+                                 .to = slice.to,
+                                 .from = slice.from});
+    write_call(queue, command, &slice, began);
+    return REX_OK;
+}
+
+int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t launches)
+{
+    struct rex_slice slice = {
+        .name = "graph launch", .category = "queue", .begin = rex_trace_clock()};
+    struct timed *timed = begin_timed(queue);
+    int result = rex_graph_submit(executable, queue->stream);
+    if (result == 0 && timed != NULL)
+        end_timed(queue, timed,
+                  (struct timed){
+                      .category = "launch", .counted = REX_COUNTED_KERNEL, .launches = launches});
+    slice.end = rex_trace_clock();
+    rex_trace_slice(&slice);
+    return result;
+}
+
+/* On a device that does everything at once the command's time is the call's. */
+int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command)
+{
+    struct rex_slice slice = {.track = &queue->trace->track, .begin = rex_trace_clock()};
+    unsigned inside = command->kind != REX_COMMAND_CALL; /* which calls what it likes */
+    rex_trace_depth += inside;
+    int result = rex_command_do(queue->gpu.number, command);
+    rex_trace_depth -= inside;
+    slice.end = rex_trace_clock();
+    if (result != REX_OK || rex_trace_depth > 0)
+        return result;
+    describe(&slice, command,
+             command->kind == REX_COMMAND_LAUNCH ? rex_trace_name(command->launch.description.key)
+                                                 : NULL);
+    rex_trace_slice(&slice);
+    write_call(queue, command, &slice, slice.begin);
+    return REX_OK;
+}
+
+/* ---- begin and end ----------------------------------------------------------------------------
+ */
+
+void rex_queue_trace_begin(struct rex_queue *queue)
+{
+    size_t ring = queue->immediate ? 0 : TIMED_MOST * sizeof(struct timed);
+    struct rex_queue_trace *trace = calloc(1, sizeof *trace + ring);
+    if (trace == NULL)
+        return;
+    snprintf(trace->label, sizeof trace->label, "queue %s (device %d)", queue->name,
+             queue->gpu.number);
+    trace->track = (struct rex_track){.id = rex_track_queue(), .name = trace->label};
+    queue->trace = trace;
+    int entered = queue->immediate ? -1 : rex_context_enter(queue->gpu.context);
+    if (entered >= 0)
+        anchor(queue);
+    rex_context_leave(entered);
 }
 
 void rex_queue_trace_idle(struct rex_queue *queue)
 {
     int entered =
-        queue->waits || queue->trace->count == 0 ? -1 : rex_context_enter(queue->gpu.context);
+        queue->immediate || queue->trace->count == 0 ? -1 : rex_context_enter(queue->gpu.context);
     if (entered < 0)
         return;
     while (queue->trace->count > 0)
@@ -254,20 +301,14 @@ void rex_queue_trace_idle(struct rex_queue *queue)
     rex_context_leave(entered);
 }
 
-static void destroy(void *made)
-{
-    if (made != NULL)
-        rex_driver.cuEventDestroy(made);
-}
-
 void rex_queue_trace_end(struct rex_queue *queue)
 {
     struct rex_queue_trace *trace = queue->trace;
     if (trace == NULL)
         return;
-    destroy(trace->base);
-    for (size_t i = 0; i < REX_TIMED_MOST; i++) {
-        destroy(trace->ring[i].begin);
-        destroy(trace->ring[i].end);
+    destroy_event(trace->base);
+    for (size_t i = 0; i < TIMED_MOST; i++) {
+        destroy_event(trace->ring[i].begin);
+        destroy_event(trace->ring[i].end);
     }
 }

@@ -1,48 +1,52 @@
 /*
- * queuetrace.h - the trace of a queue.
+ * queuetrace.h - the trace of a queue, and the way by which commands pass it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_QUEUETRACE_H
 #define REX_INTERNAL_QUEUETRACE_H
 
-#include "queue/queues.h"
-#include "trace/trace.h"
+#include "queue/hostqueue.h"
+#include "queue/queuestate.h"
+#include "queue/submit.h"
 
-#define REX_TIMED_MOST 1024 /* pieces of work of one queue that are not written down yet */
+/* Begin to trace QUEUE, which is new. */
+void rex_queue_trace_begin(struct rex_queue *queue);
 
-/* Work between two events. */
-struct rex_timed {
-    void *begin, *end;
-    const char *name; /* NULL: a graph of so many launches */
-    const char *category;
-    enum rex_counted counted;
-    uint64_t to, from;
-    size_t launches;
-};
+/* All that was put in the locked QUEUE, which is traced, is done: write it down. */
+void rex_queue_trace_idle(struct rex_queue *queue);
 
-struct rex_queue_trace {
-    struct rex_track track;
-    char label[96];
-    /* Of a stream: */
-    bool blind;            /* the driver cannot, or will not any more */
-    void *base;            /* an event that is over, */
-    uint64_t base_at;      /* when that was, by the host's clock, in nanoseconds */
-    uint64_t anchored;     /* when that was last made sure of */
-    uint32_t first, count; /* of the ring */
-    struct rex_timed ring[];
-};
+/* The stream of QUEUE, traced or not, ends; its context is current. */
+void rex_queue_trace_end(struct rex_queue *queue);
 
-/* Nothing is in the stream: make sure of the time. The context is current, also in the next two. */
-void rex_timed_anchor(struct rex_queue *queue);
+/* What the functions below do for a queue that is traced. */
+int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
+                           struct rex_queue_kernel **kernel);
+int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t launches);
+int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command);
 
-/*
- * The place for a piece of work that is about to be put in the stream, with its beginning recorded;
- * NULL where it cannot be timed.
- */
-struct rex_timed *rex_timed_begin(struct rex_queue *queue);
+/* rex_command_submit() to the stream of the locked QUEUE. */
+static inline int rex_queue_submit(struct rex_queue *queue, const struct rex_command *command,
+                                   struct rex_queue_kernel **kernel)
+{
+    return __builtin_expect(queue->trace == NULL, 1)
+               ? rex_command_submit(&queue->gpu, queue->stream, command, kernel)
+               : rex_queue_trace_submit(queue, command, kernel);
+}
 
-/* It is in the stream, and all but the events in TIMED was filled in. */
-void rex_timed_end(struct rex_queue *queue, struct rex_timed *timed);
+/* rex_graph_submit() to the stream of the locked QUEUE; the graph has so many LAUNCHES. */
+static inline int rex_queue_submit_graph(struct rex_queue *queue, void *executable, size_t launches)
+{
+    return __builtin_expect(queue->trace == NULL, 1)
+               ? rex_graph_submit(executable, queue->stream)
+               : rex_queue_trace_graph(queue, executable, launches);
+}
+
+/* rex_command_do() on the device of the locked QUEUE, which is immediate. */
+static inline int rex_queue_do(struct rex_queue *queue, const struct rex_command *command)
+{
+    return __builtin_expect(queue->trace == NULL, 1) ? rex_command_do(queue->gpu.number, command)
+                                                     : rex_queue_trace_do(queue, command);
+}
 
 #endif
