@@ -155,13 +155,19 @@ REX_API int rex_queue_sync(struct rex_queue *queue);
 /** rex_queue_done(): 1 if nothing is left to do in @queue, 0 if there is, or an error as rex_queue_sync() returns it. Since 0.1. */
 REX_API int rex_queue_done(struct rex_queue *queue);
 
-/** rex_queue_device(): the number of @queue's device. Since 0.1. */
+/** rex_queue_device(): the number of @queue's device; REX_EINVAL where @queue is NULL. Since 0.1. */
 REX_API int rex_queue_device(const struct rex_queue *queue);
 
-/** rex_queue_waits(): true if @queue does everything at once: its device is no NVIDIA GPU. Since 0.1. */
+/**
+ * rex_queue_waits(): true if @queue does everything at once: its device is no NVIDIA GPU. False, with REX_EINVAL as the last error, where
+ * @queue is NULL. Since 0.1.
+ */
 REX_API bool rex_queue_waits(const struct rex_queue *queue);
 
-/** rex_queue_name(): what messages call @queue. Valid until it is destroyed. Since 0.1. */
+/**
+ * rex_queue_name(): what messages call @queue. Valid until it is destroyed. "", with REX_EINVAL as the last error, where @queue is NULL.
+ * Since 0.1.
+ */
 REX_API const char *rex_queue_name(const struct rex_queue *queue);
 
 /**
@@ -266,7 +272,10 @@ REX_API int rex_graph_end(struct rex_queue *queue, struct rex_graph **graph);
  */
 REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 
-/** rex_graph_launches(): how many launches @graph has; they are numbered from 0 in the order in which they were recorded. Since 0.1. */
+/**
+ * rex_graph_launches(): how many launches @graph has; they are numbered from 0 in the order in which they were recorded. 0, with REX_EINVAL
+ * as the last error, where @graph is NULL. Since 0.1.
+ */
 REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 
 /**

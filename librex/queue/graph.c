@@ -103,7 +103,9 @@ void rex_graph_destroy(struct rex_graph *graph)
 
 size_t rex_graph_launches(const struct rex_graph *graph)
 {
-    return graph->launches;
+    if (graph == NULL)
+        rex_fail(REX_EINVAL, "rex_graph_launches: the graph is NULL");
+    return graph != NULL ? graph->launches : 0;
 }
 
 /* ---- doing it -------------------------------------------------------------------------------- */

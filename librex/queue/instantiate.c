@@ -15,12 +15,12 @@
 #include "queue/submit.h"
 
 #define EVENT_DISABLE_TIMING 0x2
-#define CAPTURE_RELAXED \
-    2 /* what other threads do, libomptarget's allocations say, does not end the capture */
+/* What other threads do, libomptarget's allocations say, does not end the capture. */
+#define CAPTURE_RELAXED 2
 
 /*
- * What a capture needs for its time: a stream for each lane, an event for each recording and each
- * lane's end.
+ * What a capture needs for its time: a stream for each lane, an event for each that was recorded
+ * and for each lane's end.
  */
 struct driver_capture {
     struct rex_graph *graph;
@@ -50,10 +50,11 @@ static void close_capture(struct driver_capture *capture)
 static int open_capture(struct driver_capture *capture)
 {
     const struct rex_graph *graph = capture->graph;
-    capture->events = (size_t)graph->points + graph->lanes;
-    capture->event = calloc(capture->events, sizeof *capture->event);
+    size_t events = (size_t)graph->points + graph->lanes;
+    capture->event = calloc(events, sizeof *capture->event);
     if (capture->event == NULL)
-        return rex_fail_memory(capture->events * sizeof *capture->event, "a graph");
+        return rex_fail_memory(events * sizeof *capture->event, "a graph");
+    capture->events = events;
     for (size_t i = 0; i < capture->events; i++)
         if (REX_CUDA(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING) != 0)
             return failed("an event");

@@ -183,19 +183,30 @@ int rex_queue_done(struct rex_queue *queue)
     return result;
 }
 
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+static int no_queue(const char *call)
+{
+    return rex_fail(REX_EINVAL, "%s: the queue is NULL", call);
+}
+
 int rex_queue_device(const struct rex_queue *queue)
 {
-    return queue->gpu.number;
+    return queue != NULL ? queue->gpu.number : no_queue("rex_queue_device");
 }
 
 bool rex_queue_waits(const struct rex_queue *queue)
 {
-    return queue->immediate;
+    if (queue == NULL)
+        no_queue("rex_queue_waits");
+    return queue != NULL && queue->immediate;
 }
 
 const char *rex_queue_name(const struct rex_queue *queue)
 {
-    return queue->name;
+    if (queue == NULL)
+        no_queue("rex_queue_name");
+    return queue != NULL ? queue->name : "";
 }
 
 /* ---- globals --------------------------------------------------------------------------------- */

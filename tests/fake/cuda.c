@@ -254,9 +254,13 @@ int cuCtxGetCurrent(void **context)
     return 0;
 }
 
+/* What a failing cuMemHostAlloc leaves where the address was to go: nothing says that it leaves that alone. */
+char fake_cuda_not_allocated[256];
+
 int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
     (void)flags;
+    *memory = fake_cuda_not_allocated;
     BREAK("cuMemHostAlloc");
     *memory = malloc(size);
     return *memory != NULL ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */

@@ -27,6 +27,8 @@ int fake_cuda_busy;
 int fake_cuda_lost;
 /* Kernels that had to be loaded while it was: a real driver may wait for ever there. */
 int fake_cuda_late_loads;
+/* Bytes of dynamic shared memory that the last launch, or change of one in a graph, asked for. */
+unsigned fake_cuda_dynamic_memory;
 /* Set by a test: sees each launch, and each change of one in a graph. */
 void (*fake_cuda_watch)(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters);
 
@@ -180,9 +182,10 @@ FUNCTION(cuFuncLoad, void *function)
 }
 #endif
 
-static void see(struct kernel *kernel, const unsigned *grid, const unsigned *block, void **parameters)
+static void see(struct kernel *kernel, const unsigned *grid, const unsigned *block, unsigned dynamic_memory, void **parameters)
 {
     load(kernel);
+    __atomic_store_n(&fake_cuda_dynamic_memory, dynamic_memory, __ATOMIC_RELAXED);
     if (fake_cuda_watch != NULL)
         fake_cuda_watch(kernel->name, grid, block, parameters);
 }
@@ -243,11 +246,11 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
          unsigned block_z, unsigned dynamic_memory, void *stream, void **parameters, void **extra)
 {
     const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
-    (void)dynamic_memory, (void)extra;
+    (void)extra;
     BREAK("cuLaunchKernel");
     if (*(void **)((struct kernel *)function)->module != *(void **)stream)
         return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
-    see(function, grid, block, parameters);
+    see(function, grid, block, dynamic_memory, parameters);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return 0;
 }
@@ -347,7 +350,7 @@ FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const str
 {
     (void)executable, (void)node;
     BREAK("cuGraphExecKernelNodeSetParams");
-    see(parameters->function, parameters->grid, parameters->block, parameters->parameters);
+    see(parameters->function, parameters->grid, parameters->block, parameters->dynamic_memory, parameters->parameters);
     return 0;
 }
 FUNCTION(cuGraphUpload, void *executable, void *stream)

@@ -159,9 +159,32 @@ static void not_begun(const void *context)
     CHECK_EQUAL(users(), 0);
 }
 
+/* What the driver does not allocate is not listed, at no address: others may be pinned there, and nothing is freed. */
+static void not_allocated(const void *context)
+{
+    char *left, *at_zero = (char *)16;
+    (void)context;
+    begin("auto");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    left = driver_function("fake_cuda_not_allocated");
+    setenv("FAKE_CUDA_BREAKS", "cuMemHostAlloc:719:0", 1);
+    CHECK(rex_pinned_alloc(200) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "rex_pinned_alloc, 200 bytes: cuMemHostAlloc: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(rex_pinned_free(left), REX_EINVAL);
+    for (int i = 0; i < 2; i++) {
+        char *range = i == 0 ? left : at_zero;
+        CHECK_EQUAL(rex_pin(range, 100), 0);
+        CHECK_EQUAL(rex_unpin(range), 0);
+    }
+    CHECK_EQUAL(users(), 0);
+}
+
 static void test_pinned(void **state)
 {
     (void)state;
+    in_child(not_allocated, NULL);
     in_child(not_ended, NULL);
     in_child(not_begun, NULL);
 }

@@ -193,6 +193,120 @@ static void test_each_call(void **state)
         in_child(break_one, &faults[i]);
 }
 
+/* ---- memory runs out ---------------------------------------------------------------------------------------------------------------- */
+
+/* Of this program and of librex in it: the allocation of that number fails, counted from when it was set; 0: none. */
+static int failing_allocation, allocations;
+
+static int is_to_fail(void)
+{
+    int number = __atomic_load_n(&failing_allocation, __ATOMIC_RELAXED);
+    return number > 0 && __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) == number;
+}
+
+#define FAILING(name, parameters, ...)                                                                                 \
+    void *__real_##name parameters;                                                                                    \
+    void *__wrap_##name parameters;                                                                                    \
+    void *__wrap_##name parameters { return is_to_fail() ? NULL : __real_##name(__VA_ARGS__); }
+FAILING(malloc, (size_t size), size)
+FAILING(calloc, (size_t count, size_t size), count, size)
+FAILING(realloc, (void *memory, size_t size), memory, size)
+FAILING(reallocarray, (void *memory, size_t count, size_t size), memory, count, size)
+
+/* What is between the beginning and the end of a graph of two queues: 0, or the first error. */
+static int fill_graph(struct rex_queue *queue, struct rex_queue *other, struct rex_event *event)
+{
+    int result = launch(queue);
+    if (result == REX_OK)
+        result = rex_event_record(event, queue);
+    if (result == REX_OK)
+        result = rex_queue_wait(other, event);
+    return result == REX_OK ? launch(other) : result;
+}
+
+static int replay_graph(struct rex_graph *graph, struct rex_queue *queue)
+{
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
+    int result = rex_graph_launch(graph, queue);
+    if (result == REX_OK)
+        result = rex_graph_set(graph, 0, &args);
+    return result == REX_OK ? rex_graph_launch(graph, queue) : result;
+}
+
+static int make_and_use_graph(struct rex_queue *queue, struct rex_queue *other, struct rex_event *event)
+{
+    struct rex_graph *graph = NULL;
+    int result = rex_graph_begin(queue);
+    if (result != REX_OK)
+        return result;
+    result = fill_graph(queue, other, event);
+    int ended = rex_graph_end(queue, &graph);
+    CHECK_EQUAL(graph != NULL, ended == REX_OK);
+    if (result == REX_OK)
+        result = ended == REX_OK ? replay_graph(graph, queue) : ended;
+    rex_graph_destroy(graph);
+    return result;
+}
+
+/* Queues, an event and a graph, made and used: 0, or the first error. */
+static int make_and_use_all(void)
+{
+    struct rex_queue *queue = NULL, *other = NULL;
+    struct rex_event *event = NULL;
+    int result = rex_module_queue_create(&module, &queue, 0, "first", 0);
+    CHECK_EQUAL(queue != NULL, result == REX_OK);
+    if (result == REX_OK)
+        result = rex_module_queue_create(&module, &other, 0, "second", 0);
+    if (result == REX_OK)
+        result = rex_event_create(&event);
+    if (result == REX_OK)
+        result = launch(queue);
+    if (result == REX_OK)
+        result = rex_event_record(event, queue);
+    if (result == REX_OK)
+        result = make_and_use_graph(queue, other, event);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
+    rex_event_destroy(event);
+    return result;
+}
+
+/* Each allocation fails once: an error that says so, nothing that stays behind, and the next try goes further. */
+static void run_out_of_memory(const void *context)
+{
+    int failed = 0;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    int users = context_users();
+    for (int number = 1;; number++) {
+        allocations = 0;
+        failing_allocation = number;
+        int result = make_and_use_all();
+        failing_allocation = 0;
+        if (allocations < number)
+            break;
+        CHECK_EQUAL(result, REX_ENOMEM);
+        CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+        CHECK_EQUAL(make_and_use_all(), REX_OK);
+        failed++;
+    }
+    CHECK(failed > 12);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(context_users(), users - 1);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    in_child(run_out_of_memory, NULL);
+}
+
+/* ---- lost devices -------------------------------------------------------------------------------------------------------------------- */
+
 /* Libomptarget, which would abort, is not asked to do anything on the device. */
 static void refused(int result)
 {
@@ -514,6 +628,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_call),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_old),
         cmocka_unit_test(test_threads),

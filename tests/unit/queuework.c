@@ -528,9 +528,79 @@ static void graph_after_fault(const void *context)
     rex_graph_destroy(graph);
 }
 
+static void launch_narrow_first(struct rex_queue *queue)
+{
+    int one = 1;
+    uint64_t value = 2, *out = cells;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&narrow_first_id, 1, 32);
+    REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
+    CHECK_EQUAL(rex_module_queue_launch(&other_module, queue, &launch, &args), REX_OK);
+}
+
+/* A graph keeps the images of all its kernels, also of modules that have ended: the driver would launch what is unloaded. */
+static void graph_of_two_modules(const void *context)
+{
+    struct rex_graph *graph = NULL;
+    (void)context;
+    start(22, &module);
+    CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
+    struct rex_queue *queue = new_queue(&module, "two modules", 0);
+    expect(0, 0, 0, 0);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    launch_narrow_first(queue);
+    launch_narrow_first(queue); /* held once */
+    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
+    CHECK_EQUAL(rex_module_fini(&other_module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleUnload"), 0);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(driver_calls("cuModuleUnload"), 1);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleUnload"), 2);
+}
+
+static unsigned dynamic_memory(void)
+{
+    return *(unsigned *)in_driver("fake_cuda_dynamic_memory");
+}
+
+/* The dynamic shared memory of a launch gets to the driver: in a queue, in a graph, and in one that was given other arguments. */
+static void ask_dynamic_memory(const void *context)
+{
+    uint64_t value = 1, *out = cells;
+    struct rex_graph *graph = NULL;
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "dynamic memory", 0);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 1, 32);
+    REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    expect(0, 0, 0, 0);
+    launch.dynamic_memory = 1024;
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(dynamic_memory(), 1024);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    launch.dynamic_memory = 2048;
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(dynamic_memory(), 1024);
+    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(dynamic_memory(), 2048);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    CHECK_EQUAL(dynamic_memory(), 0);
+    CHECK_EQUAL(rex_graph_set(graph, 0, &args), REX_OK);
+    CHECK_EQUAL(dynamic_memory(), 2048);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 static void test_graphs(void **state)
 {
     (void)state;
+    in_child(graph_of_two_modules, NULL);
+    in_child(ask_dynamic_memory, NULL);
     in_child(use_graph, NULL);
     in_child(graph_at_work, NULL);
     in_child(graph_after_fault, NULL);
@@ -654,6 +724,24 @@ static void ask_for_shared_memory(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* No queue and no graph: an error, whatever is asked of them. */
+static void test_null(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"rex_queue_device: the queue is NULL", "rex_queue_waits: the queue is NULL",
+                                       "rex_queue_name: the queue is NULL", "rex_graph_launches: the graph is NULL"};
+    for (size_t asked = 0; asked < COUNT(says); asked++) {
+        switch (asked) {
+        case 0: assert_int_equal(rex_queue_device(NULL), REX_EINVAL); break;
+        case 1: assert_false(rex_queue_waits(NULL)); break;
+        case 2: assert_string_equal(rex_queue_name(NULL), ""); break;
+        default: assert_int_equal(rex_graph_launches(NULL), 0);
+        }
+        assert_int_equal(rex_last_error_code(), REX_EINVAL);
+        assert_string_equal(rex_last_error(), says[asked]);
+    }
+}
+
 static void test_image(void **state)
 {
     static const int releases[] = {19, 22}; /* with the header rewritten, and without */
@@ -670,7 +758,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_calls), cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_graphs),    cmocka_unit_test(test_image),
+        cmocka_unit_test(test_graphs),    cmocka_unit_test(test_image), cmocka_unit_test(test_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

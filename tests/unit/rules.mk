@@ -12,6 +12,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 
 # spans, queuework: the program's own forwarders come before libomptarget's functions.
 $(O)/tests/unit/spans $(O)/tests/unit/queuework: unit_libs = -rdynamic
+# queuefaults: memory runs out where a test says so.
+$(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 # map: calloc() fails where a test says so.
 $(O)/tests/unit/map: unit_libs = -Wl,--wrap=calloc
 
