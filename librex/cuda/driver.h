@@ -144,7 +144,7 @@ int rex_cuda_note(int result, const char *call);
 
 /*
  * Whether the functions of GROUP can be called: 0, or -1 with rex_cuda_why(): there is no GPU, or
- * the driver is too old. Whoever has the number of a GPU has had START.
+ * the driver is too old. Those of START can be wherever rex_cuda_devices() is above 0.
  */
 int rex_cuda_need(enum rex_cuda_group group);
 

@@ -59,8 +59,7 @@ static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *
     return result;
 }
 
-/* ---- launches, copies, fills and calls
- * ---------------------------------------------------------------------------- */
+/* ---- launches, copies, fills and calls ------------------------------------------------------- */
 
 int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue,
                             const struct rex_kernel_launch *launch, const struct rex_map *map)

@@ -133,8 +133,7 @@ int rex_event_submit_wait(struct rex_event *event, void *stream)
     return result;
 }
 
-/* ---- on a device that does everything at once -------------------------------------------------
- */
+/* ---- on a device that does everything at once ------------------------------------------------ */
 
 void rex_event_record_time(struct rex_event *event)
 {

@@ -217,9 +217,12 @@ static void *global_address(struct rex_registration *registration, int64_t posit
     if (queue->immediate)
         return rex_device_address(variable, queue->gpu.number);
     int entered = rex_context_enter(queue->gpu.context);
-    void *address = entered >= 0 ? rex_queue_global_address(registration, position,
-                                                            queue->gpu.ordinal, queue->gpu.context)
-                                 : NULL;
+    if (entered < 0) {
+        failed(queue);
+        return NULL;
+    }
+    void *address =
+        rex_queue_global_address(registration, position, queue->gpu.ordinal, queue->gpu.context);
     rex_context_leave(entered);
     return address;
 }

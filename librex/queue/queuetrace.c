@@ -41,8 +41,7 @@ struct rex_queue_trace {
     struct timed ring[];
 };
 
-/* ---- events: what fails here fails the trace and nothing else, no message, no result ----------
- */
+/* ---- events: what fails here fails the trace and nothing else, no message, no result --------- */
 
 /* Whether *MADE is an event of the driver, made where there is none. */
 static bool make_event(void **made)
@@ -80,8 +79,7 @@ static bool between(void *begin, void *end, uint64_t *nanoseconds)
     return true;
 }
 
-/* ---- the ring of commands in the stream -------------------------------------------------------
- */
+/* ---- the ring of commands in the stream ------------------------------------------------------ */
 
 /*
  * Write down the oldest command, which is done. Its end is the event that the next one counts from.
@@ -149,8 +147,7 @@ static void end_timed(struct rex_queue *queue, struct timed *timed, struct timed
         queue->trace->count++;
 }
 
-/* ---- the call, on the thread's track ----------------------------------------------------------
- */
+/* ---- the call, on the thread's track --------------------------------------------------------- */
 
 /* What COMMAND is called, and where it counts. */
 static void describe(struct rex_slice *slice, const struct rex_command *command, const char *kernel)
@@ -213,8 +210,7 @@ static void write_call(const struct rex_queue *queue, const struct rex_command *
     rex_trace_slice(&slice);
 }
 
-/* ---- commands and graphs ----------------------------------------------------------------------
- */
+/* ---- commands and graphs --------------------------------------------------------------------- */
 
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
                            struct rex_queue_kernel **kernel)
@@ -271,8 +267,7 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
     return REX_OK;
 }
 
-/* ---- begin and end ----------------------------------------------------------------------------
- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 void rex_queue_trace_begin(struct rex_queue *queue)
 {
