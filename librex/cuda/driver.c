@@ -50,7 +50,7 @@ static void begin_in_child(void)
 {
     forked = forked || __atomic_load_n(&started, __ATOMIC_RELAXED);
 }
-REX_FORK_RENEWED(30, begin_in_child);
+REX_FORK_HANDLER(30, NULL, begin_in_child);
 
 
 /* ---- calls ----------------------------------------------------------------------------------- */
