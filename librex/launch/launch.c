@@ -18,6 +18,7 @@
 #include "launch/packet.h"
 #include "launch/send.h"
 #include "launch/like.h"
+#include "omp/calls.h"
 #include "omp/rowlog.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
@@ -83,7 +84,12 @@ int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t 
     int result = rex_resolve(module, host_key, device, &target);
     if (result == REX_OK)
         result = pack(&target, num_teams, thread_limit, args, packet, &rule);
-    return result == REX_OK ? rule->leading_row : result;
+    if (result != REX_OK)
+        return result;
+    /* The program's own call of libomptarget comes through the forwarders, or does not. */
+    if (rex_rows_wanted() && !rex_calls_logged())
+        rex_rows_log(rex_target_name(&target), device, packet);
+    return rule->leading_row;
 }
 
 /* ---- like the one before --------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "cuda/context.h"
 #include "launch/packet.h"
+#include "omp/openmp.h"
 #include "omp/runtime.h"
 
 static inline bool is_same(const struct rex_shape *shape, enum rex_purpose purpose,
@@ -46,7 +47,7 @@ static inline bool rows_hold(const struct rex_launched *last, enum rex_purpose p
 /* The device of a launch like the one before, -1 where it has to be looked at. */
 static int number_of(int64_t device)
 {
-    int64_t number = device == -1 ? rex_runtime_default_device() : device;
+    int64_t number = device == -1 ? rex_openmp_default_device() : device;
     int known = rex_devices_known();
     return known != REX_DEVICES_DISABLED && number >= 0 && number < known ? (int)number : -1;
 }

@@ -6,7 +6,10 @@
 #ifndef REX_INTERNAL_PACKET_H
 #define REX_INTERNAL_PACKET_H
 
+#include <string.h>
+
 #include "launch/resolve.h"
+#include "omp/columns.h"
 #include "omp/grid.h"
 #include "rex/launch.h"
 
@@ -16,8 +19,6 @@
  */
 void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
 
-#define REX_FLAG_NOWAIT 0x1u
-
 /* A map for launches without one. */
 extern const struct rex_map rex_no_rows;
 
@@ -25,21 +26,13 @@ extern const struct rex_map rex_no_rows;
 static inline void rex_packet_of(struct __tgt_kernel_arguments *packet,
                                  const struct rex_kernel_launch *launch, const struct rex_map *map)
 {
-    *packet = (struct __tgt_kernel_arguments){
-        .Version = 3,
-        .NumArgs = (uint32_t)map->count,
-        .ArgsBase = map->base,
-        .Args = map->begin,
-        .ArgSizes = map->sizes,
-        .ArgTypes = map->types,
-        .ArgMappers = map->mappers,
-        .Tripcount = launch->trip_count,
-        .Flags = (launch->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
-                 (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0),
-        .Teams = {launch->teams[0], launch->teams[1], launch->teams[2]},
-        .Threads = {launch->threads[0], launch->threads[1], launch->threads[2]},
-        .DynCGroupMem = launch->dynamic_memory,
-    };
+    *packet = rex_packet_of_map(map);
+    packet->Tripcount = launch->trip_count;
+    packet->Flags = (launch->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
+                    (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
+    memcpy(packet->Teams, launch->teams, sizeof packet->Teams);
+    memcpy(packet->Threads, launch->threads, sizeof packet->Threads);
+    packet->DynCGroupMem = launch->dynamic_memory;
 }
 
 /* What makes the release pass the caller's rows to a kernel of FORM. */

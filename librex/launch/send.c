@@ -9,17 +9,16 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "omp/calls.h"
 #include "omp/rowlog.h"
-#include "omp/runtime.h"
 #include "rex/map.h"
 
 #define ROWS_ON_STACK 64
 
 static int call(const struct rex_target *target, struct __tgt_kernel_arguments *packet)
 {
-    return REX_REAL(target_kernel)
-    (target->registration->location, target->device, (int32_t)packet->Teams[0],
-     (int32_t)packet->Threads[0], rex_target_entry(target)->addr, packet);
+    return rex_call_kernel(target->registration->location, target->device,
+                           rex_target_entry(target)->addr, packet);
 }
 
 /*
@@ -74,7 +73,7 @@ int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule
              struct __tgt_kernel_arguments *packet, int *result)
 {
     if (rex_rows_wanted())
-        rex_rows_log_own(rex_target_name(target), target->device, packet);
+        rex_rows_log(rex_target_name(target), target->device, packet);
     if (rule->leading_row)
         return send_leading(target, packet, result);
     *result = call(target, packet);

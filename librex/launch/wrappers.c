@@ -5,10 +5,23 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <string.h>
+
 #include "base/error.h"
+#include "memory/data.h"
 #include "module/modules.h"
+#include "omp/calls.h"
+#include "omp/columns.h"
+#include "omp/grid.h"
+#include "omp/mapping.h"
+#include "omp/pending.h"
+#include "omp/rowlog.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+/* Of the parameters MAP_P. */
+#define MAP_OF_COLUMNS \
+    ((struct rex_map){.count = count, .base = base, .begin = begin, .sizes = sizes, .types = types})
 
 EXPORT int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit,
                                    void *host_key, struct __tgt_kernel_arguments *args);
@@ -33,14 +46,11 @@ int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_li
 
 int rex___tgt_target_teams(TARGET_P, GRID_P)
 {
-    struct __tgt_kernel_arguments packet = {.Version = 3,
-                                            .NumArgs = (uint32_t)count,
-                                            .ArgsBase = base,
-                                            .Args = begin,
-                                            .ArgSizes = sizes,
-                                            .ArgTypes = types,
-                                            .Teams = {teams > 0 ? (uint32_t)teams : 0, 1, 1},
-                                            .Threads = {threads > 0 ? (uint32_t)threads : 0, 1, 1}};
+    struct rex_grid grid = rex_grid_of_call(teams, threads);
+    struct __tgt_kernel_arguments packet =
+        rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);
+    memcpy(packet.Teams, grid.teams, sizeof packet.Teams);
+    memcpy(packet.Threads, grid.threads, sizeof packet.Threads);
     return rex___tgt_target_kernel(device, teams, threads, key, &packet);
 }
 
@@ -65,29 +75,35 @@ static struct rex_module *any_module(void)
     return found;
 }
 
-static int ready(MAP_P)
+/* The call is right, and is logged as WHAT. */
+static bool ready(const char *what, MAP_P)
 {
     struct rex_module *module = any_module();
-    return module != NULL && rex_module_check_map(module, MAP_A) == REX_OK;
+    if (module == NULL || rex_check_data_call(module, MAP_A) != REX_OK)
+        return false;
+    if (count > 0)
+        rex_map_log(what, device, &MAP_OF_COLUMNS);
+    return true;
 }
 
 void rex___tgt_target_data_begin(MAP_P)
 {
-    if (ready(MAP_A))
-        REX_REAL(target_data_begin)
-    (MAP_A);
+    if (ready("data begin", MAP_A))
+        rex_call_data(REX_DATA_BEGIN, "data begin", device, &MAP_OF_COLUMNS);
 }
 
 void rex___tgt_target_data_end(MAP_P)
 {
-    if (ready(MAP_A))
-        REX_REAL(target_data_end)
-    (MAP_A);
+    if (!ready("data end", MAP_A))
+        return;
+    if (rex_pending_any())
+        rex_pending_before_end(device, count, begin, sizes, types, "rex___tgt_target_data_end");
+    rex_call_data(REX_DATA_END, "data end", device, &MAP_OF_COLUMNS);
+    rex_mapping_ended();
 }
 
 void rex___tgt_target_data_update(MAP_P)
 {
-    if (ready(MAP_A))
-        REX_REAL(target_data_update)
-    (MAP_A);
+    if (ready("data update", MAP_A))
+        rex_call_data(REX_DATA_UPDATE, "data update", device, &MAP_OF_COLUMNS);
 }

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "omp/forward.h"
+#include "memory/data.h"
+#include "omp/calls.h"
+#include "omp/columns.h"
 #include "memory/returned.h"
 #include "cuda/context.h"
 #include "memory/mappinghints.h"
@@ -19,7 +21,6 @@
 #include "memory/rowcheck.h"
 #include "omp/rowlog.h"
 #include "omp/runtime.h"
-#include "trace/trace.h"
 
 /*
  * Everything before the call itself: 0 and the number of the device, an error, or REX_EHOST where
@@ -82,61 +83,56 @@ static int share_a_mapping(const struct rex_map *map, int number)
 }
 
 /* libomptarget ends rows from the last to the first. */
-static void end_one_by_one(int64_t device, const struct rex_map *map)
+static void end_one_by_one(int64_t device, const struct rex_map *map, const char *what)
 {
     for (int32_t i = map->count - 1; i >= 0; i--) {
-        rex_rows_logged = rex_rows_wanted(); /* all of them were */
-        REX_REAL(target_data_end_mapper)
-        (NULL, device, 1, &map->base[i], &map->begin[i], &map->sizes[i], &map->types[i], NULL,
-         map->mappers != NULL ? &map->mappers[i] : NULL);
+        struct rex_map row = {.count = 1,
+                              .base = &map->base[i],
+                              .begin = &map->begin[i],
+                              .sizes = &map->sizes[i],
+                              .types = &map->types[i],
+                              .mappers = map->mappers != NULL ? &map->mappers[i] : NULL};
+        rex_call_data(REX_DATA_END, what, device, &row);
     }
 }
 
-static void end(int64_t device, const struct rex_map *map, int number)
+static void end(int64_t device, const struct rex_map *map, int number, const char *what)
 {
     if (map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number))
-        end_one_by_one(device, map);
+        end_one_by_one(device, map, what);
     else
-        REX_REAL(target_data_end_mapper)
-    (NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
+        rex_call_data(REX_DATA_END, what, device, map);
     rex_given_take_back(map);
     rex_mapping_ended_here();
     rex_mapping_forget(map, number);
 }
 
-static int begin(int64_t device, const struct rex_map *map)
+static int begin(int64_t device, const struct rex_map *map, const char *what)
 {
     struct rex_given *given;
     rex_given_take_back(map);
     int result = rex_given_keep(map, &given);
-    if (result == REX_OK)
-        REX_REAL(target_data_begin_mapper)
-    (NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
-    if (result == REX_OK)
-        rex_given_note(given);
-    return result;
+    if (result != REX_OK)
+        return result;
+    rex_call_data(REX_DATA_BEGIN, what, device, map);
+    rex_given_note(given);
+    return REX_OK;
 }
 
 static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
                 enum rex_purpose purpose, const char *what)
 {
     int number = 0, result = prepare(module, device, map, purpose, what, &number);
-    if (result == REX_OK && rex_rows_wanted())
-        rex_rows_log_own(what, device,
-                         &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count,
-                                                          .ArgsBase = map->base,
-                                                          .Args = map->begin,
-                                                          .ArgSizes = map->sizes,
-                                                          .ArgTypes = map->types,
-                                                          .ArgMappers = map->mappers});
-    if (result == REX_OK && purpose == REX_FOR_BEGIN)
-        result = begin(device, map);
-    else if (result == REX_OK && purpose == REX_FOR_END)
-        end(device, map, number);
-    else if (result == REX_OK)
-        REX_REAL(target_data_update_mapper)
-    (NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL, map->mappers);
-    return result == REX_EHOST ? REX_OK : result;
+    if (result != REX_OK)
+        return result == REX_EHOST ? REX_OK : result;
+    rex_map_log(what, device, map);
+    if (purpose == REX_FOR_BEGIN)
+        return begin(device, map, what);
+    if (purpose == REX_FOR_END)
+        end(device, map, number, what);
+    else
+        rex_call_data(REX_DATA_UPDATE, what, device, map);
+    return REX_OK;
 }
 
 int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -178,10 +174,7 @@ int rex_module_data_end(struct rex_module *module, int64_t device, const struct 
 
 int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
-    rex_trace_called = "data exit"; /* by its function it would be a data end */
-    int result = call(module, device, map, REX_FOR_END, rex_trace_called);
-    rex_trace_called = NULL;
-    return result;
+    return call(module, device, map, REX_FOR_END, "data exit");
 }
 
 int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -191,8 +184,8 @@ int rex_module_data_update(struct rex_module *module, int64_t device, const stru
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
-                         void **begin, const int64_t *sizes, const int64_t *types)
+int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count, void **base,
+                        void **begin, const int64_t *sizes, const int64_t *types)
 {
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
@@ -208,13 +201,19 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
         return REX_EDEVICE;
     if (device == -1 && rex_device_check_default() != REX_OK)
         return REX_EDEVICE;
-    if (rex_rows_wanted() && count > 0)
-        rex_rows_log_own("data call", device,
-                         &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)count,
-                                                          .ArgsBase = base,
-                                                          .Args = begin,
-                                                          .ArgSizes = (int64_t *)(uintptr_t)sizes,
-                                                          .ArgTypes = (int64_t *)(uintptr_t)types});
     rex_device_used(registration->release);
     return REX_OK;
+}
+
+/* The call comes through the forwarders, or does not: it is logged once. */
+int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
+                         void **begin, const int64_t *sizes, const int64_t *types)
+{
+    int result = rex_check_data_call(module, device, count, base, begin, sizes, types);
+    if (result == REX_OK && count > 0 && rex_rows_wanted() && !rex_calls_logged()) {
+        struct __tgt_kernel_arguments packet =
+            rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);
+        rex_rows_log("data call", device, &packet);
+    }
+    return result;
 }

@@ -14,10 +14,9 @@
 #include "memory/devicememory.h"
 
 #include "base/error.h"
-#include "omp/forward.h"
 #include "cuda/context.h"
+#include "omp/calls.h"
 #include "memory/mappinghints.h"
-#include "omp/mapping.h"
 #include "omp/pending.h"
 #include "omp/device.h"
 #include "rex/launch.h"
@@ -35,16 +34,14 @@ static int none_registered(const char *what)
  */
 static void *address_by_row(const void *address, int number)
 {
-    void *begin = (void *)(uintptr_t)address, *base = begin, *result;
+    void *begin = (void *)(uintptr_t)address, *base = begin;
     int64_t size = 0, type = REX_TYPE_RETURN;
-    rex_looking_up = true;
-    REX_REAL(target_data_begin)
-    (number, 1, &base, &begin, &size, &type);
-    result = base;
+    struct rex_map row = {
+        .count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
+    rex_call_data(REX_DATA_BEGIN, NULL, number, &row);
+    void *result = base;
     base = begin;
-    REX_REAL(target_data_end)
-    (number, 1, &base, &begin, &size, &type);
-    rex_looking_up = false;
+    rex_call_data(REX_DATA_END, NULL, number, &row);
     return result;
 }
 
@@ -125,7 +122,7 @@ void rex_device_free(void *memory, int64_t device)
     int number = 0;
     if (memory == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)
         return;
-    if (__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0)
+    if (rex_pending_any())
         rex_pending_wait(NULL, number, "rex_device_free");
     /* which the wait may have found out */
     if (rex_device_lost(number, "rex_device_free") == REX_OK)

@@ -143,7 +143,7 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
 {
     uint64_t elsewhere = ends_elsewhere();
     bool found = false;
-    if (!rex_mapping_all_seen())
+    if (!rex_forward_first())
         return false;
     rex_lock(&lock);
     for (unsigned j = 0; j < filled() && !found; j++)

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/error.h"
+#include "omp/calls.h"
 #include "omp/forward.h"
 #include "memory/mappinghints.h"
 #include "omp/mapping.h"
@@ -62,8 +63,7 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
     rex_device_used(rex_runtime());
-    REX_REAL(target_data_begin)
-    (number, 0, NULL, NULL, NULL, NULL);
+    rex_call_data(REX_DATA_BEGIN, "data begin", number, &(struct rex_map){0});
     return rex_memory_presence(begin, size, number);
 }
 
@@ -173,7 +173,7 @@ static int ask(struct look *look, const struct wanted *wanted)
     bool needed = is_needed(look, wanted);
     if (needed && presence == REX_ABSENT)
         presence = rex_presence_after_load(wanted->begin, size, look->number);
-    if (presence == REX_PRESENT_WHOLE && rex_mapping_all_seen())
+    if (presence == REX_PRESENT_WHOLE && rex_forward_first())
         *slot_of(found, wanted->begin) =
             (struct found){wanted->begin, wanted->size, look->generation, look->number};
     if (presence == REX_PRESENT_WHOLE)

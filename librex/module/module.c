@@ -24,7 +24,9 @@
 #include "cuda/context.h"
 #include "module/modules.h"
 #include "module/register.h"
+#include "omp/calls.h"
 #include "omp/mapping.h"
+#include "omp/openmp.h"
 #include "omp/pending.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
@@ -195,15 +197,12 @@ int rex_module_init(struct rex_module *module)
     if (result != REX_OK || rex_runtime_disabled())
         return result;
     if ((result = rex_device_check_default()) != REX_OK ||
-        (result = rex_device_lost(rex_runtime_default_device(), "the load of an image")) != REX_OK)
+        (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
         return result;
     uint64_t begin = rex_phase_begin();
     rex_device_used(rex_runtime());
-    rex_trace_depth++;
     /* An empty region loads the image, on every release. */
-    REX_REAL(target_data_begin)
-    (-1, 0, NULL, NULL, NULL, NULL);
-    rex_trace_depth--;
+    rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     rex_phase_end(begin, "load image", rex_module_image_path(module));
     return REX_OK;
 }

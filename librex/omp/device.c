@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cuda/driver.h"
 #include "cuda/context.h"
+#include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "rex/info.h"
 
@@ -52,7 +53,7 @@ bool rex_devices_used(void)
 
 int rex_device_check_default(void)
 {
-    int device = rex_runtime_default_device(), count = rex_devices_ask();
+    int device = rex_openmp_default_device(), count = rex_devices_ask();
     if (device >= 0 && device <= count)
         return REX_OK;
     return rex_fail(REX_EDEVICE,
@@ -74,7 +75,7 @@ int rex_device_check(int64_t device)
 int rex_device_resolve(int64_t device, int *number)
 {
     int count = rex_device_count();
-    int64_t asked = device == -1 ? rex_runtime_default_device() : device;
+    int64_t asked = device == -1 ? rex_openmp_default_device() : device;
     if (asked < 0 || asked > count)
         return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)asked,
                         count);
@@ -88,7 +89,7 @@ int rex_device_resolve(int64_t device, int *number)
  */
 int rex_device_offload(int64_t device, int *number)
 {
-    int64_t asked = device == -1 ? rex_runtime_default_device() : device;
+    int64_t asked = device == -1 ? rex_openmp_default_device() : device;
     if (asked >= 0 && asked < rex_devices_known() && rex_devices_known() != REX_DEVICES_DISABLED) {
         *number = (int)asked;
         return REX_OK;

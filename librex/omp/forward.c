@@ -4,8 +4,7 @@
  *
  * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose
  * internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic). Hence they
- * check nothing and change nothing. Those that end a mapping wait for queues that still use it, and
- * count: what librex remembers of mappings is out of date then (mapping.h).
+ * check nothing and change nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -13,15 +12,15 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "omp/calls.h"
 #include "omp/mapping.h"
 #include "omp/pending.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
-#include "trace/trace.h"
 
 static int bound_release;
 
@@ -50,20 +49,49 @@ static void lacks(const char *name)
         return missing;                                     \
     }
 
-void rex_mapping_settle(int64_t device, int32_t count, void **begin, int64_t *sizes, int64_t *types,
-                        const char *call)
-{
-    struct rex_map map = {.count = count, .begin = begin, .sizes = sizes, .types = types};
-    if (count > 0 && begin != NULL && sizes != NULL && types != NULL)
-        rex_pending_wait(&map, device == -1 ? rex_runtime_default_device() : (int)device, call);
-}
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* lacking_ functions use none of theirs */
 #pragma GCC diagnostic ignored "-Wpedantic" /* `return f();` in a function that returns void */
 REX_ENTRY_POINTS(BEFORE_BINDING)
 REX_ENTRY_POINTS(LACKING)
 
+/*
+ * Jumps: what libomptarget finds as its caller, and tells OMPT tools as codeptr_ra, is the
+ * program's code. Compilers make jumps of such calls if they optimize, so here they are written,
+ * the slots counted in the order of the table. On ppc64le they cannot be: a jump to another
+ * library's function leaves that library's TOC to a caller in this one.
+ */
+#if defined __x86_64__ && defined __LP64__
+#if defined __CET__ && __CET__ & 1
+#define LANDING "endbr64\n"
+#else
+#define LANDING ""
+#endif
+#define JUMP_TO_SLOT "jmp *rex_real+.Lslot(%rip)\n"
+#elif defined __aarch64__ && defined __LP64__
+#define LANDING "hint #34\n" /* bti c, which older processors pass over */
+#define JUMP_TO_SLOT                        \
+    "adrp x16, rex_real+.Lslot\n"           \
+    "add x16, x16, :lo12:rex_real+.Lslot\n" \
+    "ldar x16, [x16]\n"                     \
+    "br x16\n"
+#endif
+
+#ifdef JUMP_TO_SLOT
+#define NEXT_SLOT(type, name, parameters, arguments, missing) ".set .Lslot, .Lslot + 8\n"
+#define FORWARD(type, name, parameters, arguments, missing)  \
+    ".globl __tgt_" #name "\n"                               \
+    ".type __tgt_" #name ", %function\n"                     \
+    "__tgt_" #name ":\n"                                     \
+    ".cfi_startproc\n" LANDING JUMP_TO_SLOT ".cfi_endproc\n" \
+    ".size __tgt_" #name ", .-__tgt_" #name                  \
+    "\n" NEXT_SLOT(type, name, parameters, arguments, missing)
+__asm__(".pushsection .text\n"
+        ".balign 16\n"
+        ".set .Lslot, 0\n" /* the table's order: see REX_ENTRY_POINTS */
+        REX_REGISTERING(NEXT_SLOT) REX_ENDING(NEXT_SLOT) REX_ENDING_LATER(NEXT_SLOT)
+            REX_FORWARDED(FORWARD) ".popsection\n");
+#else
 #define FORWARD(type, name, parameters, arguments, missing)              \
     __attribute__((visibility("default"))) type __tgt_##name parameters; \
     type __tgt_##name parameters                                         \
@@ -71,14 +99,24 @@ REX_ENTRY_POINTS(LACKING)
         return REX_REAL(name)                                            \
         arguments;                                                       \
     }
-#define FORWARD_ENDING(type, name, parameters, arguments, missing)              \
-    __attribute__((visibility("default"))) type __tgt_##name parameters;        \
-    type __tgt_##name parameters                                                \
-    {                                                                           \
-        rex_mapping_ending(device, count, begin, sizes, types, "__tgt_" #name); \
-        REX_REAL(name)                                                          \
-        arguments;                                                              \
-        rex_mapping_ended();                                                    \
+REX_FORWARDED(FORWARD)
+#endif
+
+/*
+ * Not so those that end mappings: they wait for queues that still use them, and count afterwards.
+ * To count before is not enough: another thread may look an address up between that and the end,
+ * and would remember it in the new generation (mapping.h). Where they are called, codeptr_ra is
+ * librex's.
+ */
+#define FORWARD_ENDING(type, name, parameters, arguments, missing)                      \
+    __attribute__((visibility("default"))) type __tgt_##name parameters;                \
+    type __tgt_##name parameters                                                        \
+    {                                                                                   \
+        if (rex_pending_any())                                                          \
+            rex_pending_before_end(device, count, begin, sizes, types, "__tgt_" #name); \
+        REX_REAL(name)                                                                  \
+        arguments;                                                                      \
+        rex_mapping_ended();                                                            \
     }
 #define FORWARD_ENDING_LATER(type, name, parameters, arguments, missing) \
     __attribute__((visibility("default"))) type __tgt_##name parameters; \
@@ -88,7 +126,6 @@ REX_ENTRY_POINTS(LACKING)
         arguments;                                                       \
         rex_mapping_ended();                                             \
     }
-REX_FORWARDED(FORWARD)
 REX_ENDING(FORWARD_ENDING)
 REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
@@ -97,35 +134,26 @@ REX_ENDING_LATER(FORWARD_ENDING_LATER)
 extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end
     __attribute__((alias("__tgt_target_data_end_mapper"), visibility("hidden")));
 
-void *rex_forward_own(void)
+static bool is_first(void)
 {
-    return (void *)(uintptr_t)rex_own_data_end;
+    void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
+    return first != NULL && first == (void *)(uintptr_t)rex_own_data_end;
 }
 
 bool rex_forward_first(void)
-{
-    void *first = dlsym(RTLD_DEFAULT, "__tgt_target_data_end_mapper");
-    return first != NULL && first == rex_forward_own();
-}
-
-bool rex_mapping_seen(void)
-{
-    return rex_forward_first();
-}
-
-bool rex_mapping_all_seen(void)
 {
     enum { UNASKED, YES, NO };
     static int answer;
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == UNASKED) {
-        known = rex_mapping_seen() ? YES : NO;
+        known = is_first() ? YES : NO;
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known == YES;
 }
 
-struct rex_entry_points rex_real = {
+/* The jumps use it by its name. */
+__attribute__((used)) struct rex_entry_points rex_real = {
 #define FIRST(type, name, parameters, arguments, missing) .name = first_##name,
     REX_ENTRY_POINTS(FIRST)
 #undef FIRST
@@ -170,15 +198,6 @@ static struct rex_entry_points found_by(void *(*find)(const char *symbol, void *
     return found;
 }
 
-/* A trace that would lack most calls says so. */
-static void trace(struct rex_entry_points *slots)
-{
-    if (!rex_forward_first())
-        rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "
-                              "libomptarget itself");
-    rex_trace_calls(slots);
-}
-
 void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release)
 {
     bound_release = release;
@@ -187,10 +206,7 @@ void rex_forward_to(void *(*find)(const char *symbol, void *context), void *cont
         slots.target_kernel = kernel_without_packet;
         slots.target_kernel_nowait = kernel_without_packet_nowait;
     }
-    if (rex_log_wanted(REX_LOG_DEBUG))
-        rex_log_calls(&slots);
-    if (rex_trace_on())
-        trace(&slots);
+    rex_calls_bind(&slots, rex_forward_first());
 #define POINT(type, name, parameters, arguments, missing) \
     __atomic_store_n(&rex_real.name, slots.name, __ATOMIC_RELEASE);
     REX_ENTRY_POINTS(POINT)

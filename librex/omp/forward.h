@@ -57,21 +57,25 @@
  * `__tgt_interop_init` has an int64_t count before 18, which passes the same way on 64-bit machines
  * for counts that fit.
  */
-#define REX_ENTRY_POINTS(X)                                           \
-    X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), )   \
-    X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), ) \
-    REX_ENDING(X)                                                     \
-    REX_ENDING_LATER(X)                                               \
+#define REX_ENTRY_POINTS(X) \
+    REX_REGISTERING(X)      \
+    REX_ENDING(X)           \
+    REX_ENDING_LATER(X)     \
     REX_FORWARDED(X)
+/* These are exported by adopt.c. */
+#define REX_REGISTERING(X)                                          \
+    X(void, register_lib, (struct __tgt_bin_desc * desc), (desc), ) \
+    X(void, unregister_lib, (struct __tgt_bin_desc * desc), (desc), )
 /*
- * The two above are exported by adopt.c. What is in a list of _MAPPER has names and mappers of
- * rows, and the calls before it come back as it. These end mappings, or may have ended some when
- * they return; the rest are jumps.
+ * These end mappings, or may have ended some when they return; the rest are jumps. What is in a
+ * list of _MAPPER has names and mappers of rows, which that of _BARE has not.
  */
-#define REX_ENDING(X)                                                 \
-    X(void, target_data_end, (MAP_P), (MAP_A), )                      \
-    X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), ) \
+#define REX_ENDING(X)  \
+    REX_ENDING_BARE(X) \
     REX_ENDING_MAPPER(X)
+#define REX_ENDING_BARE(X)                       \
+    X(void, target_data_end, (MAP_P), (MAP_A), ) \
+    X(void, target_data_end_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
 #define REX_ENDING_MAPPER(X)                                  \
     X(void, target_data_end_mapper, (MAPPER_P), (MAPPER_A), ) \
     X(void, target_data_end_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
@@ -79,32 +83,40 @@
     X(void, rtl_deinit, (void), (), ) \
     X(void, target_nowait_query, (void **handle), (handle), )
 /* These begin or update mappings, */
-#define REX_BEGINNING(X)                                                \
-    X(void, target_data_begin, (MAP_P), (MAP_A), )                      \
-    X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), ) \
+#define REX_BEGINNING(X)  \
+    REX_BEGINNING_BARE(X) \
     REX_BEGINNING_MAPPER(X)
+#define REX_BEGINNING_BARE(X)                      \
+    X(void, target_data_begin, (MAP_P), (MAP_A), ) \
+    X(void, target_data_begin_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
 #define REX_BEGINNING_MAPPER(X)                                 \
     X(void, target_data_begin_mapper, (MAPPER_P), (MAPPER_A), ) \
     X(void, target_data_begin_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
-#define REX_UPDATING(X)                                                  \
-    X(void, target_data_update, (MAP_P), (MAP_A), )                      \
-    X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), ) \
+#define REX_UPDATING(X)  \
+    REX_UPDATING_BARE(X) \
     REX_UPDATING_MAPPER(X)
+#define REX_UPDATING_BARE(X)                        \
+    X(void, target_data_update, (MAP_P), (MAP_A), ) \
+    X(void, target_data_update_nowait, (MAP_P, DEP_P), (MAP_A, DEP_A), )
 #define REX_UPDATING_MAPPER(X)                                   \
     X(void, target_data_update_mapper, (MAPPER_P), (MAPPER_A), ) \
     X(void, target_data_update_nowait_mapper, (MAPPER_P, DEP_P), (MAPPER_A, DEP_A), )
 /* and these launch: without a grid, with one, with a packet. */
-#define REX_LAUNCHING(X)                                            \
-    X(int, target, (TARGET_P), (TARGET_A), -1)                      \
-    X(int, target_nowait, (TARGET_P, DEP_P), (TARGET_A, DEP_A), -1) \
-    REX_LAUNCHING_MAPPER(X)
+#define REX_LAUNCHING(X)          \
+    REX_LAUNCHING_BARE(X)         \
+    REX_LAUNCHING_MAPPER(X)       \
+    REX_LAUNCHING_TEAMS_BARE(X)   \
+    REX_LAUNCHING_TEAMS_MAPPER(X) \
+    REX_LAUNCHING_PACKET(X)
+#define REX_LAUNCHING_BARE(X)                  \
+    X(int, target, (TARGET_P), (TARGET_A), -1) \
+    X(int, target_nowait, (TARGET_P, DEP_P), (TARGET_A, DEP_A), -1)
 #define REX_LAUNCHING_MAPPER(X)                                     \
     X(int, target_mapper, (TARGET_MAPPER_P), (TARGET_MAPPER_A), -1) \
     X(int, target_nowait_mapper, (TARGET_MAPPER_P, DEP_P), (TARGET_MAPPER_A, DEP_A), -1)
-#define REX_LAUNCHING_TEAMS(X)                                                            \
-    X(int, target_teams, (TARGET_P, GRID_P), (TARGET_A, GRID_A), -1)                      \
-    X(int, target_teams_nowait, (TARGET_P, GRID_P, DEP_P), (TARGET_A, GRID_A, DEP_A), -1) \
-    REX_LAUNCHING_TEAMS_MAPPER(X)
+#define REX_LAUNCHING_TEAMS_BARE(X)                                  \
+    X(int, target_teams, (TARGET_P, GRID_P), (TARGET_A, GRID_A), -1) \
+    X(int, target_teams_nowait, (TARGET_P, GRID_P, DEP_P), (TARGET_A, GRID_A, DEP_A), -1)
 #define REX_LAUNCHING_TEAMS_MAPPER(X)                                                     \
     X(int, target_teams_mapper, (TARGET_MAPPER_P, GRID_P), (TARGET_MAPPER_A, GRID_A), -1) \
     X(int, target_teams_nowait_mapper, (TARGET_MAPPER_P, GRID_P, DEP_P),                  \
@@ -116,8 +128,6 @@
     REX_BEGINNING(X)                                                                   \
     REX_UPDATING(X)                                                                    \
     REX_LAUNCHING(X)                                                                   \
-    REX_LAUNCHING_TEAMS(X)                                                             \
-    REX_LAUNCHING_PACKET(X)                                                            \
     X(void, register_requires, (int64_t flags), (flags), )                             \
     X(void, init_all_rtls, (void), (), )                                               \
     X(void, rtl_init, (void), (), )                                                    \
@@ -142,8 +152,8 @@
     X(uintptr_t, register_rpc_callback, (WORDS_P), (WORDS_A), 0)
 
 /*
- * The bound library's functions, each under its name without "__tgt_". Before binding, functions
- * that bind first.
+ * Where the forwarders jump to, each under its name without "__tgt_". Before binding, functions
+ * that bind first; then the bound library's own, or those of calls.c, which come to them.
  */
 struct rex_entry_points {
 #define SLOT(type, name, parameters, arguments, missing) type(*name) parameters;
@@ -158,26 +168,14 @@ extern struct rex_entry_points rex_real __attribute__((visibility("hidden")));
 
 /*
  * Point every slot at what FIND(symbol, context) returns, or at a function that says what RELEASE
- * lacks. The slot of
- * __tgt_target_kernel gets librex's translation where the release has none.
+ * lacks. The slot of __tgt_target_kernel gets librex's translation where the release has none.
  */
 void rex_forward_to(void *(*find)(const char *symbol, void *context), void *context, int release);
 
 /*
- * Point those slots of SLOTS that launch, map or register at functions that trace the call and pass
- * it on to what was there.
+ * Whether the loader binds such names to librex: all calls of the process's come through here. It
+ * is asked once: nothing gets in front of what the process began with.
  */
-void rex_trace_calls(struct rex_entry_points *slots);
-/*
- * Likewise those that launch or map, at functions that log the rows of code that others compiled.
- */
-void rex_log_calls(struct rex_entry_points *slots);
-
-/*
- * The address of librex's own __tgt_target_data_end_mapper, whatever the loader binds that name to.
- */
-void *rex_forward_own(void);
-/* Whether the loader binds such names to librex: the program's calls come through here. */
 bool rex_forward_first(void);
 
 #endif

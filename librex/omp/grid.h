@@ -18,6 +18,8 @@ struct rex_grid {
 /* Of a block, its kernel's own and dynamic, unless the driver is asked for more for that kernel. */
 #define REX_SHARED_MEMORY 49152u
 
+/* Of a packet: the launch need not be waited for; LLVM 14 and 15 do not look. */
+#define REX_FLAG_NOWAIT 0x1u
 /*
  * Of a packet: its grid and block are exact, from LLVM 23 on; earlier releases do not look at these
  * bits.

@@ -21,6 +21,9 @@
 static const char *const openmp_names[] = {"libomp.so", "libomp-", "libomp5.so", "libiomp5.so",
                                            NULL};
 
+/* Of the libomp that is in the process when libomptarget is bound. */
+static int (*default_device)(void);
+
 struct wanted {
     const char *const *prefixes;
     char *path;
@@ -35,24 +38,24 @@ static int match(struct dl_phdr_info *object, size_t size, void *context)
     for (const char *const *prefix = wanted->prefixes; *prefix != NULL; prefix++)
         if (strncmp(name, *prefix, strlen(*prefix)) == 0) {
             snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
-            return 1;
+            return 1; /* no further */
         }
     return 0;
 }
 
-int rex_loaded(const char *const *prefixes, char path[PATH_MAX])
+bool rex_loaded(const char *const *prefixes, char path[PATH_MAX])
 {
     struct wanted wanted = {prefixes, path};
-    return dl_iterate_phdr(match, &wanted);
+    return dl_iterate_phdr(match, &wanted) != 0;
 }
 
-int rex_openmp_folder(char folder[PATH_MAX])
+bool rex_openmp_folder(char folder[PATH_MAX])
 {
     char path[PATH_MAX];
     if (!rex_loaded(openmp_names, path))
-        return 0;
+        return false;
     rex_folder_of(path, folder);
-    return 1;
+    return true;
 }
 
 /* A library loaded RTLD_LOCAL is made visible by opening it once more. */
@@ -80,7 +83,7 @@ static int loaded_suits(const char *loaded, const struct rex_candidate *candidat
     return 0;
 }
 
-static int open_beside(const char *path)
+static bool open_beside(const char *path)
 {
     static const char *const names[] = {OPENMP_SONAME, "libomp.so"};
     char folder[PATH_MAX], file[PATH_MAX + 16];
@@ -89,10 +92,10 @@ static int open_beside(const char *path)
         snprintf(file, sizeof file, "%s/%s", folder, names[i]);
         if (dlopen(file, RTLD_NOW | RTLD_GLOBAL) != NULL) {
             rex_log(REX_LOG_DEBUG, "opened %s", file);
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
@@ -108,4 +111,15 @@ int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_can
             return 0;
     snprintf(why, why_size, "there is no " OPENMP_SONAME " beside it or on the loader's path");
     return -1;
+}
+
+void rex_openmp_bind(void)
+{
+    void *address = dlsym(RTLD_DEFAULT, "omp_get_default_device");
+    memcpy(&default_device, &address, sizeof address);
+}
+
+int rex_openmp_default_device(void)
+{
+    return default_device != NULL ? default_device() : 0;
 }

@@ -7,17 +7,19 @@
 #define REX_INTERNAL_OPENMP_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "omp/search.h"
 
 /*
- * Path of the loaded object whose file name begins with one of PREFIXES (NULL-terminated); 0 if
+ * Path of the loaded object whose file name begins with one of PREFIXES (NULL-terminated); false if
  * there is none.
  */
-int rex_loaded(const char *const *prefixes, char path[PATH_MAX]);
+bool rex_loaded(const char *const *prefixes, char path[PATH_MAX]);
 
-/* Folder of the OpenMP runtime that this process has; 0 if it has none. */
-int rex_openmp_folder(char folder[PATH_MAX]);
+/* Folder of the OpenMP runtime that this process has; false if it has none. */
+bool rex_openmp_folder(char folder[PATH_MAX]);
 
 /*
  * Make sure of one OpenMP runtime, visible to libomptarget, before CANDIDATE is opened: the one
@@ -25,5 +27,11 @@ int rex_openmp_folder(char folder[PATH_MAX]);
  */
 int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
                      size_t count, char *why, size_t why_size);
+
+/* libomptarget is bound: the default device is asked of the libomp that is there now. */
+void rex_openmp_bind(void);
+
+/* The default device number as libomp has it (OMP_DEFAULT_DEVICE, omp_set_default_device). */
+int rex_openmp_default_device(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * pending.h - work that is not finished, as mappings and modules see it.
+ * pending.h - unfinished work of queues, as mappings and modules see it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "rex/map.h"
 
@@ -15,8 +16,8 @@ struct rex_kernel_list;
 struct rex_registration;
 
 /*
- * Somebody whose work may be unfinished: a queue. Its functions are called with the list locked and
- * lock what is theirs.
+ * A queue whose work may be unfinished. Its functions are called with the list locked and lock what
+ * is theirs.
  */
 struct rex_pending {
     struct rex_pending *next;
@@ -39,22 +40,32 @@ struct rex_pending {
 void rex_pending_add(struct rex_pending *pending);
 void rex_pending_remove(struct rex_pending *pending);
 
+extern int rex_pending_count; /* read it by: */
+static inline bool rex_pending_any(void)
+{
+    return __builtin_expect(__atomic_load_n(&rex_pending_count, __ATOMIC_RELAXED) > 0, 0);
+}
+
 /*
  * The mapping of MAP's rows on device NUMBER, or the registration of a module, is about to end. 0,
- * or REX_EBUSY with the name of who still uses it; with REX_UNFINISHED=wait, after waiting, 0 or
- * the error that the wait came to. REX_ECUDA where a queue has ever found the device, or for a
- * module any device, lost. WHAT begins the message.
+ * or REX_EBUSY with the name of the queue that still uses it; with REX_UNFINISHED=wait, after
+ * waiting, 0 or the error that the wait came to. REX_ECUDA where a queue has ever found the device,
+ * or for a module any device, lost. WHAT begins the message.
  */
 int rex_pending_unmap(const struct rex_map *map, int number, const char *what);
 int rex_pending_unload(const struct rex_registration *registration, bool last);
 
-/* All of those on device NUMBER are asked whether it is lost. */
-bool rex_pending_ask(int number, const char *why, struct rex_kernel_list *noted);
-
 /*
  * Wait for all unfinished work on device NUMBER that may use MAP's rows (NULL: anything), with a
- * warning that names it and CALL.
+ * warning that names the queue and CALL.
  */
 void rex_pending_wait(const struct rex_map *map, int number, const char *call);
+
+/* The same before CALL, which may end the mapping of these rows of DEVICE (-1: the default one). */
+void rex_pending_before_end(int64_t device, int32_t count, void **begin, int64_t *sizes,
+                            int64_t *types, const char *call);
+
+/* All of those on device NUMBER are asked whether it is lost. */
+bool rex_pending_ask(int number, const char *why, struct rex_kernel_list *noted);
 
 #endif

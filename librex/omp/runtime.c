@@ -28,7 +28,6 @@ static struct {
     char doubt[256];
     const char *chosen;
     int (*device_count)(void);
-    int (*default_device)(void);
     struct rex_omp omp;
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 } bound;
@@ -61,12 +60,7 @@ int rex_runtime_device_count(void)
     return bound.device_count();
 }
 
-int rex_runtime_default_device(void)
-{
-    return bound.default_device != NULL ? bound.default_device() : 0;
-}
-
-int rex_runtime_disabled(void)
+bool rex_runtime_disabled(void)
 {
     const char *policy = getenv("OMP_TARGET_OFFLOAD");
     return policy != NULL && strcasecmp(policy, "disabled") == 0;
@@ -124,7 +118,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     point(&bound.omp.free, handle, "omp_target_free");
     point(&bound.omp.copy, handle, "omp_target_memcpy");
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
-    point(&bound.default_device, RTLD_DEFAULT, "omp_get_default_device");
+    rex_openmp_bind();
     rex_forward_to(find_in, handle, candidate->release->number);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
     rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s", candidate->release->number,

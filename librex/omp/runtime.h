@@ -6,6 +6,7 @@
 #ifndef REX_INTERNAL_RUNTIME_H
 #define REX_INTERNAL_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "omp/forward.h"
@@ -20,13 +21,10 @@ const struct rex_release *rex_runtime(void);
  */
 int rex_runtime_device_count(void);
 
-/* The default device number as libomp has it (OMP_DEFAULT_DEVICE, omp_set_default_device). */
-int rex_runtime_default_device(void);
-
 /*
  * Whether OMP_TARGET_OFFLOAD=disabled: libomptarget then does nothing and says so by returning -1.
  */
-int rex_runtime_disabled(void);
+bool rex_runtime_disabled(void);
 
 /*
  * The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16. Only

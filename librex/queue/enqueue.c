@@ -175,13 +175,8 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
     if (result != REX_OK)
         return result;
     result = check_update(queue, map);
-    if (result == REX_OK && rex_rows_wanted())
-        rex_rows_log("queue update", queue->gpu.number,
-                     &(struct __tgt_kernel_arguments){.NumArgs = (uint32_t)map->count,
-                                                      .ArgsBase = map->base,
-                                                      .Args = map->begin,
-                                                      .ArgSizes = map->sizes,
-                                                      .ArgTypes = map->types});
+    if (result == REX_OK)
+        rex_map_log("queue update", queue->gpu.number, map);
     if (result == REX_OK)
         result = enqueue_update(queue, map, REX_TYPE_TO);
     if (result == REX_OK)

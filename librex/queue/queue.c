@@ -13,7 +13,7 @@
 #include "cuda/context.h"
 #include "memory/devicememory.h"
 #include "omp/device.h"
-#include "omp/mapping.h"
+#include "omp/forward.h"
 #include "queue/completion.h"
 #include "queue/queuetrace.h"
 #include "trace/trace.h"
@@ -81,7 +81,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->forks = rex_forks();
     queue->gpu.number = number;
     queue->gpu.flags = flags;
-    queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_mapping_seen();
+    queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_forward_first();
     rex_queue_set_pending(queue);
     return queue;
 }

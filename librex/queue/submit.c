@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
+#include "omp/columns.h"
 #include "omp/rowlog.h"
 #include "queue/event.h"
 
@@ -20,14 +21,8 @@ static int failed(const char *what)
 static void log_launch(const struct rex_stream_gpu *gpu, const struct rex_command *command,
                        const struct rex_packed *packed)
 {
-    const struct rex_map *map = &command->launch.map;
-    struct __tgt_kernel_arguments packet = {.NumArgs = (uint32_t)map->count,
-                                            .ArgsBase = map->base,
-                                            .Args = map->begin,
-                                            .ArgSizes = map->sizes,
-                                            .ArgTypes = map->types,
-                                            .ArgMappers = map->mappers,
-                                            .DynCGroupMem = packed->dynamic_memory};
+    struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
+    packet.DynCGroupMem = packed->dynamic_memory;
     memcpy(packet.Teams, packed->grid, sizeof packet.Teams);
     memcpy(packet.Threads, packed->block, sizeof packet.Threads);
     rex_rows_log(packed->kernel->name, gpu->number, &packet);

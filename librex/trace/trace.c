@@ -28,7 +28,6 @@
 enum { OFF, TO_FILE, SUMMARY };
 
 int rex_tracing;
-__thread const char *rex_trace_called;
 __thread unsigned rex_trace_depth;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below, and of file and summary */

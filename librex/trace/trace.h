@@ -88,16 +88,13 @@ static inline void rex_phase_end(uint64_t begin, const char *name, const char *o
 void rex_trace_names(const char *(*name_of)(const void *key));
 const char *rex_trace_name(const void *key); /* NULL: unknown */
 
-/* How deep this thread is in what is noted already: what it calls there is not noted again. */
+/*
+ * How deep this thread is in calls that are traced or logged already: what it calls there is
+ * neither traced nor logged again.
+ */
 extern __thread unsigned rex_trace_depth;
 
 /* As rex_phase_end(), for SIZE bytes that were copied to or from device NUMBER. */
 void rex_copy_took(uint64_t begin, uint64_t size, bool to_host, int number);
-
-/*
- * What the next call of this thread is called in the trace, instead of by its function: "data
- * exit". NULL: nothing else.
- */
-extern __thread const char *rex_trace_called;
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "bound.h"
 
+#include "omp/forward.h"
 #include "omp/mapping.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
@@ -65,7 +66,7 @@ static void remember(const void *context)
 {
     (void)context;
     start();
-    CHECK(rex_mapping_seen());
+    CHECK(rex_forward_first());
     map(0, BYTES, 0);
     CHECK(ASKED(memory[0], BYTES, DEVICE));
     CHECK(!ASKED(memory[0], BYTES, DEVICE));

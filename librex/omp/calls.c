@@ -1,0 +1,240 @@
+/*
+ * calls.c - calls of libomptarget: librex's own, and those of others while they are traced or
+ * logged.
+ *
+ * libomptarget's own calls come back through the forwarders, since it is linked without -Bsymbolic:
+ * __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that __tgt_target_kernel. What
+ * a thread calls within a call is neither traced nor logged. librex calls the functions that the
+ * others come to.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/calls.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "omp/calltrace.h"
+#include "omp/columns.h"
+#include "omp/grid.h"
+#include "omp/rowlog.h"
+#include "trace/trace.h"
+
+/* Written when libomptarget is bound. */
+static struct {
+    struct rex_entry_points call; /* its functions */
+    bool observed;                /* calls are traced, or logged, or both */
+    bool logged;                  /* those of others */
+    bool all;                     /* of others come through the forwarders */
+} bound;
+
+bool rex_calls_logged(void)
+{
+    return bound.logged && bound.all;
+}
+
+/* ---- before and after a call ----------------------------------------------------------------- */
+
+/* Calls of others alone: what librex does itself is logged by who knows what it is. */
+static void log_call(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
+{
+    if (rex_trace_depth == 0 && bound.logged && rex_rows_wanted())
+        rex_rows_log(what, device, packet);
+}
+
+/* FUNCTION is NULL where the call shall not be in the trace. */
+static void enter(struct rex_call_trace *trace, const char *function, int64_t device)
+{
+    if (rex_trace_depth++ == 0 && function != NULL && rex_trace_on())
+        rex_call_trace_begin(trace, function, device);
+}
+
+static void leave_data(struct rex_call_trace *trace, const char *name, int64_t directions)
+{
+    rex_trace_depth--;
+    if (trace->function != NULL)
+        rex_call_trace_data(trace, name, directions);
+}
+
+static int leave_launch(struct rex_call_trace *trace, const void *key, int result)
+{
+    rex_trace_depth--;
+    if (trace->function != NULL)
+        rex_call_trace_launch(trace, key, result);
+    return result;
+}
+
+/* ---- librex's own ---------------------------------------------------------------------------- */
+
+static void pass_on(enum rex_data_call call, int64_t device, const struct rex_map *map)
+{
+    void (*function)(MAPPER_P) = call == REX_DATA_BEGIN ? bound.call.target_data_begin_mapper
+                                 : call == REX_DATA_END ? bound.call.target_data_end_mapper
+                                                        : bound.call.target_data_update_mapper;
+    function(NULL, device, map->count, map->base, map->begin, map->sizes, map->types, NULL,
+             map->mappers);
+}
+
+void rex_call_data(enum rex_data_call call, const char *name, int64_t device,
+                   const struct rex_map *map)
+{
+    static const struct {
+        const char *function;
+        int64_t directions;
+    } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_TYPE_TO},
+                 [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_TYPE_FROM},
+                 [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_TYPE_TOFROM}};
+    if (!bound.observed) {
+        pass_on(call, device, map);
+        return;
+    }
+    struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
+    enter(&trace, name != NULL ? calls[call].function : NULL, device);
+    pass_on(call, device, map);
+    leave_data(&trace, name, calls[call].directions);
+}
+
+int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
+                    struct __tgt_kernel_arguments *packet)
+{
+    int32_t teams = (int32_t)packet->Teams[0], threads = (int32_t)packet->Threads[0];
+    void *host_key = (void *)(uintptr_t)key;
+    if (!bound.observed)
+        return bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
+    struct rex_call_trace trace = {.packet = *packet};
+    enter(&trace, "__tgt_target_kernel", device);
+    int result = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
+    return leave_launch(&trace, key, result);
+}
+
+/* ---- those of others: data calls ------------------------------------------------------------- */
+
+static void enter_data(struct rex_call_trace *trace, const char *function, const char *what,
+                       int64_t device)
+{
+    if (trace->packet.NumArgs > 0)
+        log_call(what, device, &trace->packet);
+    enter(trace, function, device);
+}
+
+#define DATA(name, parameters, arguments, what, directions, names, mappers)                     \
+    static void observed_##name parameters                                                      \
+    {                                                                                           \
+        struct rex_call_trace trace = {                                                         \
+            .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
+        enter_data(&trace, "__tgt_" #name, what, device);                                       \
+        bound.call.name arguments;                                                              \
+        leave_data(&trace, what, directions);                                                   \
+    }
+#define BEGINNING_BARE(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, "data begin", REX_TYPE_TO, NULL, NULL)
+#define BEGINNING_MAPPER(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, "data begin", REX_TYPE_TO, names, mappers)
+#define ENDING_BARE(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, "data end", REX_TYPE_FROM, NULL, NULL)
+#define ENDING_MAPPER(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, "data end", REX_TYPE_FROM, names, mappers)
+#define UPDATING_BARE(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, "data update", REX_TYPE_TOFROM, NULL, NULL)
+#define UPDATING_MAPPER(type, name, parameters, arguments, missing) \
+    DATA(name, parameters, arguments, "data update", REX_TYPE_TOFROM, names, mappers)
+REX_BEGINNING_BARE(BEGINNING_BARE)
+REX_BEGINNING_MAPPER(BEGINNING_MAPPER)
+REX_ENDING_BARE(ENDING_BARE)
+REX_ENDING_MAPPER(ENDING_MAPPER)
+REX_UPDATING_BARE(UPDATING_BARE)
+REX_UPDATING_MAPPER(UPDATING_MAPPER)
+
+/* ---- those of others: launches --------------------------------------------------------------- */
+
+static void enter_launch(struct rex_call_trace *trace, const char *function, const void *key,
+                         int64_t device, struct rex_grid grid)
+{
+    struct __tgt_kernel_arguments *packet = &trace->packet;
+    memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
+    memcpy(packet->Threads, grid.threads, sizeof packet->Threads);
+    packet->DynCGroupMem = grid.dynamic_memory;
+    const char *name = rex_trace_name(key);
+    log_call(name != NULL ? name : "unknown kernel", device, packet);
+    enter(trace, function, device);
+}
+
+#define LAUNCH(name, parameters, arguments, columns, grid, trip_count)           \
+    static int observed_##name parameters                                        \
+    {                                                                            \
+        struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
+        trace.packet.Tripcount = trip_count;                                     \
+        enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
+        return leave_launch(&trace, key, bound.call.name arguments);             \
+    }
+#define BARE (count, base, begin, sizes, types, NULL, NULL)
+#define WITH_MAPPERS (count, base, begin, sizes, types, names, mappers)
+#define OF_PACKET                                                                        \
+    ((int32_t)args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, \
+     args->ArgNames, args->ArgMappers)
+#define LAUNCHING_BARE(type, name, parameters, arguments, missing) \
+    LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(1, 0), 0)
+#define LAUNCHING_MAPPER(type, name, parameters, arguments, missing) \
+    LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(1, 0), 0)
+#define LAUNCHING_TEAMS_BARE(type, name, parameters, arguments, missing) \
+    LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(teams, threads), 0)
+#define LAUNCHING_TEAMS_MAPPER(type, name, parameters, arguments, missing) \
+    LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(teams, threads), 0)
+#define LAUNCHING_PACKET(type, name, parameters, arguments, missing)                         \
+    LAUNCH(name, parameters, arguments, OF_PACKET, rex_grid_of_packet(args, teams, threads), \
+           args->Tripcount)
+REX_LAUNCHING_BARE(LAUNCHING_BARE)
+REX_LAUNCHING_MAPPER(LAUNCHING_MAPPER)
+REX_LAUNCHING_TEAMS_BARE(LAUNCHING_TEAMS_BARE)
+REX_LAUNCHING_TEAMS_MAPPER(LAUNCHING_TEAMS_MAPPER)
+REX_LAUNCHING_PACKET(LAUNCHING_PACKET)
+
+/* ---- registration ---------------------------------------------------------------------------- */
+
+static void register_timed(void (*call)(struct __tgt_bin_desc *), const char *function,
+                           struct __tgt_bin_desc *desc)
+{
+    uint64_t begin = rex_phase_begin();
+    rex_trace_depth++;
+    call(desc);
+    rex_trace_depth--;
+    rex_phase_end(begin, function, NULL);
+}
+
+static void observed_register_lib(struct __tgt_bin_desc *desc)
+{
+    register_timed(bound.call.register_lib, "__tgt_register_lib", desc);
+}
+
+static void observed_unregister_lib(struct __tgt_bin_desc *desc)
+{
+    register_timed(bound.call.unregister_lib, "__tgt_unregister_lib", desc);
+}
+
+/* ---- binding --------------------------------------------------------------------------------- */
+
+static void observe(struct rex_entry_points *slots)
+{
+#define OBSERVE(type, name, parameters, arguments, missing) slots->name = observed_##name;
+    REX_REGISTERING(OBSERVE)
+    REX_BEGINNING(OBSERVE)
+    REX_ENDING(OBSERVE)
+    REX_UPDATING(OBSERVE)
+    REX_LAUNCHING(OBSERVE)
+#undef OBSERVE
+}
+
+void rex_calls_bind(struct rex_entry_points *slots, bool all)
+{
+    bound.call = *slots;
+    bound.logged = rex_log_wanted(REX_LOG_DEBUG);
+    bound.observed = bound.logged || rex_trace_on();
+    bound.all = all;
+    if (bound.observed)
+        observe(slots);
+    /* A trace that would lack most calls says so. */
+    if (rex_trace_on() && !all)
+        rex_log(REX_LOG_INFO, "the trace has librex's own calls only: the program is linked with "
+                              "libomptarget itself");
+}

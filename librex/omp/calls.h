@@ -1,0 +1,42 @@
+/*
+ * calls.h - calls of libomptarget: librex's own, and those of others while they are traced or
+ * logged.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_CALLS_H
+#define REX_INTERNAL_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "omp/forward.h"
+#include "rex/map.h"
+
+/*
+ * libomptarget is bound: librex's own calls go to the functions of SLOTS from now on. While
+ * something is traced, or where the log is at debug, the slots that launch, map or register are
+ * pointed at functions that write the call down and pass it on. ALL: every call of the process's
+ * comes through the forwarders.
+ */
+void rex_calls_bind(struct rex_entry_points *slots, bool all);
+
+/*
+ * Whether launches and data calls of the program's are logged as they come through the forwarders:
+ * who checks one before need not log it, too.
+ */
+bool rex_calls_logged(void);
+
+/*
+ * librex's own calls, once libomptarget is bound. They reach it without the forwarders, and come
+ * back through none (LLVM 14 to 23): nothing is logged, and no end of a mapping is counted. A trace
+ * has a data call as NAME (NULL: not at all), a launch by the name of its kernel, with the grid of
+ * PACKET.
+ */
+enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
+void rex_call_data(enum rex_data_call call, const char *name, int64_t device,
+                   const struct rex_map *map);
+int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
+                    struct __tgt_kernel_arguments *packet);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * calltrace.c - a call of libomptarget in the trace.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/calltrace.h"
+
+#include <stdbool.h>
+
+#include "omp/openmp.h"
+#include "rex/map.h"
+#include "trace/trace.h"
+#include "trace/traceline.h"
+
+/* ---- what is written ------------------------------------------------------------------------- */
+
+static void put_call(struct rex_line *line, const struct rex_call_trace *trace)
+{
+    rex_line_text(line, "\"function\":\"");
+    rex_line_text(line, trace->function);
+    rex_line_text(line, "\",\"device\":");
+    rex_line_number(line, trace->device);
+}
+
+static void put_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
+{
+    rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes);
+}
+
+static void put_data(struct rex_line *line, const void *context)
+{
+    const struct rex_call_trace *trace = context;
+    put_call(line, trace);
+    put_rows(line, &trace->packet);
+}
+
+static void put_launch(struct rex_line *line, const void *context)
+{
+    const struct rex_call_trace *trace = context;
+    const struct __tgt_kernel_arguments *packet = &trace->packet;
+    put_call(line, trace);
+    rex_line_launch(line, trace->key, packet->Teams, packet->Threads, packet->NumArgs);
+    if (packet->DynCGroupMem > 0)
+        rex_line_add(line, ",\"dynamic_memory\":%u", packet->DynCGroupMem);
+    if (packet->Tripcount > 0)
+        rex_line_add(line, ",\"trip_count\":%llu", (unsigned long long)packet->Tripcount);
+    rex_line_text(line, ",\"result\":");
+    rex_line_number(line, trace->result);
+    put_rows(line, packet);
+}
+
+/* ---- before and after a call ----------------------------------------------------------------- */
+
+void rex_call_trace_begin(struct rex_call_trace *trace, const char *function, int64_t device)
+{
+    trace->function = function;
+    trace->device = device == -1 ? rex_openmp_default_device() : device;
+    trace->on = rex_track_take(trace->device);
+    trace->begin = rex_trace_clock();
+}
+
+/* The bytes of the rows that are copied in DIRECTION, if that is one of DIRECTIONS. */
+static uint64_t bytes(const struct __tgt_kernel_arguments *packet, int64_t direction,
+                      int64_t directions)
+{
+    return directions & direction ? rex_rows_bytes(packet->NumArgs, packet->Args, packet->ArgSizes,
+                                                   packet->ArgTypes, direction)
+                                  : 0;
+}
+
+static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, int64_t directions)
+{
+    slice->begin = trace->begin;
+    slice->end = trace->end;
+    slice->to = bytes(&trace->packet, REX_TYPE_TO, directions);
+    slice->from = bytes(&trace->packet, REX_TYPE_FROM, directions);
+    slice->on = trace->on;
+    slice->context = trace;
+    rex_trace_slice(slice);
+    rex_track_give(trace->on);
+}
+
+void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions)
+{
+    struct rex_slice slice = {
+        .name = name, .category = "data", .counted = REX_COUNTED_TRANSFER, .details = put_data};
+    trace->end = rex_trace_clock();
+    write_down(trace, &slice, directions);
+}
+
+void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result)
+{
+    struct rex_slice slice = {
+        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = put_launch};
+    trace->end = rex_trace_clock();
+    trace->key = key;
+    trace->result = result;
+    const char *name = rex_trace_name(key);
+    slice.name = name != NULL ? name : "unknown kernel";
+    write_down(trace, &slice, REX_TYPE_TOFROM);
+}

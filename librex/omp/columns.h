@@ -1,0 +1,35 @@
+/*
+ * columns.h - the columns of a map's rows as a packet has them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_COLUMNS_H
+#define REX_INTERNAL_COLUMNS_H
+
+#include "omp/forward.h"
+#include "rex/map.h"
+
+/* A packet with rows, and with neither grid nor trip count. NAMES and MAPPERS may be NULL. */
+static inline struct __tgt_kernel_arguments
+rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *sizes,
+                      const int64_t *types, void **names, void **mappers)
+{
+    return (struct __tgt_kernel_arguments){
+        .Version = 3, /* which has all fields */
+        .NumArgs = (uint32_t)count,
+        .ArgsBase = base,
+        .Args = begin,
+        .ArgSizes = (int64_t *)(uintptr_t)sizes, /* libomptarget does not write to them */
+        .ArgTypes = (int64_t *)(uintptr_t)types,
+        .ArgNames = names,
+        .ArgMappers = mappers,
+    };
+}
+
+static inline struct __tgt_kernel_arguments rex_packet_of_map(const struct rex_map *map)
+{
+    return rex_packet_of_columns(map->count, map->base, map->begin, map->sizes, map->types, NULL,
+                                 map->mappers);
+}
+
+#endif
