@@ -532,6 +532,26 @@ static void missing_function(const void *context)
     CHECK_MENTIONS(rex_last_error(), "__tgt_rtl_init: LLVM 14");
 }
 
+/* Each of the jumps reaches the slot of its own name. */
+static const char *reached;
+#define PROBE(type, name, parameters, arguments, missing)                                                              \
+    void exported_##name(void) __asm__("__tgt_" #name);                                                                \
+    static void probe_##name(void)                                                                                     \
+    {                                                                                                                  \
+        reached = #name;                                                                                               \
+    }
+REX_FORWARDED(PROBE)
+
+static void every_jump(const void *context)
+{
+    (void)context;
+#define JUMP(type, name, parameters, arguments, missing)                                                               \
+    rex_real.name = (type(*) parameters)probe_##name;                                                                  \
+    exported_##name();                                                                                                  \
+    CHECK(strcmp(reached, #name) == 0);
+    REX_FORWARDED(JUMP)
+}
+
 static void test_forwarders(void **state)
 {
     static const int releases[] = {15, 16, 17, 18, 19, 20, 21, 22, 23};
@@ -541,6 +561,7 @@ static void test_forwarders(void **state)
     in_child(translated_for_14, NULL);
     in_child(forwarder_without_library, NULL);
     in_child(missing_function, NULL);
+    in_child(every_jump, NULL);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "common.h"
+#include "bound.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,6 +12,8 @@
 #include "base/log.h"
 #include "base/maptype.h"
 #include "omp/rowlog.h"
+#include "rex/entry.h"
+#include "rex/launch.h"
 
 static char folder[PATH_MAX];
 
@@ -324,11 +326,81 @@ static void test_rows(void **state)
     assert_int_equal(occurrences(output, "librex: data call: device 2, 3 rows\nlibrex: data call: row 0: to|target_param 0x"), 1);
 }
 
+/* ---- each call once ----------------------------------------------------------------------------------------------- */
+
+/* rules.mk leads calls of malloc() here. */
+static bool memory_is_out;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return memory_is_out ? NULL : __real_malloc(size);
+}
+
+REX_KERNEL(plain);
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+static double x[50];
+
+static void start_at_debug(void)
+{
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+}
+
+/* librex's own call, which is logged and then fails, does not hide the program's own after it. */
+static void logged_after_a_failure(const void *context)
+{
+    (void)context;
+    start_at_debug();
+    REX_DATA_MAP(region, REX_RETURN(REX_TO(x, 50)));
+    memory_is_out = true;
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_ENOMEM);
+    memory_is_out = false;
+    __rex_real___tgt_target_data_update(0, REX_MAP_ARGUMENTS(region));
+}
+
+/* What librex checks and the program then calls, and what librex calls itself. */
+static void logged_once(const void *context)
+{
+    (void)context;
+    start_at_debug();
+    REX_DATA_MAP(region, REX_TO(x, 50));
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)x, sizeof x, 0x10000000};
+    CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
+    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_data_exit(&module, 0, &region), 0);
+    /* Turned off and on again: so are those of the program's. */
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), 0);
+    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
+}
+
+static void test_calls(void **state)
+{
+    (void)state;
+    const char *output = in_child(logged_after_a_failure, NULL);
+    assert_int_equal(occurrences(output, "data update: device 0, 1 rows"), 1);
+    output = in_child(logged_once, NULL);
+    assert_int_equal(occurrences(output, "data begin: device 0, 1 rows"), 1);
+    assert_int_equal(occurrences(output, "data update: device 0, 1 rows"), 1);
+    assert_int_equal(occurrences(output, "data exit: device 0, 1 rows"), 1);
+    assert_int_equal(occurrences(output, "data end: device 0, 1 rows"), 1);
+    assert_int_equal(occurrences(output, "data call"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files), cmocka_unit_test(test_whole_lines), cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_errno), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_errno), cmocka_unit_test(test_rows),        cmocka_unit_test(test_calls),
     };
     make_folder(folder);
     int result = cmocka_run_group_tests(tests, NULL, NULL);

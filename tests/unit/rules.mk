@@ -14,6 +14,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 $(O)/tests/unit/spans $(O)/tests/unit/queuework: unit_libs = -rdynamic
 # queuefaults: memory runs out where a test says so.
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+# log: so do its own, and malloc() fails where a test says so.
+$(O)/tests/unit/log: unit_libs = -rdynamic -Wl,--wrap=malloc
 # map: calloc() fails where a test says so.
 $(O)/tests/unit/map: unit_libs = -Wl,--wrap=calloc
 

@@ -1,0 +1,51 @@
+#!/bin/sh
+# The exported __tgt_* functions are jumps through librex's table, however librex is built: OMPT's codeptr_ra is the program's. Those that
+# end mappings have to come back, and the list of them is the one in forward.h.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+CC=${CC:-gcc}
+case $(uname -m) in x86_64) ;; *) echo 'skip: reads code of x86-64 alone'; exit 77 ;; esac
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-forwarders.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+# names LIST: of a list in forward.h, without their prefix
+names() {
+    printf '#include "omp/forward.h"\n#define NAME(type, name, parameters, arguments, missing) <name>\n%s(NAME)\n' "$1" |
+        "$CC" -Iinclude -Ilibrex -E -P -xc - | tail -n 1 | grep -o '<[a-z0-9_]*>' | tr -d '<>'
+}
+names REX_FORWARDED >"$work/jumps"
+[ "$(wc -l <"$work/jumps")" -ge 30 ] || fail "only $(wc -l <"$work/jumps") names were read in forward.h"
+{ names REX_REGISTERING; names REX_ENDING; names REX_ENDING_LATER; } >"$work/others"
+nm -D --defined-only "$O/librex.so" | sed -n 's/.* T __tgt_\([a-z0-9_]*\)@.*/\1/p' | sort -u >"$work/exported"
+sort "$work/jumps" "$work/others" | diff "$work/exported" - || fail 'librex.so exports others than forward.h lists'
+
+# jumps_in FILE HOW: each of them is one jump, behind a landing pad at most
+jumps_in() {
+    objdump -d --no-show-raw-insn "$1" >"$work/code"
+    while read -r name; do
+        code=$(sed -n "/<__tgt_$name>:\$/,/^\$/{/:\t/p}" "$work/code" | sed 's/^[^\t]*\t//; s/ *#.*//; s/[ \t][ \t]*/ /g' |
+            grep -v -e '^endbr64' -e '^nop' -e 'cs nopw' -e '^xchg %ax,%ax' -e '^int3' || true)
+        case $code in
+        *'
+'*) fail "$2: __tgt_$name is more than a jump: $code" ;;
+        'jmp *'*'(%rip)'*) ;;
+        *) fail "$2: __tgt_$name is no jump: $code" ;;
+        esac
+    done <"$work/jumps"
+}
+jumps_in "$O/librex.so" 'as it is built'
+for compiler in "$CC" ${CC##*clang*} clang-19; do
+    command -v "$compiler" >/dev/null || continue
+    for level in -O0 -O1 '-O0 -fcf-protection' '-O0 -fstack-protector-all'; do
+        # The words of a compiler's command.
+        # shellcheck disable=SC2086
+        "$compiler" -std=c11 -D_GNU_SOURCE -Iinclude -Ilibrex $level -fPIC -c -o "$work/forward.o" librex/omp/forward.c
+        jumps_in "$work/forward.o" "$compiler $level"
+    done
+done
+echo "$(wc -l <"$work/jumps") jumps, $(wc -l <"$work/others") that come back"
+exit $failed
