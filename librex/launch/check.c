@@ -226,7 +226,7 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
                         "%d launches nothing with more than %u",
                         name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
     uint64_t most = rex_gpu_most_shared_memory();
-    /* LLVM 22 and 23 abort on what the driver says to that */
+    /* LLVM 22 aborts on what the driver says to that */
     if (most > 0 && (uint64_t)dynamic + fixed > most)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "

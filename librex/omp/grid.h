@@ -20,6 +20,9 @@ struct rex_grid {
 
 /* Of a packet: the launch need not be waited for; LLVM 14 and 15 do not look. */
 #define REX_FLAG_NOWAIT 0x1u
+/* What happens where the dynamic shared memory does not fit, and a cooperative launch (LLVM 23). */
+#define REX_FLAGS_FALLBACK 0xcu
+#define REX_FLAG_COOPERATIVE 0x10u
 /*
  * Of a packet: its grid and block are exact, from LLVM 23 on; earlier releases do not look at these
  * bits.

@@ -2,7 +2,7 @@
  * release.c - one row of facts for each LLVM release.
  *
  * Read in the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8, 22.1.8
- * and 23.1.1; 14, 15, 16, 19 and 22 also run on their host device.
+ * and 23.1.1. All but 20 have run on their host device, too: 14, 15, 16, 19 and 22 do in the tests.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,11 +28,19 @@
 #define ENV(dims) {.version = 3, .dimensions = (dims), .dynamic_memory = true}
 
 /*
+ * Flags of packets. rex_launch() sets those of FLAGS, which releases that do not know them pass
+ * over.
+ */
+#define FLAGS (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
+#define FLAGS_OF_23 (FLAGS | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
+
+/*
  * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; what 14 and 21 to 23
  * get has to be the image itself.
  */
 static const struct rex_release rows[] = {
     {.number = 14,
+     .packet_flags = FLAGS,
      .marker = "__tgt_target_teams_mapper",
      .newest_packet = 2,
      .plain = PLAIN(1, false),
@@ -47,6 +55,7 @@ static const struct rex_release rows[] = {
      .parents_rounded = true,
      .one_end_a_call = true},
     {.number = 15,
+     .packet_flags = FLAGS,
      .marker = "__tgt_target_kernel",
      .newest_packet = 2,
      .plain = PLAIN(1, false),
@@ -59,6 +68,7 @@ static const struct rex_release rows[] = {
      .openmp_first = true,
      .parents_rounded = true},
     {.number = 16,
+     .packet_flags = FLAGS,
      .marker = "__tgt_target_nowait_query",
      .newest_packet = 2,
      .plain = PLAIN(1, true),
@@ -71,6 +81,7 @@ static const struct rex_release rows[] = {
      .parents_rounded = true,
      .shared_memory_fixed = true},
     {.number = 17,
+     .packet_flags = FLAGS,
      .marker = "omp_target_memcpy_async",
      .newest_packet = 2,
      .plain = PLAIN(1, true),
@@ -82,6 +93,7 @@ static const struct rex_release rows[] = {
      .openmp_first = true,
      .shared_memory_fixed = true},
     {.number = 18,
+     .packet_flags = FLAGS,
      .marker = "__tgt_activate_record_replay",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -98,6 +110,7 @@ static const struct rex_release rows[] = {
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 19,
+     .packet_flags = FLAGS,
      .marker = "__tgt_rtl_init",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -113,6 +126,7 @@ static const struct rex_release rows[] = {
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 20,
+     .packet_flags = FLAGS,
      .marker = "llvmLaunchKernel",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -128,6 +142,7 @@ static const struct rex_release rows[] = {
      .shared_memory_fixed = true},
     /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
     {.number = 21,
+     .packet_flags = FLAGS,
      .marker = "llvmLaunchKernel",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -141,6 +156,7 @@ static const struct rex_release rows[] = {
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 22,
+     .packet_flags = FLAGS,
      .marker = "__tgt_interop_get",
      .driver_function = "cuFuncGetParamInfo",
      .driver_since = "12.4",
@@ -152,6 +168,7 @@ static const struct rex_release rows[] = {
      .environment_size = 48,
      .static_memory_uncounted = true},
     {.number = 23,
+     .packet_flags = FLAGS_OF_23,
      .marker = "__tgt_register_rpc_callback",
      .driver_function = "cuLaunchKernelEx",
      .driver_since = "11.8",
@@ -162,7 +179,7 @@ static const struct rex_release rows[] = {
      .host_argument_array = true,
      .strict_flags = REX_FLAGS_STRICT,
      .environment_size = 40,
-     .static_memory_uncounted = true},
+     .shared_memory_fixed = true},
 };
 
 #define ROWS (sizeof rows / sizeof *rows)

@@ -38,7 +38,7 @@ struct rex_release {
     bool parents_rounded;
     /* aborts where a call ends the last mapping of some memory, and then ends it once more */
     bool one_end_a_call;
-    /* an image registered after a device's first use is never loaded */
+    /* an image registered after a device's first use is never loaded, and its launch crashes */
     bool late_image_ignored;
     bool plugins_apart;  /* plugins are files of their own, with unversioned names */
     bool openmp_first;   /* libomp must be in the process before libomptarget is opened */
@@ -61,7 +61,13 @@ struct rex_release {
     /* bytes of a symbol NAME_kernel_environment, which tells how to launch NAME; others abort */
     uint32_t environment_size;
     uint64_t strict_flags; /* Flags bits that make the grid exact */
-    uint32_t most_teams;   /* silently cut down to this in x; 0: the device's own limit */
+    /*
+     * Flags bits that a caller's packet may have: what the release knows, and what it passes over.
+     * With bit 1, 20 and later take the packet's rows for something else, and so does 23 with
+     * bit 5.
+     */
+    uint64_t packet_flags;
+    uint32_t most_teams; /* silently cut down to this in x; 0: the device's own limit */
     /*
      * a block's shared memory, static and dynamic, is at most 48 KiB: the kernel's limit is not
      * raised

@@ -77,6 +77,11 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
 static void limits(const struct rex_release *release, rex_info_row *row, void *context)
 {
     char text[256];
+    snprintf(text, sizeof text,
+             "0x%llx are passed on; any other is an error: it is not known, or the rows would be "
+             "taken for something else",
+             (unsigned long long)release->packet_flags);
+    row("adapted", "flags of a packet", text, context);
     if (release->newest_old_header > 0) {
         snprintf(text, sizeof text,
                  "the older header is written into copies of CUDA 13's CUBINs up to sm_%d%s",

@@ -88,7 +88,7 @@ static const struct fact {
     {20,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 1,  0,    0, 0, 0, 1, 3, 1},
     {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0, 3, 1},
     {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0, 3, 2},
-    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 2},
+    {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 1},
 };
 
 static void test_rows(void **state)
@@ -123,6 +123,7 @@ static void test_rows(void **state)
         assert_int_equal(row->newest_old_header, fact->old_header);
         assert_int_equal(row->new_header_refused, fact->refused_above);
         assert_int_equal(row->strict_flags, fact->strict);
+        assert_int_equal(row->packet_flags, fact->release == 23 ? 0xdd : 0xc1);
         assert_int_equal(row->most_teams, fact->most_teams);
         assert_int_equal(row->most_dynamic_memory, fact->most_memory);
         assert_int_equal(row->shared_memory_fixed, fact->shared_memory == 1);
