@@ -192,7 +192,7 @@ const struct rex_release *rex_release_row(int number)
     return NULL;
 }
 
-const struct rex_release *rex_release_tell(int (*exports)(const char *name, void *context),
+const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named)
 {
     size_t i = ROWS;

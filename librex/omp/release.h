@@ -87,7 +87,7 @@ struct rex_release {
  * own name or in that of the libLLVM it needs (0: none), which tells apart releases that export the
  * same. NULL: not a libomptarget from LLVM 14 on.
  */
-const struct rex_release *rex_release_tell(int (*exports)(const char *name, void *context),
+const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named);
 
 /* The row of a release, NULL if there is none. */

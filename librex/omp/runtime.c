@@ -13,10 +13,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/settings.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "omp/openmp.h"
 #include "omp/search.h"
 #include "trace/trace.h"
@@ -37,7 +37,7 @@ static bool at_work; /* a thread is binding */
 /* in a child: a thread of the parent was, and has left libomptarget half loaded */
 static bool torn;
 /* constructors of libomptarget 16 to 18 may come back through a forwarder */
-static __thread int binding;
+static __thread bool binding;
 
 const struct rex_release *rex_runtime(void)
 {
@@ -191,7 +191,7 @@ static int open_candidate(const struct rex_candidate *candidate, const struct re
  * that is loaded may be in use by others, who can do without a device: what it lacks is told when a
  * registration fails.
  */
-static int bind_named(const char *path, const char *how, int loaded)
+static int bind_named(const char *path, const char *how, bool loaded)
 {
     struct rex_candidate candidate;
     char why[1024];
@@ -241,14 +241,14 @@ static int choose(void)
 {
     static const char *const names[] = {"libomptarget.so", NULL};
     char named[REX_SETTING_MAX], loaded[PATH_MAX];
-    int is_named = rex_setting_text(REX_OPTION_OMPTARGET, named);
+    bool is_named = rex_setting_text(REX_OPTION_OMPTARGET, named);
     if (rex_loaded(names, loaded)) {
         if (is_named && !rex_same_file(named, loaded))
             rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
                     rex_setting_variable(REX_OPTION_OMPTARGET), named, loaded);
-        return bind_named(loaded, "already in this process", 1);
+        return bind_named(loaded, "already in this process", true);
     }
-    return is_named ? bind_named(named, rex_setting_variable(REX_OPTION_OMPTARGET), 0)
+    return is_named ? bind_named(named, rex_setting_variable(REX_OPTION_OMPTARGET), false)
                     : bind_best();
 }
 
@@ -280,9 +280,9 @@ int rex_runtime_bind(void)
     if (rex_runtime() == NULL) {
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
-        binding = 1;
+        binding = true;
         result = choose();
-        binding = 0;
+        binding = false;
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
     __atomic_store_n(&at_work, false, __ATOMIC_RELAXED);

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "image/elf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "image/elf.h"
 
 void rex_report_add(struct rex_report *report, const char *format, ...)
 {
@@ -48,7 +48,7 @@ struct exported {
     Elf64_Shdr symbols;
 };
 
-static int exports(const char *wanted, void *context)
+static bool exports(const char *wanted, void *context)
 {
     const struct exported *table = context;
     Elf64_Sym symbol;
@@ -56,8 +56,8 @@ static int exports(const char *wanted, void *context)
     for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++)
         if (rex_elf_symbol(table->elf, &table->symbols, i, &symbol, &name) == 0 &&
             symbol.st_shndx != SHN_UNDEF && strcmp(name, wanted) == 0)
-            return 1;
-    return 0;
+            return true;
+    return false;
 }
 
 /*
@@ -137,7 +137,7 @@ struct list {
     struct rex_report *report;
 };
 
-int rex_same_file(const char *a, const char *b)
+bool rex_same_file(const char *a, const char *b)
 {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
@@ -189,9 +189,10 @@ static void add_loader_folders(struct list *list)
 {
     Dl_serinfo size;
     void *program = dlopen(NULL, RTLD_LAZY);
-    if (program == NULL || dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0)
+    if (program == NULL)
         return;
-    Dl_serinfo *folders = malloc(size.dls_size);
+    Dl_serinfo *folders =
+        dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 ? malloc(size.dls_size) : NULL;
     if (folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
         dlinfo(program, RTLD_DI_SERINFO, folders) == 0)
         for (unsigned i = 0; i < folders->dls_cnt; i++)
@@ -205,7 +206,7 @@ static int compare(const void *a, const void *b, void *openmp_folder)
 {
     const struct rex_candidate *one = a, *other = b;
     char folder[2][PATH_MAX];
-    int beside[2] = {0, 0};
+    bool beside[2] = {false, false};
     if (openmp_folder != NULL) {
         rex_folder_of(one->path, folder[0]);
         rex_folder_of(other->path, folder[1]);

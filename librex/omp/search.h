@@ -7,6 +7,7 @@
 #define REX_INTERNAL_SEARCH_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "omp/release.h"
@@ -42,7 +43,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
                     size_t why_size);
 
 /* Whether both paths lead to one existing file. */
-int rex_same_file(const char *a, const char *b);
+bool rex_same_file(const char *a, const char *b);
 
 /* Folder of PATH, without the last '/'. */
 void rex_folder_of(const char *path, char folder[PATH_MAX]);

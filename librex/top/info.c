@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top/adaptations.h"
+#include "base/error.h"
 #include "base/settings.h"
 #include "cuda/driver.h"
 #include "cuda/nogpu.h"
 #include "omp/device.h"
-#include "base/error.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
+#include "top/adaptations.h"
 
 struct to {
     rex_info_row *row;
@@ -132,8 +132,8 @@ static void searched(const struct to *to)
     char folder[PATH_MAX], text[32];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
-    for (const char *const *place = rex_search_folders; *place != NULL; place++)
-        say(to, "searched", *place, "");
+    for (const char *const *folders = rex_search_folders; *folders != NULL; folders++)
+        say(to, "searched", *folders, "");
     say(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
     for (size_t i = 0; i < count; i++) {

@@ -21,7 +21,7 @@ static const struct {
     {"__tgt_register_rpc_callback", 23}, {"omp_get_gprivate_limit", 23},
 };
 
-static int exports(const char *name, void *context)
+static bool exports(const char *name, void *context)
 {
     for (size_t i = 0; i < COUNT(exported_since); i++)
         if (strcmp(name, exported_since[i].name) == 0)
