@@ -15,7 +15,7 @@ struct entry plain__omp_offload_entry__ __attribute__((section("omp_offloading_e
     &plain__id__, "plain__kernel__", 0, 0, 0};
 
 static const unsigned char image[] = {
-#include "module/moduleimage.h"
+#include "image.h"
 };
 
 struct rex_module generated = {.struct_size = sizeof(struct rex_module),
