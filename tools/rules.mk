@@ -12,14 +12,14 @@ $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common_cflags) -Itools $(more_tool_cflags) -c -o $@ $<
 
+# What several tools share.
+tool_common := $(call objects,$(wildcard tools/common/*.c))
+
 TOOLS += $(tools)/rex-run
-$(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(O)/librex.so | $(O)/lib
+$(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs) -ldl
-
-# What several tools share.
-tool_common := $(call objects,$(wildcard tools/common/*.c))
 
 # bytes.c is for tests.
 check_objects := $(filter-out %/bytes.o,$(call objects,$(wildcard tools/rex-check/*.c))) $(tool_common)

@@ -1,5 +1,5 @@
 /* elffile.c - the ELF reader of the tools: everything that it can be asked. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "common/elffile.h"
+#include "common/elfsymbols.h"
 
 #include "fuzz.h"
 

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include <string.h>
+#include "common/elfsymbols.h"
 
-#include "common/elffile.h"
+#include <string.h>
 
 /* A sweep gives pages back after so many records: with their names some megabytes. */
 #define RECORDS_HELD 0x8000

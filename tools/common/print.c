@@ -18,6 +18,13 @@ void print_text(FILE *out, const char *text)
             putc(*at, out);
 }
 
+void tool_error(const char *program, const char *text)
+{
+    fprintf(stderr, "%s: ", program);
+    print_text(stderr, text);
+    putc('\n', stderr);
+}
+
 /* Bytes of the UTF-8 character at AT; 0 if it is none. */
 static size_t utf8_length(const unsigned char *at)
 {

@@ -12,6 +12,9 @@
 /* TEXT with bytes that could command a terminal as \xNN. */
 void print_text(FILE *out, const char *text);
 
+/* "PROGRAM: TEXT" as a line of standard error, with TEXT as print_text() has it. */
+void tool_error(const char *program, const char *text);
+
 /*
  * TEXT as a string of JSON, with its quotes; null for NULL. Bytes that are no UTF-8 become U+FFFD.
  */

@@ -5,7 +5,12 @@
  */
 #include "bytes.h"
 
-#include "checks.h"
+#include "entries.h"
+#include "find.h"
+#include "keys.h"
+#include "match.h"
+#include "open.h"
+#include "sourcecheck.h"
 
 int check_program_bytes(const void *bytes, size_t size)
 {

@@ -8,11 +8,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "code.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
-#include "program.h"
 
 #define RELEASE_STEP ((uint64_t)8 << 20)
 
@@ -86,7 +87,8 @@ static void scan(struct program *program, const struct wanted *wanted, const Elf
     for (uint64_t i = 1; bytes != NULL && i + sizeof(uint32_t) <= section->sh_size; i++) {
         const struct key *key = key_taken(program, wanted, bytes + i, i, section->sh_addr + i);
         if (key != NULL)
-            sites_add(program, key->name, (struct elf_place){0, section->sh_addr + i}, name);
+            program_add_site(program, key->name, false, (struct elf_place){0, section->sh_addr + i},
+                             name);
         if (i % RELEASE_STEP == 0)
             elf_file_release(&program->file);
     }

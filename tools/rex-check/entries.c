@@ -4,16 +4,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "entries.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
 #include "common/memory.h"
+#include "stem.h"
 
-#define KEY_SUFFIX "id__"
-#define ENTRY_SUFFIX "omp_offload_entry__"
-#define NAME_SUFFIX "kernel__"
 #define CLANG_SUFFIX ".region_id"
 
 /* ---- the sections ---------------------------------------------------------------------------- */

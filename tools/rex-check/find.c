@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "find.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 #include "common/memory.h"
-#include "images.h"
 
 /*
  * Where images are looked for, as one list with colons: the variable, the program's folder, the

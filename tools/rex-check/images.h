@@ -38,12 +38,6 @@ int images_add(struct images *images, const struct program *program, const char 
 int images_add_bytes(struct images *images, const struct program *program, const char *path,
                      const void *bytes, size_t size, struct report *report, char why[256]);
 
-/*
- * Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and
- * cannot be used.
- */
-int images_find(struct images *images, const struct program *program, struct report *report,
-                char why[256]);
 void images_close(struct images *images);
 
 /* What IMAGE is for: "sm_90", "compute_90" for PTX, or "the CPU". */

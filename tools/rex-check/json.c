@@ -3,9 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "json.h"
+
 #include <stdio.h>
 
-#include "checks.h"
 #include "common/print.h"
 
 static void member(const char *name, const char *text)

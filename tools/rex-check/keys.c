@@ -3,10 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "keys.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
 #include "common/memory.h"
 #include "names.h"
 

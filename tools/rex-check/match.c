@@ -4,15 +4,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "match.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
 #include "common/memory.h"
 #include "names.h"
+#include "stem.h"
 
-#define NAME_SUFFIX "kernel__"
 #define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all symbols */
 
 /* The names of all entries of kernels. */

@@ -6,9 +6,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "module.h"
+
 #include <string.h>
 
-#include "program.h"
+#include "common/elfsymbols.h"
+#include "pointers.h"
+#include "rex/image.h"
+#include "rex/offload.h"
 
 #define BEGIN offsetof(struct rex_module, entries_begin)
 #define SCAN_STEP ((uint64_t)4 << 20)

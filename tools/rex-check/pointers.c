@@ -7,11 +7,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "pointers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
-#include "program.h"
 
 /* What an object's pointer is before its relocation: nothing. */
 static void read_in_place(const struct program *program, struct pointer *pointer)

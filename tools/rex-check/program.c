@@ -1,113 +1,87 @@
 /*
- * program.c - read a program: the steps, and names.
+ * program.c - questions about what was read of a program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "program.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/*
- * gcc and clang append `.lto_priv.0`, `.llvm.123` and the like; g++ calls a static variable `_ZL`
- * and the length of its name.
- */
-static const char *plain_name(const char *name, size_t *length)
-{
-    const char *at = strncmp(name, "_ZL", 3) == 0 ? name + 3 : name;
-    while (at != name && isdigit((unsigned char)*at))
-        at++;
-    *length = strcspn(at, ".");
-    return at;
-}
+#include "common/memory.h"
 
-bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length)
-{
-    size_t whole, ending = strlen(suffix);
-    const char *plain = plain_name(name, &whole);
-    if (whole < ending || memcmp(plain + whole - ending, suffix, ending) != 0)
-        return false;
-    *stem = plain;
-    *length = whole - ending;
-    return true;
-}
+#define MOST_SITES 10000 /* more are counted, not listed */
 
-static int refuse(struct program *program, const char *why)
+const char *program_kind(const struct program *program, char buffer[96])
 {
-    snprintf(program->file.why, sizeof program->file.why, "%s", why);
-    return -1;
-}
-
-/*
- * Objects of gcc -flto have the sections of others too, which are empty unless it was told
- * -ffat-lto-objects.
- */
-static bool is_intermediate(const struct elf_file *file)
-{
-    Elf64_Shdr section;
-    bool intermediate = false;
-    for (size_t i = 1; elf_is_object(file) && elf_section(file, i, &section) == 0; i++) {
-        if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOTE &&
-            section.sh_size > 0)
-            return false;
-        intermediate |=
-            strncmp(elf_section_name(file, &section), ".gnu.lto_", strlen(".gnu.lto_")) == 0;
-    }
-    return intermediate;
-}
-
-static int check_kind(struct program *program)
-{
+    static const char *const types[] = {
+        [ET_REL] = "object", [ET_EXEC] = "program", [ET_DYN] = "shared object"};
     const Elf64_Ehdr *header = &program->file.header;
-    if (header->e_machine == EM_CUDA)
-        return refuse(program, "it is a CUBIN; the program comes first, then its images");
-    if (header->e_type != ET_REL && header->e_type != ET_EXEC && header->e_type != ET_DYN)
-        return refuse(program, "it is neither a program nor a shared object nor an object file");
-    if (is_intermediate(&program->file))
-        return refuse(program, "it is gcc's intermediate code alone (-flto), which is not looked "
-                               "into: compile with -ffat-lto-objects, or "
-                               "check the linked program");
-    return 0;
+    const char *type = types[header->e_type];
+    /* A program that can lie anywhere is a shared object with an interpreter. */
+    for (size_t i = 0; header->e_type == ET_DYN && i < header->e_phnum &&
+                       header->e_phentsize == sizeof(Elf64_Phdr);
+         i++) {
+        Elf64_Phdr segment;
+        const void *bytes =
+            elf_bytes(&program->file, header->e_phoff + i * sizeof segment, sizeof segment);
+        if (bytes == NULL)
+            break;
+        memcpy(&segment, bytes, sizeof segment);
+        if (segment.p_type == PT_INTERP)
+            type = "program, position-independent";
+    }
+    snprintf(buffer, 96, "%s %s", elf_machine_name(header->e_machine), type);
+    return buffer;
 }
 
-static int read_program(struct program *program)
+size_t table_entry_size(const struct table *table)
 {
-    if (check_kind(program) != 0 || tables_find(program) != 0)
-        return -1;
-    symbols_read(program);
-    tables_read(program);
-    pointers_read(program);
-    symbols_name(program);
-    sites_find(program);
-    module_find(program);
-    elf_file_release(&program->file);
-    return 0;
+    return table->newer ? NEW_SIZE : OLD_SIZE;
 }
 
-int program_view(struct program *program, const char *name, const void *bytes, size_t size)
+/*
+ * The last table that begins at or before PLACE: those of a file do not lie upon each other, unless
+ * it is made up.
+ */
+size_t program_table_at(const struct program *program, struct elf_place place)
 {
-    memset(program, 0, sizeof *program);
-    program->path = name;
-    return elf_file_view(&program->file, bytes, size) == 0 ? read_program(program) : -1;
+    size_t low = 0, high = program->table_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elf_compare_places(program->tables[program->tables_by_place[middle]].begin, place) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t number = low > 0 ? program->tables_by_place[low - 1] : NO_TABLE;
+    const struct table *table = number != NO_TABLE ? &program->tables[number] : NULL;
+    bool inside = table != NULL && place.section == table->begin.section &&
+                  place.offset - table->begin.offset < table->size;
+    return inside ? number : NO_TABLE;
 }
 
-int program_open(struct program *program, const char *path)
+struct key *program_key_at(const struct program *program, struct elf_place place)
 {
-    memset(program, 0, sizeof *program);
-    program->path = path;
-    return elf_file_open(&program->file, path) == 0 ? read_program(program) : -1;
+    size_t low = 0, high = program->key_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elf_compare_places(program->keys[middle].place, place) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < program->key_count && elf_compare_places(program->keys[low].place, place) == 0
+               ? &program->keys[low]
+               : NULL;
 }
 
-void program_close(struct program *program)
+void program_add_site(struct program *program, const char *key, bool elsewhere,
+                      struct elf_place place, const char *section)
 {
-    free(program->tables);
-    free(program->tables_by_place);
-    free(program->entry_symbols_of_tables);
-    free(program->rows);
-    free(program->entry_symbols);
-    free(program->keys);
-    free(program->sites);
-    elf_file_close(&program->file);
+    if (program->site_count == MOST_SITES)
+        return;
+    program->sites = tool_grow(program->sites, program->site_count, sizeof *program->sites);
+    program->sites[program->site_count++] =
+        (struct site){.key = key, .elsewhere = elsewhere, .section = section, .place = place};
 }

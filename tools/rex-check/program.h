@@ -7,8 +7,7 @@
 #ifndef CHECK_PROGRAM_H
 #define CHECK_PROGRAM_H
 
-#include "common/elffile.h"
-#include "rex/image.h"
+#include "common/elfsymbols.h"
 
 /* What a pointer in the file refers to: nothing, a place in it, or a symbol of another file. */
 enum target_kind { TARGET_NULL, TARGET_PLACE, TARGET_IMPORT };
@@ -17,6 +16,9 @@ struct target {
     struct elf_place place;
     const char *symbol; /* the symbol there, NULL if none is known */
 };
+
+/* Bytes of an entry: of the older form, of the newer one. */
+enum { OLD_SIZE = 32, NEW_SIZE = 56 };
 
 /* One section of entries. */
 struct table {
@@ -96,45 +98,19 @@ struct program {
     struct module_names module;
 };
 
-/* Read the file at PATH, or SIZE BYTES. 0, or -1 with ->file.why. */
-int program_open(struct program *program, const char *path);
-int program_view(struct program *program, const char *name, const void *bytes, size_t size);
-void program_close(struct program *program);
-
 /* Bytes of an entry of TABLE. */
 size_t table_entry_size(const struct table *table);
 
-/* Whether NAME ends with SUFFIX, once what a compiler has appended (`.lto_priv.0`) or put in front
- * (`_ZL12`) is taken away; *STEM is what comes before SUFFIX then, LENGTH bytes. */
-bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length);
+/* What a program is, in words: "x86-64 shared object". */
+const char *program_kind(const struct program *program, char buffer[96]);
 
 /* The table that PLACE lies in, NO_TABLE if none; the first key at PLACE, NULL if there is none. */
 size_t program_table_at(const struct program *program, struct elf_place place);
 struct key *program_key_at(const struct program *program, struct elf_place place);
 
-/* The steps, in their order. */
-int tables_find(struct program *program);
-void symbols_read(struct program *program);
-void tables_read(struct program *program);
-void pointers_read(struct program *program);
-void symbols_name(struct program *program);
-void sites_find(struct program *program);
-void code_find_sites(struct program *program);
-void module_find(struct program *program);
-
-/* A reference at PLACE in SECTION to a KEY of this file that is in no entry. */
-void sites_add(struct program *program, const char *key, struct elf_place place,
-               const char *section);
-
-/* Pointers at COUNT places that are in order, as they are when the program runs. */
-struct pointer {
-    struct elf_place at;
-    struct target target;
-};
-void pointers_resolve(const struct program *program, struct pointer *pointers, size_t count);
-
-/* What RELOCATION, whose section names SYMBOLS, makes of the pointer there. */
-struct target pointer_target(const struct elf_relocation *relocation,
-                             const struct elf_symbols *symbols);
+/* A reference at PLACE in SECTION to a KEY that is in no entry, or is ELSEWHERE: in another file.
+ */
+void program_add_site(struct program *program, const char *key, bool elsewhere,
+                      struct elf_place place, const char *section);
 
 #endif

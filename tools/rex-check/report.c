@@ -52,6 +52,21 @@ void report_finding(struct report *report, enum finding finding, const char *obj
     report->findings++;
 }
 
+void report_finding_at(struct report *report, enum finding finding, const char *path, size_t line,
+                       const char *nearest, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = tool_format("%s", format);
+    va_end(arguments);
+    char *object = tool_format("%s:%zu", path, line);
+    report_finding(report, finding, object, nearest, "%s", text);
+    free(object);
+    free(text);
+}
+
 void report_note(struct report *report, const char *object, const char *format, ...)
 {
     va_list arguments;

@@ -58,10 +58,13 @@ struct report {
     size_t count, findings;
 };
 
-/* OBJECT is copied. NEAREST may be NULL. */
+/* OBJECT is copied. NEAREST may be NULL. What stands in a source is told with its LINE. */
 void report_finding(struct report *report, enum finding finding, const char *object,
                     const char *nearest, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+void report_finding_at(struct report *report, enum finding finding, const char *path, size_t line,
+                       const char *nearest, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 void report_note(struct report *report, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void report_free(struct report *report);

@@ -9,8 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks.h"
 #include "common/print.h"
+#include "entries.h"
+#include "find.h"
+#include "json.h"
+#include "keys.h"
+#include "match.h"
+#include "open.h"
+#include "sourcecheck.h"
+#include "text.h"
 
 enum status { STATUS_CLEAN, STATUS_FINDINGS, STATUS_UNUSABLE };
 
@@ -47,9 +54,7 @@ static void usage(FILE *out)
 
 static int unusable(const char *why)
 {
-    fputs("rex-check: ", stderr);
-    print_text(stderr, why);
-    putc('\n', stderr);
+    tool_error("rex-check", why);
     return STATUS_UNUSABLE;
 }
 

@@ -6,14 +6,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "sites.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "code.h"
+#include "common/elfsymbols.h"
 #include "common/memory.h"
-#include "program.h"
-
-#define KEY_SUFFIX "id__"
-#define MOST_SITES 10000 /* more are counted, not listed */
+#include "pointers.h"
+#include "stem.h"
 
 /*
  * x86-64 counts from the end of the instruction's address, 4 bytes behind the relocation: with a
@@ -23,22 +25,6 @@ static uint64_t bias(const struct elf_file *file, uint32_t type)
 {
     enum { PC32 = 2, PLT32 = 4 };
     return file->header.e_machine == EM_X86_64 && (type == PC32 || type == PLT32) ? 4 : 0;
-}
-
-static void add_site(struct program *program, const char *key, bool elsewhere,
-                     struct elf_place place, const char *section)
-{
-    if (program->site_count == MOST_SITES)
-        return;
-    program->sites = tool_grow(program->sites, program->site_count, sizeof *program->sites);
-    program->sites[program->site_count++] =
-        (struct site){.key = key, .elsewhere = elsewhere, .section = section, .place = place};
-}
-
-void sites_add(struct program *program, const char *key, struct elf_place place,
-               const char *section)
-{
-    add_site(program, key, false, place, section);
 }
 
 /* The relocation at PLACE may refer to a key. */
@@ -55,7 +41,7 @@ static void try_site(struct program *program, const struct elf_symbols *symbols,
             return;
         program->launch_sites++;
         if (!symbol.defined) {
-            add_site(program, symbol.name, true, place, section);
+            program_add_site(program, symbol.name, true, place, section);
             return;
         }
         relocation.addend = 0;
@@ -67,7 +53,7 @@ static void try_site(struct program *program, const struct elf_symbols *symbols,
         target.kind == TARGET_PLACE ? program_key_at(program, target.place) : NULL;
     program->launch_sites += key != NULL && !named;
     if (key != NULL && !key->in_entry)
-        add_site(program, key->name, false, place, section);
+        program_add_site(program, key->name, false, place, section);
 }
 
 static void read_section(struct program *program, const Elf64_Shdr *section, const char *name,

@@ -3,14 +3,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "symbols.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/elfsymbols.h"
 #include "common/memory.h"
-#include "program.h"
+#include "stem.h"
 
-#define KEY_SUFFIX "id__"
-#define ENTRY_SUFFIX "omp_offload_entry__"
 #define MODULE "rex_this_module"
 
 static bool all_symbols(const struct program *program, struct elf_symbols *symbols)
@@ -26,27 +27,6 @@ static void add_key(struct program *program, const struct elf_symbol *symbol)
     program->keys = tool_grow(program->keys, program->key_count, sizeof *program->keys);
     program->keys[program->key_count++] =
         (struct key){.name = symbol->name, .place = symbol->place, .size = symbol->size};
-}
-
-/*
- * The last table that begins at or before PLACE: those of a file do not lie upon each other, unless
- * it is made up.
- */
-size_t program_table_at(const struct program *program, struct elf_place place)
-{
-    size_t low = 0, high = program->table_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (elf_compare_places(program->tables[program->tables_by_place[middle]].begin, place) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    size_t number = low > 0 ? program->tables_by_place[low - 1] : NO_TABLE;
-    const struct table *table = number != NO_TABLE ? &program->tables[number] : NULL;
-    bool inside = table != NULL && place.section == table->begin.section &&
-                  place.offset - table->begin.offset < table->size;
-    return inside ? number : NO_TABLE;
 }
 
 static void note_object(struct program *program, const struct elf_symbol *symbol)
@@ -100,21 +80,6 @@ void symbols_read(struct program *program)
 }
 
 /* ---- names of what entries point to ---------------------------------------------------------- */
-
-struct key *program_key_at(const struct program *program, struct elf_place place)
-{
-    size_t low = 0, high = program->key_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (elf_compare_places(program->keys[middle].place, place) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < program->key_count && elf_compare_places(program->keys[low].place, place) == 0
-               ? &program->keys[low]
-               : NULL;
-}
 
 static int compare_rows(const void *a, const void *b)
 {

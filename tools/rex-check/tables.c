@@ -7,6 +7,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "tables.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +18,10 @@
 
 #define OLD_SECTION "omp_offloading_entries"
 #define NEW_SECTION "llvm_offload_entries"
-#define OLD_SIZE 32
-#define NEW_SIZE 56
 #define NEW_VERSION 1
 #define KIND_OPENMP 1
 #define FLAG_LINK 0x01     /* a global of declare target link */
 #define FLAG_REQUIRES 0x10 /* a record of what `requires` said, no entry */
-
-size_t table_entry_size(const struct table *table)
-{
-    return table->newer ? NEW_SIZE : OLD_SIZE;
-}
 
 /*
  * clang 20 has entries of the newer form in the older section: their first word is 0, and a version

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-info.h"
+#include "abi.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <rex.h>
 #include <rex/image.h>
 
-#include "common/elffile.h"
+#include "common/elfsymbols.h"
 #include "common/print.h"
 
 /* A record of the list of structs: a struct where FIELD is NULL, else one of its fields. */

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-info.h"
+#include "devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>

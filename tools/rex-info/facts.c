@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-info.h"
+#include "facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,14 +3,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-info.h"
-
 #include <dlfcn.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <rex/info.h>
+#include "abi.h"
+#include "devices.h"
+#include "facts.h"
+#include "rex/info.h"
+#include "toolkit.h"
 
 enum status { STATUS_USABLE, STATUS_NO_RUNTIME, STATUS_FAILED };
 

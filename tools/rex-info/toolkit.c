@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-info.h"
+#include "toolkit.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-run.h"
+#include "child.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +15,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "die.h"
+#include "folder.h"
 
 /* What rex-run was started with, which is the program's to have. */
 static sigset_t mask;

@@ -9,9 +9,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-run.h"
+#include "elsewhere.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
@@ -19,47 +18,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rex/offload.h>
+#include "child.h"
+#include "die.h"
+#include "environment.h"
+#include "folder.h"
+#include "loader.h"
+#include "rex/offload.h"
 
 #define NAME "libomptarget.so"
-
-static char folder[PATH_MAX]; /* "": there is none */
-
-void remove_folder(void)
-{
-    char path[PATH_MAX + NAME_MAX + 2];
-    struct dirent *entry;
-    DIR *open = *folder != '\0' ? opendir(folder) : NULL;
-    while (open != NULL && (entry = readdir(open)) != NULL) {
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlink(path);
-    }
-    if (open != NULL)
-        closedir(open);
-    if (*folder != '\0')
-        rmdir(folder);
-    *folder = '\0';
-}
-
-static void make_folder(void)
-{
-    const char *parent = getenv("TMPDIR");
-    char path[PATH_MAX];
-    hold_signals();
-    path_of(path, "%s/rex-run.XXXXXX", parent != NULL && *parent != '\0' ? parent : "/tmp");
-    if (mkdtemp(path) == NULL)
-        die(NOT_RUN, "%s: %s", path, strerror(errno));
-    path_of(folder, "%s", path);
-}
-
-static void make_link(const char *name, size_t length, const char *to)
-{
-    char path[PATH_MAX];
-    path_of(path, "%s/%.*s", folder, (int)length, name);
-    if (symlink(to, path) != 0 && errno != EEXIST)
-        die(NOT_RUN, "%s: %s", path, strerror(errno));
-}
 
 /*
  * LLVM 14 to 18 open their plugins by names without a version, which Debian's packages of 15 and 16
@@ -103,8 +69,8 @@ static void check_releases(const struct program *program, const char *linked, co
 struct linked {
     const struct program *program;
     const char *library;
-    int release; /* of the library */
-    int names;
+    int release;        /* of the library */
+    const char *folder; /* with links to it; NULL: the program is linked with none */
 };
 
 static void link_name(const char *name, const char *path, void *context)
@@ -120,8 +86,10 @@ static void link_name(const char *name, const char *path, void *context)
             linked->program->path, name);
     (void)path;
     check_releases(linked->program, name, linked->library, linked->release);
-    if (linked->names++ == 0)
-        make_folder();
+    if (linked->folder == NULL) {
+        hold_signals();
+        linked->folder = make_folder();
+    }
     make_link(name, strlen(name), linked->library);
 }
 
@@ -145,7 +113,7 @@ static void check_name(const char *name, const char *path, void *context)
     if (path == NULL)
         die(REFUSED, "%s on %s needs %s, which the loader does not find", linked->program->path,
             linked->library, name);
-    path_of(expected, "%s/%s", folder, name);
+    path_of(expected, "%s/%s", linked->folder, name);
     if (strncmp(name, NAME, strlen(NAME)) == 0 && strcmp(path, expected) != 0)
         die(REFUSED, "%s: the loader takes %s all the same (a library's DT_RPATH comes first)",
             linked->program->path, path);
@@ -175,16 +143,16 @@ bool lead_to(const struct program *program, const char *library)
     refuse_early(program);
     if (realpath(library, path) == NULL)
         die(NOT_RUN, "--omptarget=%s: %s", library, strerror(errno));
-    struct linked linked = {program, path, release, 0};
+    struct linked linked = {program, path, release, NULL};
     ask_loader(program, link_name, &linked);
     /* For what finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
-    if (linked.names == 0)
+    if (linked.folder == NULL)
         return false;
     path_of(beside, "%.*s", (int)(strrchr(path, '/') - path), path);
     link_plugins(beside);
     put_in_front("LD_LIBRARY_PATH", beside, ":;");
-    put_in_front("LD_LIBRARY_PATH", folder, ":;");
+    put_in_front("LD_LIBRARY_PATH", linked.folder, ":;");
     ask_loader(program, link_openmp, NULL);
     ask_loader(program, check_name, &linked);
     return true;

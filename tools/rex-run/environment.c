@@ -3,12 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-run.h"
+#include "environment.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "die.h"
 
 void put_in_front(const char *variable, const char *value, const char *separators)
 {

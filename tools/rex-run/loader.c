@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-run.h"
+#include "loader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "die.h"
 
 /*
  * The program with the variable that makes its loader, which find_program() knows, list and stop;

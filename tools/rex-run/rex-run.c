@@ -3,40 +3,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex-run.h"
-
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include <rex/offload.h>
-
-void die(int status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("rex-run: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    remove_folder();
-    exit(status);
-}
-
-void path_of(char path[PATH_MAX], const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(path, PATH_MAX, format, arguments);
-    va_end(arguments);
-    if (length < 0 || length >= PATH_MAX)
-        die(NOT_RUN, "%.60s...: the path is too long", path);
-}
+#include "child.h"
+#include "die.h"
+#include "elsewhere.h"
+#include "environment.h"
+#include "program.h"
+#include "rex/offload.h"
 
 static const char usage[] =
     "usage: rex-run [OPTION]... PROGRAM [ARGUMENT]...\n"

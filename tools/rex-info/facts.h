@@ -1,10 +1,10 @@
 /*
- * rex-info.h - the parts of rex-info.
+ * facts.h - facts, kept and printed.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef TOOLS_REX_INFO_H
-#define TOOLS_REX_INFO_H
+#ifndef REX_INFO_FACTS_H
+#define REX_INFO_FACTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,28 +30,10 @@ const char *facts_find(const struct facts *facts, const char *group, const char 
  */
 void facts_of_environment(struct facts *facts);
 
-/* The CUDA toolkit that rex-cc would use: group "toolkit". */
-void facts_of_toolkit(struct facts *facts);
-
 /*
  * All groups: a heading and a line for each name; or members of a JSON object, each followed by a
  * comma.
  */
 void facts_print(const struct facts *facts, bool json);
-
-/*
- * The GPUs, and the devices that libomptarget gives a host image: found in a child, so that a
- * library that crashes takes nothing along.
- */
-void devices_print(bool json, bool have_runtime);
-
-/* The sizes of the structs that libomptarget and librex share with a program. */
-void abi_print_sizes(bool json);
-
-/*
- * Every struct, constant and exported function; LIBRARY is librex.so. 0, or -1 where its symbols
- * cannot be read.
- */
-int abi_print(bool json, const char *library);
 
 #endif

@@ -1,0 +1,14 @@
+/*
+ * entries.h - the tables and entries of a program by themselves.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef CHECK_ENTRIES_H
+#define CHECK_ENTRIES_H
+
+#include "program.h"
+#include "report.h"
+
+void check_entries(const struct program *program, struct report *report);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * find.h - the images that librex would load for a program.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef CHECK_FIND_H
+#define CHECK_FIND_H
+
+#include "images.h"
+#include "program.h"
+#include "report.h"
+
+/*
+ * Find those that librex would load, and say so in notes. 0, or -1 as above: one was found and
+ * cannot be used.
+ */
+int images_find(struct images *images, const struct program *program, struct report *report,
+                char why[256]);
+
+#endif

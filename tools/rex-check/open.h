@@ -1,0 +1,16 @@
+/*
+ * open.h - read a program, shared object or object.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef CHECK_OPEN_H
+#define CHECK_OPEN_H
+
+#include "program.h"
+
+/* Read the file at PATH, or SIZE BYTES. 0, or -1 with ->file.why. */
+int program_open(struct program *program, const char *path);
+int program_view(struct program *program, const char *name, const void *bytes, size_t size);
+void program_close(struct program *program);
+
+#endif

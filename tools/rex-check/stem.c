@@ -1,0 +1,33 @@
+/*
+ * stem.c - what the names of a kernel's host key, entry and symbol have in common.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "stem.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/*
+ * gcc and clang append `.lto_priv.0`, `.llvm.123` and the like; g++ calls a static variable `_ZL`
+ * and the length of its name.
+ */
+static const char *plain_name(const char *name, size_t *length)
+{
+    const char *at = strncmp(name, "_ZL", 3) == 0 ? name + 3 : name;
+    while (at != name && isdigit((unsigned char)*at))
+        at++;
+    *length = strcspn(at, ".");
+    return at;
+}
+
+bool name_stem(const char *name, const char *suffix, const char **stem, size_t *length)
+{
+    size_t whole, ending = strlen(suffix);
+    const char *plain = plain_name(name, &whole);
+    if (whole < ending || memcmp(plain + whole - ending, suffix, ending) != 0)
+        return false;
+    *stem = plain;
+    *length = whole - ending;
+    return true;
+}

@@ -1,0 +1,20 @@
+/*
+ * abi.h - what a program needs to call librex and libomptarget without headers.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INFO_ABI_H
+#define REX_INFO_ABI_H
+
+#include <stdbool.h>
+
+/* The sizes of the structs that libomptarget and librex share with a program. */
+void abi_print_sizes(bool json);
+
+/*
+ * Every struct, constant and exported function; LIBRARY is librex.so. 0, or -1 where its symbols
+ * cannot be read.
+ */
+int abi_print(bool json, const char *library);
+
+#endif
