@@ -298,6 +298,54 @@ else
     fail "clang compiles no target region: $(cat errors)"
 fi
 
+# Whole programs: the same entry in two objects, constructors, clang's descriptors, which are no
+# struct rex_module, and clang's host image.
+# image_in FILE: the first ELF file inside of FILE
+image_in() {
+    python3 - "$1" <<'PYTHON'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+at = data.index(b"\x7fELF", 1)
+sections, count = struct.unpack_from("<Q", data, at + 40)[0], struct.unpack_from("<H", data, at + 60)[0]
+sys.stdout.buffer.write(data[at : at + sections + 64 * count])
+PYTHON
+}
+# clean WHAT FILE...: no finding, no name that is none, and a note with the words of WHAT
+clean() {
+    what=$1
+    shift
+    "$check" -q "$@" >output 2>&1 || fail "clang $release: status $? for $*: $(cat output)"
+    ! grep -q 'asks for' output || fail "clang $release: $*: $(cat output)"
+    grep -q "$what" output || fail "clang $release: $*: nothing of \"$what\": $(cat output)"
+    count=$((count + 1))
+}
+clang_programs=0
+for release in 14 19; do
+    compiler=$(command -v "clang++-$release" || true)
+    libraries=$top/build/llvm/$release/usr/lib/llvm-$release/lib
+    [ -n "$compiler" ] && [ -e "$libraries/libomptarget.so" ] || continue
+    offload="-O1 -fopenmp -fopenmp-targets=$(uname -m)-pc-linux-gnu"
+    # Options.
+    # shellcheck disable=SC2086
+    {
+        "$compiler" $offload -c -o other.o "$sources/clang.cpp"
+        "$compiler" $offload -DMAIN -c -o main-clang.o "$sources/clang.cpp"
+        "$compiler" $offload -o "by-clang-$release" main-clang.o other.o -L"$libraries"
+        "$compiler" $offload -no-pie -o "fixed-$release" main-clang.o other.o -L"$libraries"
+    } 2>errors || { fail "clang $release builds no program: $(cat errors)"; continue; }
+    image_in "by-clang-$release" >clang-image
+    for program in "by-clang-$release" "fixed-$release"; do
+        clean 'clang puts its images' "$program"
+        clean 'no findings' "$program" clang-image
+        strip -o stripped "$program"
+        clean 'clang puts its images' stripped
+    done
+    clean 'no image given' main-clang.o
+    clean 'it is an image for the CPU' clang-image
+    clang_programs=$((clang_programs + 1))
+done
+[ "$clang_programs" -gt 0 ] || echo 'no LLVM release that a program of clang could be linked with'
+
 # ---- sources
 
 cp "$sources"/rose_* "$sources"/rex_lib_* "$sources/no_init.c" .

@@ -48,17 +48,6 @@ static void report_none(const struct program *program, struct report *report)
 }
 
 /* clang packs its own entries at any address, which x86-64 and aarch64 read. */
-static bool clangs_table(const struct program *program, const struct table *table)
-{
-    for (size_t i = 0; i < table->row_count; i++) {
-        const char *symbol = program->rows[table->first_row + i].symbol;
-        if (symbol != NULL && (strncmp(symbol, ".omp_offloading.entry.", 22) == 0 ||
-                               strncmp(symbol, ".offloading.entry.", 18) == 0))
-            return true;
-    }
-    return false;
-}
-
 static void check_length(const struct program *program, size_t index, struct report *report)
 {
     const struct table *table = &program->tables[index];
@@ -69,7 +58,7 @@ static void check_length(const struct program *program, size_t index, struct rep
         report_finding(report, FINDING_SECTION_LENGTH, program->path, NULL,
                        "%s is %llu bytes long, no multiple of the %zu bytes of an entry",
                        table->name, (unsigned long long)table->size, size);
-    if (alignment < sizeof(void *) && alignment > 0 && !clangs_table(program, table))
+    if (alignment < sizeof(void *) && alignment > 0 && !table->clangs)
         report_finding(report, FINDING_ENTRY_SIZE, program->path, NULL,
                        "%s is aligned to %llu byte%s; the pointers in an entry need 8", table->name,
                        (unsigned long long)alignment, alignment == 1 ? "" : "s");
@@ -127,17 +116,6 @@ static bool is_clangs(const char *symbol, const char *name)
     return strncmp(plain, name, length) == 0 && strcmp(plain + length, CLANG_SUFFIX) == 0;
 }
 
-/*
- * rex/kernel.h gives an image for the CPU a table of its own, for LLVM 14 and 15: the key of a
- * kernel is the kernel.
- */
-#define IMAGE_ENTRY "rex_entry_of_"
-
-static bool is_images(const struct row *row)
-{
-    return row->symbol != NULL && strncmp(row->symbol, IMAGE_ENTRY, strlen(IMAGE_ENTRY)) == 0;
-}
-
 /* The stem of the key of ROW; false where there is none, after a finding if that is wrong. */
 static bool check_key(const struct program *program, const struct row *row, const char *who,
                       struct report *report, const char **stem, size_t *length)
@@ -148,7 +126,7 @@ static bool check_key(const struct program *program, const struct row *row, cons
                            "%s: its key is no symbol's address; a symbol *id__ is expected", who);
         return false;
     }
-    if (is_clangs(row->key.symbol, row->name) || is_images(row))
+    if (is_clangs(row->key.symbol, row->name) || row_is_images(row))
         return false;
     if (name_stem(row->key.symbol, KEY_SUFFIX, stem, length))
         return true;
@@ -220,9 +198,23 @@ static bool same_key(const struct row *one, const struct row *other)
                : elf_compare_places(one->key.place, other->key.place) == 0;
 }
 
+/*
+ * clang puts the entry of an inline function, a template or a weak variable into each object that
+ * has it: the linker makes one key and one kernel of these, and leaves all entries in the table.
+ */
+static bool is_same_entry(const struct program *program, const struct row *one,
+                          const struct row *other)
+{
+    bool clangs = one->kind == ROW_GLOBAL ? program->tables[one->table].clangs : row_is_clangs(one);
+    return clangs && one->kind == other->kind && one->size == other->size && same_key(one, other) &&
+           strcmp(one->name, other->name) == 0;
+}
+
 static void check_neighbours(const struct program *program, const struct row *one,
                              const struct row *other, bool keys, struct report *report)
 {
+    if (is_same_entry(program, one, other))
+        return;
     char *who = called(program, one), *whom = called(program, other);
     if (keys && same_key(one, other))
         report_finding(report, FINDING_KEY_SHARED, program->path, NULL,
@@ -265,7 +257,7 @@ void check_entries(const struct program *program, struct report *report)
     for (size_t i = 0; i < program->row_count; i++)
         check_row(program, &program->rows[i], report);
     check_shared(program, report);
-    if (program->row_count > 0 && is_images(&program->rows[0]))
+    if (program_is_image(program))
         report_note(report, program->path,
                     "it is an image for the CPU; the program comes first, then its images");
     if (program->row_count > 0 && !program->all_symbols)

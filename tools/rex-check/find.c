@@ -97,7 +97,13 @@ static int try_names(struct images *images, const struct program *program, const
 static void say_nowhere(const struct program *program, struct report *report)
 {
     const struct module_names *names = &program->module;
-    if (!names->found)
+    if (program_is_image(program))
+        return; /* another note says so */
+    if (!names->found && program->table_count > 0 && program->tables[0].clangs)
+        report_note(report, program->path,
+                    "no image given: clang puts its images into the linked program, where they are "
+                    "not read: names not compared");
+    else if (!names->found)
         report_note(report, program->path,
                     "no image given, and the file does not tell one (it has no struct rex_module): "
                     "names not compared");

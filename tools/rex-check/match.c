@@ -16,12 +16,12 @@
 
 #define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all symbols */
 
-/* The names of all entries of kernels. */
+/* The names of all entries but those of globals: a constructor is a function of the image too. */
 static struct names names_of(const struct program *program)
 {
     struct names names = {0};
     for (size_t i = 0; i < program->row_count; i++)
-        if (program->rows[i].kind == ROW_KERNEL && program->rows[i].name != NULL)
+        if (program->rows[i].kind != ROW_GLOBAL && program->rows[i].name != NULL)
             names_add(&names, program->rows[i].name);
     names_sort(&names);
     return names;

@@ -18,9 +18,27 @@
 #define BEGIN offsetof(struct rex_module, entries_begin)
 #define SCAN_STEP ((uint64_t)4 << 20)
 
+/*
+ * Whether a module may begin at ADDRESS: with its size, and no flags. clang's descriptors (struct
+ * __tgt_bin_desc, and what it has for each image) point to the table as well, but behind addresses.
+ */
+static bool has_size(const struct program *program, uint64_t address)
+{
+    enum { LEAST = offsetof(struct rex_module, image), MOST = 1024 };
+    uint32_t words[2];
+    size_t room;
+    const unsigned char *bytes = elf_at(&program->file, (struct elf_place){0, address}, &room);
+    if (bytes == NULL || room < sizeof words)
+        return false;
+    memcpy(words, bytes, sizeof words);
+    return words[0] >= LEAST && words[0] <= MOST && words[0] % sizeof(void *) == 0 && words[1] == 0;
+}
+
 /* Whether the module at ADDRESS points to TABLE, begin and end. */
 static bool is_module(const struct program *program, const struct table *table, uint64_t address)
 {
+    if (!has_size(program, address))
+        return false;
     struct pointer pointers[2] = {{.at = {0, address + BEGIN}},
                                   {.at = {0, address + BEGIN + sizeof(void *)}}};
     pointers_resolve(program, pointers, 2);
@@ -67,7 +85,8 @@ static bool find_in_data(const struct program *program, const struct table *tabl
         for (uint64_t at = 0; at + sizeof wanted <= section.sh_size; at += sizeof *wanted) {
             if (at % SCAN_STEP == 0)
                 elf_file_release(&program->file);
-            if (memcmp(bytes + at, wanted, sizeof wanted) == 0 && section.sh_addr + at >= BEGIN) {
+            if (memcmp(bytes + at, wanted, sizeof wanted) == 0 && section.sh_addr + at >= BEGIN &&
+                has_size(program, section.sh_addr + at - BEGIN)) {
                 *place = (struct elf_place){0, section.sh_addr + at - BEGIN};
                 return true;
             }

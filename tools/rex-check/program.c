@@ -35,6 +35,35 @@ const char *program_kind(const struct program *program, char buffer[96])
     return buffer;
 }
 
+static bool begins_with(const char *name, const char *prefix)
+{
+    return name != NULL && strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+bool row_is_clangs(const struct row *row)
+{
+    return begins_with(row->symbol, ".omp_offloading.entry.") ||
+           begins_with(row->symbol, ".offloading.entry.") ||
+           begins_with(row->name, "__omp_offloading_");
+}
+
+/* rex/kernel.h makes such a table, for LLVM 14 and 15, and clang does. */
+bool row_is_images(const struct row *row)
+{
+    if (begins_with(row->symbol, "rex_entry_of_"))
+        return true;
+    return row_is_clangs(row) && row->kind == ROW_KERNEL && row->key.symbol != NULL &&
+           row->name != NULL && strcmp(row->key.symbol, row->name) == 0;
+}
+
+bool program_is_image(const struct program *program)
+{
+    for (size_t i = 0; i < program->row_count; i++)
+        if (row_is_images(&program->rows[i]))
+            return true;
+    return false;
+}
+
 size_t table_entry_size(const struct table *table)
 {
     return table->newer ? NEW_SIZE : OLD_SIZE;

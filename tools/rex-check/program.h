@@ -28,6 +28,7 @@ struct table {
     uint64_t size, alignment;
     bool newer;      /* entries of clang 20 and later: 56 bytes, not 32 */
     bool disordered; /* its entries do not lie one behind another: found by their symbols */
+    bool clangs;     /* some entry in it is clang's own */
     size_t first_symbol, symbol_count; /* of its entries, in entry_symbols_of_tables */
     size_t first_row, row_count;
 };
@@ -100,6 +101,19 @@ struct program {
 
 /* Bytes of an entry of TABLE. */
 size_t table_entry_size(const struct table *table);
+
+/*
+ * Whether clang made the entry of ROW for its own offloading; by its name, or its symbols. Of a
+ * global, the symbol alone can tell, and linkers drop that of a second one.
+ */
+bool row_is_clangs(const struct row *row);
+
+/*
+ * Whether ROW is in the table of an image for the CPU: its key is the kernel itself; whether
+ * PROGRAM is such an image.
+ */
+bool row_is_images(const struct row *row);
+bool program_is_image(const struct program *program);
 
 /* What a program is, in words: "x86-64 shared object". */
 const char *program_kind(const struct program *program, char buffer[96]);

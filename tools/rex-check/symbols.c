@@ -123,6 +123,7 @@ void symbols_name(struct program *program)
     size_t count = 0;
     for (size_t i = 0; i < program->row_count; i++) {
         struct row *row = &program->rows[i];
+        program->tables[row->table].clangs |= row_is_clangs(row);
         struct key *key =
             row->key.kind == TARGET_PLACE ? program_key_at(program, row->key.place) : NULL;
         if (key != NULL) {

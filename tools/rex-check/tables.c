@@ -21,7 +21,10 @@
 #define NEW_VERSION 1
 #define KIND_OPENMP 1
 #define FLAG_LINK 0x01     /* a global of declare target link */
-#define FLAG_REQUIRES 0x10 /* a record of what `requires` said, no entry */
+#define FLAG_REQUIRES 0x10 /* tells what `requires` said: no kernel, no global */
+/* of what is no global: runs when the image is loaded, or unloaded; no launch names it */
+#define FLAG_CONSTRUCTOR 0x02
+#define FLAG_DESTRUCTOR 0x04
 
 /*
  * clang 20 has entries of the newer form in the older section: their first word is 0, and a version
@@ -120,7 +123,9 @@ static enum row_kind kind_of(const struct row *row, uint32_t flags, unsigned kin
 {
     if (kind != KIND_OPENMP || flags & FLAG_REQUIRES)
         return ROW_OTHER;
-    return row->size > 0 || flags & FLAG_LINK ? ROW_GLOBAL : ROW_KERNEL;
+    if (row->size > 0 || flags & FLAG_LINK)
+        return ROW_GLOBAL;
+    return flags & (FLAG_CONSTRUCTOR | FLAG_DESTRUCTOR) ? ROW_OTHER : ROW_KERNEL;
 }
 
 /* Numbers of the entry at ROW's place; its pointers come later. */

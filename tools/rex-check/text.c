@@ -119,7 +119,7 @@ static void print_key(const struct row *row)
 static void print_row(const struct program *program, const struct images *images,
                       const struct row *row)
 {
-    static const char *const kinds[] = {"kernel", "global", "record"};
+    static const char *const kinds[] = {"kernel", "global", "other entry"};
     printf("\n%s ", kinds[row->kind]);
     print_text(stdout, row->name != NULL ? row->name : "without a name");
     putchar('\n');
