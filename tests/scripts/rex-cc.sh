@@ -203,6 +203,32 @@ grep -q 'twice__kernel__' "$work/out" || fail "rex-check said nothing: $(cat "$w
 run "$rex_cc" --host --no-check app.c twice.c kernels.cu -o two-app
 ends 0
 
+# Its images are newer than the program: nothing says that they are another build's.
+run "$rex_cc" --host app.c twice.c kernels.cu -o two-app
+! grep -q 'older than' "$work/out" || fail "an image just built is called old: $(cat "$work/out")"
+
+# ---- two programs in one folder: the second takes the first one's image away, and says so
+
+mkdir one one/again
+quietly "$rex_cc" --host app.c kernels.cu -o one/first
+run "$rex_cc" --host app.c kernels.cu -o one/first
+ends 0
+! grep -q warning "$work/err" || fail "a program built again: $(cat "$work/err")"
+run "$rex_cc" --host main.c objects/twice.o 'more kernels.o' -o one/second
+ends 0
+says 'one/rex_lib_host.so was made for one/first, which finds the kernels of one/second in it now'
+says 'with --embed'
+run "$rex_cc" --host --embed app.c kernels.cu -o one/third
+! grep -q warning "$work/err" || fail "--embed: $(cat "$work/err")"
+rm one/second
+run "$rex_cc" --host app.c kernels.cu -o one/first
+! grep -q warning "$work/err" || fail "a program that is gone is warned of: $(cat "$work/err")"
+escape=$(printf '\033')
+quietly "$rex_cc" --host app.c kernels.cu -o "one/${escape}[31m"
+run "$rex_cc" --host app.c kernels.cu -o one/again/first
+run "$rex_cc" --host app.c kernels.cu -o one/first
+says 'one/?[31m'
+
 left=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'rex-cc.*' -newer "$work/app.c")
 [ -z "$left" ] || fail "left behind: $left"
 exit "$failed"
