@@ -1,4 +1,5 @@
-# The tools: programs that use librex through its public headers. They find it in ../lib, installed or in the build directory.
+# The tools: programs that use librex through its public headers. They find it in ../lib, installed
+# or in the build directory.
 
 tools := $(O)/tools
 tool_libs := -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../lib'
@@ -16,13 +17,15 @@ $(O)/obj/tools/%.o: tools/%.c $(O)/flags
 tool_common := $(call objects,$(wildcard tools/common/*.c))
 
 TOOLS += $(tools)/rex-run
-$(tools)/rex-run: $(call objects,$(wildcard tools/rex-run/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
+run_objects := $(call objects,$(wildcard tools/rex-run/*.c)) $(tool_common)
+$(tools)/rex-run: $(run_objects) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs) -ldl
 
 # bytes.c is for tests.
-check_objects := $(filter-out %/bytes.o,$(call objects,$(wildcard tools/rex-check/*.c))) $(tool_common)
+check_objects := $(filter-out %/bytes.o,$(call objects,$(wildcard tools/rex-check/*.c))) \
+                 $(tool_common)
 TOOLS += $(tools)/rex-check
 $(tools)/rex-check: $(check_objects) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
@@ -42,10 +45,12 @@ $(info)/devices.o: $(info)/probe.so
 $(info)/abi.o: more_tool_cflags = -I$(info)
 $(info)/abi.o: $(info)/abi.inc
 TOOLS += $(tools)/rex-info
-$(tools)/rex-info: $(call objects,$(wildcard tools/rex-info/*.c)) $(tool_common) $(O)/librex.so | $(O)/lib
+info_objects := $(call objects,$(wildcard tools/rex-info/*.c)) $(tool_common)
+$(tools)/rex-info: $(info_objects) $(O)/librex.so | $(O)/lib
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) $(tool_libs) -ldl
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $(filter %.o,$^) \
+	    $(tool_libs) -ldl
 
 # rex-cc is a script.
 TOOLS += $(tools)/rex-cc
@@ -63,7 +68,8 @@ COMPLETIONS += $(completion)/$(2)/$(3)
 $(completion)/$(2)/$(3): $(completion)/$(1).help tools/completion/completions.awk
 	@mkdir -p $$(@D)
 	$$(call say,AWK,$$@)
-	$$(Q)awk -v program=$(1) -v shell=$(2) -f tools/completion/completions.awk $$< > $$@ || { rm -f $$@; exit 1; }
+	$$(Q)awk -v program=$(1) -v shell=$(2) -f tools/completion/completions.awk $$< > $$@ || \
+	    { rm -f $$@; exit 1; }
 endef
 
 # rex-cc says nothing before there is a library beside it.
@@ -71,5 +77,5 @@ $(completion)/%.help: $(tools)/% | $(LIB) $(O)/lib
 	@mkdir -p $(@D)
 	$(Q)$< --help > $@ || { rm -f $@; exit 1; }
 
-$(foreach t,$(notdir $(TOOLS)),$(eval $(call completion-of,$(t),bash,$(t))) $(eval $(call completion-of,$(t),zsh,_$(t))) \
-    $(eval $(call completion-of,$(t),fish,$(t).fish)))
+$(foreach t,$(notdir $(TOOLS)),$(eval $(call completion-of,$(t),bash,$(t))) \
+    $(eval $(call completion-of,$(t),zsh,_$(t))) $(eval $(call completion-of,$(t),fish,$(t).fish)))

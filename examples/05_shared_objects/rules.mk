@@ -1,9 +1,10 @@
-# Lesson 5: two shared objects beside the program, each with its own images. The Makefile says what the variables mean.
+# Lesson 5: two shared objects beside the program, each with its own images. The Makefile says what
+# the variables mean.
 so_source := examples/05_shared_objects
 so_built  := $(O)/$(so_source)
 
-# $(1): the name; $(1)/$(1).c becomes lib$(1).so, and $(1)/kernels.cu its images, under the names that $(1).c gives to
-# librex
+# $(1): the name; $(1)/$(1).c becomes lib$(1).so, and $(1)/kernels.cu its images, under the names
+# that $(1).c gives to librex
 define shared-object
 $(call host-image,$(so_built)/$(1)_host.so,$(so_source)/$(1)/kernels.cu)
 $(call cubin,$(so_built)/$(1).cubin,$(so_source)/$(1)/kernels.cu)

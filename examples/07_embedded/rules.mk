@@ -1,4 +1,5 @@
-# The images are built in a folder of their own and go into the program's object; none lies beside the program.
+# The images are built in a folder of their own and go into the program's object; none lies beside
+# the program.
 embedded_built := $(O)/examples/07_embedded/images
 examples/07_embedded.images := no
 examples/07_embedded.cflags := -Wa,-I$(embedded_built) $(if $(NVCC),-DWITH_CUBIN)

@@ -1,9 +1,11 @@
-# generate.awk - a function that launches a kernel, in C that includes no header of librex, out of `rex-info --abi --json`.
+# generate.awk - a function that launches a kernel, in C that includes no header of librex, out of
+# `rex-info --abi --json`.
 #
 #     rex-info --abi --json | awk -f generate.awk -v kernel=axpy -v parameters='value:int64_t:n value:double:a to:double:x:n tofrom:double:y:n'
 #
-# A parameter is value:TYPE:NAME, or to, from or tofrom:TYPE:NAME:COUNT. What is written is `int launch_KERNEL(NAMES...)`, which returns 0 or
-# one of librex's errors. A code generator in another language would do the same with its own JSON reader.
+# A parameter is value:TYPE:NAME, or to, from or tofrom:TYPE:NAME:COUNT. What is written is `int
+# launch_KERNEL(NAMES...)`, which returns 0 or one of librex's errors. A code generator in another
+# language would do the same with its own JSON reader.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

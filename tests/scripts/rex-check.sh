@@ -323,7 +323,7 @@ clang_programs=0
 for release in 14 19; do
     compiler=$(command -v "clang++-$release" || true)
     libraries=$top/build/llvm/$release/usr/lib/llvm-$release/lib
-    [ -n "$compiler" ] && [ -e "$libraries/libomptarget.so" ] || continue
+    if [ -z "$compiler" ] || [ ! -e "$libraries/libomptarget.so" ]; then continue; fi
     offload="-O1 -fopenmp -fopenmp-targets=$(uname -m)-pc-linux-gnu"
     # Options.
     # shellcheck disable=SC2086

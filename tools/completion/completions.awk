@@ -2,9 +2,11 @@
 #
 # usage: PROGRAM --help | awk -v program=PROGRAM -v shell=bash|zsh|fish -f completions.awk
 #
-# An option is a line of the help that begins with two spaces and a dash: its names, its argument in capital letters, two spaces, and what it
-# is for, which may go on in indented lines. Values are offered where that names them: "how threads wait: auto (the default), spin or block".
-# FILE and LIB are files. The usage tells what else stands on the command line: a PROGRAM with ARGUMENTs of its own, files, or nothing.
+# An option is a line of the help that begins with two spaces and a dash: its names, its argument in
+# capital letters, two spaces, and what it is for, which may go on in indented lines. Values are
+# offered where that names them: "how threads wait: auto (the default), spin or block". FILE and LIB
+# are files. The usage tells what else stands on the command line: a PROGRAM with ARGUMENTs of its
+# own, files, or nothing.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -13,7 +15,8 @@ function trimmed(words) {
     return words
 }
 
-# The values that WORDS list, with spaces between: what comes before a semicolon, and behind the last colon.
+# The values that WORDS list, with spaces between: what comes before a semicolon, and behind the
+# last colon.
 function values_in(words,    count, list, i, found) {
     sub(/;.*/, "", words)
     sub(/.*: /, "", words)
@@ -56,8 +59,11 @@ function is_files() { return usage ~ /FILE|IMAGE|PROGRAM/ }
 
 # The names of option I, with BETWEEN between them; a "=" behind those that want one if EQUALS.
 function names_of(i, between, equals,    j, list) {
-    for (j = 1; j <= spellings[i]; j++)
-        list = list (j > 1 ? between : "") name[i, j] (equals && joined[i] && name[i, j] ~ /^--/ ? "=" : "")
+    for (j = 1; j <= spellings[i]; j++) {
+        list = list (j > 1 ? between : "") name[i, j]
+        if (equals && joined[i] && name[i, j] ~ /^--/)
+            list = list "="
+    }
     return list
 }
 
@@ -76,7 +82,8 @@ function with_argument(between,    i, list) {
 # ---- bash
 
 function bash_program() {
-    print "    # The program: the first word that is neither an option nor its value. \"--wait=x\" comes in three words."
+    print "    # The program: the first word that is neither an option nor its value."
+    print "    # \"--wait=x\" comes in three words."
     print "    for ((i = 1; i < COMP_CWORD; i++)); do"
     print "        case ${COMP_WORDS[i]} in"
     print "        " with_argument(" | ") ")"
@@ -88,7 +95,8 @@ function bash_program() {
     print "        esac"
     print "    done"
     print "    if ((i < COMP_CWORD)); then"
-    print "        # Its arguments, as the package bash-completion knows them; else files, as bash does by itself."
+    print "        # Its arguments, as the package bash-completion knows them; else files, as"
+    print "        # bash does by itself."
     print "        declare -F _command_offset >/dev/null && _command_offset \"$i\""
     print "        return"
     print "    fi"
@@ -98,9 +106,11 @@ function bash_values(    i, kind) {
     for (i = 1; i <= options; i++) {
         kind = kind_of(i)
         if (argument[i] != "" && (kind == "files" || kind == ""))
-            print "    " names_of(i, " | ") ") ;;" (kind == "files" ? " # files, as bash does by itself" : "")
+            print "    " names_of(i, " | ") ") ;;" \
+                (kind == "files" ? " # files, as bash does by itself" : "")
         else if (argument[i] != "")
-            print "    " names_of(i, " | ") ") mapfile -t COMPREPLY < <(compgen -W '" kind "' -- \"$current\") ;;"
+            print "    " names_of(i, " | ") ") mapfile -t COMPREPLY < <(compgen -W '" kind \
+                "' -- \"$current\") ;;"
     }
 }
 
@@ -109,7 +119,8 @@ function bash(    called, words, i) {
     gsub(/-/, "_", called)
     for (i = 1; i <= options; i++)
         words = words (i > 1 ? " " : "") names_of(i, " ", 1)
-    print "# bash completion for " program "(1), made from its --help; it needs no other package.      -*- shell-script -*-"
+    print "# bash completion for " program "(1), made from its --help; it needs no other package." \
+        "      -*- shell-script -*-"
     print "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
     print ""
     print called "()"
@@ -152,13 +163,15 @@ function zsh_rest(i,    words, kind) {
     words = words != "" ? "[" words "]" : ""
     kind = kind_of(i)
     if (argument[i] != "")
-        words = words ":" argument[i] ":" (kind == "files" ? "_files" : kind == "" ? "" : "(" kind ")")
+        words = words ":" argument[i] ":" \
+            (kind == "files" ? "_files" : kind == "" ? "" : "(" kind ")")
     return words
 }
 
 function zsh(    i, j, each) {
     print "#compdef " program
-    print "# zsh completion for " program "(1), made from its --help. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+    print "# zsh completion for " program "(1), made from its --help."
+    print "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
     print ""
     print "_arguments -S \\"
     for (i = 1; i <= options; i++)
@@ -217,7 +230,8 @@ function fish_program(before) {
 }
 
 function fish(    i, before) {
-    print "# fish completion for " program "(1), made from its --help. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+    print "# fish completion for " program "(1), made from its --help."
+    print "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
     print ""
     before = "__" program "_before_program"
     gsub(/-/, "_", before)
@@ -231,7 +245,8 @@ function fish(    i, before) {
 
 END {
     if (options == 0 || usage == "" || shell !~ /^(bash|zsh|fish)$/) {
-        print "completions.awk: " program " --help was not understood, or there is no shell " shell >"/dev/stderr"
+        print "completions.awk: " program " --help was not understood, or there is no shell " \
+            shell >"/dev/stderr"
         exit 1
     }
     if (shell == "bash")

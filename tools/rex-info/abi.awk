@@ -1,12 +1,26 @@
-# abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants, functions.
+# abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants,
+# functions.
 #
-# It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c takes sizes, offsets and values from the
-# compiler, so that a line which is not understood is missing, never wrong; tests/scripts/rex-info.sh counts what is missing.
+# It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c
+# takes sizes, offsets and values from the compiler, so that a line which is not understood is
+# missing, never wrong; tests/scripts/rex-info.sh counts what is missing.
 #
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 function quoted(text) { gsub(/\\/, "\\\\", text); gsub(/"/, "\\\"", text); return "\"" text "\"" }
-function squeezed(text) { gsub(/[ \t]+/, " ", text); sub(/^ /, "", text); sub(/ $/, "", text); return text }
+function squeezed(text)
+{
+    gsub(/[ \t]+/, " ", text)
+    sub(/^ /, "", text)
+    sub(/ $/, "", text)
+    return text
+}
+
+# What a macro that is a number begins with.
+BEGIN { number = "^(U?INT64_C\\(|U?INT[0-9]+_MAX$|\\(\\(int64_t\\)|\\(REX_TYPE_|-?[0-9])" }
+
+# "NAME" or "NAME,"
+function print_constant(name) { sub(/,.*/, "", name); print "CONSTANT(" name ")" }
 
 # "int32_t flags" or "uint32_t Teams[3]" or "int (*done)(void *)"
 function field(text,   name, type) {
@@ -50,7 +64,12 @@ in_function || /^REX_API / || /^(void|int) __rex_real_/ || /^static inline (void
         function_of(collected)
     next
 }
-/^(typedef )?struct [A-Za-z_0-9]+ \{/ { in_struct = 1; tag = "struct " ($1 == "typedef" ? $3 : $2); print "STRUCT(" tag ")"; next }
+/^(typedef )?struct [A-Za-z_0-9]+ \{/ {
+    in_struct = 1
+    tag = "struct " ($1 == "typedef" ? $3 : $2)
+    print "STRUCT(" tag ")"
+    next
+}
 /^enum [A-Za-z_0-9]+ \{.*\};/ {
     sub(/^[^{]*\{ */, ""); sub(/ *\}.*/, "")
     n = split($0, parts, / *, */)
@@ -68,6 +87,6 @@ in_struct && /;/ { sub(/;.*/, ""); n = split(squeezed($0), parts, / *, */)
     }
     next
 }
-in_enum && /^    [A-Z_0-9]+( = |,|$)/ { name = $1; sub(/,.*/, "", name); print "CONSTANT(" name ")"; next }
-/^    X\(REX_[A-Z]+, -?[0-9]/ { name = $1; sub(/^X\(/, "", name); sub(/,.*/, "", name); print "CONSTANT(" name ")"; next }
-/^#define REX_[A-Z0-9_]+ +(INT64_C\(|UINT64_C\(|U?INT[0-9]+_MAX$|\(\(int64_t\)|\(REX_TYPE_|-?[0-9])/ { print "CONSTANT(" $2 ")" }
+in_enum && /^    [A-Z_0-9]+( = |,|$)/ { print_constant($1); next }
+/^    X\(REX_[A-Z]+, -?[0-9]/ { sub(/X\(/, ""); print_constant($1); next }
+/^#define REX_[A-Z0-9_]+ / && $3 ~ number { print_constant($2) }
