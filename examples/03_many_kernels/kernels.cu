@@ -1,13 +1,17 @@
 /*
  * Lesson 3, the device side: three kernels and two global variables in one image.
  *
- * Built with the program: `make`. An image holds every kernel of the program's table, from however many sources.
+ * Built with the program: `make`. An image holds every kernel of the program's table, from however
+ * many sources.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/kernel.h>
 
-/* The host's REX_GLOBAL(time_step) and REX_GLOBAL(elapsed) find these by name. An image has its own initial values. */
+/*
+ * The host's REX_GLOBAL(time_step) and REX_GLOBAL(elapsed) find these by name. An image has its own
+ * initial values.
+ */
 REX_DEVICE_GLOBAL(double, time_step) = 0.0;
 REX_DEVICE_GLOBAL(double, elapsed) = 0.0;
 
@@ -27,7 +31,8 @@ REX_DEVICE_KERNEL(move, rex_arg count, double *position, const double *velocity)
     }
 }
 
-REX_DEVICE_KERNEL(energy, rex_arg count, const double *position, const double *velocity, double *each)
+REX_DEVICE_KERNEL(energy, rex_arg count, const double *position, const double *velocity,
+                  double *each)
 {
     REX_FOR(i, rex_arg_int(count))
         each[i] = 0.5 * (position[i] * position[i] + velocity[i] * velocity[i]);

@@ -1,10 +1,9 @@
 /*
- * Lesson 3: several kernels, many launches, one data region, and global variables of the device.
+ * Lesson 3: several kernels, from several files, and global variables of the device.
  *
- * Bodies on springs: in every step one kernel pulls each body back to its rest position and another moves it. The
- * arrays go to the device once, stay there for all launches, and come back once: that is what __tgt_target_data_begin
- * and _end are for (`#pragma omp target data`). Two global variables live on the device: `time_step`, which the host
- * writes, and `elapsed`, which a kernel writes.
+ * Bodies on springs: in every step one kernel pulls each body back to its rest position and another
+ * moves it, in one data region. Two global variables live on the device: `time_step`, which the
+ * host writes, and `elapsed`, which a kernel writes.
  *
  * Run it:  make && $(make -s print-O)/examples/03_many_kernels/03_many_kernels
  *
@@ -22,62 +21,59 @@ enum {
 };
 
 /*
- * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size; from registration on,
- * the host variable's address stands for the device's variable of that name in every data call. Nothing is copied until
- * somebody asks for it.
+ * The host sides of the device's globals. REX_GLOBAL makes an entry of address, name and size; from
+ * registration on, the host variable's address stands for the device's variable of that name in
+ * every data call. Nothing is copied until somebody asks for it.
  */
 double time_step = 0.0;
 double elapsed = 0.0;
 REX_GLOBAL(time_step);
 REX_GLOBAL(elapsed);
 
-/* Copies one global: MAP_TO sets the device's variable, MAP_FROM reads it. */
-static void update_global(double *global, int64_t direction)
+static int set_time_step(double step)
 {
-    void *address[] = {global};
-    int64_t sizes[] = {sizeof *global};
-    int64_t types[] = {direction};
-    __tgt_target_data_update(-1, 1, address, address, sizes, types);
+    time_step = step;
+    REX_DATA_MAP(update, REX_OBJECT(REX_TYPE_TO, time_step));
+    return rex_data_update(-1, &update);
+}
+
+static int fetch_elapsed(void)
+{
+    REX_DATA_MAP(update, REX_OBJECT(REX_TYPE_FROM, elapsed));
+    return rex_data_update(-1, &update);
 }
 
 static int run_steps(int steps, double step, int64_t count, double *position, double *velocity)
 {
-    time_step = step;
-    update_global(&time_step, MAP_TO);
-    for (int i = 0; i < steps; i++)
-        if (take_step(count, position, velocity) != 0)
-            return -1;
-    return 0;
+    int result = set_time_step(step);
+    for (int i = 0; i < steps && result == 0; i++)
+        result = take_step(count, position, velocity);
+    return result;
 }
 
 static int measure_energy(int64_t count, double *position, double *velocity, double *each)
 {
-    int64_t bytes = count * (int64_t)sizeof *position;
-    void *address[] = {rex_pack_literal_arg_bytes(&count, sizeof count), position, velocity, each};
-    int64_t sizes[] = {sizeof count, bytes, bytes, bytes};
-    int64_t types[] = {MAP_LITERAL, MAP_PARAMETER, MAP_PARAMETER, MAP_PARAMETER};
-    return launch(REX_KERNEL_ID(energy), count, 4, address, sizes, types);
+    REX_MAP(arguments, REX_VALUE(count), REX_ALLOC(position, count), REX_ALLOC(velocity, count),
+            REX_ALLOC(each, count));
+    return launch(REX_KERNEL_ID(energy), &arguments);
 }
 
-/* Everything on the device, between one begin and one end. */
+/* Everything on the device, in one region. */
 static int simulate(int64_t count, double *position, double *velocity, double *each)
 {
-    int64_t bytes = count * (int64_t)sizeof *position;
-    void *address[] = {position, velocity, each};
-    int64_t sizes[] = {bytes, bytes, bytes};
     /* `each` is only written on the device, so it is not copied there. */
-    int64_t types[] = {MAP_TO | MAP_FROM, MAP_TO | MAP_FROM, MAP_ALLOC | MAP_FROM};
-
-    __tgt_target_data_begin(-1, 3, address, address, sizes, types);
-    int result = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
-    if (result == 0)
-        result = run_steps(FINE_STEPS, 0.01, count, position, velocity);
-    if (result == 0)
-        result = measure_energy(count, position, velocity, each);
-    if (result == 0)
-        update_global(&elapsed, MAP_FROM);
-    /* Always: a region that has begun must end, or the device's copies stay. */
-    __tgt_target_data_end(-1, 3, address, address, sizes, types);
+    REX_DATA_MAP(region, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
+                 REX_FROM(each, count));
+    int result = -1;
+    REX_DATA_REGION(-1, region) {
+        result = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
+        if (result == 0)
+            result = run_steps(FINE_STEPS, 0.01, count, position, velocity);
+        if (result == 0)
+            result = measure_energy(count, position, velocity, each);
+        if (result == 0)
+            result = fetch_elapsed();
+    }
     return result;
 }
 
@@ -121,15 +117,18 @@ int main(void)
     for (int i = 0; i < BODIES; i++)
         energy_before += 0.5 * position[i] * position[i];
 
-    if (rex_offload_init() != 0 || simulate(BODIES, position, velocity, each) != 0)
+    if (simulate(BODIES, position, velocity, each) != 0)
         return 1;
-    rex_offload_fini();
 
-    /* A GPU may fuse multiply and add, which rounds once where the host rounds twice: the last bits may differ. */
+    /*
+     * A GPU may fuse multiply and add, which rounds once where the host rounds twice: the last bits
+     * may differ.
+     */
     double difference = largest_difference(position, velocity);
     double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;
-    printf("%d launches over %d bodies, %g time units on the device\n", launches, BODIES, elapsed);
+    printf("%d launches over %d bodies, %g time units on the device\n", launches, BODIES,
+           elapsed);
     printf("energy: %.3f before, %.3f after\n", energy_before, sum(each, BODIES));
     printf("largest difference from the host's own run: %.1e\n", difference);
     return !(difference < 1e-12 && fabs(elapsed - expected) < 1e-12);

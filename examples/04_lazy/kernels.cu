@@ -1,5 +1,5 @@
 /*
- * Lesson 4, the device side: a kernel with two literals. Built with the program: `make`.
+ * Lesson 4, the device side: a kernel with two values. Built with the program: `make`.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,27 +1,20 @@
 /*
- * Lesson 4: nobody calls init. The first launch registers the image, even if many threads make it at once.
+ * Lesson 4: when registration happens. The first launch registers the image, even if many threads
+ * make it at once: one of them does it, and the others wait for its result.
  *
- * REX_KMP_SAFE, defined before the include, turns each `__tgt_X` into the safe wrapper `rex___tgt_X`: registration
- * first, where it has not happened, then the call. A library that cannot know who calls it first is written like this.
- * The price is that the first call takes as long as finding the runtime and loading the image; rex_offload_init() at
- * the start of main moves that out of what you want to time.
+ * The first call therefore takes as long as finding the runtime and loading the image.
+ * rex_offload_init() at the start of main moves that out of what a program wants to time.
  *
  * Run it:  make && $(make -s print-O)/examples/04_lazy/04_lazy
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#define REX_KMP_SAFE
 #include <rex.h>
 
 #include <pthread.h>
 #include <stdio.h>
 
-enum {
-    WORKERS = 16,
-    COUNT = 1000,
-    LITERAL = 0x120,
-    FROM = 0x22
-};
+enum { WORKERS = 16, COUNT = 1000 };
 
 REX_KERNEL(count_up);
 
@@ -38,22 +31,9 @@ static pthread_barrier_t start;
 
 static int count_up(int64_t first, int64_t count, int64_t *values)
 {
-    void *address[] = {rex_pack_literal_arg_bytes(&first, sizeof first),
-                       rex_pack_literal_arg_bytes(&count, sizeof count), values};
-    int64_t sizes[] = {sizeof first, sizeof count, count * (int64_t)sizeof *values};
-    int64_t types[] = {LITERAL, LITERAL, FROM};
-    struct __tgt_kernel_arguments args = {
-        .Version = 3,
-        .NumArgs = 3,
-        .ArgsBase = address,
-        .Args = address,
-        .ArgSizes = sizes,
-        .ArgTypes = types,
-        .Tripcount = (uint64_t)count,
-        .Teams = {8, 1, 1},
-        .Threads = {128, 1, 1},
-    };
-    return __tgt_target_kernel(-1, 8, 128, REX_KERNEL_ID(count_up), &args);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(count_up), 8, 128);
+    REX_MAP(arguments, REX_VALUE(first), REX_VALUE(count), REX_FROM(values, count));
+    return rex_launch(&launch, &arguments);
 }
 
 static void *work(void *argument)
@@ -72,7 +52,7 @@ static int run_workers(struct worker *workers)
     for (int i = 0; i < WORKERS; i++) {
         workers[i].first = i * (int64_t)COUNT;
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
-            return -1; /* the others wait at the barrier for good: the caller must leave the program */
+            return -1; /* those that started wait at the barrier for ever: leave the program */
     }
     for (int i = 0; i < WORKERS; i++)
         pthread_join(workers[i].thread, NULL);
@@ -104,6 +84,7 @@ int main(void)
         right += all_right(&workers[i]);
         same += workers[i].registered != NULL && workers[i].registered == workers[0].registered;
     }
-    printf("%d threads launched at once: %d got their numbers, %d saw the one registration\n", WORKERS, right, same);
+    printf("%d threads launched at once: %d got their numbers, %d saw the one registration\n",
+           WORKERS, right, same);
     return !(right == WORKERS && same == WORKERS);
 }

@@ -1,10 +1,10 @@
 /*
  * Lesson 5: a program and two shared objects, each with kernels and a device image of its own.
  *
- * libscale.so is linked in the usual way. libshift.so is a plug-in, opened while the program runs, closed, and opened
- * again. Each of the three is a *module*: rex_kmp.h keeps a table, an image name and a state for every linked binary,
- * so nobody needs to know the others. What they share is the device: memory that one has mapped, the kernels of all can
- * use.
+ * libscale.so is linked in the usual way. libshift.so is a plug-in, opened while the program runs,
+ * closed, and opened again. Each of the three is a *module*: librex keeps a table, an image name and
+ * a state for every linked binary, so nobody needs to know the others. What they share is the
+ * device: memory that one has mapped, the kernels of all can use.
  *
  * Run it:  make && $(make -s print-O)/examples/05_shared_objects/05_shared_objects
  *
@@ -19,36 +19,22 @@
 #include "scale/scale.h"
 #include "shift/shift.h"
 
-enum {
-    COUNT = 10000,
-    LITERAL = 0x120,
-    PARAMETER = 0x20, /* an address that the data region has mapped already */
-    TOFROM = 0x3
-};
+enum { COUNT = 10000 };
 
-/* The program's own kernel, in the image of the default name, rex_lib_nvidia.cubin or rex_lib_host.so. */
+/*
+ * The program's own kernel, in the image of the default name, rex_lib_nvidia.cubin or
+ * rex_lib_host.so.
+ */
 REX_KERNEL(square);
 
 static int square(double *x, int64_t count)
 {
-    void *address[] = {rex_pack_literal_arg_bytes(&count, sizeof count), x};
-    int64_t sizes[] = {sizeof count, count * (int64_t)sizeof *x};
-    int64_t types[] = {LITERAL, PARAMETER};
-    struct __tgt_kernel_arguments args = {
-        .Version = 3,
-        .NumArgs = 2,
-        .ArgsBase = address,
-        .Args = address,
-        .ArgSizes = sizes,
-        .ArgTypes = types,
-        .Tripcount = (uint64_t)count,
-        .Teams = {32, 1, 1},
-        .Threads = {128, 1, 1},
-    };
-    return __tgt_target_kernel(-1, 32, 128, REX_KERNEL_ID(square), &args);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(square), 32, 128);
+    REX_MAP(arguments, REX_VALUE(count), REX_ALLOC(x, count));
+    return rex_launch(&launch, &arguments);
 }
 
-/* Opens the plug-in, adds @amount to every value on the device, and closes it. Returns 0 or -1. */
+/* Opens the plug-in, adds AMOUNT to every value on the device, and closes it. */
 static int shift_by_plugin(double *x, int64_t count, double amount)
 {
     void *plugin = dlopen("libshift.so", RTLD_NOW | RTLD_LOCAL);
@@ -62,8 +48,9 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
     memcpy(&shift, &symbol, sizeof shift);
     int result = shift(x, count, amount);
     /*
-     * libomptarget keeps the addresses of a module's keys and names for as long as it lives, so librex has pinned the
-     * object when it registered it: dlclose takes back our handle, and the code stays.
+     * libomptarget keeps the addresses of a module's keys and names for as long as it lives, so
+     * librex has pinned the object when it registered it: dlclose takes back our handle, and the
+     * code stays.
      */
     dlclose(plugin);
     return result;
@@ -71,17 +58,16 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
 
 static int run(double *x, int64_t count)
 {
-    void *address[] = {x};
-    int64_t sizes[] = {count * (int64_t)sizeof *x};
-    int64_t types[] = {TOFROM};
-    __tgt_target_data_begin(-1, 1, address, address, sizes, types);
-    int result = square(x, count);
-    if (result == 0)
-        result = scale(x, count, 3.0);
-    /* Twice: the second time the object is opened again, and is still registered. */
-    for (int i = 0; i < 2 && result == 0; i++)
-        result = shift_by_plugin(x, count, 0.5);
-    __tgt_target_data_end(-1, 1, address, address, sizes, types);
+    REX_DATA_MAP(region, REX_TOFROM(x, count));
+    int result = -1;
+    REX_DATA_REGION(-1, region) {
+        result = square(x, count);
+        if (result == 0)
+            result = scale(x, count, 3.0);
+        /* Twice: the second time the object is opened again, and is still registered. */
+        for (int i = 0; i < 2 && result == 0; i++)
+            result = shift_by_plugin(x, count, 0.5);
+    }
     return result;
 }
 
@@ -91,8 +77,8 @@ int main(void)
     for (int i = 0; i < COUNT; i++)
         x[i] = i;
 
-    /* Registers this program's module. Those of the shared objects are registered by their own first launch. */
-    if (rex_offload_init() != 0 || run(x, COUNT) != 0)
+    /* Each module is registered by its own first launch, or by a data call. */
+    if (run(x, COUNT) != 0)
         return 1;
 
     int wrong = 0;
@@ -100,6 +86,7 @@ int main(void)
         wrong += x[i] != 3.0 * i * i + 1.0;
     printf("program: %s\n", rex_module_image_path(&rex_this_module));
     printf("scale:   %s\n", scale_image());
-    printf("3 * i * i + 0.5 + 0.5 by kernels of three modules: %d of %d values wrong\n", wrong, COUNT);
+    printf("3 * i * i + 0.5 + 0.5 by kernels of three modules: %d of %d values wrong\n", wrong,
+           COUNT);
     return wrong != 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Lesson 7, the device side: the kernel of lesson 2. Its images end up inside the program.
+ * Lesson 7, the device side: the kernel of lesson 1. Its images end up inside the program.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

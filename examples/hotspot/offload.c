@@ -23,7 +23,7 @@
 REX_KERNEL(hotspot_step);
 REX_KERNEL(hotspot_extremes);
 
-/* Map types of rows; examples/01_axpy explains the bits. */
+/* Map types of rows; examples/08_raw_packet explains the bits. */
 enum {
     MAP_ALLOC = 0x0,
     MAP_TO = 0x1,

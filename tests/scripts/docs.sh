@@ -155,6 +155,78 @@ for release in 19 $present; do
     break
 done
 
-echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; first program on LLVM ${ran:-(none)}"
+# ---- the commands of examples/README.md, all of them, in one shell, at what looks like the top of
+# the repository: its files are links, and what is built lies where it was built. What is shown
+# behind a command are lines of its output, in this order; "..." is anything, and so are digits.
+
+for lesson in examples/[0-9]*; do
+    grep -q "^## .*: ${lesson#examples/}\$" examples/README.md || fail "examples/README.md has no section on $lesson"
+done
+export CUDA_VISIBLE_DEVICES= # what is shown there is shown by a machine without a GPU
+commands=0
+if [ -n "$ran" ]; then
+    mkdir -p "$work/root/build"
+    for file in * .ci; do [ "$file" = build ] || ln -s "$top/$file" "$work/root/$file"; done
+    for file in build/*; do ln -s "$top/$file" "$work/root/$file"; done
+    commands=$(python3 - examples/README.md "$work" <<'PYTHON'
+import re, sys
+count, shown = 0, None
+script = open(sys.argv[2] + "/script", "w")
+for line in open(sys.argv[1]):
+    block = re.match(r"    +(\S.*)$", line)
+    if block and block[1].startswith("$ "):
+        count += 1
+        command = block[1][2:]
+        needed = re.match(r"(nvcc) |tests/llvm (\d+) ", command)
+        if needed and needed[1]:
+            command = "if command -v nvcc; then %s\nfi" % command
+        elif needed:
+            command = "if [ -d build/llvm/%s ]; then %s; fi" % (needed[2], command)
+        script.write("now=%d\n{ %s\n} >%s/output.%d 2>&1\n" % (count, command, sys.argv[2], count))
+        shown = open("%s/shown.%d" % (sys.argv[2], count), "w")
+        open("%s/command.%d" % (sys.argv[2], count), "w").write(block[1][2:])
+    elif block and shown:
+        shown.write(block[1] + "\n")
+    else:
+        shown = None
+print(count)
+PYTHON
+    )
+    [ "$commands" -gt 30 ] || fail "examples/README.md: only $commands commands were found"
+    # A make inside of make would take its flags over; the environment's are left.
+    (
+        cd "$work/root"
+        env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$top/tests/llvm" "$ran" sh -eu -c '
+            trap "echo \"\$now\" >../stopped" EXIT
+            now=0
+            . ../script
+            now='
+    ) >"$work/said" 2>&1 || true
+    number=$(cat "$work/stopped")
+    [ -z "$number" ] ||
+        fail "examples/README.md: \`$(cat "$work/command.$number")\` fails: $(tail -n 5 "$work/output.$number")"
+    python3 - "$work" "$commands" <<'PYTHON' || failed=1
+import os, re, sys
+failed = False
+for number in range(1, int(sys.argv[2]) + 1):
+    name = lambda kind: "%s/%s.%d" % (sys.argv[1], kind, number)
+    output = open(name("output")).read() if os.path.exists(name("output")) else ""
+    for line in open(name("shown")).read().splitlines():
+        pattern = re.escape(line.strip()).replace(r"\.\.\.", ".*")
+        pattern = re.sub(r"\d+", lambda m: r"\d+", pattern)
+        pattern = re.sub(r"(\\ )+", lambda m: r"\s+", pattern)
+        pattern = pattern.replace(r"e\-\d+", r"e[+-]\d+").replace(r"e\+\d+", r"e[+-]\d+")
+        found = re.search("^" + pattern + r"(\s*#.*)?$", output, re.M)
+        if not found:
+            print("FAIL: examples/README.md: `%s` does not print `%s` but\n%s" %
+                  (open(name("command")).read(), line, output[-800:]))
+            failed = True
+            break
+        output = output[found.end():]
+sys.exit(failed)
+PYTHON
+fi
+
+echo "$(wc -l <"$work/pages") names in man pages, $examples examples compiled; $commands commands of the lessons and the first program on LLVM ${ran:-(none)}"
 [ "$failed" = 0 ] || exit 1
 [ -n "$ran" ] || { echo 'skip: no LLVM release is unpacked to run the first program'; exit 77; }

@@ -97,12 +97,12 @@ for kind in shared static; do
     [ "$said" = "$version" ] || fail "$kind: rex_version() says '$said', rex.pc says '$version'"
 
     # The first example, with kernels for the host device, on a real libomptarget.
-    build "$work/$kind/axpy" "$kind" examples/01_axpy/*.c
-    for source in examples/01_axpy/*.cu; do
+    build "$work/$kind/axpy" "$kind" examples/01_launch/*.c
+    for source in examples/01_launch/*.cu; do
         quietly gcc -x c -std=gnu11 -O2 -shared -fPIC -I"$work/moved/include" -o "$work/$kind/rex_lib_host.so" "$source"
     done
     if [ -z "$release" ]; then
-        echo 'no LLVM release is unpacked: examples/01_axpy was built, not run'
+        echo 'no LLVM release is unpacked: examples/01_launch was built, not run'
     else
         LD_LIBRARY_PATH=$path quietly tests/llvm "$release" "$work/$kind/axpy" || fail "$kind: axpy on LLVM $release"
     fi
@@ -129,7 +129,7 @@ for tool in "$work"/moved/bin/*; do
     case $said in *"$version") ;; *) fail "${tool##*/} --version says '$said', rex.pc says '$version'" ;; esac
 done
 mkdir "$work/cc"
-quietly "$work/moved/bin/rex-cc" -O2 examples/01_axpy/*.c examples/01_axpy/*.cu -o "$work/cc/axpy" || fail 'rex-cc of the moved tree'
+quietly "$work/moved/bin/rex-cc" -O2 examples/01_launch/*.c examples/01_launch/*.cu -o "$work/cc/axpy" || fail 'rex-cc of the moved tree'
 [ -z "$release" ] || quietly tests/llvm "$release" "$work/cc/axpy" || fail "rex-cc: axpy on LLVM $release"
 [ -z "$release" ] || quietly tests/llvm "$release" "$work/moved/bin/rex-info" || fail "rex-info on LLVM $release"
 preloaded=$("$work/moved/bin/rex-run" printenv LD_PRELOAD)

@@ -1,11 +1,5 @@
 /*
- * Lesson 1, the device side: one kernel.
- *
- * The Makefile compiles this file twice: a C compiler makes rex_lib_host.so, which libomptarget's host device runs, and
- * nvcc, where there is one, makes rex_lib_nvidia.cubin for a GPU. By hand:
- *
- *     cc -x c -shared -fPIC -Iinclude -o rex_lib_host.so kernels.cu
- *     nvcc -cubin -arch=sm_90 -Iinclude -o rex_lib_nvidia.cubin kernels.cu
+ * Lesson 8, the device side: the kernel of lesson 1, with what a rex_arg is spelt out.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

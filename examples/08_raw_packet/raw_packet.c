@@ -1,5 +1,5 @@
 /*
- * Lesson 1: y = a * x + y on the device, with nothing hidden.
+ * Lesson 8: the launch of lesson 1, with nothing hidden: the columns and the packet by hand.
  *
  * This is what an OpenMP compiler writes for
  *
@@ -10,7 +10,7 @@
  * once the directive is gone: a key and a table entry for the kernel, four columns that say what the kernel needs, a
  * packet around them, and one call. The loop itself is in kernels.cu.
  *
- * Run it:  make && $(make -s print-O)/examples/01_axpy/01_axpy
+ * Run it:  make && $(make -s print-O)/examples/08_raw_packet/08_raw_packet
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

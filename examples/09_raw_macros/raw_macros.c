@@ -1,14 +1,15 @@
 /*
- * Lesson 2: the program of lesson 1, with what is the same for every kernel taken over by rex.h.
+ * Lesson 9: the program of lesson 8, with what is the same for every kernel taken over by rex.h.
  *
  * REX_KERNEL(axpy) writes the key and the entry, REX_KERNEL_ID(axpy) is the key's address, and the packet is filled by
- * name, so that what is zero need not be written. The calls and the columns are those of lesson 1.
+ * name, so that what is zero need not be written. The calls and the columns are those of lesson 8.
  *
- * Run it:  make && $(make -s print-O)/examples/02_macros/02_macros
+ * Run it:  make && $(make -s print-O)/examples/09_raw_macros/09_raw_macros
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include <stdio.h>
 
@@ -18,7 +19,7 @@ enum {
     THREADS = 128
 };
 
-/* Map types of the rows below; lesson 1 explains the bits. */
+/* Map types of the rows below; lesson 8 explains the bits. */
 enum {
     LITERAL = 0x120,
     TO = 0x21,
@@ -71,7 +72,7 @@ int main(void)
     if (rex_offload_init() != 0 || axpy(COUNT, a, x, y) != 0)
         return 1;
 
-    /* What lesson 1 kept quiet about: which LLVM answered, and with which image. */
+    /* What lesson 8 kept quiet about: which LLVM answered, and with which image. */
     printf("LLVM %d: %s\n", rex_runtime_release(), rex_runtime_path());
     printf("image:   %s (%s)\n", rex_module_image_path(&rex_this_module),
            rex_module_on_host(&rex_this_module) ? "host device" : "GPU");

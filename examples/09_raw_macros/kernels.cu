@@ -1,5 +1,5 @@
 /*
- * Lesson 2, the device side: the kernel of lesson 1, unchanged. The stem in REX_DEVICE_KERNEL(axpy, ...) is the one in
+ * Lesson 9, the device side: the kernel of lesson 8, unchanged. The stem in REX_DEVICE_KERNEL(axpy, ...) is the one in
  * REX_KERNEL(axpy): that is what ties the two sides together.
  *
  * Built with the program: `make`. By hand as in lesson 1.
