@@ -196,6 +196,8 @@ PYTHON
     # A make inside of make would take its flags over; the environment's are left.
     (
         cd "$work/root"
+        # The inner shell expands it.
+        # shellcheck disable=SC2016
         env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$top/tests/llvm" "$ran" sh -eu -c '
             trap "echo \"\$now\" >../stopped" EXIT
             now=0

@@ -101,8 +101,8 @@ done
 # ---- programs that run, on every release
 
 mkdir "$work/all" "$work/objects" "$work/whole" "$work/embed" "$work/so"
-cp examples/01_launch/*.c "$work/app.c"
-cp examples/01_launch/*.cu "$work/"
+cp examples/09_raw_macros/*.c "$work/app.c"
+cp examples/09_raw_macros/*.cu "$work/"
 # A second file of kernels, which shares a name with the first that is its own, and has an odd name.
 cat >"$work/more kernels.cu" <<'CU'
 #include <rex/kernel.h>
