@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/print.h"
+
 static void *or_exit(void *memory)
 {
     if (memory != NULL)
         return memory;
-    fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+    tool_error(program_invocation_short_name, "out of memory");
     exit(2);
 }
 

@@ -9,22 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void print_text(FILE *out, const char *text)
-{
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++)
-        if (*at < ' ' || *at == 0x7f)
-            fprintf(out, "\\x%02x", *at);
-        else
-            putc(*at, out);
-}
-
-void tool_error(const char *program, const char *text)
-{
-    fprintf(stderr, "%s: ", program);
-    print_text(stderr, text);
-    putc('\n', stderr);
-}
-
 /* Bytes of the UTF-8 character at AT; 0 if it is none. */
 static size_t utf8_length(const unsigned char *at)
 {
@@ -48,6 +32,30 @@ static size_t utf8_length(const unsigned char *at)
     return 0;
 }
 
+/* Whether the UTF-8 character at AT is one of those that command a terminal. */
+static bool is_control(const unsigned char *at)
+{
+    return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
+}
+
+void print_text(FILE *out, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
+        size_t length = utf8_length(at), bytes = length > 0 ? length : 1;
+        bool shown = length > 0 && !is_control(at);
+        for (; bytes > 0; bytes--, at++)
+            fprintf(out, shown ? "%c" : "\\x%02x", *at);
+    }
+}
+
+void tool_error(const char *program, const char *text)
+{
+    print_text(stderr, program);
+    fputs(": ", stderr);
+    print_text(stderr, text);
+    putc('\n', stderr);
+}
+
 void print_json(FILE *out, const char *text)
 {
     if (text == NULL) {
@@ -59,8 +67,8 @@ void print_json(FILE *out, const char *text)
         size_t length = utf8_length(at);
         if (length == 0)
             fputs("\\ufffd", out);
-        else if (*at < ' ' || *at == 0x7f)
-            fprintf(out, "\\u%04x", *at);
+        else if (is_control(at))
+            fprintf(out, "\\u%04x", length == 1 ? at[0] : at[1]);
         else
             fprintf(out, "%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", (int)length,
                     (const char *)at);

@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* TEXT with bytes that could command a terminal as \xNN. */
+/*
+ * TEXT with bytes that could command a terminal as \xNN: control characters, of ASCII and those
+ * above it (U+0080 to U+009F), and what is no UTF-8.
+ */
 void print_text(FILE *out, const char *text);
 
 /* "PROGRAM: TEXT" as a line of standard error, with TEXT as print_text() has it. */

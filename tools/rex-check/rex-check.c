@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+#include "common/option.h"
 #include "common/print.h"
 #include "entries.h"
 #include "find.h"
@@ -58,13 +60,13 @@ static int unusable(const char *why)
     return STATUS_UNUSABLE;
 }
 
-static int bad_option(const char *option)
+static int bad_option(char *const *arguments)
 {
-    char why[256];
-    snprintf(why, sizeof why,
-             "%.100s: no such option, or its value is missing or too much; see rex-check --help",
-             option);
-    return unusable(why);
+    char *what = refused_option(arguments), *why = tool_format("%s; see rex-check --help", what);
+    int status = unusable(why);
+    free(why);
+    free(what);
+    return status;
 }
 
 /* What was printed has to be there: a full disk is no clean program. */
@@ -174,7 +176,7 @@ int main(int argc, char **argv)
             return finish(&nothing);
         }
         if (option == '?')
-            return bad_option(argv[optind - 1]);
+            return bad_option(argv);
         options.json |= option == JSON;
         options.source |= option == SOURCE;
         options.quiet |= option == 'q';

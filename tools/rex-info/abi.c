@@ -149,11 +149,16 @@ static void print_functions(const struct elf_symbols *table, bool json)
             continue;
         const char *prototype = prototype_of(symbol.name);
         if (json) {
-            printf("%s\n    {\"name\": \"%s\", \"prototype\": ", first ? "" : ",", symbol.name);
+            printf("%s\n    {\"name\": ", first ? "" : ",");
+            print_json(stdout, symbol.name);
+            fputs(", \"prototype\": ", stdout);
             print_json(stdout, prototype);
             putchar('}');
-        } else
-            printf("    %s\n", prototype != NULL ? prototype : symbol.name);
+        } else {
+            fputs("    ", stdout);
+            print_text(stdout, prototype != NULL ? prototype : symbol.name);
+            putchar('\n');
+        }
         first = false;
     }
     fputs(json ? "]" : "", stdout);

@@ -59,8 +59,11 @@ static void print_gpus(bool json)
 {
     int count = rex_gpu_count();
     fputs(json ? "\"gpus\": [" : "GPUs\n", stdout);
-    if (count == 0 && !json)
-        printf("    %s\n", rex_last_error());
+    if (count == 0 && !json) {
+        fputs("    ", stdout);
+        print_text(stdout, rex_last_error());
+        putchar('\n');
+    }
     for (int i = 0; i < count; i++) {
         struct rex_gpu gpu;
         if (rex_gpu_get(i, &gpu, sizeof gpu) == REX_OK)

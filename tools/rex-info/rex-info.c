@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "abi.h"
+#include "common/memory.h"
+#include "common/option.h"
+#include "common/print.h"
 #include "devices.h"
 #include "facts.h"
 #include "rex/info.h"
@@ -37,7 +40,7 @@ static const char usage[] = "usage: rex-info [--json]\n"
 
 static int fail(const char *why)
 {
-    fprintf(stderr, "rex-info: %s\n", why);
+    tool_error("rex-info", why);
     return STATUS_FAILED;
 }
 
@@ -82,13 +85,14 @@ int main(int count, char **arguments)
     static struct facts facts;
     bool abi = false, json = false;
     int option;
+    opterr = 0;
     while ((option = getopt_long(count, arguments, "hV", options, NULL)) != -1)
         switch (option) {
         case 'a': abi = true; break;
         case 'j': json = true; break;
         case 'h': fputs(usage, stdout); return finish(STATUS_USABLE);
         case 'V': printf("rex-info (librex) %s\n", rex_version()); return finish(STATUS_USABLE);
-        default: return fail("try rex-info --help"); /* getopt_long() has said what is wrong */
+        default: return fail(tool_format("%s; try rex-info --help", refused_option(arguments)));
         }
     if (optind < count)
         return fail("it takes no arguments; try rex-info --help");

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/memory.h"
+#include "common/print.h"
 #include "die.h"
 #include "folder.h"
 
@@ -40,7 +42,8 @@ static void become(const struct program *program, char **arguments, pid_t parent
     signal(SIGCHLD, at_child);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     execv(program->path, arguments);
-    fprintf(stderr, "rex-run: %s: %s\n", program->path, strerror(errno));
+    char *why = tool_format("%s: %s", program->path, strerror(errno));
+    tool_error("rex-run", why);
     _exit(REFUSED);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "common/option.h"
 #include "die.h"
 #include "elsewhere.h"
 #include "environment.h"
@@ -80,6 +81,7 @@ static const char *parse(int count, char **arguments)
     };
     const char *library = NULL;
     int option;
+    opterr = 0;
     /* '+': options after PROGRAM are its own. */
     while ((option = getopt_long(count, arguments, "+hV", options, NULL)) != -1)
         switch (option) {
@@ -89,7 +91,7 @@ static const char *parse(int count, char **arguments)
         case OMPTARGET: library = optarg; break;
         case 'h': help(); break;
         case 'V': version(); break;
-        default: die(NOT_RUN, "try rex-run --help"); /* getopt_long() has said what is wrong */
+        default: die(NOT_RUN, "%s; try rex-run --help", refused_option(arguments));
         }
     if (optind == count)
         die(NOT_RUN, "no program is named; try rex-run --help");
