@@ -1,0 +1,415 @@
+/*
+ * registration.pml - a model, for Spin, of how a module is registered and ended: the state machine of
+ * librex/module/module.c, with several threads, failures, registration again, and a fork in the middle.
+ *
+ * `make check K=model` goes through all its states. A line that ends in `= ...` is an atomic step of the
+ * code, in the function that the comment `code: NAME` names; tests/model/steps holds the two against each
+ * other, in number, order, memory order and the states that are written. Where a function of the code is
+ * renamed, its comment is all that changes here.
+ *
+ * What is shown, of THREADS threads with CALLS calls each, of which any may be a registration (that
+ * succeeds or fails), an end (that is refused or not) or a fork:
+ *
+ *   - one thread at a time does the work of an attempt, and nothing is registered twice or ended twice;
+ *   - every thread that waits comes to an end, if each thread that can run does run (weak fairness);
+ *   - a thread that waited for an attempt that failed is given this failure, unless a later attempt has
+ *     failed since; a call is never given the failure of an attempt that ended before the call began;
+ *   - a call that succeeds found the module registered at some moment between its begin and its end;
+ *   - packet_rules is not 0 while the state is REGISTERED;
+ *   - when all is quiet, a call registers the module, also after failures and ends;
+ *   - in the child of a fork all this holds, for the thread that forked and a new one.
+ *
+ * What is not shown:
+ *
+ *   - Weak memory: here each step is seen by all threads at once. That each store which others act upon
+ *     is a RELEASE and each load an ACQUIRE is in the comments, and held against the code, but no proof.
+ *   - What the work itself does (module/register.c), other modules, the lock of the failures (its section
+ *     is one step here; a fork waits for it, so that no child finds it half done).
+ *   - The attempt's number running over, after 2^62 attempts.
+ *   - A log function of the program that is called during rex_module_fini() and uses the module, or that
+ *     forks and goes on in the child.
+ *
+ * With -D one of these is taken out of the model, or put in the wrong order; each has to be found:
+ * NO_CAS, NO_RELEASE, NO_RELEASE_BY_FINI, NO_RETRY, NO_LOOP, NO_OWN_ATTEMPT, NO_RESTORE, LATE_RULES,
+ * LATE_FAILURE, NO_RENEWAL.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+
+#ifndef THREADS
+#define THREADS 3
+#endif
+#ifndef CALLS
+#define CALLS 2
+#endif
+
+#define UNREGISTERED 0
+#define BUSY 1
+#define REGISTERED 2
+#define WHAT(state) ((state) & 3)
+#define NUMBER(state) ((state) & 252)
+#define NEXT_ATTEMPT 4
+
+/* What a call comes to, beside the number of the attempt that failed, which is 4 or more. */
+#define OK 0
+
+byte state;          /* module->state */
+bool rules;          /* module->packet_rules is not 0 */
+bool forked;         /* registration->forked */
+byte failed_attempt; /* registration->failed_attempt */
+bool on_host;        /* registration->on_host: what a child may go on with */
+
+bool in_child;  /* there was a fork, and this is the child, where the parent's other threads are not */
+byte ended;     /* threads that came to their end, or are not in the child */
+bool last_call; /* all is quiet: the attempt succeeds */
+
+/* For the assertions alone. */
+byte workers;    /* threads that are at work on an attempt */
+bool in_runtime; /* libomptarget has the registration */
+/* Of each thread, the parent's, the new one and the last: */
+#define ALL (THREADS + 2)
+bool was_registered[ALL]; /* during its call, the module was */
+byte waits_for[ALL];      /* the attempt */
+bool must_fail[ALL];      /* that attempt has failed */
+byte doomed;              /* an attempt that has failed and whose state is still BUSY */
+
+#define CONSISTENT assert(WHAT(state) != REGISTERED || rules)
+
+/* ---- children of a fork: everything else stands still, so all this is one step ------------------ */
+
+/* code: end_in_child */
+inline end_in_child()
+{
+    if
+    :: (!rules || on_host) && /* = read packet_rules */
+       WHAT(state) != BUSY -> /* = read state */
+        skip
+    :: else ->
+        forked = true;
+        in_runtime = false;
+        rules = false; /* = write packet_rules */
+#ifndef NO_RENEWAL
+        state = NUMBER(state) | UNREGISTERED /* = write state UNREGISTERED */
+#endif
+    fi
+}
+
+/* All threads are alike, so it is the first that forks. */
+inline fork()
+{
+    d_step {
+        in_child = true;
+        workers = 0;
+        doomed = 0;
+        end_in_child();
+        CONSISTENT
+    }
+    ended >= THREADS - 1 /* from here on the others are not there */
+}
+
+/* ---- the state ---------------------------------------------------------------------------------- */
+
+/* code: publish */
+inline publish(to)
+{
+    d_step {
+        skip; /* = store descriptor RELEASE */
+        rules = to; /* = store packet_rules RELEASE */
+        if
+        :: to ->
+            for (other : 0 .. ALL - 1) {
+                was_registered[other] = true
+            }
+        :: else
+        fi;
+        other = 0;
+        CONSISTENT
+    }
+}
+
+/* code: note_failure */
+inline note_failure()
+{
+    d_step {
+        failed_attempt = number /* = write failed_attempt */
+    }
+}
+
+/* Leaves the failure of the attempt that was waited for in `result`, or OK: look again. */
+/* code: shared_failure */
+inline shared_failure()
+{
+    atomic {
+        result = (failed_attempt == NUMBER(seen) -> NUMBER(seen) : OK); /* = read failed_attempt */
+        assert(result != OK || !must_fail[me] || failed_attempt > NUMBER(seen));
+        waits_for[me] = 0;
+        must_fail[me] = false
+    }
+}
+
+inline attempt_ends()
+{
+    d_step {
+        state = number | (result == OK -> REGISTERED : UNREGISTERED);
+        workers--;
+        doomed = 0;
+        CONSISTENT
+    }
+}
+
+/* code: work */
+inline work()
+{
+#ifdef NO_OWN_ATTEMPT
+    /* The log's function, which is called during an attempt, registers the module, and waits. */
+    do
+    :: state == (number | BUSY)
+    :: else -> break
+    od;
+#endif
+    if
+    :: !forked ->
+        d_step {
+            assert(!in_runtime);
+            in_runtime = true;
+            result = OK
+        }
+    :: !last_call || forked ->
+        d_step {
+            result = number;
+            doomed = number;
+            for (other : 0 .. ALL - 1) {
+                must_fail[other] = must_fail[other] || waits_for[other] == number
+            }
+            other = 0
+        }
+    fi;
+#ifdef LATE_RULES
+    attempt_ends();
+#endif
+#ifdef LATE_FAILURE
+    if
+    :: result != OK -> attempt_ends()
+    :: result == OK
+    fi;
+#endif
+    if
+    :: result == OK ->
+        publish(true) /* = call publish */
+    :: result != OK ->
+        note_failure() /* = call note_failure */
+    fi;
+#ifdef LATE_FAILURE
+    if
+    :: result == OK -> attempt_ends()
+    :: result != OK
+    fi
+#else
+#if !defined(LATE_RULES) && !defined(NO_RELEASE)
+    attempt_ends() /* = store state REGISTERED UNREGISTERED RELEASE */
+#endif
+#endif
+}
+
+/* code: await */
+inline await()
+{
+    do
+    :: state == seen /* = load state ACQUIRE */
+    :: else -> break
+    od;
+    shared_failure() /* = call shared_failure */
+}
+
+/* code: register_as */
+inline register_as()
+{
+    do
+    :: atomic {
+            seen = state; /* = load state ACQUIRE */
+            number = NUMBER(seen) + NEXT_ATTEMPT;
+            waits_for[me] = (WHAT(seen) == BUSY -> NUMBER(seen) : 0);
+            must_fail[me] = waits_for[me] != 0 && waits_for[me] == doomed
+        }
+#ifdef NO_RETRY
+        if
+        :: failed_attempt != 0 && failed_attempt == NUMBER(seen) -> result = failed_attempt; break
+        :: else
+        fi;
+#endif
+        if
+        :: WHAT(seen) == REGISTERED -> result = OK; break
+        :: WHAT(seen) == BUSY ->
+            await(); /* = call await */
+            if
+            :: result != OK -> break
+            :: else
+            fi
+        :: WHAT(seen) == UNREGISTERED ->
+            atomic {
+#ifdef NO_CAS
+                won = true;
+#else
+                won = state == seen;
+#endif
+                if
+                :: won ->
+                    state = number | BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
+                    assert(workers == 0);
+                    workers++
+                :: else
+                fi
+            }
+            if
+            :: won ->
+                work(); /* = call work */
+                break
+            :: else
+            fi
+        fi;
+#ifdef NO_LOOP
+        break
+#endif
+    od
+}
+
+/* code: rex_registration_of */
+#define REGISTRATION_OF (rules) /* = load packet_rules ACQUIRE */
+
+/* code: rex_module_register */
+inline register_module()
+{
+    atomic {
+        was_registered[me] = REGISTRATION_OF; /* = call REGISTRATION_OF */
+        /* The first attempt that may still fail. */
+        first = NUMBER(state) + (WHAT(state) == BUSY -> 0 : NEXT_ATTEMPT)
+    }
+    if
+    :: !was_registered[me] ->
+        register_as() /* = call register_as */
+    :: was_registered[me]
+    fi;
+    assert(result == OK || result >= first);
+    assert(result != OK || was_registered[me]);
+    was_registered[me] = false
+}
+
+/* code: rex_module_fini */
+inline end_module()
+{
+    if
+    :: REGISTRATION_OF -> /* = call REGISTRATION_OF */
+        atomic {
+            seen = state; /* = load state ACQUIRE */
+            number = NUMBER(seen) + NEXT_ATTEMPT
+        }
+        if
+        :: atomic {
+                WHAT(seen) == REGISTERED && state == seen ->
+                state = number | BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
+                assert(workers == 0);
+                workers++
+            }
+            if
+            :: true /* work is pending: the end is refused */
+#ifndef NO_RESTORE
+                ;
+                d_step {
+                    state = seen; /* = store state RELEASE */
+                    workers--;
+                    CONSISTENT
+                }
+#endif
+            :: publish(false); /* = call publish */
+                d_step {
+                    assert(in_runtime);
+                    in_runtime = false
+                }
+#ifndef NO_RELEASE_BY_FINI
+                d_step {
+                    state = number | UNREGISTERED; /* = store state UNREGISTERED RELEASE */
+                    workers--
+                }
+#endif
+            fi
+        :: !(WHAT(seen) == REGISTERED && state == seen) /* another thread is ending it */
+        fi
+    :: !REGISTRATION_OF
+    fi
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+#define VARIABLES byte call, seen, number, first, result, other; bool won
+#define FORGET call = 0; seen = 0; number = 0; first = 0; result = 0; won = false
+
+inline calls(may_fork)
+{
+    do
+    :: call < CALLS ->
+        if
+        :: register_module()
+        :: end_module()
+        :: may_fork && me == 0 && !in_child -> fork()
+        fi;
+        atomic {
+            seen = 0; number = 0; first = 0; result = 0; won = false;
+            call++
+        }
+    :: call == CALLS -> break
+    od
+}
+
+proctype thread(byte me)
+{
+    VARIABLES;
+    {
+        calls(true)
+    } unless { in_child && me != 0 }
+    atomic {
+        FORGET;
+        ended++
+    }
+}
+
+/* In a child, a thread that it started. */
+proctype newcomer(byte me)
+{
+    VARIABLES;
+    if
+    :: in_child && ended >= THREADS - 1 -> calls(false)
+    :: ended == THREADS && !in_child
+    fi;
+    atomic {
+        FORGET;
+        ended++
+    }
+}
+
+init {
+    VARIABLES;
+    byte me = THREADS + 1;
+    atomic {
+        if
+        :: on_host = true
+        :: on_host = false
+        fi;
+#ifdef ANY_START
+        if
+        :: state = NEXT_ATTEMPT | REGISTERED; rules = true; in_runtime = true
+        :: state = NEXT_ATTEMPT | UNREGISTERED; failed_attempt = NEXT_ATTEMPT
+        :: true
+        fi;
+#endif
+        do
+        :: other < THREADS -> run thread(other); other++
+        :: other == THREADS -> break
+        od;
+        run newcomer(THREADS);
+        other = 0
+    }
+    ended == THREADS + 1;
+    last_call = true;
+    register_module();
+    assert(forked -> result != OK : result == OK && rules && in_runtime)
+}
