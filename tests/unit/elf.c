@@ -1,0 +1,200 @@
+/*
+ * elf.c - no reader of ELF images reads past a table: each section of real images, and each table of headers, is put at the end of the
+ * file in turn, where the memory ends too, and says the same there as before.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <sys/mman.h>
+
+#include "common.h"
+
+#include "image/elf.h"
+#include "image/view.h"
+
+static const char *const files[] = {TEST_BUILD "/tests/fake/host.so", TEST_BUILD "/tests/fake/host_relr.so", "tests/data/sm_75.cubin",
+                                    "tests/data/marked_sm_90.cubin", "tests/data/sm_120.cubin"};
+
+/* ---- memory that ends where an image ends -------------------------------------------------------------------------------------------- */
+
+struct guarded {
+    unsigned char *bytes;
+    size_t size;
+    void *pages;
+    size_t length;
+};
+
+/* The image and MORE bytes. Behind them is a page that cannot be read. */
+static struct guarded guarded_copy(const unsigned char *image, size_t size, size_t more)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + more + page - 1) / page * page;
+    struct guarded copy = {.size = size + more, .length = room + page};
+    copy.pages = mmap(NULL, copy.length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(copy.pages, MAP_FAILED);
+    assert_int_equal(mprotect((char *)copy.pages + room, page, PROT_NONE), 0);
+    copy.bytes = (unsigned char *)copy.pages + room - copy.size;
+    memcpy(copy.bytes, image, size);
+    return copy;
+}
+
+/* The image with the SIZE bytes at FROM once more at its end. */
+static struct guarded moved(const unsigned char *image, size_t image_size, uint64_t from, uint64_t size)
+{
+    struct guarded copy = guarded_copy(image, image_size, size);
+    memcpy(copy.bytes + image_size, image + from, size);
+    return copy;
+}
+
+static void let_go(struct guarded *copy)
+{
+    assert_int_equal(munmap(copy->pages, copy->length), 0);
+}
+
+/* ---- what a view says --------------------------------------------------------------------------------------------------------------- */
+
+static void compare_symbols(const struct rex_image_view *one, const struct rex_image_view *other)
+{
+    assert_int_equal(one->count, other->count);
+    for (size_t i = 0; i < one->count; i++) {
+        const struct rex_image_symbol *a = rex_image_view_symbol(one, i), *b = rex_image_view_symbol(other, i);
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->size, b->size);
+        assert_int_equal(a->kernel, b->kernel);
+        assert_int_equal(a->parameters, b->parameters);
+        assert_int_equal(a->odd_size, b->odd_size);
+        assert_int_equal(a->plain, b->plain);
+        assert_int_equal(a->env, b->env);
+    }
+}
+
+static void compare(const struct rex_image_view *expected, const struct guarded *image, const char *what)
+{
+    struct rex_image_view *view;
+    if (rex_image_view_open(&view, image->bytes, image->size, "moved") != 0)
+        fail_msg("%s at the end: %s", what, rex_last_error());
+    compare_symbols(expected, view);
+    assert_int_equal(expected->position_count, view->position_count);
+    for (size_t i = 0; i < view->position_count; i++)
+        assert_string_equal(expected->positions[i], view->positions[i]);
+    rex_image_view_close(view);
+}
+
+/* ---- each table at the end ---------------------------------------------------------------------------------------------------------- */
+
+static void move_section(const struct rex_image_view *expected, const struct rex_elf *elf, size_t index)
+{
+    Elf64_Shdr section;
+    assert_int_equal(rex_elf_section(elf, index, &section), 0);
+    if (section.sh_type == SHT_NULL || section.sh_type == SHT_NOBITS || section.sh_size == 0)
+        return;
+    struct guarded copy = moved(elf->bytes, elf->size, section.sh_offset, section.sh_size);
+    const char *name = rex_elf_section_name(elf, &section);
+    section.sh_offset = elf->size;
+    memcpy(copy.bytes + elf->header.e_shoff + index * sizeof section, &section, sizeof section);
+    compare(expected, &copy, name);
+    let_go(&copy);
+}
+
+static void move_section_headers(const struct rex_image_view *expected, const struct rex_elf *elf)
+{
+    struct guarded copy = moved(elf->bytes, elf->size, elf->header.e_shoff, elf->header.e_shnum * sizeof(Elf64_Shdr));
+    Elf64_Ehdr header = elf->header;
+    header.e_shoff = elf->size;
+    memcpy(copy.bytes, &header, sizeof header);
+    compare(expected, &copy, "section headers");
+    let_go(&copy);
+}
+
+static void move_program_headers(const struct rex_image_view *expected, const struct rex_elf *elf)
+{
+    struct guarded copy = moved(elf->bytes, elf->size, elf->header.e_phoff, elf->header.e_phnum * sizeof(Elf64_Phdr));
+    Elf64_Ehdr header = elf->header;
+    header.e_phoff = elf->size;
+    memcpy(copy.bytes, &header, sizeof header);
+    compare(expected, &copy, "program headers");
+    let_go(&copy);
+}
+
+static void test_tables_at_the_end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_image_view *view;
+        struct rex_elf elf;
+        size_t size;
+        if (access(files[i], R_OK) != 0)
+            continue; /* this linker has no -z pack-relative-relocs */
+        unsigned char *bytes = read_bytes(files[i], &size);
+        assert_int_equal(rex_image_view_open(&view, bytes, size, files[i]), 0);
+        assert_true(view->count > 0);
+        assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+        for (size_t section = 0; section < rex_elf_sections(&elf); section++)
+            move_section(view, &elf, section);
+        move_section_headers(view, &elf);
+        move_program_headers(view, &elf);
+        rex_image_view_close(view);
+        free(bytes);
+    }
+}
+
+/* ---- sizes of headers ---------------------------------------------------------------------------------------------------------------- */
+
+static void refused(const unsigned char *bytes, size_t size, const Elf64_Ehdr *header, const char *why)
+{
+    struct rex_elf elf;
+    struct guarded copy = guarded_copy(bytes, size, 0);
+    memcpy(copy.bytes, header, sizeof *header);
+    assert_int_equal(rex_elf_open(&elf, copy.bytes, copy.size), -1);
+    assert_non_null(strstr(elf.why, why));
+    let_go(&copy);
+}
+
+static void test_sizes_of_headers(void **state)
+{
+    static const uint16_t wrong_program[] = {0, 1, sizeof(Elf64_Phdr) - 1, sizeof(Elf64_Phdr) + 1, 2 * sizeof(Elf64_Phdr), 65535},
+                          wrong_section[] = {0, 1, sizeof(Elf64_Shdr) - 1, sizeof(Elf64_Shdr) + 1, 2 * sizeof(Elf64_Shdr), 65535};
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
+    Elf64_Ehdr right, header;
+    (void)state;
+    memcpy(&right, bytes, sizeof right);
+    assert_true(right.e_phnum > 0 && right.e_shnum > 0);
+    for (size_t i = 0; i < COUNT(wrong_program); i++) {
+        header = right;
+        header.e_phentsize = wrong_program[i];
+        refused(bytes, size, &header, "program headers are of an unknown size");
+        header = right;
+        header.e_shentsize = wrong_section[i];
+        refused(bytes, size, &header, "section headers are of an unknown size");
+    }
+    free(bytes);
+}
+
+/* Tables that end one byte, and one header, behind the file. */
+static void test_headers_past_the_end(void **state)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
+    Elf64_Ehdr right, header;
+    (void)state;
+    memcpy(&right, bytes, sizeof right);
+    const uint64_t past[] = {1, sizeof(Elf64_Phdr), sizeof(Elf64_Shdr), size};
+    for (size_t i = 0; i < COUNT(past); i++) {
+        header = right;
+        header.e_phoff = size - right.e_phnum * sizeof(Elf64_Phdr) + past[i];
+        refused(bytes, size, &header, "program headers lie past the end");
+        header = right;
+        header.e_shoff = size - right.e_shnum * sizeof(Elf64_Shdr) + past[i];
+        refused(bytes, size, &header, "section table lies past the end");
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_at_the_end),
+        cmocka_unit_test(test_sizes_of_headers),
+        cmocka_unit_test(test_headers_past_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
