@@ -16,6 +16,9 @@ SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import json
 import sys
+import time
+
+LONGEST = 1200 * 10**9  # nanoseconds: no test runs for twenty minutes
 
 
 def fail(text):
@@ -84,6 +87,16 @@ def check_event(event, names):
         fail("a track without a name: %s" % event)
 
 
+def check_times(slices):
+    """A slice whose end was never taken is as long as the clock is wide; one without a length was not measured: nothing takes no time."""
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    for event in slices:
+        if not abs(now - nanoseconds(event["ts"])) < LONGEST:
+            fail("begins %s us after the machine, now are %d: %s" % (event["ts"], now // 1000, event))
+        if not 0 < nanoseconds(event["dur"]) < LONGEST:
+            fail("takes %s us: %s" % (event["dur"], event))
+
+
 def check_nesting(slices):
     tracks = {}
     for event in slices:
@@ -149,6 +162,7 @@ def main():
     if len({event["pid"] for event in events}) != 1:
         fail("more than one process")
     slices = [event for event in events if event["ph"] == "X"]
+    check_times(slices)
     check_nesting(slices)
     check_devices(slices, names)
     check_expected(slices, asked.expected)
