@@ -43,12 +43,12 @@
 #ifndef REX_H
 #define REX_H
 
+#include "rex/device.h"
 #include "rex/entry.h"
-#include "rex/info.h"
 #include "rex/launch.h"
 #include "rex/map.h"
+#include "rex/module.h"
 #include "rex/offload.h"
 #include "rex/queue.h"
-#include "rex_kmp.h"
 
 #endif

@@ -25,145 +25,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rex/offload.h"
-
-/* Field names of the packet are common words; programs define macros of the same names. */
-#pragma push_macro("Version")
-#pragma push_macro("NumArgs")
-#pragma push_macro("ArgsBase")
-#pragma push_macro("Args")
-#pragma push_macro("ArgSizes")
-#pragma push_macro("ArgTypes")
-#pragma push_macro("ArgNames")
-#pragma push_macro("ArgMappers")
-#pragma push_macro("Tripcount")
-#pragma push_macro("Flags")
-#pragma push_macro("Teams")
-#pragma push_macro("Threads")
-#pragma push_macro("DynCGroupMem")
-#undef Version
-#undef NumArgs
-#undef ArgsBase
-#undef Args
-#undef ArgSizes
-#undef ArgTypes
-#undef ArgNames
-#undef ArgMappers
-#undef Tripcount
-#undef Flags
-#undef Teams
-#undef Threads
-#undef DynCGroupMem
+#include "rex/abi.h"
+#include "rex/detail.h"
+#include "rex/device.h"
+#include "rex/module.h"
+#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {
-#define REX_STATIC_ASSERT static_assert
-#else
-/** REX_STATIC_ASSERT(condition, message): `_Static_assert` in C11, `static_assert` in C++. Since 0.1. */
-#define REX_STATIC_ASSERT _Static_assert
 #endif
 
-/*
- * ---- 1. ABI structs ---------------------------------------------------------------------------------------------------
- */
-
-/**
- * ident_t: a source location, the first argument of most runtime calls. 24 bytes. libomp's kmp.h, unchanged from LLVM 14 to 23.
- * Since 0.1.
- */
-typedef struct ident {
-    int32_t reserved_1;  /**< 0. */
-    int32_t flags;       /**< KMP_IDENT_* bits; 2 is KMP_IDENT_KMPC. */
-    int32_t reserved_2;  /**< 0. */
-    int32_t reserved_3;  /**< 0; newer runtimes keep the length of @psource here. */
-    char const *psource; /**< ";file;function;line;column;;", NUL-terminated. */
-} ident_t;
-
-/**
- * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes. The layout of LLVM 14 to 19,
- * which 20 to 23 also accept. Since 0.1.
- */
-struct __tgt_offload_entry {
-    void *addr;       /**< host key: the address that a launch passes as host_ptr; for a global, its host address. */
-    char *name;       /**< name of the kernel or global in the device image. */
-    size_t size;      /**< 0 for a kernel; size of a global in bytes. */
-    int32_t flags;    /**< 0; 1 marks a declare-target-link global. */
-    int32_t reserved; /**< 0. */
-};
-
-/** struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 23. Since 0.1. */
-struct __tgt_device_image {
-    void *ImageStart;                         /**< first byte of the image. */
-    void *ImageEnd;                           /**< one past its last byte. */
-    struct __tgt_offload_entry *EntriesBegin; /**< first entry. */
-    struct __tgt_offload_entry *EntriesEnd;   /**< one past the last. */
-};
-
-/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 23. Since 0.1. */
-struct __tgt_bin_desc {
-    int32_t NumDeviceImages;                      /**< number of images at @DeviceImages. */
-    struct __tgt_device_image *DeviceImages;      /**< the images. */
-    struct __tgt_offload_entry *HostEntriesBegin; /**< first entry of the host's table. */
-    struct __tgt_offload_entry *HostEntriesEnd;   /**< one past the last. */
-};
-
-/**
- * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 23; LLVM 15 reads the first 64, LLVM 14 has none
- * and librex translates). A caller fills it positionally or by name; librex passes on an adapted copy and never writes to it.
- * Since 0.1.
- */
-struct __tgt_kernel_arguments {
-    uint32_t Version;      /**< write 3; librex passes on the version that release and kernel need. */
-    uint32_t NumArgs;      /**< rows in the four columns. */
-    void **ArgsBase;       /**< column 1: base address, or the value itself for a literal. */
-    void **Args;           /**< column 2: begin address, or the value itself for a literal. */
-    int64_t *ArgSizes;     /**< column 3: size in bytes. */
-    int64_t *ArgTypes;     /**< column 4: map type bits. */
-    void **ArgNames;       /**< names for messages; NULL allowed. */
-    void **ArgMappers;     /**< mapper functions; NULL allowed. */
-    uint64_t Tripcount;    /**< iterations of the loop, 0 if unknown. */
-    uint64_t Flags;        /**< bit 0: nowait. */
-    uint32_t Teams[3];     /**< blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or 128; y, z: 1. */
-    uint32_t Threads[3];   /**< threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1. */
-    uint32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
-};
-
-REX_STATIC_ASSERT(sizeof(ident_t) == 24, "ident_t is 24 bytes");
-REX_STATIC_ASSERT(offsetof(ident_t, reserved_1) == 0, "ident_t.reserved_1");
-REX_STATIC_ASSERT(offsetof(ident_t, flags) == 4, "ident_t.flags");
-REX_STATIC_ASSERT(offsetof(ident_t, reserved_2) == 8, "ident_t.reserved_2");
-REX_STATIC_ASSERT(offsetof(ident_t, reserved_3) == 12, "ident_t.reserved_3");
-REX_STATIC_ASSERT(offsetof(ident_t, psource) == 16, "ident_t.psource");
-REX_STATIC_ASSERT(sizeof(struct __tgt_offload_entry) == 32, "an entry is 32 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, addr) == 0, "entry.addr");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, name) == 8, "entry.name");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, size) == 16, "entry.size");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, flags) == 24, "entry.flags");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, reserved) == 28, "entry.reserved");
-REX_STATIC_ASSERT(sizeof(struct __tgt_device_image) == 32, "a device image is 32 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, ImageStart) == 0, "image.ImageStart");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, ImageEnd) == 8, "image.ImageEnd");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, EntriesBegin) == 16, "image.EntriesBegin");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, EntriesEnd) == 24, "image.EntriesEnd");
-REX_STATIC_ASSERT(sizeof(struct __tgt_bin_desc) == 32, "a descriptor is 32 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, NumDeviceImages) == 0, "desc.NumDeviceImages");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, DeviceImages) == 8, "desc.DeviceImages");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, HostEntriesBegin) == 16, "desc.HostEntriesBegin");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, HostEntriesEnd) == 24, "desc.HostEntriesEnd");
-REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Version) == 0, "packet.Version");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, NumArgs) == 4, "packet.NumArgs");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgsBase) == 8, "packet.ArgsBase");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Args) == 16, "packet.Args");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgSizes) == 24, "packet.ArgSizes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgTypes) == 32, "packet.ArgTypes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgNames) == 40, "packet.ArgNames");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgMappers) == 48, "packet.ArgMappers");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Tripcount) == 56, "packet.Tripcount");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Flags) == 64, "packet.Flags");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Teams) == 72, "packet.Teams");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Threads) == 84, "packet.Threads");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, DynCGroupMem) == 96, "packet.DynCGroupMem");
+struct rex_kernel_launch;
+struct rex_map;
 
 /*
  * ---- 2. libomp's host functions ---------------------------------------------------------------------------------------
@@ -303,93 +176,42 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {
-    void *value = NULL;
-    if (size > sizeof value || (src == NULL && size > 0))
-        return rex_literal_error(src, size);
-    if (size > 0)
-        memcpy(&value, src, size);
-    return value;
+    return rex_literal_bits(src, size);
 }
-
-/*
- * ---- 4. This binary's module ------------------------------------------------------------------------------------------
- *
- * Weak and hidden: one of each per program or shared object, however many of its files include this header.
- */
-
-#ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
-
-#ifndef REX_CUBIN_NAME
-/** REX_CUBIN_NAME: file name of the device image; define it before the include to change it. Since 0.1. */
-#define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
-#endif
-#ifndef REX_HOST_IMAGE_NAME
-/** REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; may be defined before the include. Since 0.1. */
-#define REX_HOST_IMAGE_NAME "rex_lib_host.so"
-#endif
-
-/** REX_PER_BINARY marks the objects of which each linked binary has exactly one. Since 0.1. */
-#define REX_PER_BINARY __attribute__((weak, visibility("hidden")))
-
-/** rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL where there is no entry. Since 0.1. */
-extern struct __tgt_offload_entry rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
-/** rex_entries_end: one past the last entry. Since 0.1. */
-extern struct __tgt_offload_entry rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
-
-/*
- * Images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() of rex/entry.h put into this binary; NULL where there is none.
- */
-/** rex_embedded_image: first byte of the embedded image. Since 0.1. */
-extern const char rex_embedded_image[] REX_PER_BINARY;
-/** rex_embedded_image_end: one past its last byte. Since 0.1. */
-extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/** rex_embedded_host_image: first byte of the embedded host image. Since 0.1. */
-extern const char rex_embedded_host_image[] REX_PER_BINARY;
-/** rex_embedded_host_image_end: one past its last byte. Since 0.1. */
-extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
-
-/** __cubin_desc: the descriptor of this binary's registered image, NULL before registration and after rex_offload_fini(). Since 0.1. */
-extern struct __tgt_bin_desc *__cubin_desc;
-REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL;
-
-/** rex_target_kernel_ident: the source location that launches pass: unknown. Since 0.1. */
-extern ident_t rex_target_kernel_ident;
-REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-
-/** rex_this_module: this binary's module. Since 0.1. */
-extern struct rex_module rex_this_module;
-REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_module),
-                                                    0,
-                                                    rex_entries_begin,
-                                                    rex_entries_end,
-                                                    REX_CUBIN_NAME,
-                                                    REX_HOST_IMAGE_NAME,
-                                                    rex_embedded_image,
-                                                    0,
-                                                    &__cubin_desc,
-                                                    0,
-                                                    0,
-                                                    NULL,
-                                                    NULL,
-                                                    &rex_target_kernel_ident,
-                                                    rex_embedded_image_end,
-                                                    rex_embedded_host_image,
-                                                    rex_embedded_host_image_end};
 
 /**
- * rex_offload_init(): registers this binary's image and loads it on the default device. For the start of main, before
- * anything is timed. Returns 0 or an error of rex_module_init(). Since 0.1.
+ * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw `__tgt_target_kernel`. @packet points into the map's
+ * columns.
+ * Returns 0 or REX_EINVAL, and leaves @packet alone then. Since 0.1.
  */
-static inline int rex_offload_init(void)
-{
-    return rex_module_init(&rex_this_module);
-}
+REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
+                            const struct rex_map *map);
 
-/** rex_offload_fini(): unregisters this binary's image; registering again works. See rex_module_fini(). Since 0.1. */
-static inline int rex_offload_fini(void)
-{
-    return rex_module_fini(&rex_this_module);
-}
+/**
+ * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet to the bound release and passes
+ * that on. Parameters as for rex_module_launch_packet(). Returns what `__tgt_target_kernel` returns, or -1: nothing was launched.
+ * Since 0.1.
+ */
+REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+                              struct __tgt_kernel_arguments *args);
+
+/**
+ * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release, for code that launches it itself.
+ *
+ * @module         registered module that @host_key belongs to; not NULL.
+ * @device         device number, -1 for the default device.
+ * @num_teams      blocks in x where the packet has none; @thread_limit: threads in x likewise.
+ * @host_key       address of the kernel's key, the `addr` of its entry.
+ * @args           the caller's packet; it is not modified.
+ * @packet         receives the packet to pass to `__tgt_target_kernel`, unchanged on failure.
+ * Returns 0 when @packet is filled; 1 when the release needs a row of librex's own in front, which no packet shows:
+ * rex_module_launch() launches it; or REX_EINVAL, REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED. Since 0.1.
+ */
+REX_API int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
+                                     const void *host_key, const struct __tgt_kernel_arguments *args,
+                                     struct __tgt_kernel_arguments *packet);
+
+#ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
 /**
  * register_cubin(): registers the image file @name (NULL: REX_CUBIN_NAME) and returns the descriptor, also in `__cubin_desc`;
@@ -546,19 +368,7 @@ static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_n
 }
 #endif
 
-#pragma pop_macro("Version")
-#pragma pop_macro("NumArgs")
-#pragma pop_macro("ArgsBase")
-#pragma pop_macro("Args")
-#pragma pop_macro("ArgSizes")
-#pragma pop_macro("ArgTypes")
-#pragma pop_macro("ArgNames")
-#pragma pop_macro("ArgMappers")
-#pragma pop_macro("Tripcount")
-#pragma pop_macro("Flags")
-#pragma pop_macro("Teams")
-#pragma pop_macro("Threads")
-#pragma pop_macro("DynCGroupMem")
+#include "rex/detail_pop.h"
 
 /*
  * ---- 7. The rewrite ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #define SPRINGS_H
 
 #include <rex.h>
+#include <rex_kmp.h>
 
 REX_KERNEL_DECLARE(energy);
 

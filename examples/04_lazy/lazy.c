@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -12,6 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,16 +18,19 @@
 #ifndef REX_ENTRY_H
 #define REX_ENTRY_H
 
-#include "rex_kmp.h"
+#include <stdint.h>
+
+#include "rex/abi.h"
+#include "rex/module.h"
 
 #ifdef __has_attribute
-#if __has_attribute(retain)
+#if __has_attribute(__retain__)
 /**
  * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that therefore keeps the entry. The entry
  * itself cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under -flto, within a program. Since 0.1.
  */
 #define REX_KEEP(S)                                                                                                    \
-    static void *S##kept__ __attribute__((section("rex_kept_entries"), used, retain)) = &S##omp_offload_entry__;
+    static void *S##kept__ __attribute__((__section__("rex_kept_entries"), __used__, __retain__)) = &S##omp_offload_entry__;
 #endif
 #endif
 #ifndef REX_KEEP
@@ -36,9 +39,9 @@
 
 #ifdef __cplusplus
 /** REX_LINKAGE(type): C linkage and hidden visibility for an object of the four names. Since 0.1. */
-#define REX_LINKAGE extern "C" __attribute__((visibility("hidden")))
+#define REX_LINKAGE extern "C" __attribute__((__visibility__("hidden")))
 #else
-#define REX_LINKAGE extern __attribute__((visibility("hidden")))
+#define REX_LINKAGE extern __attribute__((__visibility__("hidden")))
 #endif
 
 /**
@@ -49,7 +52,7 @@
     REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                                                     \
     REX_KEEP(S)                                                                                                        \
     struct __tgt_offload_entry S##omp_offload_entry__                                                                  \
-        __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {                                       \
+        __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = {                                       \
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
 
 /**
@@ -58,7 +61,7 @@
  */
 #define REX_KERNEL_STEM(S)                                                                                             \
     REX_LINKAGE char S##id__;                                                                                          \
-    char S##id__ __attribute__((used)) = 0;                                                                            \
+    char S##id__ __attribute__((__used__)) = 0;                                                                            \
     REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
 
 /** REX_KERNEL_STEM_DECLARE(S): declares the key that another file of this binary defines with REX_KERNEL_STEM(S). Since 0.1. */

@@ -38,6 +38,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rex/detail_push.h"
+
 #ifdef __CUDACC__
 /** REX_ON_GPU: 1 when nvcc compiles, 0 for a host image. Since 0.1. */
 #define REX_ON_GPU 1
@@ -45,7 +47,7 @@
 #define REX_DEVICE static __device__ __forceinline__
 #else
 #define REX_ON_GPU 0
-#define REX_DEVICE static inline __attribute__((unused))
+#define REX_DEVICE static inline __attribute__((__unused__))
 #endif
 
 /*
@@ -97,7 +99,7 @@ REX_DEVICE double rex_arg_double(rex_arg arg)
 #if REX_ON_GPU
 #define REX_OF_DIMENSION(v, dimension) ((dimension) == 0 ? (v).x : (dimension) == 1 ? (v).y : (v).z)
 #else
-/** REX_OF_DIMENSION(v, dimension): component of a CUDA dim3; on the host device 0, since one thread runs everything. Since 0.1. */
+/* Component of a CUDA dim3; on the host device 0, since one thread runs everything. */
 #define REX_OF_DIMENSION(v, dimension) ((void)(dimension), 0u)
 #endif
 
@@ -124,6 +126,8 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 {
     return REX_ON_GPU ? (int64_t)REX_OF_DIMENSION(blockDim, dimension) : 1;
 }
+
+#undef REX_OF_DIMENSION
 
 /*
  * ---- Loops ----------------------------------------------------------------------------------------------------------------
@@ -163,9 +167,9 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
  * REX_DEVICE_LINKAGE: C linkage, visible outside the image; protected, so that a symbol of the same name in the host program does not
  * take its place. Since 0.1.
  */
-#define REX_DEVICE_LINKAGE extern "C" __attribute__((visibility("protected")))
+#define REX_DEVICE_LINKAGE extern "C" __attribute__((__visibility__("protected")))
 #else
-#define REX_DEVICE_LINKAGE extern __attribute__((visibility("protected")))
+#define REX_DEVICE_LINKAGE extern __attribute__((__visibility__("protected")))
 #endif
 
 #if REX_ON_GPU
@@ -199,7 +203,7 @@ struct rex_device_entry {
  */
 #define REX_DEVICE_ENTRY(symbol, address, bytes)                                                                       \
     static struct rex_device_entry rex_entry_of_##symbol                                                               \
-        __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {(void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
+        __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = {(void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
 /**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body follows. At least one parameter; a kernel
@@ -220,7 +224,7 @@ struct rex_device_entry {
     const char rex_env_##S##kernel__ = 1;                                                                              \
     REX_DEVICE_LINKAGE void S##kernel__(void *rex_environment, ##__VA_ARGS__);                                         \
     REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                                                                     \
-    void S##kernel__(__attribute__((unused)) void *rex_environment, ##__VA_ARGS__)
+    void S##kernel__(__attribute__((__unused__)) void *rex_environment, ##__VA_ARGS__)
 
 /** REX_DEVICE_GLOBAL(type, name): defines a device global; an initialiser may follow. The host side is REX_GLOBAL(name). Since 0.1. */
 #define REX_DEVICE_GLOBAL(type, name)                                                                                  \
@@ -244,5 +248,7 @@ struct rex_device_entry {
 
 /** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). Since 0.1. */
 #define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, ##__VA_ARGS__)
+
+#include "rex/detail_pop.h"
 
 #endif

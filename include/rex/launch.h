@@ -23,7 +23,10 @@
 #ifndef REX_LAUNCH_H
 #define REX_LAUNCH_H
 
+#include "rex/device.h"
 #include "rex/map.h"
+#include "rex/module.h"
+#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,17 +59,10 @@ static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uin
     return launch;
 }
 
-/**
- * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw `__tgt_target_kernel`. @packet points into the map's
- * columns.
- * Returns 0 or REX_EINVAL, and leaves @packet alone then. Since 0.1.
- */
-REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
-                            const struct rex_map *map);
+#ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_module_launch_map(): launches a kernel of @module, registering it first where needed, and waits for it. rex_launch() passes this
- * binary's module.
+ * rex_launch(): launches a kernel of this binary, registering its module first where needed, and waits for it.
  * @launch   what and where; @map: its arguments, NULL for none.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
  * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY,
@@ -74,36 +70,71 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct 
  * in part, or overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has found the
  * device lost), or an error of rex_module_register(). Since 0.1.
  */
-REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map);
+static inline int rex_launch(const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    return rex_module_launch_map(&rex_this_module, launch, map);
+}
 
 /*
  * ---- Data -------------------------------------------------------------------------------------------------------------
  */
 
 /**
- * rex_module_data_begin(): target data, or enter data: maps the rows of @map. Registers @module first where needed.
+ * rex_data_begin(): target data, or enter data: maps the rows of @map. Registers this binary's module first where needed.
  * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or overlaps an earlier one and does not lie in
  * it), REX_ENOMEM, REX_ECUDA (a queue has found the device lost), or an error of
  * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say REX_EHOST. Since 0.1.
  */
-REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map);
+static inline int rex_data_begin(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_begin(&rex_this_module, device, map);
+}
 
 /**
- * rex_module_data_end(): ends what rex_module_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns
+ * rex_data_end(): ends what rex_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns
  * likewise, or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has found
  * the device lost. Since 0.1.
  */
-REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map);
+static inline int rex_data_end(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_end(&rex_this_module, device, map);
+}
 
-/** rex_module_data_exit(): exit data: as rex_module_data_end(), but REX_PRESENT() asks here, too. Returns likewise. Since 0.1. */
-REX_API int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map);
+/** rex_data_enter(): enter data: the same as rex_data_begin(). Since 0.1. */
+static inline int rex_data_enter(int64_t device, const struct rex_map *map)
+{
+    return rex_data_begin(device, map);
+}
 
 /**
- * rex_module_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an
+ * rex_data_exit(): exit data, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(): as rex_data_end(), but REX_PRESENT() asks here,
+ * too. Returns likewise. Since 0.1.
+ */
+static inline int rex_data_exit(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_exit(&rex_this_module, device, map);
+}
+
+/**
+ * rex_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an
  * error, and then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT,
  * REX_ECUDA (a queue has found the device lost), or an error of rex_module_register(). Since 0.1.
  */
-REX_API int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map);
+static inline int rex_data_update(int64_t device, const struct rex_map *map)
+{
+    return rex_module_data_update(&rex_this_module, device, map);
+}
+
+/**
+ * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the block is left by break, return or goto.
+ * Where the beginning fails the block does not run; rex_last_error() says why. Since 0.1.
+ */
+#define REX_DATA_REGION(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, false)
+
+/** REX_DATA_REGION_OWNING(device, map) { ... }: the same, and frees a map of rex_map_build() after the end. Since 0.1. */
+#define REX_DATA_REGION_OWNING(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, true)
+
+#endif /* REX_BUILDING_LIBRARY */
 
 /** struct rex_dimension: one dimension of a rectangular part of an array, in elements. Since 0.1. */
 struct rex_dimension {
@@ -124,115 +155,10 @@ struct rex_dimension {
 REX_API int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_size,
                                const struct rex_dimension *dimensions, int count, int64_t type);
 
-/** rex_is_present(): 1 if @size bytes (0: one) at @address are mapped on @device, first and last byte in one mapping; else 0. Since 0.1. */
-REX_API int rex_is_present(const void *address, size_t size, int64_t device);
-
-/** rex_device_address(): device address of the mapped host @address, NULL if it is not mapped. Valid until its mapping ends. Since 0.1. */
-REX_API void *rex_device_address(const void *address, int64_t device);
-
-/**
- * rex_device_alloc(): @size bytes on @device, or NULL with an error: REX_EINVAL (no module is registered), REX_EDEVICE, REX_ENOMEM, or
- * REX_ECUDA (a queue has found the device lost). Free them with rex_device_free(). Since 0.1.
- */
-REX_API void *rex_device_alloc(size_t size, int64_t device);
-
-/**
- * rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the queues of that device. NULL is left
- * alone. Where a queue has found the device lost nothing is freed, as libomptarget would abort, and rex_last_error() says so. Since 0.1.
- */
-REX_API void rex_device_free(void *memory, int64_t device);
-
-/**
- * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to (rex_device_alloc(), rex_device_address()). Returns
- * 0, REX_EINVAL, REX_EDEVICE, REX_ECUDA (a queue has found the device lost) or REX_ERUNTIME. Since 0.1.
- */
-REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
-
-/** rex_device_copy_from(): copies @size bytes from device memory @from to the host's @to. Returns likewise. Since 0.1. */
-REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
-
-#ifndef REX_BUILDING_LIBRARY
-
-/** rex_launch(): rex_module_launch_map() for this binary's module. Since 0.1. */
-static inline int rex_launch(const struct rex_kernel_launch *launch, const struct rex_map *map)
-{
-    return rex_module_launch_map(&rex_this_module, launch, map);
-}
-
-/** rex_data_begin(): rex_module_data_begin() for this binary's module. Since 0.1. */
-static inline int rex_data_begin(int64_t device, const struct rex_map *map)
-{
-    return rex_module_data_begin(&rex_this_module, device, map);
-}
-
-/** rex_data_end(): rex_module_data_end() for this binary's module. Since 0.1. */
-static inline int rex_data_end(int64_t device, const struct rex_map *map)
-{
-    return rex_module_data_end(&rex_this_module, device, map);
-}
-
-/** rex_data_enter(): enter data: the same as rex_data_begin(). Since 0.1. */
-static inline int rex_data_enter(int64_t device, const struct rex_map *map)
-{
-    return rex_data_begin(device, map);
-}
-
-/** rex_data_exit(): rex_module_data_exit() for this binary's module, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(). Since 0.1. */
-static inline int rex_data_exit(int64_t device, const struct rex_map *map)
-{
-    return rex_module_data_exit(&rex_this_module, device, map);
-}
-
-/** rex_data_update(): rex_module_data_update() for this binary's module. Since 0.1. */
-static inline int rex_data_update(int64_t device, const struct rex_map *map)
-{
-    return rex_module_data_update(&rex_this_module, device, map);
-}
-
-/** struct rex_data_scope: an open region of REX_DATA_REGION(). Since 0.1. */
-struct rex_data_scope {
-    struct rex_map *map; /**< the region's map. */
-    int64_t device;      /**< its device. */
-    int result;          /**< what its begin returned. */
-    int once;            /**< 1 until the block has run. */
-    int owned;           /**< free the map after the end. */
-};
-
-/** rex_data_scope_begin(): begins the region of REX_DATA_REGION(). Since 0.1. */
-static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map, int owned)
-{
-    struct rex_data_scope scope = {map, device, rex_data_begin(device, map), 0, owned};
-    scope.once = scope.result == 0;
-    return scope;
-}
-
-/** rex_data_scope_end(): ends it; runs however the block is left. Since 0.1. */
-static inline void rex_data_scope_end(struct rex_data_scope *scope)
-{
-    if (scope->result == 0)
-        rex_data_end(scope->device, scope->map);
-    if (scope->owned)
-        rex_map_free(scope->map);
-}
-
-/** REX_DATA_SCOPE(scope, device, map, owned): head of the block of a data region; @scope is its variable. Since 0.1. */
-#define REX_DATA_SCOPE(scope, device, map, owned)                                                                      \
-    for (struct rex_data_scope scope __attribute__((cleanup(rex_data_scope_end))) =                                    \
-             rex_data_scope_begin((device), &(map), (owned));                                                          \
-         scope.once; scope.once = 0)
-
-/**
- * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the block is left by break, return or goto.
- * Where the beginning fails the block does not run; rex_last_error() says why. Since 0.1.
- */
-#define REX_DATA_REGION(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, 0)
-
-/** REX_DATA_REGION_OWNING(device, map) { ... }: the same, and frees a map of rex_map_build() after the end. Since 0.1. */
-#define REX_DATA_REGION_OWNING(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, 1)
-
-#endif /* REX_BUILDING_LIBRARY */
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "rex/detail_pop.h"
+
 #endif

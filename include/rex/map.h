@@ -24,8 +24,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rex_kmp.h"
-#include "rex/rows.h"
+#include "rex/offload.h"
+#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,7 +99,7 @@ struct rex_map {
 };
 
 /** REX_MAP_ARGUMENTS(map): count and columns of a `struct rex_map`, as the arguments of a raw `__tgt_*` call. Since 0.1. */
-#define REX_MAP_ARGUMENTS(map) (map).count, (map).base, (map).begin, (map).sizes, (map).types
+#define REX_MAP_ARGUMENTS(map) rex_map_count(&(map)), rex_map_bases(&(map)), rex_map_begins(&(map)), rex_map_sizes(&(map)), rex_map_types(&(map))
 
 /** rex_row_of(): a row from its four columns; @size in bytes. Since 0.1. */
 static inline struct rex_row rex_row_of(const volatile void *base, const volatile void *begin, int64_t size, int64_t type)
@@ -113,39 +113,6 @@ static inline struct rex_row rex_row_of(const volatile void *base, const volatil
 }
 
 /**
- * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which librex refuses in a row, where an int64_t cannot hold
- * them. A raw launch does not look. Since 0.1.
- */
-static inline int64_t rex_row_bytes(int64_t length, size_t element)
-{
-    int64_t bytes;
-    return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
-}
-
-/** rex_row_object(): a row of the @size bytes at @address, its base. Since 0.1. */
-static inline struct rex_row rex_row_object(const volatile void *address, size_t size, int64_t type)
-{
-    return rex_row_of(address, address, (int64_t)size, type);
-}
-
-/**
- * rex_row_value(): a literal row of the @size bytes at @value; a parameter. More than 8 bytes: as rex_pack_literal_arg_bytes(). Since
- * 0.1.
- */
-static inline struct rex_row rex_row_value(const void *value, size_t size)
-{
-    void *bits = rex_pack_literal_arg_bytes(value, size);
-    return rex_row_of(bits, bits, (int64_t)size, REX_TYPE_LITERAL | REX_TYPE_PARAMETER);
-}
-
-/** rex_row_with(): @row with the bits @type added. Since 0.1. */
-static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
-{
-    row.type |= type;
-    return row;
-}
-
-/**
  * rex_row_member(): @row as a member of the object in row @parent, counted from 0, in which it lies if it is no pointee; no parameter.
  * Since 0.1.
  */
@@ -154,13 +121,6 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
     row.type = (row.type & ~REX_TYPE_PARAMETER) | REX_TYPE_MEMBER_OF(parent);
     if (parent < 0 || parent > REX_PARENT_MAX)
         row.size = -1; /* what librex refuses: the number does not fit in its 16 bits */
-    return row;
-}
-
-/** rex_row_in_region(): @row for a data region, which has no parameters. Since 0.1. */
-static inline struct rex_row rex_row_in_region(struct rex_row row)
-{
-    row.type &= ~REX_TYPE_PARAMETER;
     return row;
 }
 
@@ -307,27 +267,6 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * ---- The static form --------------------------------------------------------------------------------------------------
  */
 
-/** REX_ROW_DECLARE(name, number, row): declares one row of REX_MAP(). Since 0.1. */
-#define REX_ROW_DECLARE(name, number, row) const struct rex_row name##_row_##number = (row);
-/** REX_ROW_DECLARE_DATA(name, number, row): declares one row of REX_DATA_MAP(). Since 0.1. */
-#define REX_ROW_DECLARE_DATA(name, number, row) const struct rex_row name##_row_##number = rex_row_in_region(row);
-/** REX_ROW_BASE(name, number, row): column 1 of a row. Since 0.1. */
-#define REX_ROW_BASE(name, number, row) name##_row_##number.base,
-/** REX_ROW_BEGIN(name, number, row): column 2 of a row. Since 0.1. */
-#define REX_ROW_BEGIN(name, number, row) name##_row_##number.begin,
-/** REX_ROW_SIZE(name, number, row): column 3 of a row. Since 0.1. */
-#define REX_ROW_SIZE(name, number, row) name##_row_##number.size,
-/** REX_ROW_TYPE(name, number, row): column 4 of a row. Since 0.1. */
-#define REX_ROW_TYPE(name, number, row) name##_row_##number.type,
-
-/** REX_MAP_COLUMNS(name, rows...): the columns of REX_MAP() and the `struct rex_map` over them. Since 0.1. */
-#define REX_MAP_COLUMNS(name, ...)                                                                                     \
-    void *name##_base[] = {REX_EACH(REX_ROW_BASE, name, __VA_ARGS__)};                                                 \
-    void *name##_begin[] = {REX_EACH(REX_ROW_BEGIN, name, __VA_ARGS__)};                                               \
-    int64_t name##_sizes[] = {REX_EACH(REX_ROW_SIZE, name, __VA_ARGS__)};                                              \
-    int64_t name##_types[] = {REX_EACH(REX_ROW_TYPE, name, __VA_ARGS__)};                                              \
-    struct rex_map name = {REX_ROW_COUNT(__VA_ARGS__), name##_base, name##_begin, name##_sizes, name##_types, NULL, NULL}
-
 /**
  * REX_MAP(name, rows...): declares a map of 1 to 64 rows for a launch; every row that is no member is a parameter of the kernel, in order.
  * In a function; lives as long as the block. Since 0.1.
@@ -433,23 +372,21 @@ typedef int rex_mapper(struct rex_cursor *cursor, void *element);
  */
 REX_API int rex_map_elements(struct rex_cursor *cursor, rex_mapper *mapper, struct rex_row section, int64_t element_size);
 
-/**
- * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column: runs @mapper over the section and hands
- * the rows to libomptarget (`__tgt_push_mapper_component`). The other parameters are those of such a function: @size in bytes. An error has
- * no way back into libomptarget: it is recorded and printed, and the elements before it are mapped. Since 0.1.
- */
-REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base, void *begin, int64_t size,
-                                 int64_t type);
-
 /** REX_RUNTIME_MAPPER(name, mapper, element_type): defines `name`, a mapper function of the runtime's kind, from @mapper. Since 0.1. */
 #define REX_RUNTIME_MAPPER(name, mapper, element_type)                                                                 \
-    static void name(void *handle, void *base, void *begin, int64_t size, int64_t type, void *map_name)                \
+    static void name(void *rex_handle, void *rex_base, void *rex_begin, int64_t rex_size, int64_t rex_type, void *rex_map_name)                \
     {                                                                                                                  \
-        (void)map_name;                                                                                                \
-        rex_map_for_runtime(mapper, (int64_t)sizeof(element_type), handle, base, begin, size, type);                   \
+        (void)rex_map_name;                                                                                                \
+        rex_map_for_runtime(mapper, (int64_t)sizeof(element_type), rex_handle, rex_base, rex_begin, rex_size, rex_type);                   \
     }
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "rex/detail_pop.h"
+
+/* The functions and macros behind those above: they need its types. */
+#include "rex/detail.h"
+
 #endif

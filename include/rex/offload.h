@@ -21,12 +21,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rex/detail_push.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** REX_API marks a function that librex exports. Since 0.1. */
-#define REX_API __attribute__((visibility("default")))
+#define REX_API __attribute__((__visibility__("default")))
 
 /** REX_VERSION_MAJOR: the major version of the header, to compare with rex_version() of the library. Since 0.1. */
 #define REX_VERSION_MAJOR 0
@@ -35,7 +37,6 @@ extern "C" {
 
 struct __tgt_offload_entry;
 struct __tgt_bin_desc;
-struct __tgt_kernel_arguments;
 struct ident;
 
 /*
@@ -212,7 +213,7 @@ REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 /**
  * struct rex_module: one linked binary (program or shared object) with offload entries and a device image.
  *
- * `rex_kmp.h` defines one per binary. A code generator that includes no header may emit its own: zero all fields but the
+ * rex/module.h defines one per binary. A code generator that includes no header may emit its own: zero all fields but the
  * first group below. The object must live as long as the process (static storage), and so must what it points to.
  * Fields of the second group belong to librex; they begin as 0.
  * Since 0.1.
@@ -294,58 +295,16 @@ REX_API int rex_module_fini(struct rex_module *module);
 REX_API int rex_module_add(struct rex_module *module);
 
 /**
- * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet to the bound release and passes
- * that on. Parameters as for rex_module_launch_packet(). Returns what `__tgt_target_kernel` returns, or -1: nothing was launched.
- * Since 0.1.
+ * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory"; "" while not registered. Valid
+ * until the module is registered again. Since 0.1.
  */
-REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
-                              struct __tgt_kernel_arguments *args);
+REX_API const char *rex_module_image_path(const struct rex_module *module);
 
-/**
- * rex_module_launch_registered(): rex_module_launch() for a module whose `packet_rules` have been loaded and are not 0, and for
- * @args that is not NULL. The wrappers in rex_kmp.h call it; it takes the fewest instructions. Since 0.1.
- */
-REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit,
-                                         void *host_key, struct __tgt_kernel_arguments *args);
-
-/**
- * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release, for code that launches it itself.
- *
- * @module         registered module that @host_key belongs to; not NULL.
- * @device         device number, -1 for the default device.
- * @num_teams      blocks in x where the packet has none; @thread_limit: threads in x likewise.
- * @host_key       address of the kernel's key, the `addr` of its entry.
- * @args           the caller's packet; it is not modified.
- * @packet         receives the packet to pass to `__tgt_target_kernel`, unchanged on failure.
- * Returns 0 when @packet is filled; 1 when the release needs rows of librex's own and the launch must go through
- * rex_module_launch_leading(); or REX_EINVAL, REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED. Since 0.1.
- */
-REX_API int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
-                                     const void *host_key, const struct __tgt_kernel_arguments *args,
-                                     struct __tgt_kernel_arguments *packet);
-
-/**
- * rex_module_launch_leading(): launches @packet with one leading row for the runtime's own parameter, which LLVM 14 to 17 do not
- * add. Returns what `__tgt_target_kernel` returns, or -1 (REX_ENOMEM). Since 0.1.
- */
-REX_API int rex_module_launch_leading(struct rex_module *module, int64_t device, const void *host_key,
-                                      struct __tgt_kernel_arguments *packet);
-
-/**
- * rex_module_check_map(): checks the arguments of a data call before libomptarget sees them. The wrappers in rex_kmp.h call it.
- * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types: the four columns.
- * Returns 0, REX_EINVAL or REX_EDEVICE. Since 0.1.
- */
-REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin,
-                                 const int64_t *sizes, const int64_t *types);
-
-/**
- * rex_literal_error(): records why rex_pack_literal_arg_bytes() cannot pack @size bytes at @src. Returns NULL. Since 0.1.
- */
-REX_API void *rex_literal_error(const void *src, size_t size);
+/** rex_module_on_host(): 1 if @module's registered image is a host shared object, 0 if it is for a GPU or there is none. Since 0.1. */
+REX_API int rex_module_on_host(const struct rex_module *module);
 
 /*
- * ---- Runtime and devices ----------------------------------------------------------------------------------------------
+ * ---- libomptarget -----------------------------------------------------------------------------------------------------
  */
 
 /**
@@ -358,69 +317,13 @@ REX_API int rex_runtime_bind(void);
 /** rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 23), 0 while none is bound. Since 0.1. */
 REX_API int rex_runtime_release(void);
 
-/**
- * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it exports; nothing is loaded or run.
- * REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no libomptarget for this machine. Any thread. Since 0.1.
- */
-REX_API int rex_runtime_tell(const char *path);
-
-/**
- * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that clang of release COMPILER built the
- * parameters that they have: 1 or 0; REX_EINVAL if one of the two is not 14 to 23. For programs that call libomptarget directly; what
- * librex launches is adapted. Any thread. Since 0.1.
- */
-REX_API int rex_runtime_takes(int release, int compiler);
-
 /** rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the life of the process. Since 0.1. */
 REX_API const char *rex_runtime_path(void);
-
-/**
- * rex_device_count(): the number of devices that libomptarget offers for the registered images; 0 while no module is registered.
- * Device numbers run from 0 to this count less one; the count itself is the host. Since 0.1.
- */
-REX_API int rex_device_count(void);
-
-/**
- * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory"; "" while not registered. Valid
- * until the module is registered again. Since 0.1.
- */
-REX_API const char *rex_module_image_path(const struct rex_module *module);
-
-/** rex_module_on_host(): 1 if @module's registered image is a host shared object, 0 if it is for a GPU or there is none. Since 0.1. */
-REX_API int rex_module_on_host(const struct rex_module *module);
-
-/*
- * ---- Pinned host memory ---------------------------------------------------------------------------------------------------
- *
- * Memory that the operating system does not move, from which a GPU copies at about five times the speed. Where there is no GPU these
- * functions work on ordinary memory, so that a program need not ask. Pinning costs about 50 microseconds a megabyte, once.
- */
-
-/**
- * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with rex_pinned_free(). NULL with REX_EINVAL (a
- * size of 0), REX_ENOMEM, REX_ECUDA or REX_EFORK in rex_last_error_code(). Since 0.1.
- */
-REX_API void *rex_pinned_alloc(size_t size);
-
-/**
- * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL (it is no such memory) or REX_ECUDA
- * (it was not freed, and the call may be made again). Since 0.1.
- */
-REX_API int rex_pinned_free(void *memory);
-
-/**
- * rex_pin(): pins @size bytes at @address that the program has allocated. They must stay allocated until rex_unpin().
- * Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is pinned), REX_ENOMEM, REX_ECUDA or REX_EFORK. Since 0.1.
- */
-REX_API int rex_pin(void *address, size_t size);
-
-/**
- * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned there) or REX_ECUDA (it stays pinned, and
- * the call may be made again). Since 0.1.
- */
-REX_API int rex_unpin(void *address);
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "rex/detail_pop.h"
+
 #endif

@@ -55,7 +55,8 @@
 #include <stdbool.h>
 
 #include "rex/launch.h"
-#include "rex/map.h"
+#include "rex/launch.h"
+#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,8 +82,10 @@ struct rex_graph;
 /** REX_QUEUE_OWN_GLOBALS: launch kernels of modules with device globals, with the globals of librex's copy. Since 0.1. */
 #define REX_QUEUE_OWN_GLOBALS 0x4u
 
+#ifndef REX_BUILDING_LIBRARY
+
 /**
- * rex_module_queue_create(): makes a queue, registering @module first where needed. rex_queue_create() passes this binary's module.
+ * rex_queue_create(): makes a queue, registering this binary's module first where needed.
  * The first queue of a module on a GPU loads the module's image there for queues, all kernels of it, so that no launch has to.
  *
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().
@@ -92,18 +95,13 @@ struct rex_graph;
  * Returns 0, REX_EINVAL, REX_ENOMEM, REX_EDEVICE, REX_ECUDA, REX_EUNSUPPORTED (the driver is too old for queues: they want CUDA 11.4),
  * or an error of rex_module_register(). Since 0.1.
  */
-REX_API int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue, int64_t device, const char *name,
-                                    unsigned flags);
+static inline int rex_queue_create(struct rex_queue **queue, int64_t device, const char *name, unsigned flags)
+{
+    return rex_module_queue_create(&rex_this_module, queue, device, name, flags);
+}
 
 /**
- * rex_queue_destroy(): waits for @queue and frees it. NULL is left alone. Returns 0 or what the wait came to (REX_ECUDA), and the queue
- * is gone in any case, unless it is being recorded to: REX_EINVAL. Since 0.1.
- */
-REX_API int rex_queue_destroy(struct rex_queue *queue);
-
-/**
- * rex_module_queue_launch(): launches a kernel of @module, registering it first where needed, and returns. rex_queue_launch() passes
- * this binary's module.
+ * rex_queue_launch(): launches a kernel of this binary, registering its module first where needed, and returns.
  * @launch  what, on which grid; its device must be -1 or the queue's. y and z of the grid reach the GPU on every LLVM release.
  * @map     the arguments, NULL for none. A section of no elements that is not mapped is NULL for the kernel. Rows are what rex_launch()
  *          takes, but for REX_ALWAYS, REX_PRIVATE and REX_FIRSTPRIVATE; no row copies anything. Values are taken at the call. Free to be
@@ -112,8 +110,28 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
  * (number or size of the arguments), REX_EDEVICE, REX_EABSENT, REX_EUNSUPPORTED (device globals; on the host device a value of more than
  * 8 bytes), REX_ECUDA, REX_ENOMEM, REX_EFORK, or an error of rex_module_register(). Since 0.1.
  */
-REX_API int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue, const struct rex_kernel_launch *launch,
-                                    const struct rex_map *map);
+static inline int rex_queue_launch(struct rex_queue *queue, const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    return rex_module_queue_launch(&rex_this_module, queue, launch, map);
+}
+
+/**
+ * rex_queue_global(): the device address, in the copy of this binary's image that @queue's kernels use, of the global whose host
+ * variable is @variable (REX_GLOBAL()). On the host device it is libomptarget's, the only one. NULL with an error: REX_EINVAL, REX_EKEY,
+ * REX_EABSENT, REX_ECUDA. Valid until this binary's module ends. Since 0.1.
+ */
+static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
+{
+    return rex_module_queue_global(&rex_this_module, queue, variable);
+}
+
+#endif /* REX_BUILDING_LIBRARY */
+
+/**
+ * rex_queue_destroy(): waits for @queue and frees it. NULL is left alone. Returns 0 or what the wait came to (REX_ECUDA), and the queue
+ * is gone in any case, unless it is being recorded to: REX_EINVAL. Since 0.1.
+ */
+REX_API int rex_queue_destroy(struct rex_queue *queue);
 
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned memory (rex_pinned_alloc()) the copy
@@ -169,13 +187,6 @@ REX_API bool rex_queue_waits(const struct rex_queue *queue);
  * Since 0.1.
  */
 REX_API const char *rex_queue_name(const struct rex_queue *queue);
-
-/**
- * rex_module_queue_global(): the device address, in the copy of @module's image that @queue's kernels use, of the global whose host
- * variable is @variable (REX_GLOBAL()). On the host device it is libomptarget's, the only one. NULL with an error: REX_EINVAL, REX_EKEY,
- * REX_EABSENT, REX_ECUDA. Valid until @module ends. Since 0.1.
- */
-REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue, const void *variable);
 
 /**
  * rex_mappings_changed(): to be called after a call that ended a mapping and that librex cannot see: omp_target_disassociate_ptr(). What
@@ -289,29 +300,10 @@ REX_API int rex_graph_set(struct rex_graph *graph, size_t number, const struct r
 /** rex_graph_destroy(): frees @graph; NULL is left alone. Launches of it that are under way finish. Since 0.1. */
 REX_API void rex_graph_destroy(struct rex_graph *graph);
 
-#ifndef REX_BUILDING_LIBRARY
-
-/** rex_queue_create(): rex_module_queue_create() for this binary's module. Since 0.1. */
-static inline int rex_queue_create(struct rex_queue **queue, int64_t device, const char *name, unsigned flags)
-{
-    return rex_module_queue_create(&rex_this_module, queue, device, name, flags);
-}
-
-/** rex_queue_launch(): rex_module_queue_launch() for this binary's module. Since 0.1. */
-static inline int rex_queue_launch(struct rex_queue *queue, const struct rex_kernel_launch *launch, const struct rex_map *map)
-{
-    return rex_module_queue_launch(&rex_this_module, queue, launch, map);
-}
-
-/** rex_queue_global(): rex_module_queue_global() for this binary's module. Since 0.1. */
-static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
-{
-    return rex_module_queue_global(&rex_this_module, queue, variable);
-}
-
-#endif /* REX_BUILDING_LIBRARY */
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "rex/detail_pop.h"
+
 #endif

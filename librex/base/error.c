@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "rex/detail.h"
 
 /* The name behind the message is that of the error's man page. */
 static void print(int code, const char *message)

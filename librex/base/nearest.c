@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "rex/image.h"
+#include "rex/inspect.h"
 
 #define LONGEST_NAME 255
 #define MOST_STEPS ((size_t)1 << 21) /* a message is not worth more */

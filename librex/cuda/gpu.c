@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "cuda/driver.h"
-#include "rex/info.h"
+#include "rex/device.h"
 
 /* CUdevice_attribute of cuda.h. */
 #define MOST_THREADS_PER_BLOCK 1

@@ -16,6 +16,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "rex/device.h"
 
 struct range {
     struct range *next;

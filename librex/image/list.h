@@ -7,7 +7,7 @@
 #define REX_INTERNAL_LIST_H
 
 #include "image/unpack.h"
-#include "rex/image.h"
+#include "rex/inspect.h"
 
 struct rex_image_entry {
     struct rex_image_item item;

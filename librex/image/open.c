@@ -1,7 +1,7 @@
 /*
  * open.c - look inside an image with the reader of its kind.
  *
- * Implements rex_image_view_open() of rex/image.h.
+ * Implements rex_image_view_open() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

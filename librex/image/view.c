@@ -2,7 +2,7 @@
  * view.c - what a device image contains, whatever its kind: what the readers put into a view, and
  * what is found in one.
  *
- * Implements the functions of rex/image.h that ask a view.
+ * Implements the functions of rex/inspect.h that ask a view.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -191,8 +191,7 @@ void rex_view_close(struct rex_image_view *view)
     memset(view, 0, sizeof *view);
 }
 
-/* ---- the public functions (rex/image.h) -------------------------------------------------------
- */
+/* ---- the public functions (rex/inspect.h) ------------------------------------------------------ */
 
 void rex_image_view_close(struct rex_image_view *view)
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rex/image.h"
+#include "rex/inspect.h"
 
 /* What LLVM 14 to 17 append to a kernel's name. */
 #define REX_EXEC_MODE_SUFFIX "_exec_mode"

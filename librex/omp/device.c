@@ -13,7 +13,7 @@
 #include "cuda/context.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
-#include "rex/info.h"
+#include "rex/device.h"
 
 int rex_devices;
 static int registered; /* modules that are */

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "omp/search.h"
-#include "rex/offload.h"
+#include "rex/inspect.h"
 
 /* ---- which one, and whose programs ----------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #define REX_INTERNAL_ADAPTATIONS_H
 
 #include "omp/release.h"
-#include "rex/info.h"
+#include "rex/inspect.h"
 
 /* Call ROW for each thing that is adapted for RELEASE, in group "adapted". */
 void rex_adaptations(const struct rex_release *release, rex_info_row *row, void *context);

@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex/info.h"
+#include "rex/device.h"
+#include "rex/inspect.h"
 
 #include <dlfcn.h>
 #include <glob.h>

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include <dlfcn.h>
 #include <stdio.h>

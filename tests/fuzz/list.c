@@ -1,5 +1,5 @@
 /*
- * list.c - the public list of the images in a file (rex/image.h), and a view of each: fatbins, OffloadBinaries, one in the other.
+ * list.c - the public list of the images in a file (rex/inspect.h), and a view of each: fatbins, OffloadBinaries, one in the other.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
-/* view.c - the public view of an image (rex/image.h), as a tool uses it. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* view.c - the public view of an image (rex/inspect.h), as a tool uses it. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "fuzz.h"
-#include "rex/image.h"
+#include "rex/inspect.h"
 
 static void ask(const struct rex_image_view *view)
 {

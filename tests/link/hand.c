@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex/entry.h>
+#include <rex_kmp.h>
 
 #include <stdio.h>
 

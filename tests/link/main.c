@@ -13,6 +13,7 @@
 
 #define REX_KMP_INTERNAL
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include "hand.h"
 

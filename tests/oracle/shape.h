@@ -30,6 +30,7 @@
 #ifndef ORACLE_CLANG
 #include <rex/entry.h>
 #include <rex/launch.h>
+#include <rex_kmp.h>
 #endif
 
 #include "recorder.h"

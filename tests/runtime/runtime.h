@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include <rex.h>
+#include <rex_kmp.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

@@ -22,6 +22,7 @@ rex_run=$PWD/$O/tools/rex-run
 
 cat >"$work/hand.c" <<'C'
 #include <rex.h>
+#include <rex_kmp.h>
 REX_KERNEL(twice);
 int main(void)
 {

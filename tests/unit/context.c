@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "rex/info.h"
+#include "rex/device.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
 

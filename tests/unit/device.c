@@ -10,7 +10,8 @@
 #include "cuda/driver.h"
 #include "omp/device.h"
 #include "cuda/nogpu.h"
-#include "rex/info.h"
+#include "rex/device.h"
+#include "rex/inspect.h"
 
 static void one_gpu(const void *context)
 {

@@ -8,7 +8,7 @@
 
 #include "bound.h"
 #include "image/list.h"
-#include "rex/image.h"
+#include "rex/inspect.h"
 #include "image/view.h"
 
 static const char *const files[] = {"tests/data/three.fatbin",   "tests/data/three_zstd.fatbin", "tests/data/three_lz4.fatbin",

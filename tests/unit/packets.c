@@ -9,6 +9,7 @@
 #include "bound.h"
 
 #include "rex/entry.h"
+#include "rex_kmp.h"
 #include "image/open.h"
 
 /* Not in the order of tests/data/kernels.cu. */

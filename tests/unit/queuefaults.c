@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "rex/entry.h"
-#include "rex/info.h"
+#include "rex/device.h"
 #include "rex/queue.h"
 
 /* Of tests/data/kernels.cu: its parameters are one value and one address. */

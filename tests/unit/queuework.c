@@ -10,6 +10,7 @@
 #include "bound.h"
 
 #include "rex/entry.h"
+#include "rex_kmp.h"
 #include "rex/queue.h"
 
 /* Of tests/data/kernels.cu. */

@@ -7,6 +7,7 @@
 
 #include "omp/release.h"
 #include "omp/search.h"
+#include "rex/inspect.h"
 
 /* What each release exports first, of all that librex asks for; taken from the releases' own symbol tables. */
 static const struct {

@@ -10,6 +10,7 @@
 #include "omp/forward.h"
 #include "omp/mapping.h"
 #include "rex/entry.h"
+#include "rex_kmp.h"
 #include "rex/queue.h"
 #include "memory/addresses.h"
 

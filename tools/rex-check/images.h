@@ -6,7 +6,7 @@
 #ifndef CHECK_IMAGES_H
 #define CHECK_IMAGES_H
 
-#include <rex/image.h>
+#include <rex/inspect.h>
 #include <time.h>
 
 #include "program.h"

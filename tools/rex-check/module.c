@@ -12,7 +12,7 @@
 
 #include "common/elfsymbols.h"
 #include "pointers.h"
-#include "rex/image.h"
+#include "rex/inspect.h"
 #include "rex/offload.h"
 
 #define BEGIN offsetof(struct rex_module, entries_begin)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "rex/image.h"
+#include "rex/inspect.h"
 
 #define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all names */
 

@@ -8,6 +8,7 @@
 #define CHECK_PROGRAM_H
 
 #include "common/elfsymbols.h"
+#include "rex/inspect.h"
 
 /* What a pointer in the file refers to: nothing, a place in it, or a symbol of another file. */
 enum target_kind { TARGET_NULL, TARGET_PLACE, TARGET_IMPORT };

@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include <rex.h>
-#include <rex/image.h>
+#include <rex/inspect.h>
+#include <rex_kmp.h>
 
 #include "common/elfsymbols.h"
 #include "common/print.h"

@@ -14,7 +14,7 @@
 #include "common/print.h"
 #include "devices.h"
 #include "facts.h"
-#include "rex/info.h"
+#include "rex/inspect.h"
 #include "toolkit.h"
 
 enum status { STATUS_USABLE, STATUS_NO_RUNTIME, STATUS_FAILED };

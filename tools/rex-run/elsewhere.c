@@ -23,7 +23,7 @@
 #include "environment.h"
 #include "folder.h"
 #include "loader.h"
-#include "rex/offload.h"
+#include "rex/inspect.h"
 
 #define NAME "libomptarget.so"
 

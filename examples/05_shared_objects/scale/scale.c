@@ -10,6 +10,7 @@
 #define REX_CUBIN_NAME "scale.cubin"
 #define REX_HOST_IMAGE_NAME "scale_host.so"
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include "scale.h"
 

@@ -7,6 +7,7 @@
 #define REX_CUBIN_NAME "shift.cubin"
 #define REX_HOST_IMAGE_NAME "shift_host.so"
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include "shift.h"
 

@@ -3,6 +3,7 @@
 #define ENTRIES_H
 
 #include <rex/entry.h>
+#include <rex_kmp.h>
 
 /* The device adds `by` to *x. */
 static inline int add_with(void *key, int64_t by, int64_t *x)

@@ -1,5 +1,6 @@
 /* The host side of kernels.cu: every kernel, and what each must have written. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex.h>
+#include <rex_kmp.h>
 
 #include <stdio.h>
 

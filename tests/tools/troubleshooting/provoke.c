@@ -8,7 +8,7 @@
  */
 #include <dlfcn.h>
 #include <rex.h>
-#include <rex/info.h>
+#include <rex/device.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

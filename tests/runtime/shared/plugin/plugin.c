@@ -5,6 +5,7 @@
  */
 #define REX_KMP_SAFE
 #include <rex.h>
+#include <rex_kmp.h>
 
 REX_KERNEL(step);
 

@@ -1,7 +1,7 @@
 /*
- * rex/image.h - what a device image contains: kernels, their parameters, globals, the architecture.
+ * rex/inspect.h - for tools and code generators: what a device image contains, what librex would do on this machine, facts of releases.
  *
- * For tools and code generators; a program that only runs kernels needs none of it. The file is read as bytes that may be hostile: nothing
+ * A program that only runs kernels needs none of it, and rex.h does not include it. Images are read as bytes that may be hostile: nothing
  * is executed, nothing outside the buffer is read, and what is malformed is refused with the reason in rex_last_error().
  *
  *     struct rex_image_view *view;
@@ -12,22 +12,27 @@
  *         rex_image_view_close(view);
  *     }
  *
- * A view is not changed after it was opened: any number of threads may read one.
+ * A view is not changed after it was opened: any number of threads may read one. rex-info(1) and rex-check(1) are made of what is here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_IMAGE_H
-#define REX_IMAGE_H
+#ifndef REX_INSPECT_H
+#define REX_INSPECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "rex/offload.h"
+#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * ---- Device images ------------------------------------------------------------------------------------------------------
+ */
 
 /** REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has; host images never do. Since 0.1. */
 #define REX_PARAMETERS_UNKNOWN UINT16_MAX
@@ -106,13 +111,6 @@ REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_imag
 REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
 
 /**
- * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL if none is near: more than a third of its
- * letters differ. The ending that two names have in common does not count, since names of kernels all end alike. Of many names those are
- * compared that two million steps suffice for, a few thousand. The result is one of @names. Any thread. Since 0.1.
- */
-REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
-
-/**
  * rex_image_view_parameter(): parameter @index of @kernel, a symbol of @view; NULL past the last, or where the image does not say.
  * Since 0.1.
  */
@@ -176,8 +174,61 @@ REX_API const struct rex_image_item *rex_image_list_item(const struct rex_image_
  */
 REX_API int rex_image_list_view(const struct rex_image_list *list, size_t index, const char *name, struct rex_image_view **view);
 
+/*
+ * ---- This machine, and LLVM's releases ----------------------------------------------------------------------------------
+ *
+ * Nothing here registers anything: it works before any registration, without a GPU, a driver or a libomptarget.
+ */
+
+/**
+ * rex_info_row: receives one fact from rex_info(). @group, @name and @value are strings that last until it returns, never NULL; @context
+ * is the caller's. It may call any librex function but rex_info(). Since 0.1.
+ */
+typedef void rex_info_row(const char *group, const char *name, const char *value, void *context);
+
+/**
+ * rex_info(): calls @row with what librex does on this machine, one fact at a time, groups together. Later versions may have more groups
+ * and names; those of a group come in the order in which librex looks at them.
+ *
+ *   librex        version, file, compiler, architecture
+ *   libomptarget  path, release, chosen by, told by; or error: why there is none
+ *   adapted       what librex does for that release: the subject, and what is done and why
+ *   searched      each place where a libomptarget is looked for: a pattern of folders
+ *   found         each libomptarget there, and its release or why it is none, the best first
+ *   plugin        the plugins of the bound libomptarget: their files; `all`, in one row, for releases that have them inside
+ *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be used, and what helps; or trouble: why
+ *                 libomptarget might not use the GPUs
+ *   setting       each option of rex_configure() under its environment variable's name: the value, and where it is from
+ *
+ * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind().
+ * Returns 0, also where there is no libomptarget; REX_EINVAL if @row is NULL. From one thread at a time. Since 0.1.
+ */
+REX_API int rex_info(rex_info_row *row, void *context);
+
+/**
+ * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it exports; nothing is loaded or run.
+ * REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no libomptarget for this machine. Any thread. Since 0.1.
+ */
+REX_API int rex_runtime_tell(const char *path);
+
+/**
+ * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that clang of release COMPILER built the
+ * parameters that they have: 1 or 0; REX_EINVAL if one of the two is not 14 to 23. For programs that call libomptarget directly; what
+ * librex launches is adapted. Any thread. Since 0.1.
+ */
+REX_API int rex_runtime_takes(int release, int compiler);
+
+/**
+ * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL if none is near: more than a third of its
+ * letters differ. The ending that two names have in common does not count, since names of kernels all end alike. Of many names those
+ * are compared that two million steps suffice for, a few thousand. The result is one of @names. Any thread. Since 0.1.
+ */
+REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
+
 #ifdef __cplusplus
 }
 #endif
+
+#include "rex/detail_pop.h"
 
 #endif
