@@ -4,39 +4,72 @@
  * A first program, whole. Host side, axpy.c:
  *
  *     #include <rex.h>
- *     REX_KERNEL(axpy);                                        // 1. one kernel, one identity            rex/entry.h
+ *
+ *     REX_KERNEL(axpy);                                     // 1. one kernel, one identity
  *
  *     int main(void)
  *     {
  *         static double x[1000], y[1000];
+ *         int64_t n = 1000;
  *         double a = 2.0;
- *         if (rex_offload_init() != 0)                         // 2. find libomptarget, register the image  rex/offload.h
- *             return 1;                                        //    (the reason is on stderr already)
- *         void *bits = rex_pack_literal_arg_bytes(&a, sizeof a);
- *         void *base[] = {(void *)1000, bits, x, y};           // 3. four columns: base, begin, size, type
- *         int64_t size[] = {8, 8, sizeof x, sizeof y};
- *         int64_t type[] = {0x120, 0x120, 0x21, 0x23};         //    0x20 parameter, 0x100 literal, 1 to, 2 from
- *         struct __tgt_kernel_arguments args = {3, 4, base, base, size, type, NULL, NULL, 1000, 0,
- *                                               {8, 1, 1}, {128, 1, 1}, 0};
- *         return __tgt_target_kernel(-1, 8, 128, REX_KERNEL_ID(axpy), &args);       // 4. launch       rex_kmp.h
+ *         REX_MAP(args, REX_VALUE(n), REX_VALUE(a),         // 2. a clause for each parameter
+ *                 REX_TO(x, n), REX_TOFROM(y, n));
+ *         struct rex_kernel_launch launch =                 // 3. 8 blocks of 128 threads
+ *             rex_kernel_launch_of(REX_KERNEL_ID(axpy), 8, 128);
+ *         return rex_launch(&launch, &args);                // 4. copies, runs, copies back
  *     }
  *
  * Device side, axpy.cu, which nvcc makes a CUBIN and a C compiler a host image:
  *
- *     #include <rex/kernel.h>                                  // 5. kernels                             rex/kernel.h
+ *     #include <rex/kernel.h>
+ *
  *     REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
  *     {
- *         REX_FOR(i, rex_arg_int(n))
+ *         REX_FOR(i, rex_arg_int(n))                        // 5. every i once
  *             y[i] += rex_arg_double(a) * x[i];
  *     }
  *
  * Build:
  *
  *     cc axpy.c $(pkg-config --cflags --libs rex)
- *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu            # for a GPU
- *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu                   # for the host device
+ *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu   # for a GPU
+ *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu          # for the host device
  *
- * Headers, in learning order: rex/entry.h, rex/offload.h, rex_kmp.h, rex/kernel.h (kernel sources only).
+ * The headers, in the order in which a program comes to need them:
+ *
+ *   rex/entry.h    one kernel, one identity: REX_KERNEL(), and REX_GLOBAL() for variables
+ *   rex/map.h      what a launch brings to the device, written like OpenMP's map clauses
+ *   rex/launch.h   launches, and data that stays on the device from one to the next
+ *   rex/device.h   which devices there are, their memory, and host memory that they copy fast
+ *   rex/kernel.h   the kernel side, for kernel sources alone
+ *   rex/offload.h  errors, settings, modules: a program's kernels and its image
+ *   rex/module.h   this binary's module, its start and its end
+ *   rex/queue.h    launches and copies that do not wait; events; graphs
+ *
+ * Not in this include:
+ *
+ *   rex/inspect.h  for tools: what is inside an image, what librex would do on this machine
+ *   rex_kmp.h      libomptarget's own calls, checked: `__tgt_target_kernel` and its like, as
+ *                  generated code makes them, with the structs of rex/abi.h
+ *   rex/detail.h   what macros are made of; for programs with a module of their own
+ *
+ * The same everywhere:
+ *
+ *   Results.  What can fail returns `int`: 0 or a negative `enum rex_error`, or a pointer, NULL on
+ *   failure. rex_last_error() then is one sentence. A question that cannot fail is `bool`; one that
+ *   can is 1, 0 or an error.
+ *
+ *   What a call makes or finds out stands first among its parameters, as in memcpy(), and in front
+ *   of what it is made from: rex_queue_create(&queue, ...), rex_graph_end(&graph, queue). It
+ *   stays as it was where the call fails.
+ *
+ *   Device numbers that librex gives are `int`. Those it is given are `int64_t`, as libomptarget's,
+ *   so that a wrong one is refused, and never cut off to a right one. They run from 0; -1 is the
+ *   default device.
+ *
+ *   Names.  A program may define any ordinary word as a macro, before or after the include.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

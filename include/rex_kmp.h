@@ -2,25 +2,31 @@
  * rex_kmp.h - the contract between generated (or hand-written) host code and LLVM's libomptarget.
  *
  * Include it before the first offload entry. It gives, in this order:
- *   1. the ABI structs of libomptarget, so that no LLVM header is needed;
- *   2. declarations of the host runtime's `__kmpc_*` functions that outlined host code calls (its user links libomp);
- *   3. `__rex_real___tgt_X`: libomptarget's own entry points, under names that the rewrite of part 7 does not touch;
- *   4. this binary's module, and rex_offload_init(), rex_offload_fini(), register_cubin();
+ *   1. the ABI structs of libomptarget (rex/abi.h), so that no LLVM header is needed;
+ *   2. declarations of the host runtime's `__kmpc_*` functions that outlined host code calls (its
+ *      user links libomp);
+ *   3. `__rex_real___tgt_X`: libomptarget's own entry points, under names that the rewrite of part
+ *      7 does not touch;
+ *   4. this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h),
+ *      register_cubin(), and what packets are made and checked with;
  *   5. `rex_direct___tgt_X`: check, fit the packet to the bound LLVM release, call;
  *   6. `rex___tgt_X`: register first, where that has not happened, then the same;
- *   7. the rewrite: code that calls `__tgt_X` gets part 5, or part 6 where REX_KMP_SAFE is defined, or nothing where
- *      REX_KMP_INTERNAL is.
+ *   7. the rewrite: code that calls `__tgt_X` gets part 5, or part 6 where REX_KMP_SAFE is defined,
+ *      or nothing where REX_KMP_INTERNAL is.
  *
  * X is target, target_teams, target_kernel, target_data_begin, target_data_end, target_data_update.
  *
- * The layouts are those of LLVM 14 to 23 on 64-bit little-endian machines: openmp/libomptarget/include/omptarget.h (14 to 18),
- * offload/include/{omptarget.h,Shared/APITypes.h} (19 on). Works as C11 and C++17 with gcc and clang.
+ * Generated code includes this header. Code that is written by hand has an easier way, without
+ * packets and columns: rex.h. Works as C11 and C++17 with gcc and clang.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_KMP_H
 #define REX_KMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -39,164 +45,197 @@ struct rex_kernel_launch;
 struct rex_map;
 
 /*
- * ---- 2. libomp's host functions ---------------------------------------------------------------------------------------
+ * ---- 2. libomp's host functions ---------------------------------------------------------------
  *
- * Signatures of libomp (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), the same from LLVM 14 to 23. librex does not define
- * them: code that calls them links libomp. @loc may be NULL; @gtid is the value of __kmpc_global_thread_num().
+ * Signatures of libomp (kmp.h, kmp_csupport.cpp, kmp_tasking.cpp), the same from LLVM 14 to 23.
+ * librex does not define them: code that calls them links libomp. @loc may be NULL; @gtid is the
+ * value of __kmpc_global_thread_num().
  */
 
-/** kmpc_micro: an outlined parallel region: (&global thread id, &bound thread id, shared variables...). Since 0.1. */
+/**
+ * kmpc_micro: an outlined parallel region: (&global thread id, &bound thread id, shared
+ * variables...).
+ */
 typedef void (*kmpc_micro)(int32_t *global_tid, int32_t *bound_tid, ...);
-/** kmp_critical_name: the lock of a named critical section; zero-initialised, static. Since 0.1. */
+/** kmp_critical_name: the lock of a named critical section; zero-initialised, static. */
 typedef int32_t kmp_critical_name[8];
-/** kmp_routine_entry_t: the body of a task: (global thread id, the kmp_task_t). Since 0.1. */
+/** kmp_routine_entry_t: the body of a task: (global thread id, the kmp_task_t). */
 typedef int32_t (*kmp_routine_entry_t)(int32_t gtid, void *task);
-/** kmp_task_t: head of a task as __kmpc_omp_task_alloc() returns it; the task's private data follows. Since 0.1. */
+/**
+ * kmp_task_t: head of a task as __kmpc_omp_task_alloc() returns it; the task's private data
+ * follows.
+ */
 typedef struct kmp_task {
     void *shareds;               /**< block of pointers to shared variables. */
     kmp_routine_entry_t routine; /**< body. */
     int32_t part_id;             /**< for untied tasks. */
 } kmp_task_t;
 
-/** __kmpc_global_thread_num(): the calling thread's global id. Since 0.1. */
+/** __kmpc_global_thread_num(): the calling thread's global id. */
 int32_t __kmpc_global_thread_num(ident_t *loc);
-/** __kmpc_push_num_threads(): number of threads of the next parallel region. Since 0.1. */
+/** __kmpc_push_num_threads(): number of threads of the next parallel region. */
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
-/** __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. Since 0.1. */
+/** __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro microtask, ...);
-/** __kmpc_serialized_parallel(): begins a parallel region of one thread. Since 0.1. */
+/** __kmpc_serialized_parallel(): begins a parallel region of one thread. */
 void __kmpc_serialized_parallel(ident_t *loc, int32_t gtid);
-/** __kmpc_end_serialized_parallel(): ends it. Since 0.1. */
+/** __kmpc_end_serialized_parallel(): ends it. */
 void __kmpc_end_serialized_parallel(ident_t *loc, int32_t gtid);
-/** __kmpc_for_static_init_4(): this thread's part of a statically scheduled loop, 32-bit signed. Since 0.1. */
-void __kmpc_for_static_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, int32_t *lower,
-                              int32_t *upper, int32_t *stride, int32_t increment, int32_t chunk);
-/** __kmpc_for_static_init_4u(): the same, 32-bit unsigned. Since 0.1. */
-void __kmpc_for_static_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, uint32_t *lower,
-                               uint32_t *upper, int32_t *stride, int32_t increment, int32_t chunk);
-/** __kmpc_for_static_init_8(): the same, 64-bit signed. Since 0.1. */
-void __kmpc_for_static_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, int64_t *lower,
-                              int64_t *upper, int64_t *stride, int64_t increment, int64_t chunk);
-/** __kmpc_for_static_init_8u(): the same, 64-bit unsigned. Since 0.1. */
-void __kmpc_for_static_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last, uint64_t *lower,
-                               uint64_t *upper, int64_t *stride, int64_t increment, int64_t chunk);
-/** __kmpc_for_static_fini(): ends a statically scheduled loop. Since 0.1. */
+/** __kmpc_for_static_init_4(): this thread's part of a statically scheduled loop, 32-bit signed. */
+void __kmpc_for_static_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
+                              int32_t *lower, int32_t *upper, int32_t *stride, int32_t increment,
+                              int32_t chunk);
+/** __kmpc_for_static_init_4u(): the same, 32-bit unsigned. */
+void __kmpc_for_static_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
+                               uint32_t *lower, uint32_t *upper, int32_t *stride, int32_t increment,
+                               int32_t chunk);
+/** __kmpc_for_static_init_8(): the same, 64-bit signed. */
+void __kmpc_for_static_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
+                              int64_t *lower, int64_t *upper, int64_t *stride, int64_t increment,
+                              int64_t chunk);
+/** __kmpc_for_static_init_8u(): the same, 64-bit unsigned. */
+void __kmpc_for_static_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, int32_t *last,
+                               uint64_t *lower, uint64_t *upper, int64_t *stride, int64_t increment,
+                               int64_t chunk);
+/** __kmpc_for_static_fini(): ends a statically scheduled loop. */
 void __kmpc_for_static_fini(ident_t *loc, int32_t gtid);
-/** __kmpc_dispatch_init_4(): begins a dynamically scheduled loop, 32-bit signed. Since 0.1. */
-void __kmpc_dispatch_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t lower, int32_t upper, int32_t stride,
-                            int32_t chunk);
-/** __kmpc_dispatch_init_4u(): the same, 32-bit unsigned. Since 0.1. */
-void __kmpc_dispatch_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, uint32_t lower, uint32_t upper,
-                             int32_t stride, int32_t chunk);
-/** __kmpc_dispatch_init_8(): the same, 64-bit signed. Since 0.1. */
-void __kmpc_dispatch_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int64_t lower, int64_t upper, int64_t stride,
-                            int64_t chunk);
-/** __kmpc_dispatch_init_8u(): the same, 64-bit unsigned. Since 0.1. */
-void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint64_t lower, uint64_t upper,
-                             int64_t stride, int64_t chunk);
-/** __kmpc_dispatch_next_4(): the next chunk; 0 when there is none. Since 0.1. */
-int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower, int32_t *upper,
-                               int32_t *stride);
-/** __kmpc_dispatch_next_4u(): the same, 32-bit unsigned. Since 0.1. */
-int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower, uint32_t *upper,
-                                int32_t *stride);
-/** __kmpc_dispatch_next_8(): the same, 64-bit signed. Since 0.1. */
-int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower, int64_t *upper,
-                               int64_t *stride);
-/** __kmpc_dispatch_next_8u(): the same, 64-bit unsigned. Since 0.1. */
-int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower, uint64_t *upper,
-                                int64_t *stride);
-/** __kmpc_barrier(): a barrier of the team. Since 0.1. */
+/** __kmpc_dispatch_init_4(): begins a dynamically scheduled loop, 32-bit signed. */
+void __kmpc_dispatch_init_4(ident_t *loc, int32_t gtid, int32_t schedule, int32_t lower,
+                            int32_t upper, int32_t stride, int32_t chunk);
+/** __kmpc_dispatch_init_4u(): the same, 32-bit unsigned. */
+void __kmpc_dispatch_init_4u(ident_t *loc, int32_t gtid, int32_t schedule, uint32_t lower,
+                             uint32_t upper, int32_t stride, int32_t chunk);
+/** __kmpc_dispatch_init_8(): the same, 64-bit signed. */
+void __kmpc_dispatch_init_8(ident_t *loc, int32_t gtid, int32_t schedule, int64_t lower,
+                            int64_t upper, int64_t stride, int64_t chunk);
+/** __kmpc_dispatch_init_8u(): the same, 64-bit unsigned. */
+void __kmpc_dispatch_init_8u(ident_t *loc, int32_t gtid, int32_t schedule, uint64_t lower,
+                             uint64_t upper, int64_t stride, int64_t chunk);
+/** __kmpc_dispatch_next_4(): the next chunk; 0 when there is none. */
+int32_t __kmpc_dispatch_next_4(ident_t *loc, int32_t gtid, int32_t *last, int32_t *lower,
+                               int32_t *upper, int32_t *stride);
+/** __kmpc_dispatch_next_4u(): the same, 32-bit unsigned. */
+int32_t __kmpc_dispatch_next_4u(ident_t *loc, int32_t gtid, int32_t *last, uint32_t *lower,
+                                uint32_t *upper, int32_t *stride);
+/** __kmpc_dispatch_next_8(): the same, 64-bit signed. */
+int32_t __kmpc_dispatch_next_8(ident_t *loc, int32_t gtid, int32_t *last, int64_t *lower,
+                               int64_t *upper, int64_t *stride);
+/** __kmpc_dispatch_next_8u(): the same, 64-bit unsigned. */
+int32_t __kmpc_dispatch_next_8u(ident_t *loc, int32_t gtid, int32_t *last, uint64_t *lower,
+                                uint64_t *upper, int64_t *stride);
+/** __kmpc_barrier(): a barrier of the team. */
 void __kmpc_barrier(ident_t *loc, int32_t gtid);
-/** __kmpc_critical(): enters a critical section. Since 0.1. */
+/** __kmpc_critical(): enters a critical section. */
 void __kmpc_critical(ident_t *loc, int32_t gtid, kmp_critical_name *lock);
-/** __kmpc_end_critical(): leaves it. Since 0.1. */
+/** __kmpc_end_critical(): leaves it. */
 void __kmpc_end_critical(ident_t *loc, int32_t gtid, kmp_critical_name *lock);
-/** __kmpc_single(): 1 for the thread that runs a single construct. Since 0.1. */
+/** __kmpc_single(): 1 for the thread that runs a single construct. */
 int32_t __kmpc_single(ident_t *loc, int32_t gtid);
-/** __kmpc_end_single(): ends it, called by that thread only. Since 0.1. */
+/** __kmpc_end_single(): ends it, called by that thread only. */
 void __kmpc_end_single(ident_t *loc, int32_t gtid);
-/** __kmpc_master(): 1 for the team's first thread. Since 0.1. */
+/** __kmpc_master(): 1 for the team's first thread. */
 int32_t __kmpc_master(ident_t *loc, int32_t gtid);
-/** __kmpc_end_master(): ends it, called by that thread only. Since 0.1. */
+/** __kmpc_end_master(): ends it, called by that thread only. */
 void __kmpc_end_master(ident_t *loc, int32_t gtid);
-/** __kmpc_atomic_start(): begins an atomic update that has no function of its own. Since 0.1. */
+/** __kmpc_atomic_start(): begins an atomic update that has no function of its own. */
 void __kmpc_atomic_start(void);
-/** __kmpc_atomic_end(): ends it. Since 0.1. */
+/** __kmpc_atomic_end(): ends it. */
 void __kmpc_atomic_end(void);
-/** __kmpc_omp_task_alloc(): allocates a task; sizes in bytes, including kmp_task_t. Since 0.1. */
-kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task, size_t size_shareds,
-                                  kmp_routine_entry_t entry);
-/** __kmpc_omp_task(): makes a task ready to run. Since 0.1. */
+/** __kmpc_omp_task_alloc(): allocates a task; sizes in bytes, including kmp_task_t. */
+kmp_task_t *__kmpc_omp_task_alloc(ident_t *loc, int32_t gtid, int32_t flags, size_t size_task,
+                                  size_t size_shareds, kmp_routine_entry_t entry);
+/** __kmpc_omp_task(): makes a task ready to run. */
 int32_t __kmpc_omp_task(ident_t *loc, int32_t gtid, kmp_task_t *task);
-/** __kmpc_omp_taskwait(): waits for the current task's children. Since 0.1. */
+/** __kmpc_omp_taskwait(): waits for the current task's children. */
 int32_t __kmpc_omp_taskwait(ident_t *loc, int32_t gtid);
-/** __kmpc_flush(): a memory fence. Since 0.1. */
+/** __kmpc_flush(): a memory fence. */
 void __kmpc_flush(ident_t *loc);
 
 /*
- * ---- 3. libomptarget's entry points -----------------------------------------------------------------------------------
+ * ---- 3. libomptarget's entry points -----------------------------------------------------------
  *
- * The linker resolves them to libomptarget where the program links it, else to librex's forwarders, which find libomptarget
- * at run time and jump to it. They check nothing: libomptarget aborts the process on nearly every mistake, and 19 to 22
- * crash when called before any registration. Signatures: LLVM 14 to 23, interface.cpp.
+ * The linker resolves them to libomptarget where the program links it, else to librex's forwarders,
+ * which find libomptarget at run time and jump to it. They check nothing: libomptarget aborts the
+ * process on nearly every mistake, and 19 to 22 crash when called before any registration.
+ * Signatures: LLVM 14 to 23, interface.cpp.
  */
 
-/** __rex_real___tgt_register_lib: registers a descriptor. Since 0.1. */
+/** __rex_real___tgt_register_lib: registers a descriptor. */
 void __rex_real___tgt_register_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_register_lib");
-/** __rex_real___tgt_unregister_lib: takes it back. Since 0.1. */
+/** __rex_real___tgt_unregister_lib: takes it back. */
 void __rex_real___tgt_unregister_lib(struct __tgt_bin_desc *desc) __asm__("__tgt_unregister_lib");
-/** __rex_real___tgt_target: launches one team of one thread; LLVM 18 and later abort on it. 0, or -1: run the host version. Since 0.1. */
-int __rex_real___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base, void **args,
-                            int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target");
-/** __rex_real___tgt_target_teams: launches @num_teams x @thread_limit. 0, or -1: run the host version. Since 0.1. */
-int __rex_real___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base, void **args,
-                                  int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+/**
+ * __rex_real___tgt_target: launches one team of one thread; LLVM 18 and later abort on it. 0, or
+ * -1: run the host version.
+ */
+int __rex_real___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
+                            void **args, int64_t *arg_sizes,
+                            int64_t *arg_types) __asm__("__tgt_target");
+/**
+ * __rex_real___tgt_target_teams: launches @num_teams x @thread_limit. 0, or -1: run the host
+ * version.
+ */
+int __rex_real___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                  void **args_base, void **args, int64_t *arg_sizes,
+                                  int64_t *arg_types, int32_t num_teams,
                                   int32_t thread_limit) __asm__("__tgt_target_teams");
-/** __rex_real___tgt_target_kernel: launches with a packet (LLVM 15 on; on 14 librex translates). Writes to the packet. Since 0.1. */
-int __rex_real___tgt_target_kernel(ident_t *loc, int64_t device_id, int32_t num_teams, int32_t thread_limit,
-                                   void *host_ptr,
-                                   struct __tgt_kernel_arguments *args) __asm__("__tgt_target_kernel");
-/** __rex_real___tgt_target_data_begin: maps @arg_num rows. Since 0.1. */
-void __rex_real___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
-                                        int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_begin");
-/** __rex_real___tgt_target_data_end: unmaps them. Since 0.1. */
-void __rex_real___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
-                                      int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_end");
-/** __rex_real___tgt_target_data_update: copies between host and device. Since 0.1. */
-void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
-                                         int64_t *arg_sizes, int64_t *arg_types) __asm__("__tgt_target_data_update");
+/**
+ * __rex_real___tgt_target_kernel: launches with a packet (LLVM 15 on; on 14 librex translates).
+ * Writes to the packet.
+ */
+int __rex_real___tgt_target_kernel(
+    ident_t *loc, int64_t device_id, int32_t num_teams, int32_t thread_limit, void *host_ptr,
+    struct __tgt_kernel_arguments *args) __asm__("__tgt_target_kernel");
+/** __rex_real___tgt_target_data_begin: maps @arg_num rows. */
+void __rex_real___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base,
+                                        void **args, int64_t *arg_sizes,
+                                        int64_t *arg_types) __asm__("__tgt_target_data_begin");
+/** __rex_real___tgt_target_data_end: unmaps them. */
+void __rex_real___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base,
+                                      void **args, int64_t *arg_sizes,
+                                      int64_t *arg_types) __asm__("__tgt_target_data_end");
+/** __rex_real___tgt_target_data_update: copies between host and device. */
+void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base,
+                                         void **args, int64_t *arg_sizes,
+                                         int64_t *arg_types) __asm__("__tgt_target_data_update");
 
 /**
- * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row carries in base and begin; unused
- * bytes are 0.
+ * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row
+ * carries in base and begin; unused bytes are 0.
  * @src   the scalar; @size: its size in bytes, at most 8.
- * Returns the value, which for a scalar of zeros is NULL. A larger size, or NULL with a size above 0, returns NULL, sets
- * rex_last_error_code() to REX_EINVAL and prints the reason; the code stays until the next failing call on the thread. Since 0.1.
+ * Returns the value, which for a scalar of zeros is NULL. A larger size, or NULL with a size above
+ * 0, returns NULL, sets rex_last_error_code() to REX_EINVAL and prints the reason; the code stays
+ * until the next failing call on the thread.
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {
     return rex_literal_bits(src, size);
 }
 
-/**
- * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw `__tgt_target_kernel`. @packet points into the map's
- * columns.
- * Returns 0 or REX_EINVAL, and leaves @packet alone then. Since 0.1.
+/*
+ * ---- 4. Packets, and an image by name -----------------------------------------------------------
  */
-REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
-                            const struct rex_map *map);
 
 /**
- * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet to the bound release and passes
- * that on. Parameters as for rex_module_launch_packet(). Returns what `__tgt_target_kernel` returns, or -1: nothing was launched.
- * Since 0.1.
+ * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw
+ * `__tgt_target_kernel`. @packet points into the map's columns.
+ * Returns 0 or REX_EINVAL, and leaves @packet alone then.
  */
-REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
+REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet,
+                            const struct rex_kernel_launch *launch, const struct rex_map *map);
+
+/**
+ * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
+ * to the bound release and passes that on. Parameters as for rex_module_launch_packet(). Returns
+ * what `__tgt_target_kernel` returns, or -1: nothing was launched.
+ */
+REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
+                              int32_t thread_limit, void *host_key,
                               struct __tgt_kernel_arguments *args);
 
 /**
- * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release, for code that launches it itself.
+ * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release,
+ * for code that launches it itself.
  *
  * @module         registered module that @host_key belongs to; not NULL.
  * @device         device number, -1 for the default device.
@@ -204,18 +243,21 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
  * @host_key       address of the kernel's key, the `addr` of its entry.
  * @args           the caller's packet; it is not modified.
  * @packet         receives the packet to pass to `__tgt_target_kernel`, unchanged on failure.
- * Returns 0 when @packet is filled; 1 when the release needs a row of librex's own in front, which no packet shows:
- * rex_module_launch() launches it; or REX_EINVAL, REX_EKEY, REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED. Since 0.1.
+ * Returns 0 when @packet is filled; 1 when the release needs a row of librex's own in front, which
+ * no packet shows: rex_module_launch() launches it; or REX_EINVAL, REX_EKEY, REX_EPARAMS,
+ * REX_EDEVICE, REX_EUNSUPPORTED.
  */
-REX_API int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit,
-                                     const void *host_key, const struct __tgt_kernel_arguments *args,
-                                     struct __tgt_kernel_arguments *packet);
+REX_API int rex_module_launch_packet(struct __tgt_kernel_arguments *packet,
+                                     struct rex_module *module, int64_t device, int32_t num_teams,
+                                     int32_t thread_limit, const void *host_key,
+                                     const struct __tgt_kernel_arguments *args);
 
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
 /**
- * register_cubin(): registers the image file @name (NULL: REX_CUBIN_NAME) and returns the descriptor, also in `__cubin_desc`;
- * NULL on failure. Once registered, returns that descriptor whatever the name. Since 0.1.
+ * register_cubin(): registers the image file @name (NULL: REX_CUBIN_NAME) and returns the
+ * descriptor, also in `__cubin_desc`; NULL on failure. Once registered, returns that descriptor
+ * whatever the name.
  */
 static inline struct __tgt_bin_desc *register_cubin(const char *name)
 {
@@ -223,143 +265,188 @@ static inline struct __tgt_bin_desc *register_cubin(const char *name)
 }
 
 /*
- * ---- 5. Direct wrappers -----------------------------------------------------------------------------------------------
+ * ---- 5. Direct wrappers -----------------------------------------------------------------------
  *
- * One load tells whether the module is registered; only where it is not, a cold path registers it. On failure launches return
- * -1 and data calls return without effect; rex_last_error() says why.
+ * One load tells whether the module is registered; only where it is not, a cold path registers it.
+ * On failure launches return -1 and data calls return without effect; rex_last_error() says why.
  */
 
-/** rex_ready(): 1 if this binary's module is registered, or could be registered now. Since 0.1. */
-static inline int rex_ready(void)
+/** rex_ready(): whether this binary's module is registered, or could be registered now. */
+static inline bool rex_ready(void)
 {
-    return __builtin_expect(__atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE) != 0, 1) ||
+    return __builtin_expect(__atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE) != 0,
+                            1) ||
            rex_module_register(&rex_this_module) == 0;
 }
 
 /**
  * rex_direct___tgt_target_kernel(): launches the kernel of @host_ptr.
  * @device_id     device number, -1 for the default device.
- * @num_teams     blocks, where args->Teams[0] is 0; @thread_limit: threads of a block, where args->Threads[0] is 0.
+ * @num_teams     blocks, where args->Teams[0] is 0; @thread_limit: threads of a block, where
+ *                args->Threads[0] is 0.
  * @host_ptr      the kernel's host key.
  * @args          the packet; it is not modified and may be used again.
- * Returns 0, or -1: nothing was launched. Since 0.1.
+ * Returns 0, or -1: nothing was launched.
  */
-static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
-                                                 void *host_ptr, struct __tgt_kernel_arguments *args)
+static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
+                                                 int32_t thread_limit, void *host_ptr,
+                                                 struct __tgt_kernel_arguments *args)
 {
     uintptr_t rules = __atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE);
     return __builtin_expect(rules != 0 && args != NULL, 1)
-               ? rex_module_launch_registered(rules, device_id, num_teams, thread_limit, host_ptr, args)
-               : rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args);
+               ? rex_module_launch_registered(rules, device_id, num_teams, thread_limit, host_ptr,
+                                              args)
+               : rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr,
+                                   args);
 }
 
 /**
- * rex_direct___tgt_target_teams(): the older launch: @arg_num rows in four columns, @num_teams blocks of @thread_limit threads.
- * Goes out as a packet, so that every release gives the kernel the same parameters. Returns 0 or -1. Since 0.1.
+ * rex_direct___tgt_target_teams(): the older launch: @arg_num rows in four columns, @num_teams
+ * blocks of @thread_limit threads. Goes out as a packet, so that every release gives the kernel the
+ * same parameters. Returns 0 or -1.
  */
-static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
-                                                void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                                void **args_base, void **args, int64_t *arg_sizes,
+                                                int64_t *arg_types, int32_t num_teams,
                                                 int32_t thread_limit)
 {
-    uint32_t teams = num_teams > 0 ? (uint32_t)num_teams : 0, threads = thread_limit > 0 ? (uint32_t)thread_limit : 0;
-    struct __tgt_kernel_arguments packet = {3,         (uint32_t)arg_num, args_base, args,          arg_sizes,
-                                            arg_types, NULL,              NULL,      0,             0,
-                                            {teams, 1, 1},                {threads, 1, 1},          0};
+    uint32_t teams = num_teams > 0 ? (uint32_t)num_teams : 0,
+             threads = thread_limit > 0 ? (uint32_t)thread_limit : 0;
+    struct __tgt_kernel_arguments packet = {
+        3, (uint32_t)arg_num, args_base,       args, arg_sizes, arg_types, NULL, NULL, 0,
+        0, {teams, 1, 1},     {threads, 1, 1}, 0};
     return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, &packet);
 }
 
 /**
- * rex_direct___tgt_target(): the oldest launch: one block of one thread. Goes out as a packet, because libomptarget's own
- * `__tgt_target` asks for 2^32 - 1 threads on LLVM 18 and later and aborts. Returns 0 or -1. Since 0.1.
+ * rex_direct___tgt_target(): the oldest launch: one block of one thread. Goes out as a packet,
+ * because libomptarget's own `__tgt_target` asks for 2^32 - 1 threads on LLVM 18 and later and
+ * aborts. Returns 0 or -1.
  */
-static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
-                                          void **args, int64_t *arg_sizes, int64_t *arg_types)
+static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                          void **args_base, void **args, int64_t *arg_sizes,
+                                          int64_t *arg_types)
 {
-    return rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes, arg_types, 1, 1);
+    return rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
+                                         arg_types, 1, 1);
 }
 
-/** rex_direct___tgt_target_data_begin(): maps @arg_num rows on @device_id (-1: default). Since 0.1. */
-static inline void rex_direct___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+/** rex_direct___tgt_target_data_begin(): maps @arg_num rows on @device_id (-1: default). */
+static inline void rex_direct___tgt_target_data_begin(int64_t device_id, int32_t arg_num,
+                                                      void **args_base, void **args,
                                                       int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready() &&
-        rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes, arg_types) == 0)
-        __rex_real___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+    if (rex_ready() && rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args,
+                                            arg_sizes, arg_types) == 0)
+        __rex_real___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes,
+                                           arg_types);
 }
 
-/** rex_direct___tgt_target_data_end(): unmaps @arg_num rows on @device_id (-1: default). Since 0.1. */
-static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+/** rex_direct___tgt_target_data_end(): unmaps @arg_num rows on @device_id (-1: default). */
+static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t arg_num,
+                                                    void **args_base, void **args,
                                                     int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready() &&
-        rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes, arg_types) == 0)
+    if (rex_ready() && rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args,
+                                            arg_sizes, arg_types) == 0)
         __rex_real___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
 }
 
-/** rex_direct___tgt_target_data_update(): copies @arg_num rows to or from @device_id (-1: default). Since 0.1. */
-static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base,
-                                                       void **args, int64_t *arg_sizes, int64_t *arg_types)
+/**
+ * rex_direct___tgt_target_data_update(): copies @arg_num rows to or from @device_id (-1: default).
+ */
+static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_t arg_num,
+                                                       void **args_base, void **args,
+                                                       int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready() &&
-        rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes, arg_types) == 0)
-        __rex_real___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+    if (rex_ready() && rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args,
+                                            arg_sizes, arg_types) == 0)
+        __rex_real___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes,
+                                            arg_types);
 }
 
 /*
- * ---- 6. Safe wrappers -------------------------------------------------------------------------------------------------
+ * ---- 6. Safe wrappers -------------------------------------------------------------------------
  *
- * REX's names for wrappers that register first, whichever and however many threads arrive at once. The direct wrappers have the same
- * cold path, so the two differ in one test; code says with the name whether it counts on an earlier rex_offload_init(). librex exports
- * functions of the same names for code that includes no header; those find the module by the host key.
+ * REX's names for wrappers that register first, whichever and however many threads arrive at once.
+ * The direct wrappers have the same cold path, so the two differ in one test; code says with the
+ * name whether it counts on an earlier rex_offload_init(). librex exports functions of the same
+ * names for code that includes no header; those find the module by the host key.
  */
 
-/** rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel(). Returns 0 or -1. Since 0.1. */
-static inline int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit, void *host_ptr,
+/**
+ * rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel().
+ * Returns 0 or -1.
+ */
+static inline int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams,
+                                          int32_t thread_limit, void *host_ptr,
                                           struct __tgt_kernel_arguments *args)
 {
-    return rex_ready() ? rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args) : -1;
+    return rex_ready()
+               ? rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args)
+               : -1;
 }
 
-/** rex___tgt_target_teams(): registers on first use, then as rex_direct___tgt_target_teams(). Returns 0 or -1. Since 0.1. */
-static inline int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
-                                         void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+/**
+ * rex___tgt_target_teams(): registers on first use, then as rex_direct___tgt_target_teams().
+ * Returns 0 or -1.
+ */
+static inline int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                         void **args_base, void **args, int64_t *arg_sizes,
+                                         int64_t *arg_types, int32_t num_teams,
                                          int32_t thread_limit)
 {
-    return rex_ready() ? rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
-                                                       arg_types, num_teams, thread_limit)
-                       : -1;
+    return rex_ready()
+               ? rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args,
+                                               arg_sizes, arg_types, num_teams, thread_limit)
+               : -1;
 }
 
-/** rex___tgt_target(): registers on first use, then as rex_direct___tgt_target(). Returns 0 or -1. Since 0.1. */
-static inline int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base, void **args,
-                                   int64_t *arg_sizes, int64_t *arg_types)
+/**
+ * rex___tgt_target(): registers on first use, then as rex_direct___tgt_target(). Returns 0 or -1.
+ */
+static inline int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
+                                   void **args_base, void **args, int64_t *arg_sizes,
+                                   int64_t *arg_types)
 {
-    return rex_ready() ? rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args, arg_sizes, arg_types)
+    return rex_ready() ? rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args,
+                                                 arg_sizes, arg_types)
                        : -1;
 }
 
-/** rex___tgt_target_data_begin(): registers on first use, then as rex_direct___tgt_target_data_begin(). Since 0.1. */
-static inline void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
-                                               int64_t *arg_sizes, int64_t *arg_types)
+/**
+ * rex___tgt_target_data_begin(): registers on first use, then as
+ * rex_direct___tgt_target_data_begin().
+ */
+static inline void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base,
+                                               void **args, int64_t *arg_sizes, int64_t *arg_types)
 {
     if (rex_ready())
-        rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+        rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes,
+                                           arg_types);
 }
 
-/** rex___tgt_target_data_end(): registers on first use, then as rex_direct___tgt_target_data_end(). Since 0.1. */
-static inline void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
-                                             int64_t *arg_sizes, int64_t *arg_types)
+/**
+ * rex___tgt_target_data_end(): registers on first use, then as rex_direct___tgt_target_data_end().
+ */
+static inline void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base,
+                                             void **args, int64_t *arg_sizes, int64_t *arg_types)
 {
     if (rex_ready())
         rex_direct___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
 }
 
-/** rex___tgt_target_data_update(): registers on first use, then as rex_direct___tgt_target_data_update(). Since 0.1. */
-static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
-                                                int64_t *arg_sizes, int64_t *arg_types)
+/**
+ * rex___tgt_target_data_update(): registers on first use, then as
+ * rex_direct___tgt_target_data_update().
+ */
+static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num,
+                                                void **args_base, void **args, int64_t *arg_sizes,
+                                                int64_t *arg_types)
 {
     if (rex_ready())
-        rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+        rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes,
+                                            arg_types);
 }
 
 #endif /* REX_BUILDING_LIBRARY */
@@ -371,35 +458,35 @@ static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_n
 #include "rex/detail_pop.h"
 
 /*
- * ---- 7. The rewrite ---------------------------------------------------------------------------------------------------
+ * ---- 7. The rewrite ---------------------------------------------------------------------------
  */
 
 #ifndef REX_KMP_INTERNAL
 #ifdef REX_KMP_SAFE
-/** __tgt_target: code that calls it gets the safe wrapper. Since 0.1. */
+/** __tgt_target: code that calls it gets the safe wrapper. */
 #define __tgt_target rex___tgt_target
-/** __tgt_target_teams: code that calls it gets the safe wrapper. Since 0.1. */
+/** __tgt_target_teams: code that calls it gets the safe wrapper. */
 #define __tgt_target_teams rex___tgt_target_teams
-/** __tgt_target_kernel: code that calls it, with five arguments, gets the safe wrapper. Since 0.1. */
+/** __tgt_target_kernel: code that calls it, with five arguments, gets the safe wrapper. */
 #define __tgt_target_kernel rex___tgt_target_kernel
-/** __tgt_target_data_begin: code that calls it gets the safe wrapper. Since 0.1. */
+/** __tgt_target_data_begin: code that calls it gets the safe wrapper. */
 #define __tgt_target_data_begin rex___tgt_target_data_begin
-/** __tgt_target_data_end: code that calls it gets the safe wrapper. Since 0.1. */
+/** __tgt_target_data_end: code that calls it gets the safe wrapper. */
 #define __tgt_target_data_end rex___tgt_target_data_end
-/** __tgt_target_data_update: code that calls it gets the safe wrapper. Since 0.1. */
+/** __tgt_target_data_update: code that calls it gets the safe wrapper. */
 #define __tgt_target_data_update rex___tgt_target_data_update
 #else
-/** __tgt_target: code that calls it gets the direct wrapper. Since 0.1. */
+/** __tgt_target: code that calls it gets the direct wrapper. */
 #define __tgt_target rex_direct___tgt_target
-/** __tgt_target_teams: code that calls it gets the direct wrapper. Since 0.1. */
+/** __tgt_target_teams: code that calls it gets the direct wrapper. */
 #define __tgt_target_teams rex_direct___tgt_target_teams
-/** __tgt_target_kernel: code that calls it, with five arguments, gets the direct wrapper. Since 0.1. */
+/** __tgt_target_kernel: code that calls it, with five arguments, gets the direct wrapper. */
 #define __tgt_target_kernel rex_direct___tgt_target_kernel
-/** __tgt_target_data_begin: code that calls it gets the direct wrapper. Since 0.1. */
+/** __tgt_target_data_begin: code that calls it gets the direct wrapper. */
 #define __tgt_target_data_begin rex_direct___tgt_target_data_begin
-/** __tgt_target_data_end: code that calls it gets the direct wrapper. Since 0.1. */
+/** __tgt_target_data_end: code that calls it gets the direct wrapper. */
 #define __tgt_target_data_end rex_direct___tgt_target_data_end
-/** __tgt_target_data_update: code that calls it gets the direct wrapper. Since 0.1. */
+/** __tgt_target_data_update: code that calls it gets the direct wrapper. */
 #define __tgt_target_data_update rex_direct___tgt_target_data_update
 #endif
 #endif

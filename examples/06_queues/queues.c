@@ -80,7 +80,7 @@ static int make_graph(void)
     int result = rex_graph_begin(left);
     for (int i = 0; i < RECORDED && result == 0; i++)
         result = step(left, i, population, CELLS);
-    int ended = rex_graph_end(left, &graph); /* a recording has to end, whatever came of it */
+    int ended = rex_graph_end(&graph, left); /* a recording has to end, whatever came of it */
     return result == 0 ? ended : result;
 }
 
@@ -174,7 +174,7 @@ int main(void)
         result = rex_queue_create(&left, -1, "left", 0);
     if (result == 0)
         result = rex_queue_create(&right, -1, "right", 0);
-    if (result == 0 && rex_queue_waits(left))
+    if (result == 0 && rex_queue_is_immediate(left))
         puts("No NVIDIA GPU here: queues do everything at once, and the times say nothing.");
     if (result == 0)
         result = show("each launch waited for", waiting);

@@ -36,7 +36,7 @@ int record(struct ways *ways, steps_function *steps, void *context, struct rex_g
     if (result != 0)
         return result;
     result = steps(context);
-    int ended = rex_graph_end(ways->queue, graph); /* a recording has to end, whatever came of it */
+    int ended = rex_graph_end(graph, ways->queue); /* a recording has to end, whatever came of it */
     if (result != 0 && ended == 0)
         rex_graph_destroy(*graph);
     ways->making += seconds_now() - began;

@@ -1,8 +1,11 @@
 /*
  * rex/abi.h - the structs of libomptarget, as compilers write them.
  *
- * The layouts are those of LLVM 14 to 23 on 64-bit little-endian machines: openmp/libomptarget/include/omptarget.h (14 to 18),
+ * The layouts are those of LLVM 14 to 23 on 64-bit little-endian machines:
+ * openmp/libomptarget/include/omptarget.h (14 to 18),
  * offload/include/{omptarget.h,Shared/APITypes.h} (19 on).
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,13 +21,13 @@
 extern "C" {
 #define REX_STATIC_ASSERT static_assert
 #else
-/** REX_STATIC_ASSERT(condition, message): `_Static_assert` in C11, `static_assert` in C++. Since 0.1. */
+/** REX_STATIC_ASSERT(condition, message): `_Static_assert` in C11, `static_assert` in C++. */
 #define REX_STATIC_ASSERT _Static_assert
 #endif
 
 /**
- * ident_t: a source location, the first argument of most runtime calls. 24 bytes. libomp's kmp.h, unchanged from LLVM 14 to 23.
- * Since 0.1.
+ * ident_t: a source location, the first argument of most runtime calls. 24 bytes. libomp's kmp.h,
+ * unchanged from LLVM 14 to 23.
  */
 typedef struct ident {
     int32_t reserved_1;  /**< 0. */
@@ -35,18 +38,21 @@ typedef struct ident {
 } ident_t;
 
 /**
- * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes. The layout of LLVM 14 to 19,
- * which 20 to 23 also accept. Since 0.1.
+ * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes.
+ * The layout of LLVM 14 to 19, which 20 to 23 also accept.
  */
 struct __tgt_offload_entry {
-    void *addr;       /**< host key: the address that a launch passes as host_ptr; for a global, its host address. */
+    /** host key: the address that a launch passes as host_ptr; for a global, its host address. */
+    void *addr;
     char *name;       /**< name of the kernel or global in the device image. */
     size_t size;      /**< 0 for a kernel; size of a global in bytes. */
     int32_t flags;    /**< 0; 1 marks a declare-target-link global. */
     int32_t reserved; /**< 0. */
 };
 
-/** struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 23. Since 0.1. */
+/**
+ * struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 23.
+ */
 struct __tgt_device_image {
     void *ImageStart;                         /**< first byte of the image. */
     void *ImageEnd;                           /**< one past its last byte. */
@@ -54,7 +60,7 @@ struct __tgt_device_image {
     struct __tgt_offload_entry *EntriesEnd;   /**< one past the last. */
 };
 
-/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 23. Since 0.1. */
+/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 23. */
 struct __tgt_bin_desc {
     int32_t NumDeviceImages;                      /**< number of images at @DeviceImages. */
     struct __tgt_device_image *DeviceImages;      /**< the images. */
@@ -63,23 +69,31 @@ struct __tgt_bin_desc {
 };
 
 /**
- * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 23; LLVM 15 reads the first 64, LLVM 14 has none
- * and librex translates). A caller fills it positionally or by name; librex passes on an adapted copy and never writes to it.
- * Since 0.1.
+ * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 23; LLVM 15 reads
+ * the first 64, LLVM 14 has none and librex translates). A caller fills it positionally or by name;
+ * librex passes on an adapted copy and never writes to it.
  */
 struct __tgt_kernel_arguments {
-    uint32_t Version;      /**< write 3; librex passes on the version that release and kernel need. */
-    uint32_t NumArgs;      /**< rows in the four columns. */
-    void **ArgsBase;       /**< column 1: base address, or the value itself for a literal. */
-    void **Args;           /**< column 2: begin address, or the value itself for a literal. */
-    int64_t *ArgSizes;     /**< column 3: size in bytes. */
-    int64_t *ArgTypes;     /**< column 4: map type bits. */
-    void **ArgNames;       /**< names for messages; NULL allowed. */
-    void **ArgMappers;     /**< mapper functions; NULL allowed. */
-    uint64_t Tripcount;    /**< iterations of the loop, 0 if unknown. */
-    uint64_t Flags;        /**< bit 0: nowait. */
-    uint32_t Teams[3];     /**< blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or 128; y, z: 1. */
-    uint32_t Threads[3];   /**< threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1. */
+    /** write 3; librex passes on the version that release and kernel need. */
+    uint32_t Version;
+    uint32_t NumArgs;   /**< rows in the four columns. */
+    void **ArgsBase;    /**< column 1: base address, or the value itself for a literal. */
+    void **Args;        /**< column 2: begin address, or the value itself for a literal. */
+    int64_t *ArgSizes;  /**< column 3: size in bytes. */
+    int64_t *ArgTypes;  /**< column 4: map type bits. */
+    void **ArgNames;    /**< names for messages; NULL allowed. */
+    void **ArgMappers;  /**< mapper functions; NULL allowed. */
+    uint64_t Tripcount; /**< iterations of the loop, 0 if unknown. */
+    uint64_t Flags;     /**< bit 0: nowait. */
+    /**
+     * blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or
+     * 128; y, z: 1.
+     */
+    uint32_t Teams[3];
+    /**
+     * threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1.
+     */
+    uint32_t Threads[3];
     uint32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
 };
 
@@ -118,7 +132,8 @@ REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Tripcount) == 56, "pac
 REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Flags) == 64, "packet.Flags");
 REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Teams) == 72, "packet.Teams");
 REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Threads) == 84, "packet.Threads");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, DynCGroupMem) == 96, "packet.DynCGroupMem");
+REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, DynCGroupMem) == 96,
+                  "packet.DynCGroupMem");
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,11 @@
 /*
- * rex/detail.h - what the macros and inline functions of the other headers are made of. rex/map.h includes it.
+ * rex/detail.h - what the macros and inline functions of the other headers are made of. rex/map.h
+ * includes it.
  *
- * A program that is written by hand needs none of it by name. The functions that take a module are for code that has several, or one of
- * its own: rex_launch() and its like pass this binary's.
+ * A program that is written by hand needs none of it by name. The functions that take a module are
+ * for code that has several, or one of its own: rex_launch() and its like pass this binary's.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,15 +29,18 @@ struct rex_kernel_launch;
 struct rex_queue;
 
 /*
- * ---- Rows -------------------------------------------------------------------------------------------------------------
+ * ---- Rows -------------------------------------------------------------------------------------
  */
 
 /**
- * rex_literal_error(): records why rex_pack_literal_arg_bytes() cannot pack @size bytes at @src. Returns NULL. Since 0.1.
+ * rex_literal_error(): notes, for rex_last_error(), why rex_pack_literal_arg_bytes() cannot pack
+ * @size bytes at @src. Returns NULL.
  */
 REX_API void *rex_literal_error(const void *src, size_t size);
 
-/** rex_literal_bits(): the bytes of a scalar as rex_pack_literal_arg_bytes() packs them, which see. Since 0.1. */
+/**
+ * rex_literal_bits(): the bytes of a scalar as rex_pack_literal_arg_bytes() packs them, which see.
+ */
 static inline void *rex_literal_bits(const void *src, size_t size)
 {
     void *value = NULL;
@@ -46,8 +52,8 @@ static inline void *rex_literal_bits(const void *src, size_t size)
 }
 
 /**
- * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which librex refuses in a row, where an int64_t cannot hold
- * them. A raw launch does not look. Since 0.1.
+ * rex_row_bytes(): the bytes of @length elements of @element bytes each; -1, which librex refuses
+ * in a row, where an int64_t cannot hold them. A raw launch does not look.
  */
 static inline int64_t rex_row_bytes(int64_t length, size_t element)
 {
@@ -55,15 +61,15 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
     return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
 }
 
-/** rex_row_object(): a row of the @size bytes at @address, its base. Since 0.1. */
+/** rex_row_object(): a row of the @size bytes at @address, its base. */
 static inline struct rex_row rex_row_object(const volatile void *address, size_t size, int64_t type)
 {
     return rex_row_of(address, address, (int64_t)size, type);
 }
 
 /**
- * rex_row_value(): a literal row of the @size bytes at @value; a parameter. More than 8 bytes: as rex_pack_literal_arg_bytes(). Since
- * 0.1.
+ * rex_row_value(): a literal row of the @size bytes at @value; a parameter. More than 8 bytes: as
+ * rex_pack_literal_arg_bytes().
  */
 static inline struct rex_row rex_row_value(const void *value, size_t size)
 {
@@ -71,105 +77,111 @@ static inline struct rex_row rex_row_value(const void *value, size_t size)
     return rex_row_of(bits, bits, (int64_t)size, REX_TYPE_LITERAL | REX_TYPE_PARAMETER);
 }
 
-/** rex_row_with(): @row with the bits @type added. Since 0.1. */
+/** rex_row_with(): @row with the bits @type added. */
 static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
 {
     row.type |= type;
     return row;
 }
-/** rex_row_in_region(): @row for a data region, which has no parameters. Since 0.1. */
+/** rex_row_in_region(): @row for a data region, which has no parameters. */
 static inline struct rex_row rex_row_in_region(struct rex_row row)
 {
     row.type &= ~REX_TYPE_PARAMETER;
     return row;
 }
 
-/** rex_row_base(): column 1 of @row, for macros, which name no field: a program may have a macro of its name. Since 0.1. */
+/**
+ * rex_row_base(): column 1 of @row, for macros, which name no field: a program may have a macro of
+ * its name.
+ */
 static inline void *rex_row_base(const struct rex_row *row)
 {
     return row->base;
 }
 
-/** rex_row_begin(): column 2 of @row. Since 0.1. */
+/** rex_row_begin(): column 2 of @row. */
 static inline void *rex_row_begin(const struct rex_row *row)
 {
     return row->begin;
 }
 
-/** rex_row_size(): column 3 of @row. Since 0.1. */
+/** rex_row_size(): column 3 of @row. */
 static inline int64_t rex_row_size(const struct rex_row *row)
 {
     return row->size;
 }
 
-/** rex_row_type(): column 4 of @row. Since 0.1. */
+/** rex_row_type(): column 4 of @row. */
 static inline int64_t rex_row_type(const struct rex_row *row)
 {
     return row->type;
 }
 
-/** rex_map_count(): the rows of @map. Since 0.1. */
+/** rex_map_count(): the rows of @map. */
 static inline int32_t rex_map_count(const struct rex_map *map)
 {
     return map->count;
 }
 
-/** rex_map_bases(): column 1 of @map. Since 0.1. */
+/** rex_map_bases(): column 1 of @map. */
 static inline void **rex_map_bases(const struct rex_map *map)
 {
     return map->base;
 }
 
-/** rex_map_begins(): column 2 of @map. Since 0.1. */
+/** rex_map_begins(): column 2 of @map. */
 static inline void **rex_map_begins(const struct rex_map *map)
 {
     return map->begin;
 }
 
-/** rex_map_sizes(): column 3 of @map. Since 0.1. */
+/** rex_map_sizes(): column 3 of @map. */
 static inline int64_t *rex_map_sizes(const struct rex_map *map)
 {
     return map->sizes;
 }
 
-/** rex_map_types(): column 4 of @map. Since 0.1. */
+/** rex_map_types(): column 4 of @map. */
 static inline int64_t *rex_map_types(const struct rex_map *map)
 {
     return map->types;
 }
 
-/** REX_ROWS_MAX: most rows of one REX_MAP(); more are built with rex_map_build(). Since 0.1. */
+/** REX_ROWS_MAX: most rows of one REX_MAP(); more are built with rex_map_build(). */
 #define REX_ROWS_MAX 64
 
-/** REX_ROW_COUNT(rows...): how many rows there are, 1 to 64. Since 0.1. */
-#define REX_ROW_COUNT(...) \
-    REX_ROW_PICK(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, \
-    44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, \
-    17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-/** REX_ROW_PICK(): the argument behind 64 others. Since 0.1. */
-#define REX_ROW_PICK( \
-    r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, \
-    r24, r25, r26, r27, r28, r29, r30, r31, r32, r33, r34, r35, r36, r37, r38, r39, r40, r41, r42, r43, r44, \
-    r45, r46, r47, r48, r49, r50, r51, r52, r53, r54, r55, r56, r57, r58, r59, r60, r61, r62, r63, r64, n, ...) \
+/** REX_ROW_COUNT(rows...): how many rows there are, 1 to 64. */
+#define REX_ROW_COUNT(...)                                                                        \
+    REX_ROW_PICK(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, \
+                 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28,  \
+                 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, \
+                 6, 5, 4, 3, 2, 1, 0)
+/** REX_ROW_PICK(): the argument behind 64 others. */
+#define REX_ROW_PICK(r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, \
+                     r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, r30, r31, r32,  \
+                     r33, r34, r35, r36, r37, r38, r39, r40, r41, r42, r43, r44, r45, r46, r47,  \
+                     r48, r49, r50, r51, r52, r53, r54, r55, r56, r57, r58, r59, r60, r61, r62,  \
+                     r63, r64, n, ...)                                                           \
     n
 
-/** REX_JOIN(a, b): one token, after both are expanded. Since 0.1. */
+/** REX_JOIN(a, b): one token, after both are expanded. */
 #define REX_JOIN(a, b) REX_JOIN_EXPANDED(a, b)
-/** REX_JOIN_EXPANDED(a, b): one token, of a and b as they are. Since 0.1. */
+/** REX_JOIN_EXPANDED(a, b): one token, of a and b as they are. */
 #define REX_JOIN_EXPANDED(a, b) a##b
 
-/** REX_EACH(m, name, rows...): m(name, number, row) for each row; numbers run down to 1. Since 0.1. */
+/** REX_EACH(m, name, rows...): m(name, number, row) for each row; numbers run down to 1. */
 #define REX_EACH(m, name, ...) REX_JOIN(REX_EACH_, REX_ROW_COUNT(__VA_ARGS__))(m, name, __VA_ARGS__)
 /**
- * REX_EACH_1, REX_EACH_2, REX_EACH_3, REX_EACH_4, REX_EACH_5, REX_EACH_6, REX_EACH_7, REX_EACH_8, REX_EACH_9,
- * REX_EACH_10, REX_EACH_11, REX_EACH_12, REX_EACH_13, REX_EACH_14, REX_EACH_15, REX_EACH_16, REX_EACH_17,
- * REX_EACH_18, REX_EACH_19, REX_EACH_20, REX_EACH_21, REX_EACH_22, REX_EACH_23, REX_EACH_24, REX_EACH_25,
- * REX_EACH_26, REX_EACH_27, REX_EACH_28, REX_EACH_29, REX_EACH_30, REX_EACH_31, REX_EACH_32, REX_EACH_33,
- * REX_EACH_34, REX_EACH_35, REX_EACH_36, REX_EACH_37, REX_EACH_38, REX_EACH_39, REX_EACH_40, REX_EACH_41,
- * REX_EACH_42, REX_EACH_43, REX_EACH_44, REX_EACH_45, REX_EACH_46, REX_EACH_47, REX_EACH_48, REX_EACH_49,
- * REX_EACH_50, REX_EACH_51, REX_EACH_52, REX_EACH_53, REX_EACH_54, REX_EACH_55, REX_EACH_56, REX_EACH_57,
- * REX_EACH_58, REX_EACH_59, REX_EACH_60, REX_EACH_61, REX_EACH_62, REX_EACH_63, REX_EACH_64:
- * what REX_EACH() becomes for so many rows. Since 0.1.
+ * REX_EACH_1, REX_EACH_2, REX_EACH_3, REX_EACH_4, REX_EACH_5, REX_EACH_6, REX_EACH_7, REX_EACH_8,
+ * REX_EACH_9, REX_EACH_10, REX_EACH_11, REX_EACH_12, REX_EACH_13, REX_EACH_14, REX_EACH_15,
+ * REX_EACH_16, REX_EACH_17, REX_EACH_18, REX_EACH_19, REX_EACH_20, REX_EACH_21, REX_EACH_22,
+ * REX_EACH_23, REX_EACH_24, REX_EACH_25, REX_EACH_26, REX_EACH_27, REX_EACH_28, REX_EACH_29,
+ * REX_EACH_30, REX_EACH_31, REX_EACH_32, REX_EACH_33, REX_EACH_34, REX_EACH_35, REX_EACH_36,
+ * REX_EACH_37, REX_EACH_38, REX_EACH_39, REX_EACH_40, REX_EACH_41, REX_EACH_42, REX_EACH_43,
+ * REX_EACH_44, REX_EACH_45, REX_EACH_46, REX_EACH_47, REX_EACH_48, REX_EACH_49, REX_EACH_50,
+ * REX_EACH_51, REX_EACH_52, REX_EACH_53, REX_EACH_54, REX_EACH_55, REX_EACH_56, REX_EACH_57,
+ * REX_EACH_58, REX_EACH_59, REX_EACH_60, REX_EACH_61, REX_EACH_62, REX_EACH_63, REX_EACH_64: what
+ * REX_EACH() becomes for so many rows.
  */
 #define REX_EACH_1(m, name, row) m(name, 1, row)
 #define REX_EACH_2(m, name, row, ...) m(name, 2, row) REX_EACH_1(m, name, __VA_ARGS__)
@@ -236,86 +248,107 @@ static inline int64_t *rex_map_types(const struct rex_map *map)
 #define REX_EACH_63(m, name, row, ...) m(name, 63, row) REX_EACH_62(m, name, __VA_ARGS__)
 #define REX_EACH_64(m, name, row, ...) m(name, 64, row) REX_EACH_63(m, name, __VA_ARGS__)
 
-/** REX_ROW_DECLARE(name, number, row): declares one row of REX_MAP(). Since 0.1. */
+/** REX_ROW_DECLARE(name, number, row): declares one row of REX_MAP(). */
 #define REX_ROW_DECLARE(name, number, row) const struct rex_row name##_row_##number = (row);
-/** REX_ROW_DECLARE_DATA(name, number, row): declares one row of REX_DATA_MAP(). Since 0.1. */
-#define REX_ROW_DECLARE_DATA(name, number, row) const struct rex_row name##_row_##number = rex_row_in_region(row);
-/** REX_ROW_BASE(name, number, row): column 1 of a row. Since 0.1. */
+/** REX_ROW_DECLARE_DATA(name, number, row): declares one row of REX_DATA_MAP(). */
+#define REX_ROW_DECLARE_DATA(name, number, row) \
+    const struct rex_row name##_row_##number = rex_row_in_region(row);
+/** REX_ROW_BASE(name, number, row): column 1 of a row. */
 #define REX_ROW_BASE(name, number, row) rex_row_base(&name##_row_##number),
-/** REX_ROW_BEGIN(name, number, row): column 2 of a row. Since 0.1. */
+/** REX_ROW_BEGIN(name, number, row): column 2 of a row. */
 #define REX_ROW_BEGIN(name, number, row) rex_row_begin(&name##_row_##number),
-/** REX_ROW_SIZE(name, number, row): column 3 of a row. Since 0.1. */
+/** REX_ROW_SIZE(name, number, row): column 3 of a row. */
 #define REX_ROW_SIZE(name, number, row) rex_row_size(&name##_row_##number),
-/** REX_ROW_TYPE(name, number, row): column 4 of a row. Since 0.1. */
+/** REX_ROW_TYPE(name, number, row): column 4 of a row. */
 #define REX_ROW_TYPE(name, number, row) rex_row_type(&name##_row_##number),
 
-/** REX_MAP_COLUMNS(name, rows...): the columns of REX_MAP() and the `struct rex_map` over them. Since 0.1. */
-#define REX_MAP_COLUMNS(name, ...)                                                                                     \
-    void *name##_base[] = {REX_EACH(REX_ROW_BASE, name, __VA_ARGS__)};                                                 \
-    void *name##_begin[] = {REX_EACH(REX_ROW_BEGIN, name, __VA_ARGS__)};                                               \
-    int64_t name##_sizes[] = {REX_EACH(REX_ROW_SIZE, name, __VA_ARGS__)};                                              \
-    int64_t name##_types[] = {REX_EACH(REX_ROW_TYPE, name, __VA_ARGS__)};                                              \
-    struct rex_map name = {REX_ROW_COUNT(__VA_ARGS__), name##_base, name##_begin, name##_sizes, name##_types, NULL, NULL}
+/** REX_MAP_COLUMNS(name, rows...): the columns of REX_MAP() and the `struct rex_map` over them. */
+#define REX_MAP_COLUMNS(name, ...)                                        \
+    void *name##_base[] = {REX_EACH(REX_ROW_BASE, name, __VA_ARGS__)};    \
+    void *name##_begin[] = {REX_EACH(REX_ROW_BEGIN, name, __VA_ARGS__)};  \
+    int64_t name##_sizes[] = {REX_EACH(REX_ROW_SIZE, name, __VA_ARGS__)}; \
+    int64_t name##_types[] = {REX_EACH(REX_ROW_TYPE, name, __VA_ARGS__)}; \
+    struct rex_map name = {REX_ROW_COUNT(__VA_ARGS__),                    \
+                           name##_base,                                   \
+                           name##_begin,                                  \
+                           name##_sizes,                                  \
+                           name##_types,                                  \
+                           NULL,                                          \
+                           NULL}
 
 /**
- * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column: runs @mapper over the section and hands
- * the rows to libomptarget (`__tgt_push_mapper_component`). The other parameters are those of such a function: @size in bytes. An error has
- * no way back into libomptarget: it is recorded and printed, and the elements before it are mapped. Since 0.1.
+ * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column:
+ * runs @mapper over the section and hands the rows to libomptarget (`__tgt_push_mapper_component`).
+ * The other parameters are those of such a function: @size in bytes. An error has no way back into
+ * libomptarget: rex_last_error() has it and it is printed, and the elements before it are mapped.
  */
-REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base, void *begin, int64_t size,
-                                 int64_t type);
+REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
+                                 void *begin, int64_t size, int64_t type);
 
 /*
- * ---- What the wrappers of rex_kmp.h call -------------------------------------------------------------------------------
+ * ---- What the wrappers of rex_kmp.h call ------------------------------------------------------
  */
 
 /**
- * rex_module_launch_registered(): rex_module_launch() for a module whose `packet_rules` have been loaded and are not 0, and for
- * @args that is not NULL. The wrappers in rex_kmp.h call it; it takes the fewest instructions. Since 0.1.
+ * rex_module_launch_registered(): rex_module_launch() for a module whose `packet_rules` have been
+ * loaded and are not 0, and for
+ * @args that is not NULL. The wrappers in rex_kmp.h call it; it takes the fewest instructions.
  */
-REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit,
-                                         void *host_key, struct __tgt_kernel_arguments *args);
+REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams,
+                                         int32_t thread_limit, void *host_key,
+                                         struct __tgt_kernel_arguments *args);
 
 /**
- * rex_module_check_map(): checks the arguments of a data call before libomptarget sees them. The wrappers in rex_kmp.h call it.
- * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types: the four columns.
- * Returns 0, REX_EINVAL or REX_EDEVICE. Since 0.1.
+ * rex_module_check_map(): checks the arguments of a data call before libomptarget sees them. The
+ * wrappers in rex_kmp.h call it.
+ * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types:
+ *          the four columns.
+ * Returns 0, REX_EINVAL or REX_EDEVICE.
  */
-REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin,
-                                 const int64_t *sizes, const int64_t *types);
+REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
+                                 void **base, void **begin, const int64_t *sizes,
+                                 const int64_t *types);
 
 /*
- * ---- Launches, data and queues of a module that is named ----------------------------------------------------------------
+ * ---- Launches, data and queues of a module that is named --------------------------------------
  *
- * Each registers @module first where that has not happened. Results and errors are those of the function without `module`.
+ * Each registers @module first where that has not happened. Results and errors are those of the
+ * function without `module`.
  */
 
-/** rex_module_launch_map(): rex_launch() for @module. Since 0.1. */
-REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map);
-/** rex_module_data_begin(): rex_data_begin() for @module. Since 0.1. */
-REX_API int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map);
-/** rex_module_data_end(): rex_data_end() for @module. Since 0.1. */
-REX_API int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map);
-/** rex_module_data_exit(): rex_data_exit() for @module. Since 0.1. */
-REX_API int rex_module_data_exit(struct rex_module *module, int64_t device, const struct rex_map *map);
-/** rex_module_data_update(): rex_data_update() for @module. Since 0.1. */
-REX_API int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map);
-/** rex_module_queue_create(): rex_queue_create() for @module. Since 0.1. */
-REX_API int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue, int64_t device, const char *name,
-                                    unsigned flags);
-/** rex_module_queue_launch(): rex_queue_launch() for @module. Since 0.1. */
-REX_API int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue, const struct rex_kernel_launch *launch,
+/** rex_module_launch_map(): rex_launch() for @module. */
+REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
+                                  const struct rex_map *map);
+/** rex_module_data_begin(): rex_data_begin() for @module. */
+REX_API int rex_module_data_begin(struct rex_module *module, int64_t device,
+                                  const struct rex_map *map);
+/** rex_module_data_end(): rex_data_end() for @module. */
+REX_API int rex_module_data_end(struct rex_module *module, int64_t device,
+                                const struct rex_map *map);
+/** rex_module_data_exit(): rex_data_exit() for @module. */
+REX_API int rex_module_data_exit(struct rex_module *module, int64_t device,
+                                 const struct rex_map *map);
+/** rex_module_data_update(): rex_data_update() for @module. */
+REX_API int rex_module_data_update(struct rex_module *module, int64_t device,
+                                   const struct rex_map *map);
+/** rex_module_queue_create(): rex_queue_create() for @module. */
+REX_API int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
+                                    int64_t device, const char *name, unsigned flags);
+/** rex_module_queue_launch(): rex_queue_launch() for @module. */
+REX_API int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue,
+                                    const struct rex_kernel_launch *launch,
                                     const struct rex_map *map);
-/** rex_module_queue_global(): rex_queue_global() for @module. Since 0.1. */
-REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue, const void *variable);
+/** rex_module_queue_global(): rex_queue_global() for @module. */
+REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
+                                      const void *variable);
 
 /*
- * ---- Data regions -------------------------------------------------------------------------------------------------------
+ * ---- Data regions -----------------------------------------------------------------------------
  */
 
 #ifndef REX_BUILDING_LIBRARY
 
-/** struct rex_data_scope: an open region of REX_DATA_REGION(). Since 0.1. */
+/** struct rex_data_scope: an open region of REX_DATA_REGION(). */
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< its device. */
@@ -324,15 +357,20 @@ struct rex_data_scope {
     bool owned;          /**< free the map after the end. */
 };
 
-/** rex_data_scope_begin(): begins the region of REX_DATA_REGION(). Since 0.1. */
-static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map, bool owned)
+/** rex_data_scope_begin(): begins the region of REX_DATA_REGION(). */
+static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map,
+                                                         bool owned)
 {
-    struct rex_data_scope scope = {map, device, rex_module_data_begin(&rex_this_module, device, map), false, owned};
+    struct rex_data_scope scope = {
+        map, device, rex_module_data_begin(&rex_this_module, device, map), false, owned};
     scope.again = scope.result == 0;
     return scope;
 }
 
-/** rex_data_scope_next(): whether the block of @scope is to be run: once, and not where the beginning failed. Since 0.1. */
+/**
+ * rex_data_scope_next(): whether the block of @scope is to be run: once, and not where the
+ * beginning failed.
+ */
 static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 {
     bool again = scope->again;
@@ -340,7 +378,7 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
     return again;
 }
 
-/** rex_data_scope_end(): ends it; runs however the block is left. Since 0.1. */
+/** rex_data_scope_end(): ends it; runs however the block is left. */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {
     if (scope->result == 0)
@@ -349,10 +387,13 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
         rex_map_free(scope->map);
 }
 
-/** REX_DATA_SCOPE(scope, device, map, owned): head of the block of a data region; @scope is its variable. Since 0.1. */
-#define REX_DATA_SCOPE(scope, device, map, owned)                                                                      \
-    for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) =                                \
-             rex_data_scope_begin((device), &(map), (owned));                                                          \
+/**
+ * REX_DATA_SCOPE(scope, device, map, owned): head of the block of a data region; @scope is its
+ * variable.
+ */
+#define REX_DATA_SCOPE(scope, device, map, owned)                                       \
+    for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
+             rex_data_scope_begin((device), &(map), (owned));                           \
          rex_data_scope_next(&scope);)
 
 #endif /* REX_BUILDING_LIBRARY */

@@ -1,7 +1,7 @@
 /*
  * rex/detail_pop.h - brings back what rex/detail_push.h has put aside.
  *
- * Written by tests/scripts/headers.sh --write. Everything here is since 0.1.
+ * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -107,6 +107,7 @@
 #pragma pop_macro("level")
 #pragma pop_macro("list")
 #pragma pop_macro("loc")
+#pragma pop_macro("location")
 #pragma pop_macro("lock")
 #pragma pop_macro("lower")
 #pragma pop_macro("map")
@@ -137,7 +138,6 @@
 #pragma pop_macro("path")
 #pragma pop_macro("pattern")
 #pragma pop_macro("pattern_size")
-#pragma pop_macro("place")
 #pragma pop_macro("plain")
 #pragma pop_macro("prefix")
 #pragma pop_macro("psource")

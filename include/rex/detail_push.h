@@ -1,8 +1,9 @@
 /*
- * rex/detail_push.h - puts aside what a program has defined under the ordinary words that librex's headers use.
+ * rex/detail_push.h - puts aside what a program has defined under the words that librex uses.
  *
- * Every public header includes this in front of its declarations and rex/detail_pop.h behind them, so that a program's `#define size ...`
- * neither spoils a declaration nor is lost. Written by tests/scripts/headers.sh --write. Everything here is since 0.1.
+ * Every public header includes this in front of its declarations and rex/detail_pop.h behind them,
+ * so that a program's `#define size ...` neither spoils a declaration nor is lost.
+ * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -210,6 +211,8 @@
 #undef list
 #pragma push_macro("loc")
 #undef loc
+#pragma push_macro("location")
+#undef location
 #pragma push_macro("lock")
 #undef lock
 #pragma push_macro("lower")
@@ -270,8 +273,6 @@
 #undef pattern
 #pragma push_macro("pattern_size")
 #undef pattern_size
-#pragma push_macro("place")
-#undef place
 #pragma push_macro("plain")
 #undef plain
 #pragma push_macro("prefix")

@@ -1,7 +1,10 @@
 /*
  * rex/device.h - devices: which there are, their memory, and host memory that they copy fast.
  *
- * Device numbers run from 0; -1 is the default device, and the number behind the last device is the host.
+ * Device numbers run from 0; -1 is the default device, and the number behind the last device is the
+ * host.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,107 +23,131 @@ extern "C" {
 #endif
 
 /**
- * rex_device_count(): the number of devices that libomptarget offers for the registered images; 0 while no module is registered.
- * Device numbers run from 0 to this count less one; the count itself is the host. Since 0.1.
+ * rex_device_count(): the number of devices that libomptarget offers for the registered images; 0
+ * while no module is registered. Device numbers run from 0 to this count less one; the count itself
+ * is the host.
  */
 REX_API int rex_device_count(void);
 
-/** struct rex_gpu: an NVIDIA GPU, as the CUDA driver describes it. Since 0.1. */
+/** struct rex_gpu: an NVIDIA GPU, as the CUDA driver describes it. */
 struct rex_gpu {
-    char name[256];               /**< the model, NUL-terminated: "NVIDIA H100 80GB HBM3". */
-    int32_t capability_major;     /**< compute capability: 9 of 9.0. */
-    int32_t capability_minor;     /**< compute capability: 0 of 9.0. */
-    int32_t multiprocessors;      /**< multiprocessors (SMs). */
-    int32_t threads_per_block;    /**< most threads in a block. */
-    int32_t driver;               /**< the CUDA version of the driver: 1000 for each major, 10 for each minor number; 13000 is 13.0. */
-    int32_t reserved;             /**< 0. */
-    uint64_t memory;              /**< device memory in bytes. */
-    uint64_t shared_memory;       /**< most shared memory of a block in bytes, where the kernel asks for it. */
+    char name[256];            /**< the model, NUL-terminated: "NVIDIA H100 80GB HBM3". */
+    int32_t capability_major;  /**< compute capability: 9 of 9.0. */
+    int32_t capability_minor;  /**< compute capability: 0 of 9.0. */
+    int32_t multiprocessors;   /**< multiprocessors (SMs). */
+    int32_t threads_per_block; /**< most threads in a block. */
+    /**
+     * the CUDA version of the driver: 1000 for each major, 10 for each minor number; 13000 is 13.0.
+     */
+    int32_t driver;
+    int32_t reserved; /**< 0. */
+    uint64_t memory;  /**< device memory in bytes. */
+    /** most shared memory of a block in bytes, where the kernel asks for it. */
+    uint64_t shared_memory;
 };
 
 /**
- * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES counts), at most 64. 0 if there is none,
- * and then rex_last_error() says why, and what helps: no driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is
- * missing or not permitted, a driver of another version than the kernel module's; in a child of fork, that its parent has started the
- * driver (REX_EFORK). It starts the driver and makes no context. Any thread. Since 0.1.
+ * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES
+ * counts), at most 64. 0 if there is none, and then rex_last_error() says why, and what helps: no
+ * driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not
+ * permitted, a driver of another version than the kernel module's; in a child of fork, that its
+ * parent has started the driver (REX_EFORK). It starts the driver and makes no context. Any thread.
  */
 REX_API int rex_gpu_count(void);
 
 /**
- * rex_gpu_get(): describes GPU @number, as the CUDA driver counts them, in @gpu. @size is sizeof *@gpu; that much is written. Returns 0;
- * REX_EINVAL (@gpu is NULL, @size is 0 or larger than this librex knows), REX_EDEVICE (there is no such GPU; the message says why there is
- * none at all), REX_EFORK or REX_ECUDA; @gpu is unchanged then. Any thread. Since 0.1.
+ * rex_gpu_get(): describes GPU @number, as the CUDA driver counts them, in @gpu. @size is sizeof
+ * *@gpu; that much is written. Returns 0; REX_EINVAL (@gpu is NULL, @size is 0 or larger than this
+ * librex knows), REX_EDEVICE (there is no such GPU; the message says why there is none at all),
+ * REX_EFORK or REX_ECUDA; @gpu is unchanged then. Any thread.
  */
-REX_API int rex_gpu_get(int number, struct rex_gpu *gpu, size_t size);
+REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 
 /**
- * rex_device_gpu(): the GPU, as the CUDA driver counts, that is libomptarget's device @device (-1: the default device). libomptarget counts
- * the devices of all its plugins together, in the order in which registered images first needed them, so that numbers differ where
- * images of more than one kind have been registered. The device is asked for 4 bytes of memory, which makes its context.
- * Returns the number; REX_ENODEVICE if the device is no NVIDIA GPU; REX_EDEVICE if there is no such device (there is none before the first
- * registration); REX_ENOMEM or REX_ECUDA. Any thread. Since 0.1.
+ * rex_device_gpu(): the GPU, as the CUDA driver counts, that is libomptarget's device @device (-1:
+ * the default device). libomptarget counts the devices of all its plugins together, in the order in
+ * which registered images first needed them, so that numbers differ where images of more than one
+ * kind have been registered. The device is asked for 4 bytes of memory, which makes its context.
+ * Returns the number; REX_ENODEVICE if the device is no NVIDIA GPU; REX_EDEVICE if there is no such
+ * device (there is none before the first registration); REX_ENOMEM or REX_ECUDA. Any thread.
  */
-REX_API int rex_device_gpu(int device);
+REX_API int rex_device_gpu(int64_t device);
 
 /*
- * ---- Device memory ----------------------------------------------------------------------------------------------------
+ * ---- Device memory ----------------------------------------------------------------------------
  */
 
-/** rex_is_present(): 1 if @size bytes (0: one) at @address are mapped on @device, first and last byte in one mapping; else 0. Since 0.1. */
-REX_API int rex_is_present(const void *address, size_t size, int64_t device);
+/**
+ * rex_is_present(): whether @size bytes (0: one) at @address are mapped on @device, first and last
+ * byte in one mapping.
+ */
+REX_API bool rex_is_present(const void *address, size_t size, int64_t device);
 
-/** rex_device_address(): device address of the mapped host @address, NULL if it is not mapped. Valid until its mapping ends. Since 0.1. */
+/**
+ * rex_device_address(): device address of the mapped host @address, NULL if it is not mapped. Valid
+ * until its mapping ends.
+ */
 REX_API void *rex_device_address(const void *address, int64_t device);
 
 /**
- * rex_device_alloc(): @size bytes on @device, or NULL with an error: REX_EINVAL (no module is registered), REX_EDEVICE, REX_ENOMEM, or
- * REX_ECUDA (a queue has found the device lost). Free them with rex_device_free(). Since 0.1.
+ * rex_device_alloc(): @size bytes on @device, or NULL with an error: REX_EINVAL (no module is
+ * registered), REX_EDEVICE, REX_ENOMEM, or REX_ECUDA (a queue has found the device lost). Free them
+ * with rex_device_free().
  */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 
 /**
- * rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the queues of that device. NULL is left
- * alone. Where a queue has found the device lost nothing is freed, as libomptarget would abort, and rex_last_error() says so. Since 0.1.
+ * rex_device_free(): frees what rex_device_alloc() gave for the same @device, after waiting for the
+ * queues of that device. NULL is left alone. Where a queue has found the device lost nothing is
+ * freed, as libomptarget would abort, and rex_last_error() says so.
  */
 REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
- * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to (rex_device_alloc(), rex_device_address()). Returns
- * 0, REX_EINVAL, REX_EDEVICE, REX_ECUDA (a queue has found the device lost) or REX_ERUNTIME. Since 0.1.
+ * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to
+ * (rex_device_alloc(), rex_device_address()). Returns 0, REX_EINVAL, REX_EDEVICE, REX_ECUDA (a
+ * queue has found the device lost) or REX_ERUNTIME.
  */
 REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
 
-/** rex_device_copy_from(): copies @size bytes from device memory @from to the host's @to. Returns likewise. Since 0.1. */
+/**
+ * rex_device_copy_from(): copies @size bytes from device memory @from to the host's @to. Returns
+ * likewise.
+ */
 REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device);
 
 /*
- * ---- Pinned host memory ---------------------------------------------------------------------------------------------------
+ * ---- Pinned host memory -----------------------------------------------------------------------
  *
- * Memory that the operating system does not move, from which a GPU copies at about five times the speed. Where there is no GPU these
- * functions work on ordinary memory, so that a program need not ask. Pinning costs about 50 microseconds a megabyte, once.
+ * Memory that the operating system does not move, from which a GPU copies at about five times the
+ * speed. Where there is no GPU these functions work on ordinary memory, so that a program need not
+ * ask. Pinning costs about 50 microseconds a megabyte, once.
  */
 
 /**
- * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with rex_pinned_free(). NULL with REX_EINVAL (a
- * size of 0), REX_ENOMEM, REX_ECUDA or REX_EFORK in rex_last_error_code(). Since 0.1.
+ * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with
+ * rex_pinned_free(). NULL with REX_EINVAL (a size of 0), REX_ENOMEM, REX_ECUDA or REX_EFORK in
+ * rex_last_error_code().
  */
 REX_API void *rex_pinned_alloc(size_t size);
 
 /**
- * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL (it is no such memory) or REX_ECUDA
- * (it was not freed, and the call may be made again). Since 0.1.
+ * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL
+ * (it is no such memory) or REX_ECUDA (it was not freed, and the call may be made again).
  */
 REX_API int rex_pinned_free(void *memory);
 
 /**
- * rex_pin(): pins @size bytes at @address that the program has allocated. They must stay allocated until rex_unpin().
- * Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is pinned), REX_ENOMEM, REX_ECUDA or REX_EFORK. Since 0.1.
+ * rex_pin(): pins @size bytes at @address that the program has allocated. They must stay allocated
+ * until rex_unpin().
+ * Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is pinned), REX_ENOMEM,
+ * REX_ECUDA or REX_EFORK.
  */
 REX_API int rex_pin(void *address, size_t size);
 
 /**
- * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned there) or REX_ECUDA (it stays pinned, and
- * the call may be made again). Since 0.1.
+ * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned
+ * there) or REX_ECUDA (it stays pinned, and the call may be made again).
  */
 REX_API int rex_unpin(void *address);
 

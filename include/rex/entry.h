@@ -1,17 +1,20 @@
 /*
- * rex/entry.h - one kernel, one identity: the host key and the entry of a kernel or global, from one stem.
+ * rex/entry.h - one kernel, one identity: the host key and the entry of a kernel or global, from
+ * one stem.
  *
  *     #include <rex.h>
  *     REX_KERNEL(axpy);                          // once, at file scope, in one file
  *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);
  *
- * From the stem S = `axpy__` come the names `axpy__id__` (the key: its address names the kernel in a launch),
- * `axpy__omp_offload_entry__` (the row of the table) and "axpy__kernel__" (the kernel's symbol in the device image, which
- * REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines). In other files of the same binary, REX_KERNEL_DECLARE(axpy) makes
- * REX_KERNEL_ID(axpy) usable.
+ * From the stem S = `axpy__` come the names `axpy__id__` (the key: its address names the kernel in
+ * a launch), `axpy__omp_offload_entry__` (the row of the table) and "axpy__kernel__" (the kernel's
+ * symbol in the device image, which REX_DEVICE_KERNEL(axpy, ...) of rex/kernel.h defines). In other
+ * files of the same binary, REX_KERNEL_DECLARE(axpy) makes REX_KERNEL_ID(axpy) usable.
  *
- * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it): lld, and GNU ld where asked to collect garbage, drop sections that only the
- * linker's own symbols reach.
+ * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it): lld, and GNU ld where asked to collect
+ * garbage, drop sections that only the linker's own symbols reach.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,11 +29,14 @@
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
 /**
- * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that therefore keeps the entry. The entry
- * itself cannot say `retain`: gcc refuses to mix entries with and without it, within a file and, under -flto, within a program. Since 0.1.
+ * REX_KEEP(S): a pointer to the entry of stem S that no linker's garbage collection drops, and that
+ * therefore keeps the entry. The entry itself cannot say `retain`: gcc refuses to mix entries with
+ * and without it, within a file and, under -flto, within a program.
  */
-#define REX_KEEP(S)                                                                                                    \
-    static void *S##kept__ __attribute__((__section__("rex_kept_entries"), __used__, __retain__)) = &S##omp_offload_entry__;
+#define REX_KEEP(S)                                                              \
+    static void *S##kept__                                                       \
+        __attribute__((__section__("rex_kept_entries"), __used__, __retain__)) = \
+            &S##omp_offload_entry__;
 #endif
 #endif
 #ifndef REX_KEEP
@@ -38,82 +44,99 @@
 #endif
 
 #ifdef __cplusplus
-/** REX_LINKAGE(type): C linkage and hidden visibility for an object of the four names. Since 0.1. */
+/** REX_LINKAGE(type): C linkage and hidden visibility for an object of the four names. */
 #define REX_LINKAGE extern "C" __attribute__((__visibility__("hidden")))
 #else
 #define REX_LINKAGE extern __attribute__((__visibility__("hidden")))
 #endif
 
 /**
- * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): one row of the entry table. Not const: a const row beside a
- * writable one of generated code would be a section type conflict. Since 0.1.
+ * REX_ENTRY(S, key_address, device_name, bytes, flag_bits): one row of the entry table. Not const:
+ * a const row beside a writable one of generated code would be a section type conflict.
  */
-#define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                                                       \
-    REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                                                     \
-    REX_KEEP(S)                                                                                                        \
-    struct __tgt_offload_entry S##omp_offload_entry__                                                                  \
-        __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = {                                       \
+#define REX_ENTRY(S, key_address, device_name, bytes, flag_bits)                             \
+    REX_LINKAGE struct __tgt_offload_entry S##omp_offload_entry__;                           \
+    REX_KEEP(S)                                                                              \
+    struct __tgt_offload_entry S##omp_offload_entry__                                        \
+        __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
 
 /**
- * REX_KERNEL_STEM(S): defines key and entry of the kernel whose names begin with S, taken as it is: `S##id__`,
- * `S##omp_offload_entry__`, "S##kernel__". At file scope, once per kernel; a semicolon follows. Since 0.1.
+ * REX_KERNEL_STEM(S): defines key and entry of the kernel whose names begin with S, taken as it is:
+ * `S##id__`, `S##omp_offload_entry__`, "S##kernel__". At file scope, once per kernel; a semicolon
+ * follows.
  */
-#define REX_KERNEL_STEM(S)                                                                                             \
-    REX_LINKAGE char S##id__;                                                                                          \
-    char S##id__ __attribute__((__used__)) = 0;                                                                            \
+#define REX_KERNEL_STEM(S)                      \
+    REX_LINKAGE char S##id__;                   \
+    char S##id__ __attribute__((__used__)) = 0; \
     REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
 
-/** REX_KERNEL_STEM_DECLARE(S): declares the key that another file of this binary defines with REX_KERNEL_STEM(S). Since 0.1. */
+/**
+ * REX_KERNEL_STEM_DECLARE(S): declares the key that another file of this binary defines with
+ * REX_KERNEL_STEM(S).
+ */
 #define REX_KERNEL_STEM_DECLARE(S) REX_LINKAGE char S##id__
 
-/** REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch. Since 0.1. */
+/**
+ * REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch.
+ */
 #define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
 
-/** REX_KERNEL(name): REX_KERNEL_STEM(name__): kernel symbol "name__kernel__". Since 0.1. */
+/** REX_KERNEL(name): REX_KERNEL_STEM(name__): kernel symbol "name__kernel__". */
 #define REX_KERNEL(name) REX_KERNEL_STEM(name##__)
 
-/** REX_KERNEL_DECLARE(name): declares the key that another file defines with REX_KERNEL(name). Since 0.1. */
+/** REX_KERNEL_DECLARE(name): declares the key that another file defines with REX_KERNEL(name). */
 #define REX_KERNEL_DECLARE(name) REX_KERNEL_STEM_DECLARE(name##__)
 
-/** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`. Since 0.1. */
+/** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`. */
 #define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(name##__)
 
 /**
- * REX_GLOBAL(variable): makes a global @variable, defined in this file, the host side of the device global of the same name:
- * an entry of its address, name and size. Mapping it then copies to and from the device's one. Since 0.1.
+ * REX_GLOBAL(variable): makes a global @variable, defined in this file, the host side of the device
+ * global of the same name: an entry of its address, name and size. Mapping it then copies to and
+ * from the device's one.
  */
-#define REX_GLOBAL(variable) REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
+#define REX_GLOBAL(variable) \
+    REX_ENTRY(variable##__global__, &(variable), #variable, sizeof(variable), 0)
 
 /**
- * REX_GLOBAL_LINK(type, variable): declare target link: on the device there is only a pointer, which points to @variable's copy while that
- * is mapped: REX_LINK() of rex/map.h in a map. @variable has @type and is defined before, in this file. The device side is
- * REX_DEVICE_GLOBAL_LINK(). Since 0.1.
+ * REX_GLOBAL_LINK(type, variable): declare target link: on the device there is only a pointer,
+ * which points to @variable's copy while that is mapped: REX_LINK() of rex/map.h in a map.
+ * @variable has @type and is defined before, in this file. The device side is
+ * REX_DEVICE_GLOBAL_LINK().
  */
-#define REX_GLOBAL_LINK(type, variable)                                                                                \
-    REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                                         \
-    __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                                                       \
-    REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", sizeof(void *), 1)
+#define REX_GLOBAL_LINK(type, variable)                                                        \
+    REX_LINKAGE __typeof__(type) *variable##_decl_tgt_ref_ptr;                                 \
+    __typeof__(type) *variable##_decl_tgt_ref_ptr = &(variable);                               \
+    REX_ENTRY(variable##__link__, &variable##_decl_tgt_ref_ptr, #variable "_decl_tgt_ref_ptr", \
+              sizeof(void *), 1)
 
 /**
- * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and `symbol_end` in read-only data. Both are weak, as
- * rex_kmp.h declares them; `symbol_once` makes a second one an error. Since 0.1.
+ * REX_EMBED(symbol, file): the bytes of @file, a string, as hidden symbols `symbol` and
+ * `symbol_end` in read-only data. Both are weak, as rex_kmp.h declares them; `symbol_once` makes a
+ * second one an error.
  */
-#define REX_EMBED(symbol, file)                                                                                        \
-    __asm__(".pushsection .rodata.rex_images, \"a\"\n"                                                                  \
-            ".balign 16\n.weak " #symbol "\n.hidden " #symbol "\n" #symbol ":\n.incbin \"" file "\"\n"                   \
-            ".weak " #symbol "_end\n.hidden " #symbol "_end\n" #symbol "_end:\n"                                           \
-            ".globl " #symbol "_once\n.hidden " #symbol "_once\n" #symbol "_once:\n.byte 0\n.popsection")
+#define REX_EMBED(symbol, file)                                                                 \
+    __asm__(".pushsection .rodata.rex_images, \"a\"\n"                                          \
+            ".balign 16\n.weak " #symbol "\n.hidden " #symbol "\n" #symbol ":\n.incbin \"" file \
+            "\"\n"                                                                              \
+            ".weak " #symbol "_end\n.hidden " #symbol "_end\n" #symbol "_end:\n"                \
+            ".globl " #symbol "_once\n.hidden " #symbol "_once\n" #symbol                       \
+            "_once:\n.byte 0\n.popsection")
 
 /**
- * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which then needs no image file: once per program
- * or shared object, at file scope; a semicolon follows. The assembler looks for @file as it does for .incbin: in the directory it is run
- * in, and in those of -Wa,-I; with clang's LTO that is where the linker is run, or an absolute path. A second one in a binary is an error
- * of the linker. Since 0.1.
+ * REX_EMBED_IMAGE(file): puts the device image @file, a string literal, into this binary, which
+ * then needs no image file: once per program or shared object, at file scope; a semicolon follows.
+ * The assembler looks for @file as it does for .incbin: in the directory it is run in, and in those
+ * of -Wa,-I; with clang's LTO that is where the linker is run, or an absolute path. A second one in
+ * a binary is an error of the linker.
  */
 #define REX_EMBED_IMAGE(file) REX_EMBED(rex_embedded_image, file)
 
-/** REX_EMBED_HOST_IMAGE(file): the same for the host shared object that is used where there is no GPU. Since 0.1. */
+/**
+ * REX_EMBED_HOST_IMAGE(file): the same for the host shared object that is used where there is no
+ * GPU.
+ */
 #define REX_EMBED_HOST_IMAGE(file) REX_EMBED(rex_embedded_host_image, file)
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * rex/inspect.h - for tools and code generators: what a device image contains, what librex would do on this machine, facts of releases.
+ * rex/inspect.h - for tools and code generators: what a device image contains, what librex would do
+ * on this machine, facts of releases.
  *
- * A program that only runs kernels needs none of it, and rex.h does not include it. Images are read as bytes that may be hostile: nothing
- * is executed, nothing outside the buffer is read, and what is malformed is refused with the reason in rex_last_error().
+ * A program that only runs kernels needs none of it, and rex.h does not include it. Images are read
+ * as bytes that may be hostile: nothing is executed, nothing outside the buffer is read, and what
+ * is malformed is refused with the reason in rex_last_error().
  *
  *     struct rex_image_view *view;
  *     if (rex_image_view_open(&view, bytes, size, "axpy.cubin") == REX_OK) {
@@ -12,7 +14,10 @@
  *         rex_image_view_close(view);
  *     }
  *
- * A view is not changed after it was opened: any number of threads may read one. rex-info(1) and rex-check(1) are made of what is here.
+ * A view is not changed after it was opened: any number of threads may read one. rex-info(1) and
+ * rex-check(1) are made of what is here.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,100 +36,127 @@ extern "C" {
 #endif
 
 /*
- * ---- Device images ------------------------------------------------------------------------------------------------------
+ * ---- Device images ----------------------------------------------------------------------------
  */
 
-/** REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has; host images never do. Since 0.1. */
+/**
+ * REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has; host images
+ * never do.
+ */
 #define REX_PARAMETERS_UNKNOWN UINT16_MAX
 
 /**
- * enum rex_image_kind: REX_IMAGE_CUBIN is code for one NVIDIA architecture; REX_IMAGE_HOST is a shared object for libomptarget's host
- * device; REX_IMAGE_PTX is NVIDIA's portable assembly, which the driver compiles for its GPU; REX_IMAGE_OTHER is in a file with several
- * images and of no use to librex: code for another maker's GPU, or a compiler's intermediate code. Since 0.1.
+ * enum rex_image_kind: REX_IMAGE_CUBIN is code for one NVIDIA architecture; REX_IMAGE_HOST is a
+ * shared object for libomptarget's host device; REX_IMAGE_PTX is NVIDIA's portable assembly, which
+ * the driver compiles for its GPU; REX_IMAGE_OTHER is in a file with several images and of no use
+ * to librex: code for another maker's GPU, or a compiler's intermediate code.
  */
 enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
-/** struct rex_image_view: an opened image. Its content is librex's. Since 0.1. */
+/** struct rex_image_view: an opened image. Its content is librex's. */
 struct rex_image_view;
 
-/** struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, and its size in bytes. Since 0.1. */
+/**
+ * struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, and
+ * its size in bytes.
+ */
 struct rex_image_parameter {
     uint16_t offset; /**< bytes from the start of the parameters. */
     uint16_t size;   /**< bytes; 8 for what libomptarget can pass on every release. */
 };
 
 /**
- * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into the image's bytes, or into the view. Of
- * a kernel in PTX @size, @registers and @shared_memory are 0: only the compiled one has them. Since 0.1.
+ * struct rex_image_symbol: a kernel or a global. Everything belongs to the view; @name points into
+ * the image's bytes, or into the view. Of a kernel in PTX @size, @registers and @shared_memory are
+ * 0: only the compiled one has them.
  */
 struct rex_image_symbol {
-    const char *name;        /**< as an offload entry names it. */
-    uint64_t size;           /**< bytes of a global; of a kernel, of its code. */
-    uint32_t first;          /**< librex's: place of its parameters. */
-    uint16_t parameters;     /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
-    uint16_t odd_index;      /**< index of its first parameter that is not 8 bytes wide, where @odd_size is not 0. */
-    uint32_t odd_size;       /**< width of that parameter in bytes; 0: all are 8 bytes wide. */
-    uint32_t max_threads;    /**< most threads of a block, from __launch_bounds__; 0: the image sets no limit. */
-    uint32_t registers;      /**< registers a thread uses; 0: not said. */
-    uint32_t shared_memory;  /**< bytes of static shared memory of a block, with what the compiler reserves. */
-    int16_t exec_mode;       /**< value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: there is none. */
-    uint8_t environment_mode; /**< mode in the symbol NAME_kernel_environment, which LLVM 18 and later obey: 1 generic, 2 SPMD, 3 both. */
-    uint32_t environment_size; /**< bytes of that symbol; 0: there is none, and the kernel is launched as it is. */
-    bool kernel;             /**< a kernel, not a global. */
-    bool env;                /**< the image says that the first parameter is the runtime's, by a symbol rex_env_NAME. */
-    bool plain;              /**< the image says that no parameter is the runtime's, by a symbol rex_plain_NAME. */
+    const char *name;    /**< as an offload entry names it. */
+    uint64_t size;       /**< bytes of a global; of a kernel, of its code. */
+    uint32_t first;      /**< librex's: place of its parameters. */
+    uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
+    /** index of its first parameter that is not 8 bytes wide, where @odd_size is not 0. */
+    uint16_t odd_index;
+    uint32_t odd_size; /**< width of that parameter in bytes; 0: all are 8 bytes wide. */
+    /** most threads of a block, from __launch_bounds__; 0: the image sets no limit. */
+    uint32_t max_threads;
+    uint32_t registers; /**< registers a thread uses; 0: not said. */
+    /** bytes of static shared memory of a block, with what the compiler reserves. */
+    uint32_t shared_memory;
+    /** value of the symbol NAME_exec_mode, which LLVM 14 to 17 obey; -1: there is none. */
+    int16_t exec_mode;
+    /**
+     * mode in the symbol NAME_kernel_environment, which LLVM 18 and later obey: 1 generic, 2 SPMD,
+     * 3 both.
+     */
+    uint8_t environment_mode;
+    /** bytes of that symbol; 0: there is none, and the kernel is launched as it is. */
+    uint32_t environment_size;
+    bool kernel; /**< a kernel, not a global. */
+    /** the image says that the first parameter is the runtime's, by a symbol rex_env_NAME. */
+    bool env;
+    /** the image says that no parameter is the runtime's, by a symbol rex_plain_NAME. */
+    bool plain;
 };
 
 /**
- * rex_image_view_open(): looks into the image in @bytes: a CUBIN, a host shared object or PTX. A file with several images is for
- * rex_image_list_open().
+ * rex_image_view_open(): looks into the image in @bytes: a CUBIN, a host shared object or PTX. A
+ * file with several images is for rex_image_list_open().
  *
  * @view   where the new view is stored; close it with rex_image_view_close().
  * @bytes  the image, @size bytes; must outlive the view, which points into it.
  * @name   what messages call the image; copied nowhere, not NULL.
- * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE. Since 0.1.
+ * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE.
  */
-REX_API int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size, const char *name);
+REX_API int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size,
+                                const char *name);
 
-/** rex_image_view_close(): frees @view; NULL is left alone. Since 0.1. */
+/** rex_image_view_close(): frees @view; NULL is left alone. */
 REX_API void rex_image_view_close(struct rex_image_view *view);
 
-/** rex_image_view_kind(): what sort of image it is. Since 0.1. */
+/** rex_image_view_kind(): what sort of image it is. */
 REX_API enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view);
 
 /**
- * rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; of PTX, the least that it can be compiled for; 0
- * for a host image. Since 0.1.
+ * rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; of PTX,
+ * the least that it can be compiled for; 0 for a host image.
  */
 REX_API unsigned rex_image_view_architecture(const struct rex_image_view *view);
 
-/** rex_image_view_symbol(): kernel or global number @index, from 0 on in the image's order; NULL past the last. Since 0.1. */
-REX_API const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view, size_t index);
-
-/** rex_image_view_find(): the kernel or global called @name, NULL if there is none. Since 0.1. */
-REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view, const char *name);
-
 /**
- * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like @name, for a message; NULL if none is near,
- * as rex_nearest_name() sees it. Since 0.1.
+ * rex_image_view_symbol(): kernel or global number @index, from 0 on in the image's order; NULL
+ * past the last.
  */
-REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
+REX_API const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view,
+                                                             size_t index);
+
+/** rex_image_view_find(): the kernel or global called @name, NULL if there is none. */
+REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
+                                                           const char *name);
 
 /**
- * rex_image_view_parameter(): parameter @index of @kernel, a symbol of @view; NULL past the last, or where the image does not say.
- * Since 0.1.
+ * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like
+ * @name, for a message; NULL if none is near, as rex_nearest_name() sees it.
  */
-REX_API const struct rex_image_parameter *rex_image_view_parameter(const struct rex_image_view *view,
-                                                                   const struct rex_image_symbol *kernel, size_t index);
+REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name,
+                                           bool kernel);
 
 /**
- * rex_image_view_entry(): the name in row @index of the offload entry table that a host image carries, by which LLVM 14 and 15 match
- * entries; NULL past the last, and for a CUBIN. Since 0.1.
+ * rex_image_view_parameter(): parameter @index of @kernel, a symbol of @view; NULL past the last,
+ * or where the image does not say.
+ */
+REX_API const struct rex_image_parameter *
+rex_image_view_parameter(const struct rex_image_view *view, const struct rex_image_symbol *kernel,
+                         size_t index);
+
+/**
+ * rex_image_view_entry(): the name in row @index of the offload entry table that a host image
+ * carries, by which LLVM 14 and 15 match entries; NULL past the last, and for a CUBIN.
  */
 REX_API const char *rex_image_view_entry(const struct rex_image_view *view, size_t index);
 
 /*
- * ---- Files with several images -------------------------------------------------------------------------------------------------
+ * ---- Files with several images ----------------------------------------------------------------
  *
  *     struct rex_image_list *list;
  *     if (rex_image_list_open(&list, bytes, size, "axpy.fatbin") == REX_OK) {
@@ -136,92 +168,112 @@ REX_API const char *rex_image_view_entry(const struct rex_image_view *view, size
  *     }
  */
 
-/** struct rex_image_list: the images inside a file. Its content is librex's. Since 0.1. */
+/** struct rex_image_list: the images inside a file. Its content is librex's. */
 struct rex_image_list;
 
-/** struct rex_image_item: one image of a list. It belongs to the list. Since 0.1. */
+/** struct rex_image_item: one image of a list. It belongs to the list. */
 struct rex_image_item {
     enum rex_image_kind kind; /**< what sort of image it is. */
-    unsigned architecture; /**< 90 for sm_90; of PTX, for compute_90; 0 for a host image. */
-    char suffix;           /**< 'a': for that GPU and no other; 'f': for its family, those of one major number; else '\0'. What a fatbin or PTX says. */
-    bool compressed;       /**< its bytes have to be unpacked. */
-    size_t offset;         /**< of its bytes in the file. */
-    size_t stored;         /**< how many bytes lie there. */
-    size_t size;           /**< and how many they unpack to. */
+    unsigned architecture;    /**< 90 for sm_90; of PTX, for compute_90; 0 for a host image. */
+    /**
+     * 'a': for that GPU and no other; 'f': for its family, those of one major number; else '\0'.
+     * What a fatbin or PTX says.
+     */
+    char suffix;
+    bool compressed; /**< its bytes have to be unpacked. */
+    size_t offset;   /**< of its bytes in the file. */
+    size_t stored;   /**< how many bytes lie there. */
+    size_t size;     /**< and how many they unpack to. */
 };
 
 /**
- * rex_image_list_open(): lists the images in @bytes: nvcc's fatbin and LLVM's OffloadBinary hold any number, every other file is one.
- * Nothing is unpacked yet.
+ * rex_image_list_open(): lists the images in @bytes: nvcc's fatbin and LLVM's OffloadBinary hold
+ * any number, every other file is one. Nothing is unpacked yet.
  *
  * @list   where the new list is stored; close it with rex_image_list_close().
  * @bytes  the file, @size bytes; must outlive the list.
  * @name   what messages call the file; copied nowhere, not NULL.
- * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE (empty, or a fatbin or an OffloadBinary that is damaged). Since 0.1.
+ * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE (empty, or a fatbin or an OffloadBinary that is
+ * damaged).
  */
-REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size, const char *name);
+REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
+                                const char *name);
 
-/** rex_image_list_close(): frees @list; NULL is left alone. Views that were opened from it stay. Since 0.1. */
+/** rex_image_list_close(): frees @list; NULL is left alone. Views that were opened from it stay. */
 REX_API void rex_image_list_close(struct rex_image_list *list);
 
-/** rex_image_list_item(): image number @index, from 0 on in the file's order; NULL past the last. Since 0.1. */
-REX_API const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list, size_t index);
+/**
+ * rex_image_list_item(): image number @index, from 0 on in the file's order; NULL past the last.
+ */
+REX_API const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list,
+                                                         size_t index);
 
 /**
- * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed: with libzstd or liblz4, which are opened
- * then. The file's bytes must outlive the view. @name is what messages call the image. Close the view with rex_image_view_close(). Returns
- * 0, REX_EINVAL, REX_ENOMEM, REX_EIMAGE, or REX_EUNSUPPORTED: that library is missing. Since 0.1.
+ * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed:
+ * with libzstd or liblz4, which are opened then. The file's bytes must outlive the view. @name is
+ * what messages call the image. Close the view with rex_image_view_close(). Returns 0, REX_EINVAL,
+ * REX_ENOMEM, REX_EIMAGE, or REX_EUNSUPPORTED: that library is missing.
  */
-REX_API int rex_image_list_view(const struct rex_image_list *list, size_t index, const char *name, struct rex_image_view **view);
+REX_API int rex_image_list_view(struct rex_image_view **view, const struct rex_image_list *list,
+                                size_t index, const char *name);
 
 /*
- * ---- This machine, and LLVM's releases ----------------------------------------------------------------------------------
+ * ---- This machine, and LLVM's releases --------------------------------------------------------
  *
- * Nothing here registers anything: it works before any registration, without a GPU, a driver or a libomptarget.
+ * Nothing here registers anything: it works before any registration, without a GPU, a driver or a
+ * libomptarget.
  */
 
 /**
- * rex_info_row: receives one fact from rex_info(). @group, @name and @value are strings that last until it returns, never NULL; @context
- * is the caller's. It may call any librex function but rex_info(). Since 0.1.
+ * rex_info_row: receives one fact from rex_info(). @group, @name and @value are strings that last
+ * until it returns, never NULL; @context is the caller's. It may call any librex function but
+ * rex_info().
  */
 typedef void rex_info_row(const char *group, const char *name, const char *value, void *context);
 
 /**
- * rex_info(): calls @row with what librex does on this machine, one fact at a time, groups together. Later versions may have more groups
- * and names; those of a group come in the order in which librex looks at them.
+ * rex_info(): calls @row with what librex does on this machine, one fact at a time, groups
+ * together. Later versions may have more groups and names; those of a group come in the order in
+ * which librex looks at them.
  *
  *   librex        version, file, compiler, architecture
  *   libomptarget  path, release, chosen by, told by; or error: why there is none
  *   adapted       what librex does for that release: the subject, and what is done and why
  *   searched      each place where a libomptarget is looked for: a pattern of folders
  *   found         each libomptarget there, and its release or why it is none, the best first
- *   plugin        the plugins of the bound libomptarget: their files; `all`, in one row, for releases that have them inside
- *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be used, and what helps; or trouble: why
- *                 libomptarget might not use the GPUs
- *   setting       each option of rex_configure() under its environment variable's name: the value, and where it is from
+ *   plugin        the plugins of the bound libomptarget: their files; `all`, in one row, for
+ *                 releases that have them inside
+ *   driver        kernel module, file (libcuda.so.1), CUDA version; or error: why no GPU can be
+ *                 used, and what helps; or trouble: why libomptarget might not use the GPUs
+ *   setting       each option of rex_configure() under its environment variable's name: the value,
+ *                 and where it is from
  *
  * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind().
- * Returns 0, also where there is no libomptarget; REX_EINVAL if @row is NULL. From one thread at a time. Since 0.1.
+ * Returns 0, also where there is no libomptarget; REX_EINVAL if @row is NULL. From one thread at a
+ * time.
  */
 REX_API int rex_info(rex_info_row *row, void *context);
 
 /**
- * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it exports; nothing is loaded or run.
- * REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no libomptarget for this machine. Any thread. Since 0.1.
+ * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it
+ * exports; nothing is loaded or run. REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no
+ * libomptarget for this machine. Any thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 
 /**
- * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that clang of release COMPILER built the
- * parameters that they have: 1 or 0; REX_EINVAL if one of the two is not 14 to 23. For programs that call libomptarget directly; what
- * librex launches is adapted. Any thread. Since 0.1.
+ * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that
+ * clang of release COMPILER built the parameters that they have: 1 or 0; REX_EINVAL if one of the
+ * two is not 14 to 23. For programs that call libomptarget directly; what librex launches is
+ * adapted. Any thread.
  */
 REX_API int rex_runtime_takes(int release, int compiler);
 
 /**
- * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL if none is near: more than a third of its
- * letters differ. The ending that two names have in common does not count, since names of kernels all end alike. Of many names those
- * are compared that two million steps suffice for, a few thousand. The result is one of @names. Any thread. Since 0.1.
+ * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
+ * if none is near: more than a third of its letters differ. The ending that two names have in
+ * common does not count, since names of kernels all end alike. Of many names those are compared
+ * that two million steps suffice for, a few thousand. The result is one of @names. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -15,8 +15,11 @@
  *             rex_launch(&launch, &args);
  *     }
  *
- * These functions check what libomptarget aborts on or passes over in silence, and return. All may be called from any thread; a map
- * must not be changed while a call uses it. Device numbers run from 0; -1 is the default device.
+ * These functions check what libomptarget aborts on or passes over in silence, and return. All may
+ * be called from any thread; a map must not be changed while a call uses it. Device numbers run
+ * from 0; -1 is the default device.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -33,27 +36,38 @@ extern "C" {
 #endif
 
 /*
- * ---- Launches ---------------------------------------------------------------------------------------------------------
+ * ---- Launches ---------------------------------------------------------------------------------
  */
 
-/** REX_LAUNCH_NOWAIT: inside a task of a libomp team, return before the kernel ends (LLVM 16 on; blocking elsewhere). Since 0.1. */
+/**
+ * REX_LAUNCH_NOWAIT: inside a task of a libomp team, return before the kernel ends (LLVM 16 on;
+ * blocking elsewhere).
+ */
 #define REX_LAUNCH_NOWAIT 0x1u
-/** REX_LAUNCH_STRICT: the grid must be given whole: REX_EINVAL where teams or threads are 0; LLVM 23 is told not to change it. Since 0.1. */
+/**
+ * REX_LAUNCH_STRICT: the grid must be given whole: REX_EINVAL where teams or threads are 0; LLVM 23
+ * is told not to change it.
+ */
 #define REX_LAUNCH_STRICT 0x2u
 
-/** struct rex_kernel_launch: which kernel, where, on which grid. Since 0.1. */
+/** struct rex_kernel_launch: which kernel, where, on which grid. */
 struct rex_kernel_launch {
-    const void *key;         /**< host key: REX_KERNEL_ID(name). */
-    int64_t device;          /**< device number, -1 for the default device. */
-    uint32_t teams[3];       /**< blocks in x, y, z; 0 in x: enough for @trip_count, 0 in y and z: 1. */
+    const void *key; /**< host key: REX_KERNEL_ID(name). */
+    int64_t device;  /**< device number, -1 for the default device. */
+    /** blocks in x, y, z; 0 in x: enough for @trip_count, 0 in y and z: 1. */
+    uint32_t teams[3];
     uint32_t threads[3];     /**< threads of a block in x, y, z; 0 in x: 128, 0 in y and z: 1. */
     uint64_t trip_count;     /**< iterations of the loop, 0 if unknown. */
     uint32_t dynamic_memory; /**< dynamic shared memory in bytes. */
     uint32_t flags;          /**< REX_LAUNCH_ bits. */
 };
 
-/** rex_kernel_launch_of(): a launch of @key on the default device, @teams blocks of @threads threads. Since 0.1. */
-static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uint32_t teams, uint32_t threads)
+/**
+ * rex_kernel_launch_of(): a launch of @key on the default device, @teams blocks of @threads
+ * threads.
+ */
+static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uint32_t teams,
+                                                            uint32_t threads)
 {
     struct rex_kernel_launch launch = {key, -1, {teams, 1, 1}, {threads, 1, 1}, 0, 0, 0};
     return launch;
@@ -62,13 +76,15 @@ static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uin
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_launch(): launches a kernel of this binary, registering its module first where needed, and waits for it.
+ * rex_launch(): launches a kernel of this binary, registering its module first where needed, and
+ * waits for it.
  * @launch   what and where; @map: its arguments, NULL for none.
- * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is the host: run the host version;
- * REX_EINVAL (a row that no release accepts, a strict grid with a 0, a block larger than the GPU or the kernel allows), REX_EKEY,
- * REX_EPARAMS, REX_EDEVICE, REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP (a row is mapped
- * in part, or overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has found the
- * device lost), or an error of rex_module_register(). Since 0.1.
+ * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is
+ * the host: run the host version; REX_EINVAL (a row that no release accepts, a strict grid with a
+ * 0, a block larger than the GPU or the kernel allows), REX_EKEY, REX_EPARAMS, REX_EDEVICE,
+ * REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP (a row is mapped in
+ * part, or overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has
+ * found the device lost), or an error of rex_module_register().
  */
 static inline int rex_launch(const struct rex_kernel_launch *launch, const struct rex_map *map)
 {
@@ -76,14 +92,16 @@ static inline int rex_launch(const struct rex_kernel_launch *launch, const struc
 }
 
 /*
- * ---- Data -------------------------------------------------------------------------------------------------------------
+ * ---- Data -------------------------------------------------------------------------------------
  */
 
 /**
- * rex_data_begin(): target data, or enter data: maps the rows of @map. Registers this binary's module first where needed.
- * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or overlaps an earlier one and does not lie in
- * it), REX_ENOMEM, REX_ECUDA (a queue has found the device lost), or an error of
- * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say REX_EHOST. Since 0.1.
+ * rex_data_begin(): target data, or enter data: maps the rows of @map. Registers this binary's
+ * module first where needed.
+ * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or
+ * overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has found the
+ * device lost), or an error of rex_module_register(). Where offloading is disabled, 0: nothing is
+ * mapped and launches say REX_EHOST.
  */
 static inline int rex_data_begin(int64_t device, const struct rex_map *map)
 {
@@ -91,24 +109,24 @@ static inline int rex_data_begin(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_end(): ends what rex_data_begin() began with an equal map. REX_PRESENT() asks at the beginning alone. Returns
- * likewise, or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA: it has found
- * the device lost. Since 0.1.
+ * rex_data_end(): ends what rex_data_begin() began with an equal map. REX_PRESENT() asks at the
+ * beginning alone. Returns likewise, or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue
+ * (rex/queue.h) still works with the memory, or REX_ECUDA: it has found the device lost.
  */
 static inline int rex_data_end(int64_t device, const struct rex_map *map)
 {
     return rex_module_data_end(&rex_this_module, device, map);
 }
 
-/** rex_data_enter(): enter data: the same as rex_data_begin(). Since 0.1. */
+/** rex_data_enter(): enter data: the same as rex_data_begin(). */
 static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 {
     return rex_data_begin(device, map);
 }
 
 /**
- * rex_data_exit(): exit data, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(): as rex_data_end(), but REX_PRESENT() asks here,
- * too. Returns likewise. Since 0.1.
+ * rex_data_exit(): exit data, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(): as
+ * rex_data_end(), but REX_PRESENT() asks here, too. Returns likewise.
  */
 static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 {
@@ -116,9 +134,10 @@ static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 }
 
 /**
- * rex_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory that is not mapped whole is an
- * error, and then no row is copied; libomptarget would pass it over in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT,
- * REX_ECUDA (a queue has found the device lost), or an error of rex_module_register(). Since 0.1.
+ * rex_data_update(): copies each row, to the device for REX_TO() and from it for REX_FROM(). Memory
+ * that is not mapped whole is an error, and then no row is copied; libomptarget would pass it over
+ * in silence. Returns 0, REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_ECUDA (a queue has found the
+ * device lost), or an error of rex_module_register().
  */
 static inline int rex_data_update(int64_t device, const struct rex_map *map)
 {
@@ -126,17 +145,23 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 }
 
 /**
- * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the block is left by break, return or goto.
- * Where the beginning fails the block does not run; rex_last_error() says why. Since 0.1.
+ * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the
+ * block is left by break, return or goto. Where the beginning fails the block does not run;
+ * rex_last_error() says why.
  */
-#define REX_DATA_REGION(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, false)
+#define REX_DATA_REGION(device, map) \
+    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, false)
 
-/** REX_DATA_REGION_OWNING(device, map) { ... }: the same, and frees a map of rex_map_build() after the end. Since 0.1. */
-#define REX_DATA_REGION_OWNING(device, map) REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, true)
+/**
+ * REX_DATA_REGION_OWNING(device, map) { ... }: the same, and frees a map of rex_map_build() after
+ * the end.
+ */
+#define REX_DATA_REGION_OWNING(device, map) \
+    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, true)
 
 #endif /* REX_BUILDING_LIBRARY */
 
-/** struct rex_dimension: one dimension of a rectangular part of an array, in elements. Since 0.1. */
+/** struct rex_dimension: one dimension of a rectangular part of an array, in elements. */
 struct rex_dimension {
     int64_t extent; /**< elements that the array has in this dimension. */
     int64_t lower;  /**< first of the part. */
@@ -145,12 +170,13 @@ struct rex_dimension {
 };
 
 /**
- * rex_push_rectangle(): pushes the rows of a rectangular part of an array, for an update: one for each run of neighbouring elements.
- * Releases differ, and copy too little, where they are given the rectangle as such.
+ * rex_push_rectangle(): pushes the rows of a rectangular part of an array, for an update: one for
+ * each run of neighbouring elements. Releases differ, and copy too little, where they are given the
+ * rectangle as such.
  * @base        first element of the whole array; @element_size: bytes of one.
  * @dimensions  outermost first; @count: how many, 1 to 8.
  * @type        REX_TYPE_TO or REX_TYPE_FROM.
- * Returns 0, or REX_EINVAL: the part leaves the array, or a size is not representable. Since 0.1.
+ * Returns 0, or REX_EINVAL: the part leaves the array, or a size is not representable.
  */
 REX_API int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_size,
                                const struct rex_dimension *dimensions, int count, int64_t type);

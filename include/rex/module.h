@@ -1,11 +1,16 @@
 /*
  * rex/module.h - this binary's module, its start and its end.
  *
- * A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them) and a device image beside the executable
- * or embedded in it. Together they are a *module*, a `struct rex_module` (rex/offload.h). This header defines one, `rex_this_module`, for
- * each linked binary that includes it, so most programs never name it: rex_offload_init() at the start, or the first launch, registers it.
+ * A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them)
+ * and a device image beside the executable or embedded in it. Together they are a *module*, a
+ * `struct rex_module` (rex/offload.h). This header defines one, `rex_this_module`, for each linked
+ * binary that includes it, so most programs never name it: rex_offload_init() at the start, or the
+ * first launch, registers it.
  *
- * Weak and hidden: one of each object per program or shared object, however many of its files include this header.
+ * Weak and hidden: one of each object per program or shared object, however many of its files
+ * include this header.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,43 +31,55 @@ extern "C" {
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
 #ifndef REX_CUBIN_NAME
-/** REX_CUBIN_NAME: file name of the device image; define it before the include to change it. Since 0.1. */
+/** REX_CUBIN_NAME: file name of the device image; define it before the include to change it. */
 #define REX_CUBIN_NAME "rex_lib_nvidia.cubin"
 #endif
 #ifndef REX_HOST_IMAGE_NAME
-/** REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; may be defined before the include. Since 0.1. */
+/**
+ * REX_HOST_IMAGE_NAME: file name of the host image for machines without a GPU; may be defined
+ * before the include.
+ */
 #define REX_HOST_IMAGE_NAME "rex_lib_host.so"
 #endif
 
-/** REX_PER_BINARY marks the objects of which each linked binary has exactly one. Since 0.1. */
+/** REX_PER_BINARY marks the objects of which each linked binary has exactly one. */
 #define REX_PER_BINARY __attribute__((__weak__, __visibility__("hidden")))
 
-/** rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL where there is no entry. Since 0.1. */
-extern struct __tgt_offload_entry rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
-/** rex_entries_end: one past the last entry. Since 0.1. */
-extern struct __tgt_offload_entry rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
+/**
+ * rex_entries_begin: first entry of this binary's table; the linker's own symbol. NULL where there
+ * is no entry.
+ */
+extern struct __tgt_offload_entry
+    rex_entries_begin[] __asm__("__start_omp_offloading_entries") REX_PER_BINARY;
+/** rex_entries_end: one past the last entry. */
+extern struct __tgt_offload_entry
+    rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
 
 /*
- * Images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() of rex/entry.h put into this binary; NULL where there is none.
+ * Images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() of rex/entry.h put into this binary;
+ * NULL where there is none.
  */
-/** rex_embedded_image: first byte of the embedded image. Since 0.1. */
+/** rex_embedded_image: first byte of the embedded image. */
 extern const char rex_embedded_image[] REX_PER_BINARY;
-/** rex_embedded_image_end: one past its last byte. Since 0.1. */
+/** rex_embedded_image_end: one past its last byte. */
 extern const char rex_embedded_image_end[] REX_PER_BINARY;
-/** rex_embedded_host_image: first byte of the embedded host image. Since 0.1. */
+/** rex_embedded_host_image: first byte of the embedded host image. */
 extern const char rex_embedded_host_image[] REX_PER_BINARY;
-/** rex_embedded_host_image_end: one past its last byte. Since 0.1. */
+/** rex_embedded_host_image_end: one past its last byte. */
 extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
 
-/** __cubin_desc: the descriptor of this binary's registered image, NULL before registration and after rex_offload_fini(). Since 0.1. */
+/**
+ * __cubin_desc: the descriptor of this binary's registered image, NULL before registration and
+ * after rex_offload_fini().
+ */
 extern struct __tgt_bin_desc *__cubin_desc;
 REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL;
 
-/** rex_target_kernel_ident: the source location that launches pass: unknown. Since 0.1. */
+/** rex_target_kernel_ident: the source location that launches pass: unknown. */
 extern ident_t rex_target_kernel_ident;
 REX_PER_BINARY ident_t rex_target_kernel_ident = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
-/** rex_this_module: this binary's module. Since 0.1. */
+/** rex_this_module: this binary's module. */
 extern struct rex_module rex_this_module;
 REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_module),
                                                     0,
@@ -83,15 +100,18 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_embedded_host_image_end};
 
 /**
- * rex_offload_init(): registers this binary's image and loads it on the default device. For the start of main, before
- * anything is timed. Returns 0 or an error of rex_module_init(). Since 0.1.
+ * rex_offload_init(): registers this binary's image and loads it on the default device. For the
+ * start of main, before anything is timed. Returns 0 or an error of rex_module_init().
  */
 static inline int rex_offload_init(void)
 {
     return rex_module_init(&rex_this_module);
 }
 
-/** rex_offload_fini(): unregisters this binary's image; registering again works. See rex_module_fini(). Since 0.1. */
+/**
+ * rex_offload_fini(): unregisters this binary's image; registering again works. See
+ * rex_module_fini().
+ */
 static inline int rex_offload_fini(void)
 {
     return rex_module_fini(&rex_this_module);

@@ -1,23 +1,29 @@
 /*
- * rex/offload.h - modules, start and end of offloading, devices, configuration, errors.
+ * rex/offload.h - errors, configuration, modules, and the libomptarget that is bound.
  *
  * A tour, in the order in which a program needs it:
  *
- *   1. A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes them) and a device image
- *      beside the executable. Together they are a *module*, `struct rex_module`. `rex_kmp.h` defines one for each linked
- *      binary, so most programs never name it.
- *   2. `rex_offload_init()` (rex_kmp.h) or `rex_module_init()` finds LLVM's libomptarget, reads the image and registers it.
- *   3. Launches and data calls go through the wrappers of `rex_kmp.h`.
- *   4. What fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence that names the object and the cause.
+ *   1. A program has kernels: entries in its section `omp_offloading_entries` (rex/entry.h writes
+ *      them) and a device image beside the executable. Together they are a *module*, `struct
+ *      rex_module`. rex/module.h defines one for each linked binary: most programs never name it.
+ *   2. The first launch finds LLVM's libomptarget, reads the image and registers it. So do
+ *      rex_offload_init() (rex/module.h) and rex_module_init(), before anything is timed.
+ *   3. Launches and data calls are in rex/launch.h and rex/queue.h, the raw ones in rex_kmp.h.
+ *   4. What fails returns a negative `enum rex_error`; `rex_last_error()` is one sentence that
+ *      names the object and the cause.
  *
- * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard output; on failure no
- * output parameter is changed. Unless REX_LOG=off, each error is also written to standard error; one that repeats the one before it is not.
+ * All functions may be called from any thread. Nothing here exits, aborts, or writes to standard
+ * output; on failure no output parameter is changed. Unless REX_LOG=off, each error is also written
+ * to standard error; one that repeats the one before it is not.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_OFFLOAD_H
 #define REX_OFFLOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,12 +33,14 @@
 extern "C" {
 #endif
 
-/** REX_API marks a function that librex exports. Since 0.1. */
+/** REX_API marks a function that librex exports. */
 #define REX_API __attribute__((__visibility__("default")))
 
-/** REX_VERSION_MAJOR: the major version of the header, to compare with rex_version() of the library. Since 0.1. */
+/**
+ * REX_VERSION_MAJOR: the major version of the header, to compare with rex_version() of the library.
+ */
 #define REX_VERSION_MAJOR 0
-/** REX_VERSION_MINOR: the minor version of the header. Since 0.1. */
+/** REX_VERSION_MINOR: the minor version of the header. */
 #define REX_VERSION_MINOR 1
 
 struct __tgt_offload_entry;
@@ -40,65 +48,74 @@ struct __tgt_bin_desc;
 struct ident;
 
 /*
- * ---- Errors -----------------------------------------------------------------------------------------------------------
+ * ---- Errors -----------------------------------------------------------------------------------
  */
 
 /**
- * REX_ERRORS(X): the list of results, once. X(name, value, text) is expanded for each; `enum rex_error`, rex_error_name() and
- * rex_error_text() are made from it. Since 0.1.
+ * REX_ERRORS(X): the list of results, once. X(name, value, text) is expanded for each; `enum
+ * rex_error`, rex_error_name() and rex_error_text() are made from it.
  */
-#define REX_ERRORS(X)                                                                                                  \
-    X(REX_OK, 0, "success")                                                                                            \
-    X(REX_EHOST, -1, "nothing was launched: run the host version")                                                     \
-    X(REX_EINVAL, -2, "invalid argument")                                                                              \
-    X(REX_ENOMEM, -3, "out of memory")                                                                                 \
-    X(REX_ENORUNTIME, -4, "no usable libomptarget was found")                                                          \
-    X(REX_ERUNTIME, -5, "libomptarget refused the image")                                                              \
-    X(REX_EUNSUPPORTED, -6, "the bound LLVM release cannot do this")                                                   \
-    X(REX_ENOIMAGE, -7, "the device image was not found")                                                              \
-    X(REX_EREAD, -8, "the device image cannot be read")                                                                \
-    X(REX_EIMAGE, -9, "not a usable device image")                                                                     \
-    X(REX_EUNSAFE, -10, "the device image could have been replaced by another user")                                   \
-    X(REX_ENODEVICE, -11, "no device can run the image")                                                               \
-    X(REX_EENTRIES, -12, "the table of offload entries is unusable")                                                   \
-    X(REX_ENOKERNEL, -13, "an entry has no counterpart in the device image")                                           \
-    X(REX_EPARAMS, -14, "the arguments do not fit the kernel's parameters")                                            \
-    X(REX_EKEY, -15, "the host key belongs to no entry, or to two")                                                    \
-    X(REX_EDEVICE, -16, "device number out of range")                                                                 \
-    X(REX_EABSENT, -17, "memory is not mapped")                                                                        \
-    X(REX_EOVERLAP, -18, "memory is mapped in part")                                                                   \
-    X(REX_ECUDA, -19, "a call of the CUDA driver failed")                                                              \
-    X(REX_EFORK, -20, "a GPU cannot be used in a child after fork")                                                    \
+#define REX_ERRORS(X)                                                                \
+    X(REX_OK, 0, "success")                                                          \
+    X(REX_EHOST, -1, "nothing was launched: run the host version")                   \
+    X(REX_EINVAL, -2, "invalid argument")                                            \
+    X(REX_ENOMEM, -3, "out of memory")                                               \
+    X(REX_ENORUNTIME, -4, "no usable libomptarget was found")                        \
+    X(REX_ERUNTIME, -5, "libomptarget refused the image")                            \
+    X(REX_EUNSUPPORTED, -6, "the bound LLVM release cannot do this")                 \
+    X(REX_ENOIMAGE, -7, "the device image was not found")                            \
+    X(REX_EREAD, -8, "the device image cannot be read")                              \
+    X(REX_EIMAGE, -9, "not a usable device image")                                   \
+    X(REX_EUNSAFE, -10, "the device image could have been replaced by another user") \
+    X(REX_ENODEVICE, -11, "no device can run the image")                             \
+    X(REX_EENTRIES, -12, "the table of offload entries is unusable")                 \
+    X(REX_ENOKERNEL, -13, "an entry has no counterpart in the device image")         \
+    X(REX_EPARAMS, -14, "the arguments do not fit the kernel's parameters")          \
+    X(REX_EKEY, -15, "the host key belongs to no entry, or to two")                  \
+    X(REX_EDEVICE, -16, "device number out of range")                                \
+    X(REX_EABSENT, -17, "memory is not mapped")                                      \
+    X(REX_EOVERLAP, -18, "memory is mapped in part")                                 \
+    X(REX_ECUDA, -19, "a call of the CUDA driver failed")                            \
+    X(REX_EFORK, -20, "a GPU cannot be used in a child after fork")                  \
     X(REX_EBUSY, -21, "a queue has unfinished work")
 
 /**
- * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others are negative.
+ * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others
+ * are negative.
  *
  * REX_OK            success.
- * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is the host: the caller runs its
- *                   host version. The wrappers `rex___tgt_*` return this value, -1, for every failure, as libomptarget does.
+ * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
+ *                   the host: the caller runs its host version. The wrappers `rex___tgt_*` return
+ *                   this value, -1, for every failure, as libomptarget does.
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, a misaligned table.
  * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
- * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each was rejected.
+ * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each
+ *                   was rejected.
  * REX_ERUNTIME      libomptarget was given the image and reported no device for it.
  * REX_EUNSUPPORTED  the bound release has no way to do what was asked.
  * REX_ENOIMAGE      no file of the image's name exists in the places searched.
  * REX_EREAD         a file exists and cannot be read: permissions, a directory, an input error.
- * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses the PTX.
- * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every user, or belongs to somebody who is neither
- *                   root, nor the user, nor the owner of the executable.
- * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the message lists them.
+ * REX_EIMAGE        the bytes are empty, truncated, or no device image; or the CUDA driver refuses
+ *                   the PTX.
+ * REX_EUNSAFE       a host image found by its bare name, or its folder, can be written by every
+ *                   user, or belongs to somebody who is neither root, nor the user, nor the owner
+ *                   of the executable.
+ * REX_ENODEVICE     no image is for a GPU of this process, or each needs one and there is none; the
+ *                   message lists them.
  * REX_EENTRIES      the entry table is empty or malformed.
  * REX_ENOKERNEL     an entry's name is not in the image, or its global has another size there.
- * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound release misplaces.
+ * REX_EPARAMS       the kernel's parameters are not the packet's rows, or are of a width the bound
+ *                   release misplaces.
  * REX_EKEY          a host key is in no registered table, twice in one, or in two modules.
  * REX_EDEVICE       a device number below -1 or above the number of devices.
  * REX_EABSENT       memory that has to be mapped on the device is not.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
- * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to count them or to pin memory.
- * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the message names the queue.
- * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row; libomptarget aborts on that.
- * Since 0.1.
+ * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
+ *                   count them or to pin memory.
+ * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the
+ *                   message names the queue.
+ * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
+ *                   libomptarget aborts on that.
  */
 enum rex_error {
 #define REX_ERROR_ENUMERATOR(name, value, text) name = (value),
@@ -107,58 +124,83 @@ enum rex_error {
 };
 
 /**
- * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence that names the object (file,
- * kernel, argument index, library) and the cause. Never NULL; "" while no call has failed. The string belongs to librex and
- * to the calling thread and is valid until that thread's next failing call. Since 0.1.
+ * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence
+ * that names the object (file, kernel, argument index, library) and the cause. Never NULL; "" while
+ * no call has failed. The string belongs to librex and to the calling thread and is valid until
+ * that thread's next failing call.
  */
 REX_API const char *rex_last_error(void);
 
-/** rex_last_error_code(): the `enum rex_error` that rex_last_error() describes; 0 while no call has failed. Since 0.1. */
+/**
+ * rex_last_error_code(): the `enum rex_error` that rex_last_error() describes; 0 while no call has
+ * failed.
+ */
 REX_API int rex_last_error_code(void);
 
-/** rex_error_name(): the enumerator of @error as a string ("REX_EKEY"), or "unknown error". Static storage. Since 0.1. */
+/**
+ * rex_error_name(): the enumerator of @error as a string ("REX_EKEY"), or "unknown error". Static
+ * storage.
+ */
 REX_API const char *rex_error_name(int error);
 
-/** rex_error_text(): a short text for @error ("device number out of range"), or "unknown error". Static storage. Since 0.1. */
+/**
+ * rex_error_text(): a short text for @error ("device number out of range"), or "unknown error".
+ * Static storage.
+ */
 REX_API const char *rex_error_text(int error);
 
-/** rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. Since 0.1. */
+/** rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. */
 REX_API const char *rex_version(void);
 
 /*
- * ---- Configuration ----------------------------------------------------------------------------------------------------
+ * ---- Configuration ----------------------------------------------------------------------------
  */
 
 /**
- * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it overrides.
- * Words are known in either case; `yes`, `true` and `1` are `on`, and `no`, `false` and `0` are `off`.
+ * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it
+ * overrides.
+ * Words are known in either case; `yes`, `true` and `1` are `on`, and `no`, `false` and `0` are
+ * `off`.
  *
- * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is bound yet.
- * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':' between, instead of its own name.
- * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is looked for first.
- * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or `debug`; or `LEVEL:FILE` or
- *                        `:FILE`: lines go to the end of FILE instead of standard error, %p in its name being the number of the process. At
- *                        `debug` every launch and data call is written down with its rows, and launches are slower.
- * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default), `spin`, `yield`, `block`, or `runtime`.
- *                        Takes effect at the first registration of an image for the GPU. libomptarget itself blocks, which costs 10 to 25
- *                        microseconds a launch; `auto` lets the driver choose between spin and yield, `runtime` leaves the choice to
- *                        libomptarget.
- * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another compiler built, and registers through
- *                        librex's __tgt_register_lib, is registered as a copy that is adapted to the bound libomptarget, with the wait
- *                        policy.
- * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and its like and rex_offload_fini() do where
- *                        a queue (rex/queue.h) still works with what they end: return REX_EBUSY, or wait for it.
- * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in Chrome's trace-event JSON, which
- *                        ui.perfetto.dev opens; %p in its name is the number of the process, %% a percent sign. `-`: a summary on standard
- *                        error at the end of the process instead. `off` (the default): no trace. Takes effect if no libomptarget is
- *                        bound yet and no module was registered. A file that cannot be written is a warning, and nothing else.
- * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with the image when a module is registered,
- *                        but each kernel at its first launch; an entry without a kernel is then found there, and a global that is missing
- *                        or has another size is not found by librex at all. Takes effect at the next registration.
- * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is compiled once; `off`: none. `on`, the default:
- *                        $XDG_CACHE_HOME/librex, else ~/.cache/librex. A folder that is not the user's own, or that others can write, is
- *                        not used.
- * Since 0.1.
+ * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is
+ *                        bound yet.
+ * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':'
+ *                        between, instead of its own name.
+ * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is
+ *                        looked for first.
+ * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
+ *                        `debug`; or `LEVEL:FILE` or `:FILE`: lines go to the end of FILE instead
+ *                        of standard error, %p in its name being the number of the process. At
+ *                        `debug` every launch and data call is written down with its rows, and
+ *                        launches are slower.
+ * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default),
+ *                        `spin`, `yield`, `block`, or `runtime`. Takes effect at the first
+ *                        registration of an image for the GPU. libomptarget itself blocks, which
+ *                        costs 10 to 25 microseconds a launch; `auto` lets the driver choose
+ *                        between spin and yield, `runtime` leaves the choice to libomptarget.
+ * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another
+ *                        compiler built, and registers through librex's __tgt_register_lib, is
+ *                        registered as a copy that is adapted to the bound libomptarget, with the
+ *                        wait policy.
+ * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and
+ *                        its like and rex_offload_fini() do where a queue (rex/queue.h) still works
+ *                        with what they end: return REX_EBUSY, or wait for it.
+ * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in
+ *                        Chrome's trace-event JSON, which ui.perfetto.dev opens; %p in its name is
+ *                        the number of the process, %% a percent sign. `-`: a summary on standard
+ *                        error at the end of the process instead. `off` (the default): no trace.
+ *                        Takes effect if no libomptarget is bound yet and no module was registered.
+ *                        A file that cannot be written is a warning, and nothing else.
+ * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with
+ *                        the image when a module is registered, but each kernel at its first
+ *                        launch; an entry without a kernel is then found there, and a global that
+ *                        is missing or has another size is not found by librex at all. Takes effect
+ *                        at the next registration.
+ * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is
+ *                        compiled once; `off`: none. `on`, the default: $XDG_CACHE_HOME/librex,
+ *                        else ~/.cache/librex. A folder that is not the user's own, or that others
+ *                        can write, is not used.
+ *
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -174,150 +216,195 @@ enum rex_option {
 };
 
 /**
- * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL gives the choice back to the
- * environment, and so does "". @value is copied. In a set-user-ID program the environment is ignored and this is the only way.
- * Returns 0, REX_EINVAL (unknown option, a value that the option cannot have, 4096 bytes or more) or REX_ENOMEM. Since 0.1.
+ * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL
+ * gives the choice back to the environment, and so does "". @value is copied. In a set-user-ID
+ * program the environment is ignored and this is the only way.
+ * Returns 0, REX_EINVAL (unknown option, a value that the option cannot have, 4096 bytes or more)
+ * or REX_ENOMEM.
  */
 REX_API int rex_configure(enum rex_option option, const char *value);
 
 /**
- * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF: nothing. REX_LOG_ERROR: what failed.
- * REX_LOG_WARN: what may not be what was wanted. REX_LOG_INFO: what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything,
- * each row of each launch and data call. Since 0.1.
+ * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF:
+ * nothing. REX_LOG_ERROR: what failed. REX_LOG_WARN: what may not be what was wanted. REX_LOG_INFO:
+ * what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything, each row of each
+ * launch and data call.
  */
 enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
 
 /**
- * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to REX_LOG_DEBUG; @message the line without "librex: "
- * and newline, valid until the function returns; @context the caller's.
+ * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to
+ * REX_LOG_DEBUG; @message the line without "librex: " and newline, valid until the function
+ * returns; @context the caller's.
  *
- * It runs on the thread that has something to say, on several threads at once if they do, and no lock of librex is held: it may call any
- * librex function, except that a module cannot be used from it while that module is being registered (REX_EINVAL). What librex has to say
- * to that thread meanwhile goes where it would go without the function. rex_last_error() and errno of the thread are afterwards what they
- * were.
- * Since 0.1.
+ * It runs on the thread that has something to say, on several threads at once if they do, and no
+ * lock of librex is held: it may call any librex function, except that a module cannot be used from
+ * it while that module is being registered (REX_EINVAL). What librex has to say to that thread
+ * meanwhile goes where it would go without the function. rex_last_error() and errno of the thread
+ * are afterwards what they were.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
 /**
- * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to @function with @context, instead of standard
- * error or a file; NULL restores that. @context is the program's and must live until the function is replaced and calls of it on other
- * threads have ended, which may still be under way when this returns. Any thread. Since 0.1.
+ * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to
+ * @function with @context, instead of standard error or a file; NULL restores that. @context is the
+ * program's and must live until the function is replaced and calls of it on other threads have
+ * ended, which may still be under way when this returns. Any thread.
  */
 REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /*
- * ---- Modules ----------------------------------------------------------------------------------------------------------
+ * ---- Modules ----------------------------------------------------------------------------------
  */
 
 /**
- * struct rex_module: one linked binary (program or shared object) with offload entries and a device image.
+ * struct rex_module: one linked binary (program or shared object) with offload entries and a device
+ * image.
  *
- * rex/module.h defines one per binary. A code generator that includes no header may emit its own: zero all fields but the
- * first group below. The object must live as long as the process (static storage), and so must what it points to.
- * Fields of the second group belong to librex; they begin as 0.
- * Since 0.1.
+ * rex/module.h defines one per binary. A code generator that includes no header may emit its own:
+ * zero all fields but the first group below. The object must live as long as the process (static
+ * storage), and so must what it points to. Fields of the second group belong to librex; they begin
+ * as 0.
  */
 struct rex_module {
     uint32_t struct_size; /**< sizeof(struct rex_module), in bytes; lets the struct grow. */
     uint32_t flags;       /**< 0. */
-    struct __tgt_offload_entry *entries_begin; /**< first entry of the binary's table: `__start_omp_offloading_entries`. */
-    struct __tgt_offload_entry *entries_end;   /**< one past the last: `__stop_omp_offloading_entries`. */
-    const char *image_name;      /**< file name of the device image, or several with ':' between, as rex_module_register() looks them up; may be NULL. */
-    const char *host_image_name; /**< file name of a host shared object for machines without a GPU; may be NULL. */
-    const void *image;           /**< an image in memory, a fatbin too, used instead of any file where not NULL. librex copies it. */
-    size_t image_size;           /**< size of @image in bytes, where @image_end is NULL. */
-    struct __tgt_bin_desc **descriptor; /**< where the registered descriptor is published; may be NULL. */
+    /** first entry of the binary's table: `__start_omp_offloading_entries`. */
+    struct __tgt_offload_entry *entries_begin;
+    /** one past the last: `__stop_omp_offloading_entries`. */
+    struct __tgt_offload_entry *entries_end;
+    /**
+     * file name of the device image, or several with ':' between, as rex_module_register() looks
+     * them up; may be NULL.
+     */
+    const char *image_name;
+    /** file name of a host shared object for machines without a GPU; may be NULL. */
+    const char *host_image_name;
+    /**
+     * an image in memory, a fatbin too, used instead of any file where not NULL. librex copies it.
+     */
+    const void *image;
+    size_t image_size; /**< size of @image in bytes, where @image_end is NULL. */
+    /** where the registered descriptor is published; may be NULL. */
+    struct __tgt_bin_desc **descriptor;
 
-    uintptr_t packet_rules; /**< librex's: 0 until registered, then how packets are adapted (never 0). Acquire-load it. */
-    uintptr_t state;        /**< librex's: the state of registration and the number of the attempt. */
-    void *registration;     /**< librex's: tables made from the entries, kept for the life of the process. */
+    /** librex's: 0 until registered, then how packets are adapted (never 0). Acquire-load it. */
+    uintptr_t packet_rules;
+    /** librex's: the state of registration and the number of the attempt. */
+    uintptr_t state;
+    /** librex's: tables made from the entries, kept for the life of the process. */
+    void *registration;
     struct rex_module *next; /**< librex's: the list of known modules. */
-    struct ident *location;  /**< where in the source launches are, which pass it on: an ident_t; NULL: unknown. */
-    const void *image_end;   /**< one past the last byte of @image, instead of @image_size; may be NULL. */
-    const void *host_image;  /**< a host shared object in memory, for machines without a GPU; may be NULL. librex copies it. */
+    /** where in the source launches are, which pass it on: an ident_t; NULL: unknown. */
+    struct ident *location;
+    /** one past the last byte of @image, instead of @image_size; may be NULL. */
+    const void *image_end;
+    /**
+     * a host shared object in memory, for machines without a GPU; may be NULL. librex copies it.
+     */
+    const void *host_image;
     const void *host_image_end; /**< one past its last byte. */
 };
 
 /**
- * rex_module_register(): registers @module with libomptarget, once, whichever and however many threads call.
+ * rex_module_register(): registers @module with libomptarget, once, whichever and however many
+ * threads call.
  *
- * One thread finds and binds libomptarget, finds, reads and checks the image and registers it; the others wait for its
- * result. After a failure every waiting thread returns that failure and a later call tries again. Where it is registered
- * already this returns 0 after one load.
+ * One thread finds and binds libomptarget, finds, reads and checks the image and registers it; the
+ * others wait for its result. After a failure every waiting thread returns that failure and a later
+ * call tries again. Where it is registered already this returns 0 after one load.
  *
- * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a slash as given, otherwise in
- * $REX_CUBIN_PATH, beside the module's own file, beside the executable, then in the current directory. Where `image_name` is missing, or
- * is for a GPU and the process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same way; never instead of
- * $REX_CUBIN. A shared object whose module librex has seen is never unloaded again, since libomptarget keeps its keys and names.
+ * The image is `image` in memory; else $REX_CUBIN (main program only); else `image_name`: with a
+ * slash as given, otherwise in $REX_CUBIN_PATH, beside the module's own file, beside the
+ * executable, then in the current directory. Where `image_name` is missing, or is for a GPU and the
+ * process has no NVIDIA GPU, `host_image` is taken, or `host_image_name` looked for in the same
+ * way; never instead of $REX_CUBIN. A shared object whose module librex has seen is never unloaded
+ * again, since libomptarget keeps its keys and names.
  *
- * All modules that are registered at a time have images for GPUs, or all have host images: every release of libomptarget ends the process
- * at the first use of a device for which one of them has none. The second kind is REX_EUNSUPPORTED, and the message names both images.
+ * All modules that are registered at a time have images for GPUs, or all have host images: every
+ * release of libomptarget ends the process at the first use of a device for which one of them has
+ * none. The second kind is REX_EUNSUPPORTED, and the message names both images.
  *
- * A name may be a list of files, separated by ':', of which those that do not exist are passed over; a file may be a CUBIN, PTX, a host
- * shared object, or hold several, as nvcc's fatbin and LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else
- * the newest one of its major number that it runs, else the newest PTX, which the CUDA driver compiles (and REX_OPTION_CACHE keeps), else,
- * where there is no GPU or nothing for one, a host image.
+ * A name may be a list of files, separated by ':', of which those that do not exist are passed
+ * over; a file may be a CUBIN, PTX, a host shared object, or hold several, as nvcc's fatbin and
+ * LLVM's OffloadBinary do. Exactly one image is registered: a CUBIN for the GPU, else the newest
+ * one of its major number that it runs, else the newest PTX, which the CUDA driver compiles (and
+ * REX_OPTION_CACHE keeps), else, where there is no GPU or nothing for one, a host image.
  *
  * @module  the module; static storage.
- * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED, REX_ENOIMAGE, REX_EREAD,
- * REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL, REX_EKEY, REX_ECUDA (PTX could not be compiled). Since 0.1.
+ * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED,
+ * REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL,
+ * REX_EKEY, REX_ECUDA (PTX could not be compiled).
  */
 REX_API int rex_module_register(struct rex_module *module);
 
 /**
- * rex_module_init(): rex_module_register(), then loads the image on the default device, so that neither happens in a region
- * that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not load. Returns as rex_module_register(), REX_EDEVICE
- * if the default device number is out of range, or REX_ECUDA if a queue (rex/queue.h) has found that device lost; the module is
- * registered then. Since 0.1.
+ * rex_module_init(): rex_module_register(), then loads the image on the default device, so that
+ * neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not
+ * load. Returns as rex_module_register(), REX_EDEVICE if the default device number is out of range,
+ * or REX_ECUDA if a queue (rex/queue.h) has found that device lost; the module is registered then.
  */
 REX_API int rex_module_init(struct rex_module *module);
 
 /**
- * rex_module_register_image(): registers @module with the image file @name instead of `image_name`, and publishes and returns
- * the descriptor; NULL on failure. While the module is registered, its descriptor is returned whatever the name (and the
- * difference is logged). @name may be NULL: the module's own image. It is copied. Since 0.1.
+ * rex_module_register_image(): registers @module with the image file @name instead of `image_name`,
+ * and publishes and returns the descriptor; NULL on failure. While the module is registered, its
+ * descriptor is returned whatever the name (and the difference is logged). @name may be NULL: the
+ * module's own image. It is copied.
  */
-REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, const char *name);
+REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module,
+                                                         const char *name);
 
 /**
- * rex_module_fini(): unregisters @module. It may be registered again, with the same or another image. No other thread may be
- * inside a launch or data call of this module, and its data regions must have ended. A module that is not registered is left
- * alone. Returns 0; REX_EINVAL; or REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the module,
- * or has, since the process began, found a device lost. Since 0.1.
+ * rex_module_fini(): unregisters @module. It may be registered again, with the same or another
+ * image. No other thread may be inside a launch or data call of this module, and its data regions
+ * must have ended. A module that is not registered is left alone. Returns 0; REX_EINVAL; or
+ * REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the
+ * module, or has, since the process began, found a device lost.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 
 /**
- * rex_module_add(): makes @module known without registering it: the exported wrappers `rex___tgt_*`, which are given a host key and
- * no module, register it when one of its keys arrives. Returns 0, REX_EINVAL or REX_ENOMEM. Since 0.1.
+ * rex_module_add(): makes @module known without registering it: the exported wrappers
+ * `rex___tgt_*`, which are given a host key and no module, register it when one of its keys
+ * arrives. Returns 0, REX_EINVAL or REX_ENOMEM.
  */
 REX_API int rex_module_add(struct rex_module *module);
 
 /**
- * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory"; "" while not registered. Valid
- * until the module is registered again. Since 0.1.
+ * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory";
+ * "" while not registered. Valid until the module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 
-/** rex_module_on_host(): 1 if @module's registered image is a host shared object, 0 if it is for a GPU or there is none. Since 0.1. */
-REX_API int rex_module_on_host(const struct rex_module *module);
+/**
+ * rex_module_on_host(): whether @module's registered image is a host shared object; false if it is
+ * for a GPU or there is none.
+ */
+REX_API bool rex_module_on_host(const struct rex_module *module);
 
 /*
- * ---- libomptarget -----------------------------------------------------------------------------------------------------
+ * ---- libomptarget -----------------------------------------------------------------------------
  */
 
 /**
- * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: one that is in the process already;
- * $REX_OMPTARGET; else the newest release that opens. Returns 0, REX_ENORUNTIME or REX_EFORK (the process was forked while another
- * thread of its parent was at that); once bound, always 0. Since 0.1.
+ * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: one
+ * that is in the process already; $REX_OMPTARGET; else the newest release that opens. Returns 0,
+ * REX_ENORUNTIME or REX_EFORK (the process was forked while another thread of its parent was at
+ * that); once bound, always 0.
  */
 REX_API int rex_runtime_bind(void);
 
-/** rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 23), 0 while none is bound. Since 0.1. */
+/**
+ * rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 23), 0 while none is
+ * bound.
+ */
 REX_API int rex_runtime_release(void);
 
-/** rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the life of the process. Since 0.1. */
+/**
+ * rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the
+ * life of the process.
+ */
 REX_API const char *rex_runtime_path(void);
 
 #ifdef __cplusplus

@@ -70,7 +70,7 @@ int rex_gpu_count(void)
     return count;
 }
 
-int rex_gpu_get(int number, struct rex_gpu *gpu, size_t size)
+int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
 {
     struct rex_gpu made = {.driver = 0};
     if (gpu == NULL || size == 0 || size > sizeof made)

@@ -223,7 +223,8 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
     return buffer;
 }
 
-/* ---- the public face (rex/inspect.h) ----------------------------------------------------------- */
+/* ---- the public face (rex/inspect.h) -----------------------------------------------------------
+ */
 
 int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                         const char *name)
@@ -257,8 +258,8 @@ const struct rex_image_item *rex_image_list_item(const struct rex_image_list *li
     return index < list->count ? &list->entries[index].item : NULL;
 }
 
-int rex_image_list_view(const struct rex_image_list *list, size_t index, const char *name,
-                        struct rex_image_view **view)
+int rex_image_list_view(struct rex_image_view **view, const struct rex_image_list *list,
+                        size_t index, const char *name)
 {
     unsigned char *unpacked = NULL;
     size_t size;

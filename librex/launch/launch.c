@@ -74,10 +74,9 @@ static int pack_and_send(const struct rex_target *target, int32_t num_teams, int
     return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
 }
 
-int rex_module_launch_packet(struct rex_module *module, int64_t device, int32_t num_teams,
-                             int32_t thread_limit, const void *host_key,
-                             const struct __tgt_kernel_arguments *args,
-                             struct __tgt_kernel_arguments *packet)
+int rex_module_launch_packet(struct __tgt_kernel_arguments *packet, struct rex_module *module,
+                             int64_t device, int32_t num_teams, int32_t thread_limit,
+                             const void *host_key, const struct __tgt_kernel_arguments *args)
 {
     struct rex_target target;
     const struct rex_packet_rule *rule;

@@ -83,7 +83,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
     return rex_memory_find(address, size, number, &device);
 }
 
-int rex_is_present(const void *address, size_t size, int64_t device)
+bool rex_is_present(const void *address, size_t size, int64_t device)
 {
     int number = 0;
     return address != NULL && rex_device_count() > 0 &&

@@ -261,7 +261,7 @@ const char *rex_module_image_path(const struct rex_module *module)
     return registration != NULL ? registration->image_path : "";
 }
 
-int rex_module_on_host(const struct rex_module *module)
+bool rex_module_on_host(const struct rex_module *module)
 {
     const struct rex_registration *registration =
         module != NULL ? rex_registration_of(module) : NULL;

@@ -130,7 +130,7 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
                : rex_fail(REX_ECUDA, "%s: %s", who, rex_cuda_why());
 }
 
-int rex_device_gpu(int device)
+int rex_device_gpu(int64_t device)
 {
     int number = 0, ordinal = -1;
     if (rex_device_count() == 0)

@@ -232,7 +232,7 @@ static double seconds_between(const struct timespec *begin, const struct timespe
     return (double)(end->tv_sec - begin->tv_sec) + 1e-9 * (double)(end->tv_nsec - begin->tv_nsec);
 }
 
-int rex_event_seconds(struct rex_event *begin, struct rex_event *end, double *seconds)
+int rex_event_seconds(double *seconds, struct rex_event *begin, struct rex_event *end)
 {
     struct seen first, last;
     float milliseconds;

@@ -70,7 +70,7 @@ int rex_graph_begin(struct rex_queue *queue)
     return result;
 }
 
-int rex_graph_end(struct rex_queue *queue, struct rex_graph **graph)
+int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
 {
     int result = graph != NULL
                      ? rex_queue_enter(queue, "rex_graph_end")

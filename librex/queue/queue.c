@@ -94,7 +94,7 @@ static void free_queue(struct rex_queue *queue)
     free(queue);
 }
 
-int rex_module_queue_create(struct rex_module *module, struct rex_queue **queue, int64_t device,
+int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
                             const char *name, unsigned flags)
 {
     int number = 0,
@@ -195,10 +195,10 @@ int rex_queue_device(const struct rex_queue *queue)
     return queue != NULL ? queue->gpu.number : no_queue("rex_queue_device");
 }
 
-bool rex_queue_waits(const struct rex_queue *queue)
+bool rex_queue_is_immediate(const struct rex_queue *queue)
 {
     if (queue == NULL)
-        no_queue("rex_queue_waits");
+        no_queue("rex_queue_is_immediate");
     return queue != NULL && queue->immediate;
 }
 

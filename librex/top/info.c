@@ -159,7 +159,7 @@ static void driver(const struct to *to)
         say(to, "driver", "error", rex_cuda_why());
         return;
     }
-    if (rex_gpu_get(0, &gpu, sizeof gpu) == REX_OK) {
+    if (rex_gpu_get(&gpu, sizeof gpu, 0) == REX_OK) {
         snprintf(text, sizeof text, "%d.%d", gpu.driver / 1000, gpu.driver % 1000 / 10);
         say(to, "driver", "CUDA version", text);
     }

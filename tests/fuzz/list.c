@@ -13,7 +13,7 @@
 static void view_item(const struct rex_image_list *list, size_t index)
 {
     struct rex_image_view *view = NULL;
-    if (rex_image_list_view(list, index, "bytes", &view) != REX_OK) {
+    if (rex_image_list_view(&view, list, index, "bytes") != REX_OK) {
         FUZZ_CHECK(view == NULL);
         return;
     }
@@ -40,6 +40,6 @@ void fuzz_bytes(const uint8_t *bytes, size_t size)
         if (count < MOST_VIEWED && item->size <= MOST_UNPACKED)
             view_item(list, count);
     }
-    FUZZ_CHECK(count > 0 && rex_image_list_view(list, count, "bytes", &(struct rex_image_view *){NULL}) != REX_OK);
+    FUZZ_CHECK(count > 0 && rex_image_list_view(&(struct rex_image_view *){NULL}, list, count, "bytes") != REX_OK);
     rex_image_list_close(list);
 }

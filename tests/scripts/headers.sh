@@ -79,14 +79,15 @@ def fail(message):
 # ---- the words of the declarations
 
 NOTE = {
-    PAIR[0]: """ * rex/detail_push.h - puts aside what a program has defined under the ordinary words that librex's headers use.
+    PAIR[0]: """ * rex/detail_push.h - puts aside what a program has defined under the words that librex uses.
  *
- * Every public header includes this in front of its declarations and rex/detail_pop.h behind them, so that a program's `#define size ...`
- * neither spoils a declaration nor is lost. Written by tests/scripts/headers.sh --write. Everything here is since 0.1.
+ * Every public header includes this in front of its declarations and rex/detail_pop.h behind them,
+ * so that a program's `#define size ...` neither spoils a declaration nor is lost.
+ * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
 """,
     PAIR[1]: """ * rex/detail_pop.h - brings back what rex/detail_push.h has put aside.
  *
- * Written by tests/scripts/headers.sh --write. Everything here is since 0.1.
+ * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
 """,
 }
 

@@ -216,7 +216,7 @@ static void without_driver(void)
     CHECK_EQUAL(rex_gpu_count(), 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: " NOT_HERE);
-    CHECK_EQUAL(rex_gpu_get(0, &gpu, sizeof gpu), REX_EFORK);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), NOT_HERE);
     CHECK(rex_pinned_alloc(100) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
@@ -444,7 +444,7 @@ static void amidst_wait(const void *context)
     begin("auto");
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, -1, NULL, 0), 0);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, -1, NULL, 0), 0);
     CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), 0);
     *(int *)in_driver("fake_cuda_busy") = 1;
     fork_amidst("FAKE_CUDA_SLOW", "cuStreamSynchronize:", end_thread, beside_end);

@@ -19,7 +19,7 @@ static void one_gpu(const void *context)
     (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
-    CHECK_EQUAL(rex_gpu_get(0, &gpu, sizeof gpu), 0);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
     CHECK(strcmp(gpu.name, "Fake GPU 0") == 0);
     CHECK_EQUAL(gpu.capability_major, 9);
     CHECK_EQUAL(gpu.capability_minor, 0);
@@ -32,16 +32,16 @@ static void one_gpu(const void *context)
 
     memset(&gpu, 0x5a, sizeof gpu);
     untouched = gpu;
-    CHECK_EQUAL(rex_gpu_get(1, &gpu, sizeof gpu), REX_EDEVICE);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 1), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "GPU 1: there are 1 GPUs");
-    CHECK_EQUAL(rex_gpu_get(-1, &gpu, sizeof gpu), REX_EDEVICE);
-    CHECK_EQUAL(rex_gpu_get(0, &gpu, sizeof gpu + 1), REX_EINVAL);
-    CHECK_EQUAL(rex_gpu_get(0, &gpu, 0), REX_EINVAL);
-    CHECK_EQUAL(rex_gpu_get(0, NULL, sizeof gpu), REX_EINVAL);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, -1), REX_EDEVICE);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu + 1, 0), REX_EINVAL);
+    CHECK_EQUAL(rex_gpu_get(&gpu, 0, 0), REX_EINVAL);
+    CHECK_EQUAL(rex_gpu_get(NULL, sizeof gpu, 0), REX_EINVAL);
     CHECK(memcmp(&gpu, &untouched, sizeof gpu) == 0);
 
     /* A program that was compiled with a smaller struct gets that much. */
-    CHECK_EQUAL(rex_gpu_get(0, &gpu, sizeof gpu.name), 0);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu.name, 0), 0);
     CHECK_EQUAL(gpu.capability_major, 0x5a5a5a5a);
 }
 
@@ -52,7 +52,7 @@ static void no_gpu(const void *context)
     use_gpu(0);
     CHECK_EQUAL(rex_gpu_count(), 0);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver reports no device");
-    CHECK_EQUAL(rex_gpu_get(0, &gpu, sizeof gpu), REX_EDEVICE);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "reports no device");
 }
 

@@ -83,7 +83,7 @@ static void bad_tables(const void *context)
     CHECK_EQUAL(registered(&good, entries, 2), 0);
     CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL); /* of before: success changes nothing */
     struct __tgt_kernel_arguments packet = {.Version = 3}, out;
-    CHECK_EQUAL(rex_module_launch_packet(&good, 0, 1, 1, table, &packet, &out), REX_EKEY);
+    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, table, &packet), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), "that of global \"table\", not of a kernel");
 }
 
@@ -192,19 +192,19 @@ static void checked_late(const void *context)
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "OFF"), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[1], &packet, &out), REX_ENOKERNEL);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[1], &packet), REX_ENOKERNEL);
         CHECK_MENTIONS(rex_last_error(),
                        "device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, table, &packet, &out), REX_EKEY);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[0], &packet, &out), 0);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, table, &packet), REX_EKEY);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[0], &packet), 0);
         CHECK_EQUAL(out.Version, 2);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &packet, &out), 0);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &packet), 0);
         CHECK_EQUAL(out.Version, 3);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}, &out),
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}),
                     REX_EPARAMS);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[3], &packet, &out), 0);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 2048, &keys[0], &packet, &out), REX_EINVAL);
-        CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[2], &packet, &out), REX_EPARAMS);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &packet), 0);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 2048, &keys[0], &packet), REX_EINVAL);
+        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[2], &packet), REX_EPARAMS);
         CHECK_MENTIONS(rex_last_error(), "bytes wide");
         /* Registered again. */
         CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -222,7 +222,7 @@ static void launch_rows(struct rex_module *module, const void *key, uint32_t row
     void *base[4] = {0};
     int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
     struct __tgt_kernel_arguments packet = {.NumArgs = rows, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
-    CHECK_EQUAL(rex_module_launch_packet(module, 0, 1, 1, key, &packet, &out), result);
+    CHECK_EQUAL(rex_module_launch_packet(&out, module, 0, 1, 1, key, &packet), result);
     if (result == 0)
         CHECK_EQUAL(out.Version, key == &keys[0] ? 2 : 3);
 }
@@ -255,7 +255,7 @@ static void marked_kernels(const void *file)
                                                  .ArgSizes = (int64_t[]){8},
                                                  .ArgTypes = (int64_t[]){0x120}},
                                           out;
-            CHECK_EQUAL(rex_module_launch_packet(&module, 0, 1, 1, &keys[0], &one, &out), 0);
+            CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[0], &one), 0);
             CHECK_EQUAL(out.Version, 3);
         }
         CHECK_EQUAL(rex_module_fini(&module), 0);

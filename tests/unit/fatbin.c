@@ -104,7 +104,7 @@ static void test_views(void **state)
         unsigned char *bytes = read_bytes(files[file], &size);
         assert_int_equal(rex_image_list_open(&list, bytes, size, files[file]), 0);
         for (size_t i = 0; i < 3; i++)
-            assert_int_equal(rex_image_list_view(list, i, "member", &views[i]), 0);
+            assert_int_equal(rex_image_list_view(&views[i], list, i, "member"), 0);
         rex_image_list_close(list);
         for (size_t i = 0; i < 3; i++) {
             const struct rex_image_symbol *narrow = rex_image_view_find(views[i], "narrow__kernel__");
@@ -135,11 +135,11 @@ static void test_arguments(void **state)
     assert_int_equal(rex_image_list_open(&list, "text", 4, "x"), REX_EIMAGE);
     assert_null(list);
     assert_int_equal(rex_image_list_open(&list, bytes, size, "x"), 0);
-    assert_int_equal(rex_image_list_view(list, 1, "x", &view), REX_EINVAL);
-    assert_int_equal(rex_image_list_view(list, 0, NULL, &view), REX_EINVAL);
-    assert_int_equal(rex_image_list_view(NULL, 0, "x", &view), REX_EINVAL);
+    assert_int_equal(rex_image_list_view(&view, list, 1, "x"), REX_EINVAL);
+    assert_int_equal(rex_image_list_view(&view, list, 0, NULL), REX_EINVAL);
+    assert_int_equal(rex_image_list_view(&view, NULL, 0, "x"), REX_EINVAL);
     assert_null(view);
-    assert_int_equal(rex_image_list_view(list, 0, "x", &view), 0);
+    assert_int_equal(rex_image_list_view(&view, list, 0, "x"), 0);
     rex_image_view_close(view);
     rex_image_list_close(list);
     rex_image_list_close(NULL);
@@ -271,7 +271,7 @@ static bool use(const unsigned char *bytes, size_t size)
     bool taken = rex_image_list_open(&list, exact, size, "damaged") == 0;
     for (size_t i = 0; taken && (item = rex_image_list_item(list, i)) != NULL; i++) {
         assert_true(item->offset <= size && item->stored <= size - item->offset);
-        if (rex_image_list_view(list, i, "damaged", &view) == 0)
+        if (rex_image_list_view(&view, list, i, "damaged") == 0)
             rex_image_view_close(view);
     }
     if (taken)

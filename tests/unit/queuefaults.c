@@ -89,7 +89,7 @@ static void use_events(struct rex_queue *queue, struct outcome *outcome)
         TRY(rex_queue_wait(queue, event));
         TRY(rex_event_sync(event));
         TRY(rex_event_done(event));
-        TRY(rex_event_seconds(event, event, &seconds));
+        TRY(rex_event_seconds(&seconds, event, event));
     }
     rex_event_destroy(event);
 }
@@ -113,7 +113,7 @@ static void use_graph(struct rex_queue *queue, struct rex_queue *other, struct o
     int64_t a = 1, b = 2;
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     record_branches(queue, other, outcome);
-    if (TRY(rex_graph_end(queue, &graph)) != REX_OK)
+    if (TRY(rex_graph_end(&graph, queue)) != REX_OK)
         return;
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
     TRY(rex_graph_launch(graph, queue));
@@ -126,8 +126,8 @@ static void use_graph(struct rex_queue *queue, struct rex_queue *other, struct o
 static void use_everything(struct outcome *outcome)
 {
     struct rex_queue *queue = NULL, *other = NULL;
-    if (TRY(rex_module_queue_create(&module, &queue, 0, "first", 0)) == REX_OK &&
-        TRY(rex_module_queue_create(&module, &other, 0, "second", 0)) == REX_OK) {
+    if (TRY(rex_module_queue_create(&queue, &module, 0, "first", 0)) == REX_OK &&
+        TRY(rex_module_queue_create(&other, &module, 0, "second", 0)) == REX_OK) {
         use_queue(queue, outcome);
         use_events(queue, outcome);
         use_graph(queue, other, outcome);
@@ -241,7 +241,7 @@ static int make_and_use_graph(struct rex_queue *queue, struct rex_queue *other, 
     if (result != REX_OK)
         return result;
     result = fill_graph(queue, other, event);
-    int ended = rex_graph_end(queue, &graph);
+    int ended = rex_graph_end(&graph, queue);
     CHECK_EQUAL(graph != NULL, ended == REX_OK);
     if (result == REX_OK)
         result = ended == REX_OK ? replay_graph(graph, queue) : ended;
@@ -254,10 +254,10 @@ static int make_and_use_all(void)
 {
     struct rex_queue *queue = NULL, *other = NULL;
     struct rex_event *event = NULL;
-    int result = rex_module_queue_create(&module, &queue, 0, "first", 0);
+    int result = rex_module_queue_create(&queue, &module, 0, "first", 0);
     CHECK_EQUAL(queue != NULL, result == REX_OK);
     if (result == REX_OK)
-        result = rex_module_queue_create(&module, &other, 0, "second", 0);
+        result = rex_module_queue_create(&other, &module, 0, "second", 0);
     if (result == REX_OK)
         result = rex_event_create(&event);
     if (result == REX_OK)
@@ -329,7 +329,7 @@ static void refuse_memory(void *memory)
     rex_device_free(memory, 0);
     refused(rex_last_error_code());
     CHECK_MENTIONS(rex_last_error(), "rex_device_free: ");
-    refused(rex_module_queue_create(&module, &other, 0, "other", 0));
+    refused(rex_module_queue_create(&other, &module, 0, "other", 0));
     refused(rex_device_gpu(0));
     CHECK_EQUAL(the_record()->touches, before);
 }
@@ -361,7 +361,7 @@ static void lose(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
     void *memory = rex_device_alloc(sizeof value, 0);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
@@ -393,7 +393,7 @@ static void lose_before_free(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
     void *memory = rex_device_alloc(16, 0);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
@@ -407,7 +407,7 @@ static void lose_before_free(const void *context)
 static int wait_for_event(struct rex_event *event, int with)
 {
     double seconds;
-    return with == 0 ? rex_event_sync(event) : with == 1 ? rex_event_done(event) : rex_event_seconds(event, event, &seconds);
+    return with == 0 ? rex_event_sync(event) : with == 1 ? rex_event_done(event) : rex_event_seconds(&seconds, event, event);
 }
 
 static void lose_in_event(const void *context)
@@ -420,8 +420,8 @@ static void lose_in_event(const void *context)
     static int64_t value[4];
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&module, &idle, 0, "idle", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(rex_event_record(event, idle), REX_OK);
@@ -447,8 +447,8 @@ static void lose_in_another(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "doomed", 0), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&module, &idle, 0, "idle", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
     CHECK_EQUAL(rex_queue_fill(idle, (void *)4096, "", 1, 16), REX_ECUDA);
@@ -480,7 +480,7 @@ static void be_old(const void *context)
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, NULL, 0), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, NULL, 0), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "the CUDA driver is too old: it has no cuStreamBeginCapture_v2, which came with CUDA 10.1");
     CHECK(queue == NULL);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
@@ -523,7 +523,7 @@ static void *use_graphs_in_thread(void *argument)
     for (int i = 0; i < LAUNCHES / 10; i++) {
         CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
         CHECK_EQUAL(launch(queue), REX_OK);
-        CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+        CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
         CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
         rex_mappings_changed();
         CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
@@ -540,7 +540,7 @@ static void use_threads(const void *context)
     use_gpu(90);
     use_release(22);
     for (int i = 0; i <= THREADS; i++) /* not in the threads: the fake libomptarget is no good for several */
-        CHECK_EQUAL(rex_module_queue_create(&module, &queue[i], 0, NULL, 0), REX_OK);
+        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, 0, NULL, 0), REX_OK);
     for (int own = 0; own < 2; own++) {
         for (int i = 0; i < THREADS; i++)
             CHECK_EQUAL(pthread_create(&thread[i], NULL, use_in_thread, queue[own ? i : 0]), 0);
@@ -572,7 +572,7 @@ static void *wait_in_thread(void *argument)
         CHECK_EQUAL(rex_event_sync(shared->event), REX_OK);
         CHECK_EQUAL(rex_event_done(shared->event), 1);
         /* It may be recorded on the other GPU between two looks at it. */
-        int result = rex_event_seconds(shared->event, shared->event, &seconds);
+        int result = rex_event_seconds(&seconds, shared->event, shared->event);
         CHECK(result == REX_OK || result == REX_EINVAL);
     }
     return NULL;
@@ -595,10 +595,10 @@ static void share_event(const void *context)
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&module, &shared.queue[0], 0, "first GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&shared.queue[0], &module, 0, "first GPU", 0), REX_OK);
     the_record()->devices = 2;
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
-    CHECK_EQUAL(rex_module_queue_create(&module, &shared.queue[1], 1, "second GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&shared.queue[1], &module, 1, "second GPU", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&shared.event), REX_OK);
     CHECK_EQUAL(rex_event_record(shared.event, shared.queue[0]), REX_OK);
     CHECK_EQUAL(pthread_create(&thread[0], NULL, wait_in_thread, &shared), 0);

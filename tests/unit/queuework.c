@@ -82,7 +82,7 @@ static void start(int release, struct rex_module *of)
 static struct rex_queue *new_queue(struct rex_module *of, const char *name, unsigned flags)
 {
     struct rex_queue *queue = NULL;
-    CHECK_EQUAL(rex_module_queue_create(of, &queue, 0, name, flags), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, of, 0, name, flags), REX_OK);
     return queue;
 }
 
@@ -306,7 +306,7 @@ static void end_on_another_device(const void *context)
     the_record()->devices = 2;
     map_cells(cells, 0);
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 1, "on the other", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "on the other", 0), REX_OK);
     REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     *busy() = 1;
@@ -332,7 +332,7 @@ static void refuse_ends_of_ranges(const void *context)
     struct rex_graph *graph = NULL;
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(rex_queue_fill(queue, on_device + 8, &zero, 1, 8), REX_OK);
-    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     for (int way = 0; way < 5; way++) {
         *busy() = 0;
         switch (way) {
@@ -434,7 +434,7 @@ static struct rex_graph *record(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     for (uint64_t i = 0; i < LAUNCHES; i++)
         CHECK_EQUAL(put_plain(queue, i, i % 2 ? cells : more_cells), REX_OK);
-    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(graph), LAUNCHES);
     return graph;
 }
@@ -551,7 +551,7 @@ static void graph_of_two_modules(const void *context)
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     launch_narrow_first(queue);
     launch_narrow_first(queue); /* held once */
-    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
     CHECK_EQUAL(rex_module_fini(&other_module), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleUnload"), 0);
@@ -587,7 +587,7 @@ static void ask_dynamic_memory(const void *context)
     launch.dynamic_memory = 2048;
     CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 1024);
-    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 2048);
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 0);
@@ -679,9 +679,9 @@ static void two_gpus(const void *context)
     map_cells(cells, 0);
     struct rex_queue *first = new_queue(&module, "first GPU", 0), *second = NULL, *stranger = NULL;
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
-    CHECK_EQUAL(rex_module_queue_create(&older, &second, 1, "second GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&second, &older, 1, "second GPU", 0), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
-    CHECK_EQUAL(rex_module_queue_create(&module, &stranger, 1, "stranger", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&stranger, &module, 1, "stranger", 0), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
     struct rex_kernel_launch launch = {.key = &narrow_first_id, .device = 1, .teams = {1}, .threads = {32}};
     REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
@@ -729,12 +729,12 @@ static void ask_for_shared_memory(const void *context)
 static void test_null(void **state)
 {
     (void)state;
-    static const char *const says[] = {"rex_queue_device: the queue is NULL", "rex_queue_waits: the queue is NULL",
+    static const char *const says[] = {"rex_queue_device: the queue is NULL", "rex_queue_is_immediate: the queue is NULL",
                                        "rex_queue_name: the queue is NULL", "rex_graph_launches: the graph is NULL"};
     for (size_t asked = 0; asked < COUNT(says); asked++) {
         switch (asked) {
         case 0: assert_int_equal(rex_queue_device(NULL), REX_EINVAL); break;
-        case 1: assert_false(rex_queue_waits(NULL)); break;
+        case 1: assert_false(rex_queue_is_immediate(NULL)); break;
         case 2: assert_string_equal(rex_queue_name(NULL), ""); break;
         default: assert_int_equal(rex_graph_launches(NULL), 0);
         }

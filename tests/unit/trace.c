@@ -34,7 +34,7 @@ static struct rex_queue *start(const char *trace)
     use_release(22);
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
     CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&module, &queue, 0, "left", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "left", 0), REX_OK);
     return queue;
 }
 
@@ -67,7 +67,7 @@ static void use(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     launch(queue);
     launch(queue);
-    CHECK_EQUAL(rex_graph_end(queue, &graph), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     if (getenv("FAKE_CUDA_BREAKS") == NULL) {

@@ -66,7 +66,7 @@ static void print_gpus(bool json)
     }
     for (int i = 0; i < count; i++) {
         struct rex_gpu gpu;
-        if (rex_gpu_get(i, &gpu, sizeof gpu) == REX_OK)
+        if (rex_gpu_get(&gpu, sizeof gpu, i) == REX_OK)
             print_gpu(i, &gpu, json);
         else
             print_no_gpu(i, rex_last_error(), json);

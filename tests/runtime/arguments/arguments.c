@@ -280,10 +280,10 @@ static uint64_t most_shared_memory(void)
         return 0;
     if (release <= 21)
         return 49152 - 20000;
-    assert_int_equal(rex_gpu_get(0, &gpu, sizeof gpu), 0);
+    assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
     for (int i = 1; i < rex_gpu_count(); i++) {
         struct rex_gpu other;
-        assert_int_equal(rex_gpu_get(i, &other, sizeof other), 0);
+        assert_int_equal(rex_gpu_get(&other, sizeof other, i), 0);
         assert_true(other.shared_memory == gpu.shared_memory); /* librex knows the most of all */
     }
     return gpu.shared_memory - 20000;

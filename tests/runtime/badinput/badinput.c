@@ -267,7 +267,7 @@ static void refused_module(int line, struct rex_module *module, int code, const 
     assert_null(rex_module_register_image(module, NULL));
     if (module != NULL) /* else the name of the function is in the message */
         check_error(line, code, word, other, NULL);
-    assert_int_equal(rex_module_launch_packet(module == NULL ? &rex_this_module : module, -1, 1, 1, &keys[0], &packet, &packet) < 0, 1);
+    assert_int_equal(rex_module_launch_packet(&packet, module == NULL ? &rex_this_module : module, -1, 1, 1, &keys[0], &packet) < 0, 1);
     assert_memory_equal(&packet, &before, sizeof packet);
 }
 #define REFUSED_MODULE(module, code, word, other) refused_module(__LINE__, module, code, word, other)

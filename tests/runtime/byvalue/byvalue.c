@@ -69,7 +69,7 @@ static void wide_ones(void **state)
     assert_int_equal(rex_graph_begin(queue), 0);
     assert_int_equal(put(REX_KERNEL_ID(wide), &args), 0);
     triple.x = 0;
-    assert_int_equal(rex_graph_end(queue, &graph), 0);
+    assert_int_equal(rex_graph_end(&graph, queue), 0);
     graph_launched = rex_graph_launch(graph, queue);
     assert_int_equal(graph_launched, 0);
     fetch();

@@ -92,12 +92,12 @@ static void described(void **state)
     (void)state;
     int count = rex_gpu_count();
     for (int i = 0; i < count; i++) {
-        assert_int_equal(rex_gpu_get(i, &gpu, sizeof gpu), 0);
+        assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, i), 0);
         assert_true(strlen(gpu.name) > 0 && gpu.capability_major >= 3 && gpu.multiprocessors > 0 && gpu.memory >> 28 > 0);
         assert_true(gpu.driver >= 11000 && gpu.threads_per_block >= 512 && gpu.shared_memory >= 48 << 10);
         printf("%d: %s, %d.%d\n", i, gpu.name, gpu.capability_major, gpu.capability_minor);
     }
-    assert_int_equal(rex_gpu_get(count, &gpu, sizeof gpu), REX_EDEVICE);
+    assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, count), REX_EDEVICE);
 }
 
 int main(int argc, char **argv)

@@ -156,7 +156,7 @@ static void record_in_turn(void)
         OK(rex_graph_begin(queue[device]));
         for (int64_t step = 0; step < steps; step++)
             OK(put_follow(device, queue[device], step));
-        OK(rex_graph_end(queue[device], &graph[device]));
+        OK(rex_graph_end(&graph[device], queue[device]));
     }
     for (int device = 0; device < devices; device++)
         OK(rex_graph_launch(graph[device], queue[device]));
@@ -288,7 +288,7 @@ static void events(void **state)
     assert_int_equal(*baton, slowed(7, TURNS, rounds * devices));
     double seconds;
     if (devices > 1 && gpu_present())
-        FAILS(rex_event_seconds(event[0], event[1], &seconds), REX_EINVAL, "device");
+        FAILS(rex_event_seconds(&seconds, event[0], event[1]), REX_EINVAL, "device");
     for (int device = 0; device < devices; device++) {
         rex_event_destroy(event[device]);
         OK(rex_data_end(device, &region));

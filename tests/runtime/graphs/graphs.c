@@ -41,7 +41,7 @@ static struct rex_graph *record(struct rex_queue *queue, int64_t *value, int lau
     OK(rex_graph_begin(queue));
     for (int64_t i = 0; i < launches; i++)
         OK(put_follow(queue, value, i));
-    OK(rex_graph_end(queue, &graph));
+    OK(rex_graph_end(&graph, queue));
     assert_int_equal(rex_graph_launches(graph), launches);
     return graph;
 }
@@ -148,7 +148,7 @@ static void everything(void **state)
         OK(rex_queue_launch(queue, &launch, &args));
         OK(rex_queue_update(queue, &from));
         OK(rex_queue_call(queue, add_one, &calls));
-        OK(rex_graph_end(queue, &graph));
+        OK(rex_graph_end(&graph, queue));
         for (int round = 1; round <= 4; round++) {
             for (int i = 0; i < VALUES; i++)
                 value[i] = i * round; /* what is there when it is done counts, not when it was recorded */
@@ -222,7 +222,7 @@ static void busy_end(void **state)
     OK(rex_data_begin(-1, &region));
     OK(rex_graph_begin(queue));
     OK(rex_queue_launch(queue, &launch, &args));
-    OK(rex_graph_end(queue, &graph));
+    OK(rex_graph_end(&graph, queue));
     OK(rex_graph_launch(graph, queue));
     if (gpu_present()) {
         FAILS(rex_data_end(-1, &region), REX_EBUSY, "queue \"held\"");
@@ -287,9 +287,9 @@ static void branches(void **state)
         OK(rex_queue_wait(left, done));
         OK(rex_queue_launch(left, &launch, &args));
         OK(put_follow(right, c, 22)); /* nobody waits for it but the end of the graph */
-        FAILS(rex_graph_end(right, &graph), REX_EINVAL, "queue \"right\" has not begun a recording");
+        FAILS(rex_graph_end(&graph, right), REX_EINVAL, "queue \"right\" has not begun a recording");
         FAILS(rex_event_sync(done), REX_EINVAL, "in a graph");
-        OK(rex_graph_end(left, &graph));
+        OK(rex_graph_end(&graph, left));
         assert_int_equal(rex_graph_launches(graph), 5);
         OK(put_follow(right, a, 5)); /* no longer recorded: at once */
         OK(rex_queue_sync(right));
@@ -320,22 +320,22 @@ static void bad_calls(void **state)
     OK(rex_event_create(&event));
     OK(rex_event_record(event, other));
     FAILS(rex_graph_begin(NULL), REX_EINVAL, "queue is NULL");
-    FAILS(rex_graph_end(queue, &graph), REX_EINVAL, "has not begun");
+    FAILS(rex_graph_end(&graph, queue), REX_EINVAL, "has not begun");
     OK(rex_graph_begin(queue));
     FAILS(rex_graph_begin(queue), REX_EINVAL, "already");
     FAILS(rex_queue_sync(queue), REX_EINVAL, "recorded to");
     FAILS(rex_queue_destroy(queue), REX_EINVAL, "recorded to");
     FAILS(rex_queue_wait(queue, event), REX_EINVAL, "not recorded in the same graph");
     FAILS(put_follow(queue, value, 1), REX_EABSENT, "map row 2");
-    FAILS(rex_graph_end(queue, NULL), REX_EINVAL, "no place");
-    OK(rex_graph_end(queue, &empty));
+    FAILS(rex_graph_end(NULL, queue), REX_EINVAL, "no place");
+    OK(rex_graph_end(&empty, queue));
     assert_int_equal(rex_graph_launches(empty), 0);
     OK(rex_graph_launch(empty, queue));
     OK(rex_queue_sync(queue));
     FAILS(rex_graph_launch(NULL, queue), REX_EINVAL, "graph is NULL");
     OK(rex_graph_begin(other));
     FAILS(rex_graph_launch(empty, other), REX_EINVAL, "recorded to");
-    OK(rex_graph_end(other, &graph));
+    OK(rex_graph_end(&graph, other));
     rex_graph_destroy(graph);
     rex_graph_destroy(empty);
     rex_graph_destroy(NULL);
@@ -358,7 +358,7 @@ static void fault_later(void **state)
     OK(rex_graph_begin(queue));
     OK(put_follow(queue, value, 1));
     OK(rex_queue_launch(queue, &launch, &args));
-    OK(rex_graph_end(queue, &graph));
+    OK(rex_graph_end(&graph, queue));
     if (gpu_present()) {
         OK(rex_graph_launch(graph, queue));
         FAILS(rex_queue_sync(queue), REX_ECUDA, "\"fault__kernel__\"");

@@ -32,7 +32,7 @@ static void refused(void **state)
     (void)state;
     struct rex_queue *queue;
     assert_int_equal(rex_queue_create(&queue, -1, NULL, 0), 0);
-    if (rex_queue_waits(queue)) {
+    if (rex_queue_is_immediate(queue)) {
         assert_int_equal(put(queue, 1), 0);
         assert_int_equal(in_the_runtime(), 101);
     } else {
@@ -58,7 +58,7 @@ static void told(void **state)
     assert_int_equal(rex_queue_copy_from(queue, &seen, device, sizeof seen), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
     assert_int_equal(seen, 114);
-    assert_int_equal(in_the_runtime(), rex_queue_waits(queue) ? 114 : 100);
+    assert_int_equal(in_the_runtime(), rex_queue_is_immediate(queue) ? 114 : 100);
     assert_null(rex_queue_global(queue, &stray));
     assert_int_equal(rex_last_error_code(), REX_EKEY);
     assert_int_equal(rex_queue_destroy(queue), 0);

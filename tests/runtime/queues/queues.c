@@ -27,7 +27,7 @@ static struct rex_queue *new_queue(const char *name, unsigned flags)
     struct rex_queue *queue = NULL;
     OK(rex_queue_create(&queue, -1, name, flags));
     assert_non_null(queue);
-    assert_int_equal(rex_queue_waits(queue), !gpu_present());
+    assert_int_equal(rex_queue_is_immediate(queue), !gpu_present());
     return queue;
 }
 
@@ -377,7 +377,7 @@ static void bad_calls(void **state)
     FAILS(rex_event_sync(event), REX_EINVAL, "never recorded");
     FAILS(rex_event_done(event), REX_EINVAL, "never recorded");
     FAILS(rex_queue_wait(queue, event), REX_EINVAL, "never recorded");
-    FAILS(rex_event_seconds(event, event, &seconds), REX_EINVAL, "never recorded");
+    FAILS(rex_event_seconds(&seconds, event, event), REX_EINVAL, "never recorded");
     FAILS(rex_event_record(NULL, queue), REX_EINVAL, "event is NULL");
     rex_event_destroy(event);
     rex_event_destroy(NULL);
@@ -394,7 +394,7 @@ static void on_the_host(void **state)
     struct rex_queue *queue = NULL;
     OK(rex_offload_init());
     OK(rex_queue_create(&queue, rex_device_count(), "host", 0));
-    assert_true(rex_queue_waits(queue));
+    assert_true(rex_queue_is_immediate(queue));
     assert_int_equal(put_follow(queue, value, VALUES, 1), REX_EHOST);
     OK(rex_queue_sync(queue));
     OK(rex_queue_destroy(queue));
@@ -528,7 +528,7 @@ static void events_and_calls(void **state)
         OK(rex_event_record(last, queues[0]));
         OK(rex_event_sync(last));
         assert_int_equal(rex_event_done(last), 1);
-        OK(rex_event_seconds(event, last, &seconds));
+        OK(rex_event_seconds(&seconds, event, last));
         assert_true(seconds >= 0);
         OK(rex_queue_sync(queues[0]));
         OK(rex_queue_sync(queues[1]));

@@ -47,7 +47,7 @@ static void check_launch(int line, struct rex_module *module, void *key, int num
     if (module == &rex_this_module)
         assert_int_equal(__tgt_target_kernel(-1, 1, 1, key, &packet), 0);
     else {
-        assert_int_equal(rex_module_launch_packet(module, -1, 1, 1, key, &packet, &fitted), 0);
+        assert_int_equal(rex_module_launch_packet(&fitted, module, -1, 1, 1, key, &packet), 0);
         assert_int_equal(__rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &fitted), 0);
     }
     if (result != expected)

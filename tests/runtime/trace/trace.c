@@ -137,7 +137,7 @@ static void queue(void)
     OK(rex_graph_begin(queue));
     for (int i = 0; i < 3; i++)
         OK(rex_queue_launch(queue, &launch, &args));
-    OK(rex_graph_end(queue, &graph));
+    OK(rex_graph_end(&graph, queue));
     OK(rex_graph_launch(graph, queue));
     OK(rex_queue_call(queue, called, &calls_seen));
     REX_MAP(from, REX_FROM(y, VALUES));

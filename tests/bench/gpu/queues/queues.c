@@ -299,7 +299,7 @@ static void record_graph(struct subject *of, int quiet)
         MUST(rex_queue_launch(queue, &launch, &args));
     }
     double recorded = now();
-    MUST(rex_graph_end(queue, &of->graph));
+    MUST(rex_graph_end(&of->graph, queue));
     if (!quiet)
         printf("graph of %d: recorded in %.2f us a launch, made in %.2f\n", NODES, 1e6 * (recorded - began) / (double)NODES,
                per_launch(recorded, NODES));
