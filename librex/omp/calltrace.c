@@ -77,7 +77,7 @@ static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, in
     slice->on = trace->on;
     slice->context = trace;
     rex_trace_slice(slice);
-    rex_track_give(trace->on);
+    rex_track_drop(trace->on);
 }
 
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions)

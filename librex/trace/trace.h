@@ -9,40 +9,48 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
+
+#include "base/settings.h"
 
 struct rex_line;
 
 /* Reads REX_TRACE, the first time it is called: before libomptarget is bound. */
 void rex_trace_start(void);
 
-extern int rex_tracing; /* read it by: */
+extern int rex_tracing; /* an enum rex_trace_to, which rex_trace_on() reads */
 static inline bool rex_trace_on(void)
 {
-    return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
-uint64_t rex_trace_clock(void);
+static inline uint64_t rex_trace_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
 
 /*
  * A line of the timeline: a thread, a device, a queue. Slices in it lie beside or inside each
- * other.
+ * other. All is zero at first but the ID and the NAME of a queue's.
  */
 struct rex_track {
-    uint32_t id;        /* as a thread's; rex_track_queue() makes one */
-    unsigned announced; /* librex's */
-    const char *name;   /* NULL: told from the id */
+    uint32_t id;      /* a thread's is that of the system; rex_track_queue() makes one */
+    unsigned process; /* counts forks: in which one its name was written, from 1 */
+    const char *name; /* NULL: told from the id */
 };
 
 /* A new number for a queue's track. */
 uint32_t rex_track_queue(void);
 
 /*
- * A free line of device NUMBER, the first one where nobody else uses the device; to be given back.
- * NULL: there is none.
+ * A free track of device NUMBER, the first one where nobody else uses the device; to be dropped.
+ * NULL: there is none. Dropping NULL does nothing.
  */
 struct rex_track *rex_track_take(int64_t number);
-void rex_track_give(struct rex_track *track);
+void rex_track_drop(struct rex_track *track);
 
 /* In a child of fork: nobody uses a device. */
 void rex_track_forget(void);
@@ -63,16 +71,19 @@ struct rex_slice {
     struct rex_track *track; /* NULL: the calling thread's */
     const char *name, *category;
     enum rex_counted counted;
-    uint64_t begin, end;        /* nanoseconds of CLOCK_MONOTONIC */
-    uint64_t to, from;          /* bytes copied to and from the device */
-    const struct rex_track *on; /* the device's line, where the same is shown */
+    uint64_t begin, end;  /* nanoseconds of CLOCK_MONOTONIC */
+    uint64_t to, from;    /* bytes copied to and from the device */
+    struct rex_track *on; /* the device's, where the same is shown; NULL: none */
     /* writes members of a JSON object; NULL: none */
     void (*details)(struct rex_line *line, const void *context);
     const void *context;
 };
 void rex_trace_slice(const struct rex_slice *slice);
 
-/* A part of the start or end of offloading. Nothing happens where nothing is traced. */
+/*
+ * A part of the start or end of offloading, NAME, which works on OBJECT or, NULL, on nothing that
+ * has a name. Nothing happens where nothing is traced.
+ */
 static inline uint64_t rex_phase_begin(void)
 {
     return rex_trace_on() ? rex_trace_clock() : 0;
@@ -84,7 +95,7 @@ static inline void rex_phase_end(uint64_t begin, const char *name, const char *o
         rex_phase_took(begin, name, object);
 }
 
-/* Kernels are known by their host keys here; who knows names hands down how to find them. */
+/* Calls have host keys. The room that knows the kernels' names hands down how to find them. */
 void rex_trace_names(const char *(*name_of)(const void *key));
 const char *rex_trace_name(const void *key); /* NULL: unknown */
 

@@ -34,61 +34,13 @@ static uint64_t written_at;
 static int file = -1;
 static off_t whole; /* bytes of whole lines in the file */
 static char path[PATH_MAX];
+static char pattern[REX_SETTING_MAX]; /* what the path is made of */
+static bool is_parents;               /* in a child of fork that has no file yet */
 
 static void warn(int error)
 {
-    rex_log(REX_LOG_WARN, "%s: %s cannot be written: %s; the program runs on without it",
+    rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
             rex_setting_variable(REX_OPTION_TRACE), path, strerror(error));
-}
-
-/* ---- opening --------------------------------------------------------------------------------- */
-
-/*
- * 0; EWOULDBLOCK: another process writes to it; or another error. Pipes and devices are neither
- * locked nor emptied.
- */
-static int open_path(void)
-{
-    struct stat status;
-    file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (file < 0)
-        return errno;
-    int error = 0;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-        /* Some file systems have no locks: then nobody is asked. */
-        if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-            error = EWOULDBLOCK;
-        else if (ftruncate(file, 0) != 0)
-            error = errno;
-    }
-    if (error != 0) {
-        close(file);
-        file = -1;
-    }
-    return error;
-}
-
-int rex_trace_file_open(const char *setting, bool forked)
-{
-    bool is_numbered;
-    bool fits = rex_file_name(setting, path, &is_numbered) &&
-                (is_numbered || !forked || rex_file_number(path));
-    int error = fits ? open_path() : ENAMETOOLONG;
-    if (error == EWOULDBLOCK) {
-        rex_log(REX_LOG_INFO,
-                "%s: another process writes to %s; this one's number is added to the name",
-                rex_setting_variable(REX_OPTION_TRACE), path);
-        error = rex_file_number(path) ? open_path() : ENAMETOOLONG;
-    }
-    if (error != 0) {
-        warn(error);
-        return -1;
-    }
-    memcpy(buffer, "[\n", 2);
-    used = 2;
-    whole = 0;
-    written_at = 0;
-    return 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -122,29 +74,161 @@ static void write_all(void)
     used = 0;
 }
 
-char *rex_trace_file_room(void)
+/* Room for a line; with its end where the file has ended. */
+static struct rex_line new_line(void)
 {
     if (sizeof buffer - used < REX_LINE_MAX)
         write_all();
-    return file >= 0 ? buffer + used : NULL;
+    return (struct rex_line){.text = buffer + used, .full = file < 0};
 }
 
-void rex_trace_file_wrote(size_t length, uint64_t now)
+/* LINE is complete, at NOW. One that was too long for its room is left out. */
+static void end_line(const struct rex_line *line, uint64_t now)
 {
-    used += length;
+    used += line->full ? 0 : line->length;
     if (now - written_at < OLD)
         return;
     write_all();
     written_at = now;
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The NAME of track ID, or of the process. */
+static void put_name(const char *what, uint32_t id, const char *name, bool is_first)
+{
+    struct rex_line line = new_line();
+    rex_line_add(&line,
+                 "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%ld,\"tid\":%lu,\"args\":{\"name\":",
+                 is_first ? "" : ",", what, (long)getpid(), (unsigned long)id);
+    rex_line_string(&line, name);
+    rex_line_text(&line, "}}\n");
+    end_line(&line, rex_trace_clock());
+}
+
+void rex_trace_file_track(uint32_t track, const char *name)
+{
+    put_name("thread_name", track, name, false);
+}
+
+/* CATEGORY is the slice's own, or its device's. */
+static void put_head(struct rex_line *line, const struct rex_slice *slice, uint32_t track,
+                     const char *category)
+{
+    rex_line_text(line, ",{\"ph\":\"X\",\"cat\":\"");
+    rex_line_text(line, category);
+    rex_line_text(line, "\",\"pid\":");
+    rex_line_number(line, getpid());
+    rex_line_text(line, ",\"tid\":");
+    rex_line_number(line, track);
+    rex_line_text(line, ",\"ts\":");
+    rex_line_time(line, slice->begin);
+    rex_line_text(line, ",\"dur\":");
+    rex_line_time(line, slice->end - slice->begin);
+    rex_line_text(line, ",\"name\":");
+    rex_line_string(line, slice->name);
+}
+
+static void put_bytes(struct rex_line *line, const struct rex_slice *slice, bool is_first)
+{
+    if (slice->counted != REX_COUNTED_KERNEL && slice->counted != REX_COUNTED_TRANSFER)
+        return;
+    rex_line_text(line, is_first ? "\"bytes_to\":" : ",\"bytes_to\":");
+    rex_line_number(line, (int64_t)slice->to);
+    rex_line_text(line, ",\"bytes_from\":");
+    rex_line_number(line, (int64_t)slice->from);
+}
+
+void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on_device)
+{
+    bool is_detailed = !on_device && slice->details != NULL;
+    struct rex_line line = new_line();
+    put_head(&line, slice, track, on_device ? "device" : slice->category);
+    rex_line_text(&line, ",\"args\":{");
+    if (is_detailed)
+        slice->details(&line, slice->context);
+    put_bytes(&line, slice, !is_detailed);
+    rex_line_text(&line, "}}\n");
+    end_line(&line, slice->end);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/*
+ * 0; EWOULDBLOCK: another process writes to it; or another error. Pipes and devices are neither
+ * locked nor emptied.
+ */
+static int open_path(void)
+{
+    struct stat status;
+    file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (file < 0)
+        return errno;
+    int error = 0;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+        /* Some file systems have no locks: then nobody is asked. */
+        if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            error = EWOULDBLOCK;
+        else if (ftruncate(file, 0) != 0)
+            error = errno;
+    }
+    if (error != 0) {
+        close(file);
+        file = -1;
+    }
+    return error;
+}
+
+/* A child of fork has its own number behind a name without one. */
+static int open_named(void)
+{
+    bool is_numbered;
+    if (!rex_file_name(pattern, path, &is_numbered) ||
+        (is_parents && !is_numbered && !rex_file_number(path)))
+        return ENAMETOOLONG;
+    int error = open_path();
+    if (error != EWOULDBLOCK)
+        return error;
+    rex_log(REX_LOG_INFO,
+            "%s: another process writes to %s; this one's number is added to the name",
+            rex_setting_variable(REX_OPTION_TRACE), path);
+    return rex_file_number(path) ? open_path() : ENAMETOOLONG;
+}
+
+static bool open_file(void)
+{
+    int error = open_named();
+    if (error != 0) {
+        warn(error);
+        return false;
+    }
+    is_parents = false;
+    memcpy(buffer, "[\n", 2);
+    used = 2;
+    whole = 0;
+    written_at = 0;
+    put_name("process_name", (uint32_t)getpid(), program_invocation_short_name, true);
+    return true;
+}
+
+bool rex_trace_file_open(const char *name)
+{
+    snprintf(pattern, sizeof pattern, "%s", name);
+    return open_file();
+}
+
+bool rex_trace_file_open_in_child(void)
+{
+    return !is_parents || open_file();
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
 void rex_trace_file_close(void)
 {
-    char *room = rex_trace_file_room();
-    if (room == NULL)
-        return;
-    memcpy(room, "]\n", 2);
-    used += 2;
+    struct rex_line line = new_line();
+    rex_line_text(&line, "]\n");
+    used += line.full ? 0 : line.length;
     write_all();
     if (file >= 0 && close(file) != 0)
         warn(errno);
@@ -157,4 +241,5 @@ void rex_trace_file_forget(void)
         close(file); /* the lock stays with the parent */
     file = -1;
     used = 0;
+    is_parents = true;
 }

@@ -7,21 +7,20 @@
 #define REX_INTERNAL_TRACEFILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/*
- * Open the file that SETTING names. FORKED: in a child of the process that had it. 0, or -1 after a
- * warning.
- */
-int rex_trace_file_open(const char *setting, bool forked);
+#include "trace/trace.h"
 
-/*
- * Room for a line of REX_LINE_MAX bytes, NULL if there is no file any more; then say how long it
- * became. NOW is in nanoseconds.
- */
-char *rex_trace_file_room(void);
-void rex_trace_file_wrote(size_t length, uint64_t now);
+/* Open the file that NAME says, with %p and %%. false after a warning. */
+bool rex_trace_file_open(const char *name);
+
+/* In a child of fork that has no file yet: open its own. false after a warning. */
+bool rex_trace_file_open_in_child(void);
+
+/* What TRACK is called. From a failure on nothing is written. */
+void rex_trace_file_track(uint32_t track, const char *name);
+
+/* SLICE on TRACK; on a device's it has no details. */
+void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on_device);
 
 /* The end of the array. */
 void rex_trace_file_close(void);

@@ -226,9 +226,9 @@ static void test_tracks_of_devices(void **state)
     assert_string_equal(name, "device 3");
     rex_track_label(tracks[1], name, sizeof name);
     assert_string_equal(name, "device 3 (2)");
-    rex_track_give(NULL);
-    rex_track_give(tracks[7]);
-    rex_track_give(tracks[5]);
+    rex_track_drop(NULL);
+    rex_track_drop(tracks[7]);
+    rex_track_drop(tracks[5]);
     assert_ptr_equal(rex_track_take(3), tracks[5]);
     rex_track_forget();
     assert_ptr_equal(rex_track_take(3), tracks[0]);
