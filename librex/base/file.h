@@ -18,8 +18,8 @@ struct rex_bytes {
 };
 
 /*
- * Read the regular file PATH whole. 0, or -1 with the reason in WHY and errno set (0 where no call
- * failed).
+ * Read the whole of the regular file PATH. 0, or -1 with the reason in WHY and errno set (0 where
+ * no call failed).
  */
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size);
 

@@ -11,9 +11,9 @@
 #include "rex/inspect.h"
 
 #define LONGEST_NAME 255
-#define MOST_STEPS ((size_t)1 << 21) /* a message is not worth more */
+#define MOST_STEPS ((size_t)1 << 21) /* more would take longer than a message is worth */
 
-/* Edits that make B of A; more than MOST if it takes more than that. Adds to STEPS what it took. */
+/* How many edits make B of A; SIZE_MAX where it is more than MOST. Adds to STEPS what it took. */
 static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
                        size_t *steps)
 {
@@ -37,7 +37,7 @@ static size_t distance(const char *a, size_t length_a, const char *b, size_t len
     return row[length_b];
 }
 
-/* Letters that both names end with: those of kernels all end alike, and say nothing there. */
+/* How many letters both names end with. Names of kernels all end alike, which tells nothing. */
 static size_t common_ending(const char *a, size_t length_a, const char *b, size_t length_b)
 {
     size_t length = 0;
@@ -47,7 +47,7 @@ static size_t common_ending(const char *a, size_t length_a, const char *b, size_
     return length;
 }
 
-/* A third of the letters before the common ending may differ. */
+/* A name is near if a third of the letters before the common ending differ, and one more. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name)
 {
     if (nearest->steps >= MOST_STEPS)

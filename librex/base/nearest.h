@@ -8,17 +8,15 @@
 
 #include <stddef.h>
 
-/*
- * Begin with the name that was looked for, and zeroes; the nearest is in ->name then, NULL where
- * none is near.
- */
+/* A search. All but the name that is wanted is zero at first. */
 struct rex_nearest {
     const char *wanted;
-    const char *name;
-    size_t edits; /* that make it of the wanted one */
-    size_t steps; /* taken so far: letters looked at */
+    const char *name; /* the nearest so far; NULL: none was near */
+    size_t edits;     /* how many letters have to change to make it of the wanted one */
+    size_t steps;     /* taken so far: letters looked at */
 };
 
+/* Have NAME, which stays, compared. */
 void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
 #endif

@@ -22,7 +22,7 @@
 #include "trace/traceline.h"
 #include "trace/tracesum.h"
 
-int rex_tracing;
+enum rex_trace_to rex_tracing;
 __thread unsigned rex_trace_depth;
 
 /* Of what is traced, the file and the summary. */
@@ -210,7 +210,7 @@ void rex_copy_took(uint64_t begin, uint64_t size, bool to_host, int number)
 static void start(void)
 {
     char file[REX_SETTING_MAX];
-    int to = rex_setting_trace(file);
+    enum rex_trace_to to = rex_setting_trace(file);
     if (to == REX_TRACE_NOWHERE)
         return;
     rex_lock(&lock);

@@ -18,7 +18,7 @@ struct rex_line;
 /* Reads REX_TRACE, the first time it is called: before libomptarget is bound. */
 void rex_trace_start(void);
 
-extern int rex_tracing; /* an enum rex_trace_to, which rex_trace_on() reads */
+extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;

@@ -29,7 +29,7 @@
 #define OLD UINT64_C(10000000) /* nanoseconds after which an event does not wait for others */
 
 static char buffer[BUFFER_BYTES];
-static size_t used;
+static size_t used; /* bytes of it */
 static uint64_t written_at;
 static int file = -1;
 static off_t whole; /* bytes of whole lines in the file */
@@ -46,8 +46,8 @@ static void warn(int error)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /*
- * Of BYTES that were written before something failed, what was not the whole of a line is taken
- * back.
+ * ERROR came after BYTES of the buffer were written: what is behind the last whole line is cut off,
+ * and the file ends.
  */
 static void give_up(size_t bytes, int error)
 {
@@ -74,7 +74,7 @@ static void write_all(void)
     used = 0;
 }
 
-/* Room for a line; with its end where the file has ended. */
+/* An empty line in the buffer. Where there is no file any more it counts as full. */
 static struct rex_line new_line(void)
 {
     if (sizeof buffer - used < REX_LINE_MAX)
@@ -82,7 +82,7 @@ static struct rex_line new_line(void)
     return (struct rex_line){.text = buffer + used, .full = file < 0};
 }
 
-/* LINE is complete, at NOW. One that was too long for its room is left out. */
+/* LINE is complete, at the time NOW. One that was too long is left out. */
 static void end_line(const struct rex_line *line, uint64_t now)
 {
     used += line->full ? 0 : line->length;

@@ -44,7 +44,7 @@ void rex_line_text(struct rex_line *line, const char *text)
     add_bytes(line, text, strlen(text));
 }
 
-/* At least LEAST digits. */
+/* With zeroes in front where NUMBER has fewer digits than LEAST. */
 static void add_number(struct rex_line *line, uint64_t number, unsigned base, size_t least)
 {
     char digits[20], *end = digits + sizeof digits, *at = end;
@@ -111,7 +111,7 @@ static size_t character(const unsigned char *text)
     return 0;
 }
 
-/* Characters at AT that need no thought: most names are made of nothing else. */
+/* How many characters at AT stand in JSON as they are. Most names have no others. */
 static size_t plain(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *from = at;
@@ -120,21 +120,28 @@ static size_t plain(const unsigned char *at, const unsigned char *end)
     return (size_t)(at - from);
 }
 
+/* One character at AT that may have to be written another way; the number of its bytes. */
+static size_t add_escaped(struct rex_line *line, const unsigned char *at)
+{
+    size_t length = character(at);
+    if (*at < 0x80)
+        rex_line_add(line, *at == '"' || *at == '\\' ? "\\%c" : "\\u%04x", *at);
+    else if (length > 0)
+        add_bytes(line, at, length);
+    else
+        add_bytes(line, "\\ufffd", 6);
+    return length > 0 ? length : 1;
+}
+
 void rex_line_string(struct rex_line *line, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, STRING_MAX);
     add_bytes(line, "\"", 1);
     while (at < end) {
         size_t length = plain(at, end);
-        if (length == 0 && *at < 0x80) {
-            rex_line_add(line, *at == '"' || *at == '\\' ? "\\%c" : "\\u%04x", *at);
-            length = 1;
-        } else if (length == 0 && (length = character(at)) == 0) {
-            add_bytes(line, "\\ufffd", 6);
-            length = 1;
-        } else
+        if (length > 0)
             add_bytes(line, at, length);
-        at += length;
+        at += length > 0 ? length : add_escaped(line, at);
     }
     if (*at != '\0')
         add_bytes(line, "...", 3);
@@ -144,9 +151,8 @@ void rex_line_string(struct rex_line *line, const char *text)
 /* ---- launches and rows of a map -------------------------------------------------------------- */
 
 #define MOST_ROWS 32
-#define NON_CONTIGUOUS \
-    INT64_C(           \
-        0x100000000000) /* OMP_MAP_NON_CONTIG: begin points to dimensions, size is their number */
+/* OMP_MAP_NON_CONTIG: begin points to dimensions, size is their number */
+#define NON_CONTIGUOUS INT64_C(0x100000000000)
 
 /* As libomptarget has it (LLVM 14 to 22): outermost first. */
 struct dimension {
@@ -181,8 +187,8 @@ uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const
 }
 
 /*
- * The words for TYPE. The last few stay: a program has few types. Only one thread at a time is
- * here, by the lock of trace.c.
+ * The words for TYPE. Those of the last few types are kept, since a program has few. Only one
+ * thread at a time is here, by the lock of trace.c.
  */
 static const char *words_of(int64_t type)
 {

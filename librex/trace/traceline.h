@@ -22,8 +22,8 @@ void rex_line_add(struct rex_line *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * What every slice has, without a look at a format: text as it is, a number, three of them in
- * brackets, an address.
+ * Without a format, which would take longer than the rest of a slice: text as it is, a number,
+ * three numbers in brackets, an address.
  */
 void rex_line_text(struct rex_line *line, const char *text);
 void rex_line_number(struct rex_line *line, int64_t number);

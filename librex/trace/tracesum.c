@@ -19,8 +19,8 @@
 #define NAME_WIDTH 40
 
 struct row {
-    char name[128]; /* the beginning; whole is */
-    uint64_t hash;
+    char name[128];           /* as much as fits */
+    uint64_t hash;            /* of all of it */
     enum rex_counted counted; /* NOWHERE: a free row */
     uint64_t calls, total, most, to, from;
 };
