@@ -42,9 +42,9 @@ says 125 'no program is named'
 run "$rex_run" --frobnicate true
 says 125 'frobnicate'
 run "$rex_run" --wait=never true
-says 125 '--wait=never: no wait policy "never"; there are auto, spin'
+says 125 '--wait=never: REX_WAIT cannot be "never", only auto, spin'
 run "$rex_run" --log=loud true
-says 125 '--log=loud: no log level "loud"'
+says 125 '--log=loud: REX_LOG cannot be "loud"'
 run "$rex_run" --wait= true
 says 125 'the value is empty'
 run "$rex_run" --omptarget
@@ -58,7 +58,7 @@ for option in $("$rex_run" --help | grep -o -e '--[a-z]*' | sort -u); do
     grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-run.1 || fail "$option is not in the man page"
 done
 for option in wait log; do
-    "$rex_run" --$option=never true 2>&1 | sed 's/.*there are //; s/, and :FILE.*//; s/ and / /; s/,//g' >"$work/values"
+    "$rex_run" --$option=never true 2>&1 | sed 's/.*, only //; s/, and :FILE.*//; s/ or / /; s/,//g' >"$work/values"
     sed -n "s/^ *--$option) .*-W '\([^']*\)'.*/\1/p" "$O/completion/bash/rex-run" | diff "$work/values" - || fail "--$option: completed to others"
 done
 # The library takes a file behind the level: so do --help and the man page, and the file gets the lines.
