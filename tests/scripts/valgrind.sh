@@ -8,7 +8,7 @@ O=${O:-$(make -s --no-print-directory print-O)}
 # program/test: each runs in a process of its own, which takes some seconds to start.
 tests='badinput/truncated_image badinput/bad_tables badinput/entries_without_counterpart badinput/bad_packets
     register/launch_after_fini modules/several_beside_the_header_s_own modules/globals_after_fini_beside_a_module
-    queues/bad_input graphs/branches'
+    queues/bad_input graphs/branches pinned/allocated pinned/wrong'
 folder=${TMPDIR:-/tmp}/librex-valgrind.$$
 mkdir "$folder"
 trap 'rm -rf "$folder"' EXIT
@@ -55,7 +55,7 @@ for release in $releases; do
             !decided && /^ *(at|by) 0x/ {
                 if ($3 ~ /^(malloc|calloc|realloc|reallocarray|free|mem[a-z]+|str[a-z]+|_*v?sn?printf.*|_IO_.*|printf_.*|glob.*)$/) next
                 decided = 1
-                ours = $0 ~ /librex\/[a-z]+\.[ch]:[0-9]+|librex\.so/
+                ours = $0 ~ /librex\/[a-z]+\/[a-z]+\.[ch]:[0-9]+|librex\.so/
             }
             END { finish(); exit found }
         ' "$run.log" || { echo "--- made by librex: $test on LLVM $release"; failed=1; }

@@ -95,6 +95,9 @@ static void wrong(void **state)
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
     assert_null(rex_pinned_alloc(SIZE_MAX - 5));
     assert_int_not_equal(rex_last_error_code(), REX_EINVAL);
+    /* Nor is what could not be had a range that others overlap. */
+    assert_int_equal(rex_pin(bytes, 8000), 0);
+    assert_int_equal(rex_unpin(bytes), 0);
     free(bytes);
 }
 
