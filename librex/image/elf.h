@@ -34,7 +34,7 @@ struct rex_elf {
 };
 
 /*
- * Check the headers and the place of every section and segment. 0, or -1 with ->why. BYTES must
+ * Check the headers, and where every section and segment lies. 0, or -1 with ->why. BYTES must
  * outlive the view.
  */
 int rex_elf_open(struct rex_elf *elf, const void *bytes, size_t size);

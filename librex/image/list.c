@@ -2,6 +2,8 @@
  * list.c - the images inside a file: a CUBIN, a host shared object and PTX are one, a fatbin and an
  * OffloadBinary hold any number.
  *
+ * Implements the functions of rex/inspect.h that ask a list.
+ *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "image/list.h"
@@ -16,20 +18,6 @@
 #include "image/fatbin.h"
 #include "image/open.h"
 #include "image/ptx.h"
-
-size_t rex_list_view_most(const struct rex_image_list *list, size_t index)
-{
-    uint64_t packed = list->entries[index].packed;
-    return packed > 0 ? (size_t)packed * 2 : SIZE_MAX;
-}
-
-static int refuse_unpacked(const struct rex_image_list *list, uint64_t unpacked, const char *name)
-{
-    return rex_fail(REX_EIMAGE,
-                    "device image %s would unpack to %llu bytes, of a file of %zu bytes: build it "
-                    "with nvcc --no-compress",
-                    name, (unsigned long long)unpacked, list->size);
-}
 
 static int add(struct rex_image_list *list, const struct rex_image_item *item,
                enum rex_packing packing)
@@ -200,19 +188,6 @@ void rex_list_close(struct rex_image_list *list)
     *list = (struct rex_image_list){0};
 }
 
-int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *name,
-                   unsigned char **bytes, size_t *size)
-{
-    const struct rex_image_entry *entry = &list->entries[index];
-    if (entry->packed > rex_unpack_most(list->size))
-        return refuse_unpacked(list, entry->item.size, name);
-    int result = rex_unpack(entry->packing, list->bytes + entry->item.offset, entry->item.stored,
-                            entry->item.size, bytes, name);
-    if (result == REX_OK)
-        *size = entry->item.size;
-    return result;
-}
-
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX])
 {
     static const char *const forms[] = {[REX_IMAGE_CUBIN] = "sm_%u%.1s",
@@ -256,36 +231,4 @@ void rex_image_list_close(struct rex_image_list *list)
 const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list, size_t index)
 {
     return index < list->count ? &list->entries[index].item : NULL;
-}
-
-int rex_image_list_view(struct rex_image_view **view, const struct rex_image_list *list,
-                        size_t index, const char *name)
-{
-    unsigned char *unpacked = NULL;
-    size_t size;
-    if (list == NULL || name == NULL || view == NULL || index >= list->count)
-        return rex_fail(REX_EINVAL, "rex_image_list_view: %s",
-                        list == NULL || name == NULL || view == NULL ? "an argument is NULL"
-                                                                     : "there is no such image");
-    const struct rex_image_entry *entry = &list->entries[index];
-    if (!entry->item.compressed)
-        return rex_image_view_open(view, list->bytes + entry->item.offset, entry->item.size, name);
-    /* All views may be open at a time. */
-    if (entry->packed_before + entry->packed > rex_unpack_most(list->size))
-        return refuse_unpacked(list, entry->packed_before + entry->packed, name);
-    struct rex_image_view *opened = malloc(sizeof *opened);
-    if (opened == NULL)
-        return rex_fail_memory(sizeof *opened, "the view of an image");
-    int result = rex_list_bytes(list, index, name, &unpacked, &size);
-    if (result == REX_OK)
-        result =
-            rex_view_open_within(opened, unpacked, size, rex_list_view_most(list, index), name);
-    if (result != REX_OK) {
-        free(unpacked);
-        free(opened);
-        return result;
-    }
-    opened->own = unpacked;
-    *view = opened;
-    return REX_OK;
 }

@@ -26,21 +26,11 @@ struct rex_image_list {
 };
 
 /*
- * List what is in the SIZE bytes, which must outlive the list. 0, or an error with its message
- * recorded; NAME is what messages call the file.
+ * List what is in the SIZE bytes, which must outlive the list. 0, or an error with its message;
+ * NAME is what messages call the file.
  */
 int rex_list_open(struct rex_image_list *list, const void *bytes, size_t size, const char *name);
 void rex_list_close(struct rex_image_list *list);
-
-/*
- * Bytes of image INDEX, unpacked, of malloc(), with a NUL behind them; *SIZE how many. Errors as
- * those of rex_unpack(), and REX_EIMAGE where it would unpack to more than a file of this size may.
- */
-int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *name,
-                   unsigned char **bytes, size_t *size);
-
-/* Bytes that a view of image INDEX may take, for rex_view_open_within(). */
-size_t rex_list_view_most(const struct rex_image_list *list, size_t index);
 
 /* "sm_90", "compute_90a (PTX)", "the CPU": what ITEM is for, in BUFFER, which is returned. */
 #define REX_TARGET_MAX 40

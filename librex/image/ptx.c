@@ -175,17 +175,17 @@ static bool read_variable(struct text *text, struct variable *variable)
 static int add_parameter(struct rex_image_view *view, struct rex_image_symbol *kernel,
                          const struct variable *variable, uint64_t *offset)
 {
-    uint32_t place;
+    uint32_t at;
     uint64_t alignment = variable->alignment > 0 ? variable->alignment : 1;
     *offset = (*offset + alignment - 1) / alignment * alignment;
     if (*offset + variable->size > UINT16_MAX || kernel->parameters >= REX_PARAMETERS_UNKNOWN - 1)
         return 0; /* more than a kernel can have */
-    if (rex_view_add_parameters(view, 1, &place) != 0)
+    if (rex_view_add_parameters(view, 1, &at) != 0)
         return -1;
-    view->parameters[place] =
+    view->parameters[at] =
         (struct rex_image_parameter){(uint16_t)*offset, (uint16_t)variable->size};
     if (kernel->parameters == 0)
-        kernel->first = place;
+        kernel->first = at;
     if (variable->size != 8 && kernel->odd_size == 0) {
         kernel->odd_size = (uint32_t)variable->size;
         kernel->odd_index = kernel->parameters;

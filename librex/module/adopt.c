@@ -120,7 +120,8 @@ static void add_image(struct growing *growing, unsigned char *bytes, size_t size
 }
 
 /*
- * Number of images that take the place of one: those of a container that the release does not open.
+ * Number of images that are registered instead of one: those of a container that the release does
+ * not open.
  */
 static size_t opened(const struct rex_release *release, const unsigned char *bytes, size_t size)
 {

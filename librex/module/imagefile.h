@@ -15,7 +15,8 @@
 
 /*
  * Read the file NAME: with a slash as given, else from the folders for a bare name. 0;
- * REX_ENOIMAGE, with the paths in TRIED and nothing recorded; or another error, recorded. PATH
+ * REX_ENOIMAGE, with the paths in TRIED and without a message; or another error, with
+ * one. PATH
  * gets the file's path, *SEARCHED whether it was a bare name.
  */
 int rex_imagefile_read(const struct rex_module *module, const char *name, struct rex_bytes *file,

@@ -119,7 +119,7 @@ static int check_attempts(const struct rex_registration *registration)
 }
 
 /* Do the work of attempt NUMBER, with the state BUSY. */
-static int work(struct rex_registration *registration, uintptr_t number, const char *name)
+static int make_attempt(struct rex_registration *registration, uintptr_t number, const char *name)
 {
     struct attempt this = {attempts, registration};
     attempts = &this;
@@ -135,7 +135,7 @@ static int work(struct rex_registration *registration, uintptr_t number, const c
 }
 
 /* Wait for the attempt that made the state BUSY. Its failure, or 0: look at the state again. */
-static int await(struct rex_registration *registration, uintptr_t busy)
+static int wait_for(struct rex_registration *registration, uintptr_t busy)
 {
     while (__atomic_load_n(&registration->module->state, __ATOMIC_ACQUIRE) == busy)
         sched_yield();
@@ -155,10 +155,10 @@ static int register_as(struct rex_module *module, const char *name)
             return REX_OK;
         if ((state & STATE_MASK) == BUSY)
             result =
-                check_attempts(registration) == REX_OK ? await(registration, state) : REX_EINVAL;
+                check_attempts(registration) == REX_OK ? wait_for(registration, state) : REX_EINVAL;
         else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0,
                                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return work(registration, number, name);
+            return make_attempt(registration, number, name);
     }
     return result;
 }

@@ -27,15 +27,15 @@
 
 int rex_module_image_retain(struct rex_module_image *image)
 {
-    int result = image->kept ? REX_OK : rex_retain(image->bytes, image->size);
-    image->kept = result == REX_OK;
+    int result = image->retained ? REX_OK : rex_retain(image->bytes, image->size);
+    image->retained = result == REX_OK;
     return result;
 }
 
 void rex_module_image_close(struct rex_module_image *image)
 {
     rex_view_close(&image->view);
-    if (!image->kept)
+    if (!image->retained)
         free(image->bytes);
     image->bytes = NULL;
     if (image->holds_context)
@@ -45,7 +45,7 @@ void rex_module_image_close(struct rex_module_image *image)
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/* IMAGE owns its bytes: use those of an equal image that is kept already, then look inside. */
+/* IMAGE owns its bytes: use the retained ones where they are equal, then look inside. */
 static int look_inside(struct rex_module_image *image, const struct rex_release *release)
 {
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
@@ -58,7 +58,7 @@ static int look_inside(struct rex_module_image *image, const struct rex_release 
     if (same != NULL) {
         free(image->bytes);
         image->bytes = same;
-        image->kept = true;
+        image->retained = true;
     }
     return rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
                                 image->path);
@@ -203,7 +203,7 @@ static void log_host(const struct rex_sources *host, const struct rex_module *mo
 }
 
 /*
- * The host's image takes the place of images that are not there, or for which there is no GPU:
+ * The host's image is used instead of images that are not there, or for which there is no GPU:
  * RESULT says which.
  */
 static int turn_to_host(struct rex_sources *sources, const struct rex_module *module, int result)

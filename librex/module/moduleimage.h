@@ -1,5 +1,5 @@
 /*
- * moduleimage.h - the one image to register.
+ * moduleimage.h - the one image to register of a module.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,7 +19,7 @@ struct rex_module_image {
     struct rex_image_view view;
     char path[PATH_MAX];
     size_t view_most;   /* bytes that a view of it may take */
-    bool kept;          /* the bytes stay for the life of the process */
+    bool retained;      /* the bytes stay for the life of the process */
     bool holds_context; /* of the GPU that compiled it, until it is closed */
 };
 
@@ -32,7 +32,7 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
                           const char *name, const struct rex_release *release);
 void rex_module_image_close(struct rex_module_image *image);
 
-/* Keep the bytes as rex_retain() does. 0 or REX_ENOMEM. */
+/* Retain the bytes, as rex_retain() does. 0 or REX_ENOMEM. */
 int rex_module_image_retain(struct rex_module_image *image);
 
 #endif

@@ -56,7 +56,7 @@ static inline struct rex_registration *rex_registration_of(const struct rex_modu
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
 }
 
-/* The place in `recent` of the kernel with this key. */
+/* The index in `recent` of the kernel with this key. */
 static inline unsigned char rex_recent_place(const void *key)
 {
     return (unsigned char)(uintptr_t)key;

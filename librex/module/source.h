@@ -23,12 +23,12 @@ struct rex_sources {
     size_t count, room;
     bool asked_for; /* REX_CUBIN or the caller named them: no other image takes their place */
     char *names;    /* the first list of names that was looked for */
-    struct rex_report missing; /* the places of the files that do not exist */
+    struct rex_report missing; /* the paths at which no file was found */
 };
 
 /*
- * Add the files of NAMES, separated by colons. 0 also where some do not exist; REX_ENOIMAGE, not
- * recorded, where none does; or another error.
+ * Add the files of NAMES, separated by colons. 0 also where some do not exist; REX_ENOIMAGE,
+ * without a message, where none does; or another error.
  */
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module,
                           const char *names);

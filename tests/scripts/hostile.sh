@@ -83,7 +83,7 @@ for file in "$work/$small"/*.fatbin "$work/$small/other_names.image"; do
     in_proportion rex-check "$name"
     status=2
     [ "$name" != other_names.image ] || status=1
-    for count in $small $large; do bounded $status "$work/$count/$name" "$check" "$work/$count/program.o" "$work/$count/$name"; done
+    for count in $small $large; do bounded "$status" "$work/$count/$name" "$check" "$work/$count/program.o" "$work/$count/$name"; done
 done
 
 # ---- a registration, which takes one image of a file -------------------------------------------------------------------

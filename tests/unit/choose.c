@@ -10,7 +10,7 @@
 #include "cuda/driver.h"
 #include "image/elf.h"
 #include "module/moduleimage.h"
-#include "image/list.h"
+#include "image/open.h"
 
 #define DATA "tests/data/"
 #define HOST FAKE("host.so")

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include "bound.h"
-#include "image/list.h"
+#include "image/open.h"
 #include "rex/inspect.h"
 #include "image/view.h"
 
