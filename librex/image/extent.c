@@ -70,20 +70,21 @@ static uint64_t containers_extent(int fd, size_t size)
         one = have == sizeof head ? rex_container_size(head, size - (size_t)at) : 0;
         at += one;
     }
-    return larger(at, HEAD);
+    return at;
 }
 
+/* 0 where the headers do not say it, or there are none: the reader says why. */
 static uint64_t extent_of(int fd, size_t size, const unsigned char *head)
 {
     unsigned architecture;
     char suffix;
     if (rex_fatbin_is(head, HEAD))
-        return larger(rex_fatbin_extent(head, HEAD), HEAD);
+        return rex_fatbin_extent(head, HEAD);
     if (rex_container_version(head, HEAD) != 0)
         return containers_extent(fd, size);
     if (memcmp(head, ELFMAG, SELFMAG) == 0)
-        return larger(elf_extent(fd, head), HEAD);
-    return rex_ptx_is(head, HEAD, &architecture, &suffix) ? size : HEAD;
+        return larger(elf_extent(fd, head), sizeof(Elf64_Ehdr));
+    return rex_ptx_is(head, HEAD, &architecture, &suffix) ? size : 0;
 }
 
 size_t rex_image_extent(int fd, size_t size, char *why, size_t why_size)
@@ -97,6 +98,8 @@ size_t rex_image_extent(int fd, size_t size, char *why, size_t why_size)
         return 0;
     }
     uint64_t extent = extent_of(fd, size, head);
+    if (extent == 0)
+        extent = HEAD;
     if (extent > size)
         extent = size; /* it is cut off, as its reader will say */
     if (extent <= LARGEST_IMAGE)
