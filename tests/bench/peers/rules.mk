@@ -90,7 +90,7 @@ endif
 $(O)/obj/tests/bench/registration.o: more_cflags = -O2
 $(O)/tests/bench/registration: $(O)/obj/tests/bench/registration.o $(LIB_A)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -Wl,--wrap=rex_file_read,--wrap=rex_context_activate \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(keep_entries) -Wl,--wrap=rex_file_read_wanted,--wrap=rex_context_activate \
 	    -Wl,--wrap=rex_devices_ask -o $@ $^ $(lib_libs)
 
 time_examples := $(foreach p,$(filter-out micro,$(peer_programs)),$(O)/examples/$(p)/$(p))
