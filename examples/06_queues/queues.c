@@ -7,7 +7,7 @@
  *   1. rex_launch() waits each time. Right where the host has to see each result, and for kernels of a millisecond.
  *   2. A queue takes a launch and returns. What is in it is done in order, so a step still sees the one before it; the host waits once.
  *      Pays from the second launch on that does not need the host in between.
- *   3. A graph is a recording of launches: the driver checks and prepares them once, and then all go out in one call. Making it costs
+ *   3. A graph is made of launches that were captured: the driver checks and prepares them once, and then all go out in one call. Making it costs
  *      as much as some launches, so it pays when the same ones come again and again, with other values, if need be: rex_graph_set().
  *   4. Two queues know nothing of each other: what is in one may run beside what is in the other, copies beside kernels too. Pays where
  *      each has enough to do: kernels that leave a part of the GPU idle for long, or copies. Not here, where it only doubles the launches.
@@ -28,7 +28,7 @@
 enum {
     CELLS = 20000,
     STEPS = 1000,
-    RECORDED = 100, /* steps of the graph */
+    CAPTURED = 100, /* steps of the graph */
     TEAMS = 80,
     THREADS = 128
 };
@@ -74,13 +74,13 @@ static int in_a_queue(void)
     return result == 0 ? rex_queue_sync(left) : result;
 }
 
-/* Recording does nothing on the device: the launches are checked and kept. */
+/* Capturing does nothing on the device: the launches are checked and kept. */
 static int make_graph(void)
 {
     int result = rex_graph_begin(left);
-    for (int i = 0; i < RECORDED && result == 0; i++)
+    for (int i = 0; i < CAPTURED && result == 0; i++)
         result = step(left, i, population, CELLS);
-    int ended = rex_graph_end(&graph, left); /* a recording has to end, whatever came of it */
+    int ended = rex_graph_end(&graph, left); /* a capture has to end, whatever came of it */
     return result == 0 ? ended : result;
 }
 
@@ -88,7 +88,7 @@ static int make_graph(void)
 static int in_a_graph(void)
 {
     int result = 0;
-    for (int i = 0; i < STEPS / RECORDED && result == 0; i++)
+    for (int i = 0; i < STEPS / CAPTURED && result == 0; i++)
         result = rex_graph_launch(graph, left);
     return result == 0 ? rex_queue_sync(left) : result;
 }
@@ -163,7 +163,7 @@ static int prepare(void)
         took = seconds_now() - began;
     }
     if (result == 0)
-        printf("a graph of %d steps         %8.2f us a step to make, once\n", RECORDED, 1e6 * took / (double)RECORDED);
+        printf("a graph of %d steps         %8.2f us a step to make, once\n", CAPTURED, 1e6 * took / (double)CAPTURED);
     return result;
 }
 

@@ -5,7 +5,7 @@
  * kernel made of it, by two updates; the graph and the books stay where they are.
  *
  * The host has to see the flag in every step, and no step can begin before it has. In a queue (--queue) it waits once in a step and not
- * four times; and as all steps make the same calls, one recording of them will do for all (--graph).
+ * four times; and as all steps make the same calls, one graph of them will do for all (--graph).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -97,7 +97,7 @@ static int take_steps(struct search *search, struct rex_graph *graph)
 static int search_all(struct search *search)
 {
     struct rex_graph *graph = NULL;
-    int result = search->run->ways.way == RECORDED ? record(&search->run->ways, step, search, &graph) : 0;
+    int result = search->run->ways.way == CAPTURED ? capture(&search->run->ways, step, search, &graph) : 0;
     if (result == 0)
         result = take_steps(search, graph);
     if (graph != NULL)

@@ -60,7 +60,7 @@ static void print_help(const struct settings *settings)
         print_option(settings->extra[i].name, settings->extra[i].argument, settings->extra[i].help);
     if (settings->has_ways) {
         print_option("queue", NULL, "put the launches in a queue, and wait once");
-        print_option("graph", NULL, "record the launches in a graph, and launch that");
+        print_option("graph", NULL, "capture the launches in a graph, and launch that");
     }
     print_option("device", "D", "device number (-1, the default device)");
     print_option("verify", NULL, "check against a serial run (always, unless --no-verify)");
@@ -102,7 +102,7 @@ static void take_option(struct settings *settings, int which, const char *argume
     case NO_VERIFY: settings->verify = 0; break;
     case HELP: print_help(settings); exit(0);
     case QUEUE: settings->way = QUEUED; break;
-    case GRAPH: settings->way = RECORDED; break;
+    case GRAPH: settings->way = CAPTURED; break;
     case '?': exit(WRONG_USAGE); /* getopt_long has said what is wrong */
     default: take_extra(settings, &settings->extra[which - FIXED], argument);
     }

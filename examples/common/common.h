@@ -26,8 +26,8 @@ struct extra_option {
     int64_t least, most;  /* between these */
 };
 
-/* How a program launches: it waits for each launch, puts them in a queue (--queue), or records them in a graph (--graph). */
-enum way { WAITING, QUEUED, RECORDED };
+/* How a program launches: it waits for each launch, puts them in a queue (--queue), or captures them in a graph (--graph). */
+enum way { WAITING, QUEUED, CAPTURED };
 
 /* A program and how it was started. */
 struct settings {

@@ -29,14 +29,14 @@ int finish(const struct ways *ways)
     return ways->queue != NULL ? rex_queue_sync(ways->queue) : 0;
 }
 
-int record(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph)
+int capture(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph)
 {
     double began = seconds_now();
     int result = rex_graph_begin(ways->queue);
     if (result != 0)
         return result;
     result = steps(context);
-    int ended = rex_graph_end(graph, ways->queue); /* a recording has to end, whatever came of it */
+    int ended = rex_graph_end(graph, ways->queue); /* a capture has to end, whatever came of it */
     if (result != 0 && ended == 0)
         rex_graph_destroy(*graph);
     ways->making += seconds_now() - began;
@@ -46,7 +46,7 @@ int record(struct ways *ways, steps_function *steps, void *context, struct rex_g
 static int take_as_graph(struct ways *ways, steps_function *steps, void *context)
 {
     struct rex_graph *graph;
-    int result = record(ways, steps, context, &graph);
+    int result = capture(ways, steps, context, &graph);
     if (result != 0)
         return result;
     result = rex_graph_launch(graph, ways->queue);
@@ -60,7 +60,7 @@ static int take_as_graph(struct ways *ways, steps_function *steps, void *context
 
 int take(struct ways *ways, steps_function *steps, void *context)
 {
-    if (ways->way == RECORDED)
+    if (ways->way == CAPTURED)
         return take_as_graph(ways, steps, context);
     int result = steps(context);
     return result == 0 ? finish(ways) : result;
@@ -70,6 +70,6 @@ void print_ways(const struct ways *ways)
 {
     if (ways->way == QUEUED)
         print_line("queue", "launches were not waited for one by one");
-    else if (ways->way == RECORDED)
+    else if (ways->way == CAPTURED)
         print_line("graph", "made in %.6f s of these, and freed", ways->making);
 }

@@ -35,10 +35,10 @@ int finish(const struct ways *ways);
 
 typedef int steps_function(void *context);
 
-/* Records the steps instead of taking them. 0 and a graph, to be destroyed, or an error of librex. */
-int record(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph);
+/* Captures the steps instead of taking them. 0 and a graph, to be destroyed, or an error of librex. */
+int capture(struct ways *ways, steps_function *steps, void *context, struct rex_graph **graph);
 
-/* Takes the steps, whichever way, and waits for them: in a graph, records them, and launches it once. */
+/* Takes the steps, whichever way, and waits for them: in a graph, captures them, and launches it once. */
 int take(struct ways *ways, steps_function *steps, void *context);
 
 /* A line of the summary, where launches are not waited for. */

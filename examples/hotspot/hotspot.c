@@ -96,7 +96,7 @@ static void print_help(void)
            "  --output FILE     write the last temperatures, in the same form\n"
            "  --png FILE        where the heat map goes (%s); --no-png for none\n"
            "  --queue           put the steps in a queue, and wait where the host needs a result\n"
-           "  --graph           record the steps between two reports in a graph, and launch that\n"
+           "  --graph           capture the steps between two reports in a graph, and launch that\n"
            "  --device D        device number (-1, the default device)\n"
            "  --verify          check against a serial run (always, unless --no-verify)\n"
            "  --help            this text\n"
@@ -165,7 +165,7 @@ static struct options parse_options(int argc, char **argv)
         case 'v': options.verify = 1; break;
         case 'V': options.verify = 0; break;
         case 'q': options.way = QUEUED; break;
-        case 'r': options.way = RECORDED; break;
+        case 'r': options.way = CAPTURED; break;
         case 'h': print_help(); exit(0);
         default: exit(USAGE); /* getopt_long has said what is wrong */
         }
@@ -197,7 +197,7 @@ static int allocate(struct problem *problem, int64_t size)
     return -1;
 }
 
-static void release(struct problem *problem)
+static void free_problem(struct problem *problem)
 {
     free(problem->power);
     free(problem->temp);
@@ -364,6 +364,6 @@ int main(int argc, char **argv)
         result = run_all(&options, &problem, &run, &check);
         offload_stop();
     }
-    release(&problem);
+    free_problem(&problem);
     return result == 0 ? 0 : 1;
 }

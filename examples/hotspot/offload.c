@@ -6,7 +6,7 @@
  * fetched at the end by one update, from whichever buffer holds it.
  *
  * The host needs nothing from a step but that it came in its turn: with --queue it puts steps in a queue and waits where it wants the
- * extremes. Two steps make the same calls as the two before them, so with --graph it records the steps from one report to the
+ * extremes. Two steps make the same calls as the two before them, so with --graph it captures the steps from one report to the
  * next once, and launches them as one (run_block()).
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,7 +49,7 @@ struct region {
     double *coldest;
     double *hottest;
     struct rex_graph *graph; /* of an even number of steps, so that the buffers are as they were; NULL: none */
-    int recorded;            /* that number */
+    int captured;            /* that number */
 };
 
 int offload_start(int device)
@@ -184,10 +184,10 @@ static void show_progress(const struct device_run *run, int done)
         fputc('\n', stderr);
 }
 
-static int take_recorded_steps(void *context)
+static int take_captured_steps(void *context)
 {
     struct region *region = context;
-    for (int i = 0; i < region->recorded; i++)
+    for (int i = 0; i < region->captured; i++)
         if (take_step(region) != 0)
             return -1;
     return 0;
@@ -198,7 +198,7 @@ static int run_block(struct region *region, int count)
 {
     double began = seconds_now();
     region->run->launches += count;
-    for (; region->graph != NULL && count >= region->recorded; count -= region->recorded)
+    for (; region->graph != NULL && count >= region->captured; count -= region->captured)
         if (rex_graph_launch(region->graph, region->run->ways.queue) != 0)
             return -1;
     region->run->kernel_time += seconds_now() - began;
@@ -212,9 +212,9 @@ static int run_iterations(struct region *region)
 {
     int total = region->run->iterations;
     int between_reports = total / REPORTS > 0 ? total / REPORTS : 1;
-    region->recorded = between_reports / 2 * 2;
-    if (region->run->ways.way == RECORDED && region->recorded > 0 &&
-        record(&region->run->ways, take_recorded_steps, region, &region->graph) != 0)
+    region->captured = between_reports / 2 * 2;
+    if (region->run->ways.way == CAPTURED && region->captured > 0 &&
+        capture(&region->run->ways, take_captured_steps, region, &region->graph) != 0)
         return -1;
     for (int done = 0, block; done < total;) {
         block = total - done < between_reports ? total - done : between_reports;

@@ -5,7 +5,7 @@
  * REX_ALLOC: the region has mapped all of it, so nothing is copied and nothing looked for but the device's address. The grid goes to the
  * device once, 100 000 numbers come back.
  *
- * No launch needs the host to have seen the one before it, so walk_down() may as well put all of them in a queue, or record them in a
+ * No launch needs the host to have seen the one before it, so walk_down() may as well put all of them in a queue, or capture them in a
  * graph: step() is the same, and launch() of ../common/ways.c waits or does not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -154,7 +154,7 @@ void elf_file_close(struct elf_file *file)
     memset(file, 0, sizeof *file);
 }
 
-void elf_file_release(const struct elf_file *file)
+void elf_file_drop_pages(const struct elf_file *file)
 {
     if (file->mapped)
         madvise((void *)(uintptr_t)file->bytes, file->size, MADV_DONTNEED);

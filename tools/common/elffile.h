@@ -3,7 +3,7 @@
  * objects; any number of sections.
  *
  * For tools. The bytes may be hostile: every read is checked, a broken part reads as if it were not
- * there. Nothing is copied, and long sweeps give pages back as they go, so that a file of any size
+ * there. Nothing is copied, and long sweeps drop pages as they go, so that a file of any size
  * needs little memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,8 +45,8 @@ int elf_file_open(struct elf_file *file, const char *path);
 int elf_file_view(struct elf_file *file, const void *bytes, size_t size);
 void elf_file_close(struct elf_file *file);
 
-/* Give back the pages that were read; they are read again when needed. */
-void elf_file_release(const struct elf_file *file);
+/* Drop the pages that were read; they are read again when needed. */
+void elf_file_drop_pages(const struct elf_file *file);
 
 /* SIZE bytes at file OFFSET, NULL if they are not all there. */
 const void *elf_bytes(const struct elf_file *file, uint64_t offset, uint64_t size);

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A sweep gives pages back after so many records: with their names some megabytes. */
-#define RECORDS_HELD 0x8000
+/* A sweep drops its pages after so many rows: with their names some megabytes. */
+#define ROWS_HELD 0x8000
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
@@ -68,8 +68,8 @@ int elf_symbol(const struct elf_symbols *symbols, size_t index, struct elf_symbo
 
 bool elf_next_symbol(struct elf_symbols *symbols, struct elf_symbol *symbol)
 {
-    if (symbols->next % RECORDS_HELD == 0)
-        elf_file_release(symbols->file);
+    if (symbols->next % ROWS_HELD == 0)
+        elf_file_drop_pages(symbols->file);
     return elf_symbol(symbols, symbols->next++, symbol) == 0;
 }
 
@@ -105,8 +105,8 @@ bool elf_next_relocation(struct elf_relocations *relocations, struct elf_relocat
     Elf64_Rela raw;
     if (relocations->next == relocations->count)
         return false;
-    if (relocations->next % RECORDS_HELD == RECORDS_HELD - 1)
-        elf_file_release(relocations->file);
+    if (relocations->next % ROWS_HELD == ROWS_HELD - 1)
+        elf_file_drop_pages(relocations->file);
     memcpy(&raw, relocations->bytes + relocations->next++ * sizeof raw, sizeof raw);
     *relocation = (struct elf_relocation){raw.r_offset, raw.r_addend, ELF64_R_SYM(raw.r_info),
                                           (uint32_t)ELF64_R_TYPE(raw.r_info)};

@@ -17,7 +17,7 @@ void *tool_alloc(size_t count, size_t size);
  */
 void *tool_grow(void *array, size_t count, size_t size);
 
-/* A string made by printf's rules, of malloc(). */
+/* A string made by printf's rules, which the caller frees. */
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

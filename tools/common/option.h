@@ -8,7 +8,7 @@
 
 /*
  * Right after getopt_long() has returned '?', with opterr 0, so that a tool says it with
- * tool_error(): "OPTION: no such option, or ...". Of malloc().
+ * tool_error(): "OPTION: no such option, or ...". The caller frees it.
  */
 char *refused_option(char *const *arguments);
 

@@ -90,7 +90,7 @@ static void scan(struct program *program, const struct wanted *wanted, const Elf
             program_add_site(program, key->name, false, (struct elf_place){0, section->sh_addr + i},
                              name);
         if (i % RELEASE_STEP == 0)
-            elf_file_release(&program->file);
+            elf_file_drop_pages(&program->file);
     }
 }
 

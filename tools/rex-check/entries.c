@@ -64,7 +64,7 @@ static void check_length(const struct program *program, size_t index, struct rep
                        (unsigned long long)alignment, alignment == 1 ? "" : "s");
 }
 
-/* Where symbols tell the size and the place of each entry. */
+/* Compares an entry with its row, where a symbol tells the size and the place of the entry. */
 static void check_symbol(const struct program *program, const struct entry_symbol *entry,
                          struct report *report)
 {
@@ -84,7 +84,8 @@ static void check_symbol(const struct program *program, const struct entry_symbo
 
 /* ---- one entry ------------------------------------------------------------------------------- */
 
-/* What messages call ROW: by its own symbol, else by its name, else by its number. Of malloc(). */
+/* What messages call ROW: by its own symbol, else by its name, else by its number. The caller frees
+ * it. */
 static char *called(const struct program *program, const struct row *row)
 {
     if (row->symbol != NULL)

@@ -31,7 +31,7 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* The path of NAME, of malloc(); NULL if it is nowhere. */
+/* The path of NAME, which the caller frees; NULL if it is nowhere. */
 static char *locate(const char *folders, const char *name)
 {
     if (strchr(name, '/') != NULL)
@@ -77,7 +77,7 @@ static int try_name(struct images *images, const struct program *program, const 
     return result;
 }
 
-/* NAMES: one or, with colons, several to choose from. */
+/* NAMES is one file name or, with colons, several to choose from. */
 static int try_names(struct images *images, const struct program *program, const char *folders,
                      const char *names, const char *said, struct report *report, char why[256])
 {

@@ -19,7 +19,7 @@ static bool includes(const struct token *token, const char *header)
     return token->length == length || token->text[token->length - length - 1] == '/';
 }
 
-/* Headers of librex that include it. */
+/* Whether TOKEN includes rex_kmp.h, or a header of librex that includes that. */
 static bool brings_kmp(const struct token *token)
 {
     return includes(token, "rex_kmp.h") || includes(token, "rex.h") ||

@@ -79,7 +79,7 @@ static char *member_path(const char *path, const struct rex_image_item *item)
                        item->architecture, &item->suffix);
 }
 
-/* FILE: what is the same for all of them. */
+/* FILE has what is the same for all images of a file. */
 static int add_item(struct images *images, const struct rex_image_list *list, size_t index,
                     const struct image *file, char why[256])
 {

@@ -36,7 +36,7 @@ static void know(struct known *known, const struct program *program)
     names_sort(&known->referred);
 }
 
-/* "main+0x1c", or the section. Of malloc(). */
+/* Where SITE is: "main+0x1c", or an offset in a section. The caller frees it. */
 static char *where(const struct site *site)
 {
     if (site->function != NULL)

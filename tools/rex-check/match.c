@@ -140,7 +140,7 @@ static void check_kernel(const struct image *image, const struct names *names,
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* What an image that was built from older sources is found by. */
+/* Whether REMARK is one that an image built from older sources gets. */
 static bool is_mismatch(const struct remark *remark)
 {
     enum finding finding = remark->finding;

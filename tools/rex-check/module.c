@@ -48,7 +48,7 @@ static bool is_module(const struct program *program, const struct table *table, 
            pointers[1].target.place.offset == table->begin.offset + table->size;
 }
 
-/* Where a relocation makes a pointer to the table. */
+/* Finds the module by a relocation that makes a pointer to the table. */
 static bool find_by_relocation(const struct program *program, const struct table *table,
                                struct elf_place *place)
 {
@@ -71,7 +71,7 @@ static bool find_by_relocation(const struct program *program, const struct table
     return false;
 }
 
-/* Where the pointers stand in place: in a section of data. */
+/* Finds the module by the pointers themselves, where they stand in a section of data. */
 static bool find_in_data(const struct program *program, const struct table *table,
                          struct elf_place *place)
 {
@@ -84,7 +84,7 @@ static bool find_in_data(const struct program *program, const struct table *tabl
             continue;
         for (uint64_t at = 0; at + sizeof wanted <= section.sh_size; at += sizeof *wanted) {
             if (at % SCAN_STEP == 0)
-                elf_file_release(&program->file);
+                elf_file_drop_pages(&program->file);
             if (memcmp(bytes + at, wanted, sizeof wanted) == 0 && section.sh_addr + at >= BEGIN &&
                 has_size(program, section.sh_addr + at - BEGIN)) {
                 *place = (struct elf_place){0, section.sh_addr + at - BEGIN};

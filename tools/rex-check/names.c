@@ -20,7 +20,7 @@ void names_add(struct names *names, const char *name)
     names->list[names->count++] = name != NULL ? name : "";
 }
 
-/* By name, then by number. */
+/* Names are in alphabetical order, equal ones in the order in which they were added. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct names *names = context;

@@ -63,7 +63,7 @@ static int read_program(struct program *program)
     symbols_name(program);
     sites_find(program);
     module_find(program);
-    elf_file_release(&program->file);
+    elf_file_drop_pages(&program->file);
     return 0;
 }
 

@@ -113,7 +113,7 @@ static int compare_pointers(const void *a, const void *b)
     return elf_compare_places(one->at, other->at);
 }
 
-/* Key and name of every entry. */
+/* Finds out what the key and the name of every entry point to. */
 void pointers_read(struct program *program)
 {
     struct pointer *pointers = tool_alloc(program->row_count * 2, sizeof *pointers);

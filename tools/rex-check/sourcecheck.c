@@ -189,7 +189,7 @@ static int fail(const char *path, const char *reason, char why[256])
     return -1;
 }
 
-/* All of FILE; it may be a pipe. */
+/* Reads all of FILE, which may be a pipe. */
 static int read_all(FILE *file, struct source_text *text)
 {
     size_t room = 0, got;

@@ -208,7 +208,7 @@ static void rows_by_size(struct program *program, size_t table)
     for (uint64_t i = 0; i < of->size / size; i++) {
         struct elf_place place = {of->begin.section, of->begin.offset + i * size};
         const char *name = NULL;
-        /* Both are in order. */
+        /* Rows and symbols are both in the order of their places. */
         while (symbol < of->symbol_count &&
                elf_compare_places(symbol_of(program, of, symbol)->place, place) < 0)
             symbol++;

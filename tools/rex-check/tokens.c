@@ -95,7 +95,7 @@ static bool word(struct reader *reader, const char *text)
     return true;
 }
 
-/* Behind `#if 0`: to its #else, #elif or #endif. */
+/* Skips what stands behind `#if 0`, up to its #else, #elif or #endif. */
 static void skip_disabled(struct reader *reader)
 {
     size_t depth = 0;

@@ -39,7 +39,7 @@ const struct token *token_at(const struct tokens *tokens, size_t index);
 /* The index of the bracket that closes the one at INDEX; the number of tokens if none does. */
 size_t token_closing(const struct tokens *tokens, size_t index);
 
-/* TOKEN as a string, of malloc(). */
+/* TOKEN as a string, which the caller frees. */
 char *token_string(const struct token *token);
 
 #endif

@@ -19,7 +19,7 @@
 #include "common/elfsymbols.h"
 #include "common/print.h"
 
-/* A record of the list of structs: a struct where FIELD is NULL, else one of its fields. */
+/* A row of the list of structs: a struct where FIELD is NULL, else one of its fields. */
 static const struct {
     const char *tag, *field, *type;
     size_t size, offset, alignment;

@@ -50,7 +50,7 @@ static int finish(int status)
     return fflush(stdout) != 0 || ferror(stdout) ? fail("the report cannot be written") : status;
 }
 
-/* Asks nothing of libomptarget: a build may depend on it. */
+/* libomptarget is not asked anything here, since a build may depend on what is printed. */
 static int print_abi(bool json)
 {
     Dl_info here;

@@ -63,7 +63,7 @@ static void end_as(int status)
     exit(128 + WTERMSIG(status));
 }
 
-/* Something has happened to the child. */
+/* Does what the child does: ends, or stops. Called when something has happened to it. */
 static void look_after(pid_t child)
 {
     int status;

@@ -105,7 +105,7 @@ static void link_openmp(const char *name, const char *path, void *context)
         make_link("libomp.so", strlen("libomp.so"), path);
 }
 
-/* The loader's answer with the folder in front. */
+/* Checks that the loader, with the folder in front, finds the library there. */
 static void check_name(const char *name, const char *path, void *context)
 {
     const struct linked *linked = context;

@@ -32,7 +32,7 @@ struct file {
     Elf64_Phdr *segments; /* header.e_phnum of them */
 };
 
-/* SIZE bytes at OFFSET, or false. */
+/* Reads SIZE bytes at OFFSET; false where they are not all there. */
 static bool read_at(const struct file *file, void *bytes, size_t size, uint64_t offset)
 {
     return offset <= INT64_MAX &&
