@@ -61,7 +61,7 @@ STRING = r'"(?:[^"\\]|\\.)*"'
 MACROS = {}  # of messages that several files share
 sources = {path: read(path).replace("\\\n", " ") for path in sorted(glob.glob("librex/*/*.[ch]"))}
 for text in sources.values():
-    for name, value in re.findall(r'#define ([A-Z]\w+) ((?:%s[ \t]*)+)\n' % STRING, text):
+    for name, value in re.findall(r'#define ([A-Z]\w+) +((?:%s[ \t]*)+)\n' % STRING, text):
         MACROS[name] = value
 
 
@@ -99,7 +99,9 @@ class Quotation:
 
 
 def quotations(page):
-    return [Quotation(q) for q in re.findall(r"^\\\(lq(.*)\\\(rq$", page, re.M)]
+    """what stands between quotation marks that begin and end lines; it may go over several"""
+    return [Quotation(q.replace("\n", " "))
+            for q in re.findall(r"^\\\(lq(.*?)\\\(rq$", page, re.M | re.S)]
 
 
 def check_page(name, page):

@@ -188,7 +188,9 @@ def fail(text):
     failures += 1
     print("FAIL: " + text)
 
-quotations = re.findall(r"^\.TP\n\.B (\S+)\n\\\(lq(.*)\\\(rq$", page, re.M)
+# A quotation may go over several lines.
+quotations = [(who, text.replace("\n", " ")) for who, text in
+              re.findall(r"^\.TP\n\.B (\S+)\n\\\(lq(.*?)\\\(rq$", page, re.M | re.S)]
 if len(quotations) != page.count("\\(lq"):
     fail("%d quotations are understood, of %d" % (len(quotations), page.count("\\(lq")))
 for who, roff in quotations:
