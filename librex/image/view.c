@@ -191,8 +191,7 @@ void rex_view_close(struct rex_image_view *view)
     memset(view, 0, sizeof *view);
 }
 
-/* ---- the public functions (rex/inspect.h) ------------------------------------------------------
- */
+/* ---- the public functions (rex/inspect.h) --------------------------------------------------- */
 
 void rex_image_view_close(struct rex_image_view *view)
 {

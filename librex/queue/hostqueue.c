@@ -17,14 +17,16 @@ static int launch(int number, const struct rex_command *command)
 {
     struct rex_kernel_launch description = command->launch.description;
     description.device = number;
-    return rex_launch_map(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
+    return rex_launch_map(command->launch.module, &description, &command->launch.map,
+                          REX_FOR_QUEUE);
 }
 
 static int check_launch(int number, const struct rex_command *command)
 {
     struct rex_kernel_launch description = command->launch.description;
     description.device = number;
-    return rex_launch_check(command->launch.module, &description, &command->launch.map, REX_FOR_QUEUE);
+    return rex_launch_check(command->launch.module, &description, &command->launch.map,
+                            REX_FOR_QUEUE);
 }
 
 /* ---- copies and fills ------------------------------------------------------------------------ */
