@@ -37,7 +37,7 @@ struct bytes {
 static struct bytes wrap(struct bytes image, uint32_t version, size_t count)
 {
     size_t entries = sizeof(struct header), first = entries + count * sizeof(struct entry), step = (image.size + 7) / 8 * 8;
-    struct bytes made = {calloc(1, first + count * step), first + count * step};
+    struct bytes made = {lasting(calloc(1, first + count * step)), first + count * step};
     struct header header = {{0x10, 0xff, 0x10, 0xad}, version, made.size, entries, version == 1 ? sizeof(struct entry) : count};
     memcpy(made.bytes, &header, sizeof header);
     for (size_t i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ static struct bytes cubin(int sm)
     char path[64];
     struct bytes image;
     snprintf(path, sizeof path, "tests/data/sm_%d.cubin", sm);
-    image.bytes = read_bytes(path, &image.size);
+    image.bytes = lasting(read_bytes(path, &image.size));
     return image;
 }
 

@@ -171,6 +171,7 @@ static void image_in_memory(const void *context)
     memcpy(kept, bytes, size);
     memset(bytes, 0, size);
     CHECK(memcmp(call->image, kept, size) == 0);
+    free(kept);
 }
 
 /* REX_CHECK=off: the registration looks at no entry; the first launch of a kernel does, and says what the registration would have said. */

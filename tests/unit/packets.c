@@ -759,6 +759,8 @@ static void header(const void *context)
     CHECK(memcmp(call->image + 64, bytes + 64, size - 64) == 0);
     unsigned char *again = read_bytes(SM_90, &after);
     CHECK(after == size && memcmp(bytes, again, size) == 0);
+    free(bytes);
+    free(again);
 }
 
 static bool has_name(const struct fake_call *call, const char *name)
@@ -783,6 +785,8 @@ static void exec_modes(const void *context)
     CHECK_EQUAL(has_name(call, "unbounded.exec_mode"), obeyed);
     unsigned char *again = read_bytes(bounded.image_name, &after);
     CHECK(after == size && memcmp(bytes, again, size) == 0);
+    free(bytes);
+    free(again);
 }
 
 static void test_exec_modes(void **state)

@@ -362,7 +362,7 @@ static void lose(const void *context)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
-    void *memory = rex_device_alloc(sizeof value, 0);
+    void *memory = lasting(rex_device_alloc(sizeof value, 0)); /* which a lost device does not take back */
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
     CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
@@ -394,7 +394,7 @@ static void lose_before_free(const void *context)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
-    void *memory = rex_device_alloc(16, 0);
+    void *memory = lasting(rex_device_alloc(16, 0));
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
     uint32_t before = the_record()->touches;
