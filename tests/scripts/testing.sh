@@ -49,7 +49,7 @@ for name in $names; do
     stated=$(sed -n "s/^\.ds $name //p" "$page")
     there=$(number_of "$name")
     if [ -n "${UPDATE-}" ]; then
-        [ "$there" -lt 10000 ] || there=$((there * 19 / 20000 * 1000))
+        [ "$there" -lt 10000 ] || there=$(((there / 1000 - there / 20000) * 1000))
         sed -i "s/^\.ds $name .*/.ds $name $there/" "$page"
     elif [ "$stated" -gt "$there" ] || [ "$((there * 4))" -gt "$((stated * 5))" ]; then
         fail "$page: $name is $stated, and there are $there (UPDATE=1 writes what there is)"
