@@ -26,6 +26,8 @@
 #ifndef REX_KMP_H
 #define REX_KMP_H
 
+#include "rex/detail_push.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +37,6 @@
 #include "rex/detail.h"
 #include "rex/device.h"
 #include "rex/module.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

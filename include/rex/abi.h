@@ -12,10 +12,10 @@
 #ifndef REX_ABI_H
 #define REX_ABI_H
 
+#include "rex/detail_push.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -12,6 +12,8 @@
 #ifndef REX_DETAIL_H
 #define REX_DETAIL_H
 
+#include "rex/detail_push.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +21,6 @@
 
 #include "rex/map.h"
 #include "rex/module.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,7 @@
 /*
  * rex/detail_push.h - puts aside what a program has defined under the words that librex uses.
  *
- * Every public header includes this in front of its declarations and rex/detail_pop.h behind them,
+ * Every public header includes this before all else and rex/detail_pop.h behind its declarations,
  * so that a program's `#define size ...` neither spoils a declaration nor is lost.
  * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
  *

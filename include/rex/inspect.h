@@ -24,12 +24,13 @@
 #ifndef REX_INSPECT_H
 #define REX_INSPECT_H
 
+#include "rex/detail_push.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "rex/offload.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -41,11 +41,11 @@
 #ifndef REX_KERNEL_H
 #define REX_KERNEL_H
 
+#include "rex/detail_push.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "rex/detail_push.h"
 
 #ifdef __CUDACC__
 /** REX_ON_GPU: 1 when nvcc compiles, 0 for a host image. */

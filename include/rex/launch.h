@@ -26,10 +26,11 @@
 #ifndef REX_LAUNCH_H
 #define REX_LAUNCH_H
 
+#include "rex/detail_push.h"
+
 #include "rex/device.h"
 #include "rex/map.h"
 #include "rex/module.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

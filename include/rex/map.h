@@ -23,12 +23,13 @@
 #ifndef REX_MAP_H
 #define REX_MAP_H
 
+#include "rex/detail_push.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "rex/offload.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,12 +17,13 @@
 #ifndef REX_MODULE_H
 #define REX_MODULE_H
 
+#include "rex/detail_push.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 #include "rex/abi.h"
 #include "rex/offload.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,11 +23,11 @@
 #ifndef REX_OFFLOAD_H
 #define REX_OFFLOAD_H
 
+#include "rex/detail_push.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

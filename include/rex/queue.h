@@ -61,11 +61,12 @@
 #ifndef REX_QUEUE_H
 #define REX_QUEUE_H
 
+#include "rex/detail_push.h"
+
 #include <stdbool.h>
 
 #include "rex/launch.h"
 #include "rex/launch.h"
-#include "rex/detail_push.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -81,7 +81,7 @@ def fail(message):
 NOTE = {
     PAIR[0]: """ * rex/detail_push.h - puts aside what a program has defined under the words that librex uses.
  *
- * Every public header includes this in front of its declarations and rex/detail_pop.h behind them,
+ * Every public header includes this before all else and rex/detail_pop.h behind its declarations,
  * so that a program's `#define size ...` neither spoils a declaration nor is lost.
  * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
 """,
@@ -129,10 +129,6 @@ for path in HEADERS:
 # ---- programs that define every word, before and behind the include
 
 PROGRAM = """
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 %(before)s
 #include <rex.h>
 #include <rex_kmp.h>
