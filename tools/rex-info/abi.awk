@@ -48,6 +48,7 @@ function function_of(text,   symbol) {
         symbol = substr(text, RSTART, RLENGTH - 1)
     }
     sub(/ *;.*/, "", text)
+    gsub(/\([ \t]+/, "(", text) # where the line was broken behind the bracket
     print "FUNCTION(" symbol ", " quoted(squeezed(text)) ")"
 }
 
