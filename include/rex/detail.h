@@ -292,8 +292,8 @@ REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void 
 
 /**
  * rex_module_launch_registered(): rex_module_launch() for a module whose `packet_rules` have been
- * loaded and are not 0, and for
- * @args that is not NULL. The wrappers in rex_kmp.h call it; it takes the fewest instructions.
+ * loaded and are not 0, and for @args that is not NULL. The wrappers in rex_kmp.h call it; it takes
+ * the fewest instructions.
  */
 REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams,
                                          int32_t thread_limit, void *host_key,

@@ -234,8 +234,7 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 
 /**
  * REX_USE_DEVICE_POINTER(pointer): use_device_ptr: when the region has begun, column 1 of the row
- * holds the device address of what
- * @pointer points to: rex_map_address().
+ * holds the device address of what @pointer points to: rex_map_address().
  */
 #define REX_USE_DEVICE_POINTER(pointer) rex_row_object((pointer), 0, REX_TYPE_RETURN)
 /** REX_RETURN(row): maps as @row says and gives the device address back as well. */

@@ -180,8 +180,7 @@ REX_API int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
 
 /**
  * rex_queue_fill(): fills @size bytes of device memory @to with copies of the @pattern_size bytes
- * (1, 2 or 4) at @pattern; @to and
- * @size are multiples of
+ * (1, 2 or 4) at @pattern; @to and @size are multiples of
  * @pattern_size. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern,
