@@ -142,12 +142,27 @@ static void own_images(const void *context)
     free((void *)(uintptr_t)own.image);
 }
 
+/* What was chosen is logged, and why. */
+static void logged(const void *context)
+{
+    struct rex_image image;
+    rex_configure(REX_OPTION_LOG, "info");
+    use_gpu(*(const int *)context);
+    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.cubin:" HOST, rex_release_row(22)), 0);
+    rex_image_close(&image);
+}
+
 static void test_own_images(void **state)
 {
     static const int gpus[] = {0, 80, 90};
+    const char *output;
     (void)state;
     for (size_t i = 0; i < COUNT(gpus); i++)
         in_child(own_images, &gpus[i]);
+    output = in_child(logged, &gpus[0]);
+    assert_int_equal(occurrences(output, "librex: host image " HOST " is used: the CUDA driver reports no device\n"), 1);
+    output = in_child(logged, &gpus[2]);
+    assert_int_equal(occurrences(output, "librex: device image " DATA "sm_90.cubin: chosen is the one for sm_90\n"), 1);
 }
 
 /* ---- PTX --------------------------------------------------------------------------------------------------------------- */

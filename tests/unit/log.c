@@ -101,9 +101,40 @@ static void forks(const void *context)
     }
 }
 
+/* A file is opened once: what is moved away is written to, and its old name stays free, in a child of fork too. */
+static void opened_once(const void *name)
+{
+    int status;
+    char old[2 * PATH_MAX], moved[2 * PATH_MAX], setting[64];
+    snprintf(setting, sizeof setting, "info:%s%s", (const char *)name, strcmp(name, "once") == 0 ? "" : "%p");
+    configure(setting);
+    rex_log(REX_LOG_INFO, "before");
+    snprintf(old, sizeof old, "%s", in_folder(name));
+    if (strcmp(name, "once") != 0)
+        snprintf(old + strlen(old), sizeof old - strlen(old), "%ld", (long)getpid());
+    snprintf(moved, sizeof moved, "%s", in_folder("moved"));
+    CHECK_EQUAL(rename(old, moved), 0);
+    rex_log(REX_LOG_INFO, "after");
+    if (strcmp(name, "once") == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            rex_log(REX_LOG_INFO, "in a child");
+            _exit(0);
+        }
+        CHECK_EQUAL(waitpid(child, &status, 0), child);
+    }
+    CHECK(access(old, F_OK) != 0);
+    char *text = text_of("moved");
+    CHECK_EQUAL(occurrences(text, "librex: before\nlibrex: after\n"), 1);
+    CHECK_EQUAL(occurrences(text, "librex: in a child\n"), strcmp(name, "once") == 0);
+    free(text);
+}
+
 static void test_files(void **state)
 {
     (void)state;
+    in_child(opened_once, "once");
+    in_child(opened_once, "once each ");
     const char *output = in_child(to_a_file, NULL);
     assert_string_equal(output, "librex: to standard error\n");
     char *text = text_of("plain");

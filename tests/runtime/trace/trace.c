@@ -394,7 +394,7 @@ static void tracks_of_threads(void **state)
     struct path trace = temporary_file("trace.json");
     (void)state;
     assert_int_equal(run(trace.text, "threads"), 0);
-    check(trace.text, "--tracks 9 launch/add_one__kernel__=320:2560,2560 data/any=0");
+    check(trace.text, "--tracks 9 launch/add_one__kernel__=320:2560,2560 data/any=0 device/add_one__kernel__=320");
 }
 
 /* On a GPU a graph is one thing; where everything is done at once, its launches are. */
