@@ -265,6 +265,13 @@ static void parents_far_down(void **state)
     rex_map_free(&map);
 }
 
+/* A row behind them all, whose parent's number is all ones. */
+static int push_many_and_all_ones(struct rex_cursor *cursor, void *context)
+{
+    int result = push_many(cursor, context);
+    return result != REX_OK ? result : rex_push(cursor, rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_MASK | REX_TYPE_TO));
+}
+
 /* All ones are the compilers'. */
 static void all_ones_name_no_parent(void **state)
 {
@@ -279,6 +286,7 @@ static void all_ones_name_no_parent(void **state)
     large.types[65534] |= REX_TYPE_MEMBER_MASK;
     check_refused(&large, NULL, NULL, NULL, REX_EINVAL, "65534");
     check_refused(NULL, push_many, &before, &suffix, REX_EINVAL, "at most 65533");
+    check_refused(NULL, push_many_and_all_ones, &before, NULL, REX_EINVAL, "row 65535 is a member of row 65534, and at most 65533 can be named");
     rex_map_free(&large);
 }
 
