@@ -194,6 +194,13 @@ int fake_cuda_context_users(void)
     return users;
 }
 
+/* Of one device. */
+int fake_cuda_context_users_of(int device);
+int fake_cuda_context_users_of(int device)
+{
+    return context_users[device];
+}
+
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     BREAK("cuDevicePrimaryCtxGetState");

@@ -658,6 +658,14 @@ static void have_globals(const void *context)
     CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
 }
 
+static int context_users_of(int device)
+{
+    int (*users)(int);
+    void *address = in_driver("fake_cuda_context_users_of");
+    memcpy(&users, &address, sizeof users);
+    return users(device);
+}
+
 /*
  * Two modules, each for one of two GPUs. A queue loads its module's image where that can run and nowhere else, all in the right context:
  * the fake refuses what is in another.
@@ -696,6 +704,9 @@ static void two_gpus(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(rex_module_fini(&older), REX_OK);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_objects"), 0);
+    /* Each context was given back as often as it was taken, and not one for the other. */
+    CHECK_EQUAL(context_users_of(0), 0);
+    CHECK_EQUAL(context_users_of(1), 0);
 }
 
 /* The driver is asked for more than 48 KiB of shared memory for a kernel, of which 1 KiB is the kernel's own, once for each new most. */
