@@ -157,8 +157,8 @@ inline attempt_ends()
     }
 }
 
-/* code: work */
-inline work()
+/* code: make_attempt */
+inline make_attempt()
 {
 #ifdef NO_OWN_ATTEMPT
     /* The log's function, which is called during an attempt, registers the module, and waits. */
@@ -211,8 +211,8 @@ inline work()
 #endif
 }
 
-/* code: await */
-inline await()
+/* code: wait_for */
+inline wait_for()
 {
     do
     :: state == seen /* = load state ACQUIRE */
@@ -240,7 +240,7 @@ inline register_as()
         if
         :: WHAT(seen) == REGISTERED -> result = OK; break
         :: WHAT(seen) == BUSY ->
-            await(); /* = call await */
+            wait_for(); /* = call wait_for */
             if
             :: result != OK -> break
             :: else
@@ -262,7 +262,7 @@ inline register_as()
             }
             if
             :: won ->
-                work(); /* = call work */
+                make_attempt(); /* = call make_attempt */
                 break
             :: else
             fi
