@@ -52,7 +52,6 @@ static void begin_in_child(void)
 }
 REX_FORK_HANDLER(30, NULL, begin_in_child);
 
-
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 int rex_cuda_note(int result, const char *call)

@@ -198,8 +198,7 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
     return buffer;
 }
 
-/* ---- the public face (rex/inspect.h) -----------------------------------------------------------
- */
+/* ---- the public face (rex/inspect.h) --------------------------------------------------------- */
 
 int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                         const char *name)

@@ -6,7 +6,7 @@
 #ifndef REX_INTERNAL_LIST_H
 #define REX_INTERNAL_LIST_H
 
-#include "image/unpack.h"
+#include "image/fatbin.h"
 #include "rex/inspect.h"
 
 struct rex_image_entry {

@@ -160,8 +160,7 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, c
     return kernel != NULL && kernel->kernel ? kernel : NULL;
 }
 
-/* ---- what is asked ----------------------------------------------------------------------------
- */
+/* ---- what is asked --------------------------------------------------------------------------- */
 
 /* nvcc reserves a KiB from sm_90 on: that is no part of what the kernel may have. */
 uint32_t rex_view_own_memory(const struct rex_image_view *view,

@@ -6,7 +6,7 @@
 #ifndef REX_INTERNAL_CHECK_H
 #define REX_INTERNAL_CHECK_H
 
-#include "launch/resolve.h"
+#include "module/modules.h"
 #include "rex/launch.h"
 
 static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)

@@ -15,11 +15,10 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "launch/check.h"
-#include "launch/packet.h"
-#include "launch/send.h"
 #include "launch/like.h"
+#include "launch/packet.h"
+#include "omp/callreport.h"
 #include "omp/calls.h"
-#include "omp/rowlog.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
 

@@ -6,8 +6,8 @@
 #ifndef REX_INTERNAL_LIKE_H
 #define REX_INTERNAL_LIKE_H
 
-#include "launch/resolve.h"
 #include "memory/rowcheck.h"
+#include "module/modules.h"
 #include "rex/launch.h"
 
 /* The kernel that was launched last of those whose keys share KEY's slot; never NULL. */

@@ -12,13 +12,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
 #include "image/cubin.h"
 #include "image/open.h"
 #include "module/choose.h"
-#include "base/error.h"
-#include "base/fork.h"
 #include "module/moduleimage.h"
-#include "base/log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");

@@ -6,8 +6,8 @@
 #ifndef REX_INTERNAL_LOADEDIMAGE_H
 #define REX_INTERNAL_LOADEDIMAGE_H
 
-#include "module/registration.h"
 #include "cuda/context.h"
+#include "module/registration.h"
 
 struct rex_queue_kernel {
     struct rex_queue_image *image;

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "module/register.h"
 #include "launch/check.h"
 #include "launch/packet.h"
 #include "memory/rowcheck.h"
+#include "module/register.h"
 #include "omp/grid.h"
 
 #define VALUE (REX_TYPE_LITERAL | REX_TYPE_PARAMETER)

@@ -1,5 +1,5 @@
 /*
- * packet.h - the packet of a launch, as the bound release wants it.
+ * packet.h - the packet of a launch: fitted to the bound release, and sent to libomptarget.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "launch/resolve.h"
+#include "module/modules.h"
 #include "omp/columns.h"
 #include "omp/grid.h"
 #include "rex/launch.h"
@@ -51,5 +51,12 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
                    int32_t num_teams, int32_t thread_limit,
                    const struct __tgt_kernel_arguments *args,
                    struct __tgt_kernel_arguments *packet);
+
+/*
+ * Launch PACKET, which was fitted by RULE: 0 and what libomptarget returned in *RESULT, or
+ * REX_ENOMEM.
+ */
+int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule,
+             struct __tgt_kernel_arguments *packet, int *result);
 
 #endif

@@ -10,12 +10,11 @@
 #include "base/error.h"
 #include "memory/data.h"
 #include "module/modules.h"
+#include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/columns.h"
 #include "omp/grid.h"
-#include "omp/mapping.h"
-#include "omp/pending.h"
-#include "omp/rowlog.h"
+#include "omp/mappingend.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -96,8 +95,9 @@ void rex___tgt_target_data_end(MAP_P)
 {
     if (!ready("data end", MAP_A))
         return;
-    if (rex_pending_any())
-        rex_pending_before_end(device, count, begin, sizes, types, "rex___tgt_target_data_end");
+    if (rex_any_unfinished())
+        rex_unfinished_sync_columns(device, count, begin, sizes, types,
+                                    "rex___tgt_target_data_end");
     rex_call_data(REX_DATA_END, "data end", device, &MAP_OF_COLUMNS);
     rex_mapping_ended();
 }

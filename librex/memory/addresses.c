@@ -11,11 +11,10 @@
 
 #include <string.h>
 
-#include "omp/forward.h"
 #include "memory/mappinghints.h"
-#include "omp/mapping.h"
 #include "memory/rowcheck.h"
-
+#include "omp/forward.h"
+#include "omp/mappingend.h"
 #include "rex/launch.h"
 
 #define NEVER (UINT64_C(1) << 63)

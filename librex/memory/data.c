@@ -3,24 +3,24 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "memory/data.h"
+
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "memory/data.h"
+#include "cuda/context.h"
+#include "memory/devicememory.h"
+#include "memory/mappinghints.h"
+#include "memory/overlap.h"
+#include "memory/returned.h"
+#include "memory/rowcheck.h"
+#include "module/registration.h"
+#include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/columns.h"
-#include "memory/returned.h"
-#include "cuda/context.h"
-#include "memory/mappinghints.h"
-#include "omp/mapping.h"
-#include "memory/devicememory.h"
-#include "memory/overlap.h"
-#include "omp/pending.h"
-#include "module/registration.h"
-#include "rex/launch.h"
-#include "memory/rowcheck.h"
-#include "omp/rowlog.h"
+#include "omp/mappingend.h"
 #include "omp/runtime.h"
+#include "rex/launch.h"
 
 /*
  * Everything before the call itself: 0 and the number of the device, an error, or REX_EHOST where
@@ -40,7 +40,7 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (result == REX_OK)
         result = rex_check_presence(map, purpose, number, what);
     if (result == REX_OK && purpose == REX_FOR_END)
-        result = rex_pending_unmap(map, number, what);
+        result = rex_before_unmap(map, number, what);
     if (result != REX_OK)
         return result;
     if (purpose == REX_FOR_BEGIN)

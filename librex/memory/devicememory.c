@@ -15,12 +15,12 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
-#include "omp/calls.h"
 #include "memory/mappinghints.h"
-#include "omp/pending.h"
+#include "omp/calls.h"
 #include "omp/device.h"
-#include "rex/launch.h"
+#include "omp/mappingend.h"
 #include "omp/runtime.h"
+#include "rex/launch.h"
 #include "trace/trace.h"
 
 static int none_registered(const char *what)
@@ -122,8 +122,8 @@ void rex_device_free(void *memory, int64_t device)
     int number = 0;
     if (memory == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)
         return;
-    if (rex_pending_any())
-        rex_pending_wait(NULL, number, "rex_device_free");
+    if (rex_any_unfinished())
+        rex_unfinished_sync(NULL, number, "rex_device_free");
     /* which the wait may have found out */
     if (rex_device_lost(number, "rex_device_free") == REX_OK)
         rex_runtime_omp()->free(memory, number);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/cursor.h"
 #include "base/error.h"
+#include "memory/section.h"
 
 int32_t rex_cursor_row(const struct rex_cursor *cursor)
 {

@@ -10,7 +10,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "omp/mapping.h"
+#include "omp/mappingend.h"
 #include "omp/runtime.h"
 
 #define HINTS 64 /* the last of them */

@@ -7,14 +7,14 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/error.h"
+#include "memory/devicememory.h"
+#include "memory/mappinghints.h"
+#include "memory/overlap.h"
+#include "memory/rowcheck.h"
+#include "module/registration.h"
 #include "omp/calls.h"
 #include "omp/forward.h"
-#include "memory/mappinghints.h"
-#include "omp/mapping.h"
-#include "memory/devicememory.h"
-#include "memory/overlap.h"
-#include "module/registration.h"
-#include "memory/rowcheck.h"
+#include "omp/mappingend.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)

@@ -46,7 +46,7 @@ static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 /*
  * A member outside of its parent is mapped with no count of its own, and stays mapped for good
  * (LLVM 14 to 23). Rows that come after those that can be named may be members of one further out;
- * see mapper.c.
+ * see section.c.
  */
 static bool leaves_parent(const struct rex_map *map, int32_t i)
 {

@@ -27,11 +27,11 @@
 #include "cuda/context.h"
 #include "image/container.h"
 #include "image/cubin.h"
-#include "module/entryform.h"
+#include "module/descriptor.h"
 #include "module/imagefit.h"
 #include "module/moduleimage.h"
 #include "module/modules.h"
-#include "omp/mapping.h"
+#include "omp/mappingend.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 

@@ -90,8 +90,7 @@ int rex_cache_folder(bool make)
     return -1;
 }
 
-/* ---- which files are librex's own --------------------------------------------------------------
- */
+/* ---- which files are librex's own ------------------------------------------------------------ */
 
 #define DIGITS "0123456789"
 

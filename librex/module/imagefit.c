@@ -46,8 +46,7 @@ int rex_image_fit_header(unsigned char *bytes, size_t size, const char *path,
     return REX_OK;
 }
 
-/* ---- modes of kernels -------------------------------------------------------------------------
- */
+/* ---- modes of kernels ------------------------------------------------------------------------ */
 
 /*
  * nvcc's images have none, and to look inside of them takes most of the time of a registration:

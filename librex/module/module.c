@@ -25,9 +25,8 @@
 #include "module/modules.h"
 #include "module/register.h"
 #include "omp/calls.h"
-#include "omp/mapping.h"
+#include "omp/mappingend.h"
 #include "omp/openmp.h"
-#include "omp/pending.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
@@ -236,7 +235,7 @@ int rex_module_fini(struct rex_module *module)
         !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
-    if ((result = rex_pending_unload(registration, is_last(registration))) != REX_OK) {
+    if ((result = rex_before_unload(registration, is_last(registration))) != REX_OK) {
         __atomic_store_n(&module->state, state, __ATOMIC_RELEASE);
         return result;
     }

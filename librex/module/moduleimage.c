@@ -18,10 +18,10 @@
 #include "image/open.h"
 #include "module/choose.h"
 #include "module/descriptor.h"
-#include "module/imagefile.h"
 #include "module/imagefit.h"
 #include "module/jit.h"
 #include "module/modules.h"
+#include "module/source.h"
 
 /* ---- bytes that stay ------------------------------------------------------------------------- */
 
@@ -109,7 +109,7 @@ static int open_choice(struct rex_module_image *image, const struct rex_choice *
     if (result == REX_OK)
         result = look_inside(image, release);
     return result == REX_OK && source->searched && image->view.kind == REX_IMAGE_HOST
-               ? rex_imagefile_check_owner(image->path, &source->file)
+               ? rex_source_check_owner(image->path, &source->file)
                : result;
 }
 

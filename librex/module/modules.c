@@ -1,5 +1,6 @@
 /*
- * modules.c - the modules that librex knows, and whose key is whose.
+ * modules.c - the modules that librex knows, and whose key is whose: no two modules have one, and a
+ * launch's key leads to the entry of its kernel.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,6 +20,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and the claims */
 static struct rex_module *modules;
+
+REX_FORK_TAKEN(58, NULL);
 
 ident_t rex_unknown_location = {0, 2, 0, 0, ";unknown;unknown;0;0;;"};
 
@@ -185,4 +188,29 @@ void rex_modules_unclaim(struct rex_registration *registration)
     rex_unlock(&lock);
 }
 
-REX_FORK_TAKEN(58, NULL);
+/* ---- the kernel of a launch ------------------------------------------------------------------ */
+
+static int unknown_key(const void *key)
+{
+    Dl_info info;
+    if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
+        return rex_fail(REX_EKEY, "host key %p (%s) is in no registered table of offload entries",
+                        key, info.dli_sname);
+    return rex_fail(REX_EKEY, "host key %p is in no registered table of offload entries", key);
+}
+
+int rex_resolve(const struct rex_module *module, const void *key, int64_t device,
+                struct rex_target *target)
+{
+    struct rex_registration *registration = rex_registration_of(module);
+    if (registration == NULL)
+        return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+    int64_t position = rex_table_find(&registration->table, key);
+    if (position < 0)
+        return unknown_key(key);
+    *target = (struct rex_target){registration, position, device};
+    if (rex_target_entry(target)->size > 0)
+        return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
+                        rex_target_name(target));
+    return REX_OK;
+}

@@ -62,5 +62,4 @@ static inline unsigned char rex_recent_place(const void *key)
     return (unsigned char)(uintptr_t)key;
 }
 
-
 #endif

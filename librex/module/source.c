@@ -1,16 +1,137 @@
 /*
- * source.c - where a module's images come from: files and memory.
+ * source.c - where a module's images come from: files, which folders they are looked for in and
+ * when to trust them; and memory.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "module/source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/settings.h"
+#include "image/extent.h"
+#include "module/modules.h"
+
+/* ---- where a file is ------------------------------------------------------------------------- */
+
+static void executable(char path[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
+/* 0, REX_ENOIMAGE without a message where there is no such file, or an error. */
+static int read_file(const char *path, struct rex_bytes *file)
+{
+    char why[256];
+    if (rex_file_read_wanted(path, rex_image_extent, file, why, sizeof why) == 0)
+        return REX_OK;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return REX_ENOIMAGE;
+    if (errno == ENOMEM)
+        return rex_fail(REX_ENOMEM, "device image %s: %s", path, why);
+    return rex_fail(strcmp(why, "it is empty") == 0 ? REX_EIMAGE : REX_EREAD,
+                    "device image %s cannot be read: %s", path, why);
+}
+
+static int read_in(const char *folder, size_t length, const char *name, struct rex_bytes *file,
+                   char path[PATH_MAX], struct rex_report *tried)
+{
+    char whole[PATH_MAX];
+    if (length == 0 ||
+        (size_t)snprintf(whole, sizeof whole, "%.*s/%s", (int)length, folder, name) >= sizeof whole)
+        return REX_ENOIMAGE;
+    int result = read_file(whole, file);
+    if (result == REX_OK)
+        snprintf(path, PATH_MAX, "%s", whole);
+    else if (result == REX_ENOIMAGE)
+        rex_report_add(tried, "%s%s", tried->length > 0 ? ", " : "", whole);
+    return result;
+}
+
+static int read_in_list(const char *folders, const char *name, struct rex_bytes *file,
+                        char path[PATH_MAX], struct rex_report *tried)
+{
+    int result = REX_ENOIMAGE;
+    while (result == REX_ENOIMAGE && *folders != '\0') {
+        size_t length = strcspn(folders, ":");
+        result = read_in(folders, length, name, file, path, tried);
+        folders += length + (folders[length] == ':');
+    }
+    return result;
+}
+
+int rex_source_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
+                    char path[PATH_MAX], bool *searched, struct rex_report *tried)
+{
+    char folders[REX_SETTING_MAX], binary[PATH_MAX], program[PATH_MAX], folder[PATH_MAX];
+    int result = REX_ENOIMAGE;
+    *searched = strchr(name, '/') == NULL;
+    if (!*searched) {
+        result = read_file(name, file);
+        if (result == REX_ENOIMAGE)
+            rex_report_add(tried, "%s%s", tried->length > 0 ? ", " : "", name);
+        else if (result == REX_OK)
+            snprintf(path, PATH_MAX, "%s", name);
+        return result;
+    }
+    if (rex_setting_text(REX_OPTION_CUBIN_PATH, folders))
+        result = read_in_list(folders, name, file, path, tried);
+    if (result == REX_ENOIMAGE && !rex_module_in_program(module, binary)) {
+        rex_folder_of(binary, folder);
+        result = read_in(folder, strlen(folder), name, file, path, tried);
+    }
+    if (result == REX_ENOIMAGE) {
+        executable(program);
+        rex_folder_of(program, folder);
+        result = read_in(folder, strlen(folder), name, file, path, tried);
+    }
+    return result == REX_ENOIMAGE ? read_in(".", 1, name, file, path, tried) : result;
+}
+
+static bool trusted_owner(uid_t owner)
+{
+    char program[PATH_MAX];
+    struct stat status;
+    executable(program);
+    return owner == 0 || owner == geteuid() ||
+           (stat(program, &status) == 0 && owner == status.st_uid);
+}
+
+int rex_source_check_owner(const char *path, const struct rex_bytes *file)
+{
+    char folder[PATH_MAX];
+    struct stat folder_status;
+    rex_folder_of(path, folder);
+    if (stat(folder, &folder_status) != 0)
+        return rex_fail(REX_EUNSAFE, "host image %s: its folder cannot be examined: %s", path,
+                        strerror(errno));
+    if (file->status.st_mode & S_IWOTH)
+        return rex_fail(REX_EUNSAFE,
+                        "host image %s can be written by every user; it is code: chmod o-w, or "
+                        "name it with a slash",
+                        path);
+    if (folder_status.st_mode & S_IWOTH)
+        return rex_fail(REX_EUNSAFE,
+                        "host image %s lies in a folder that every user can write; it is code: "
+                        "move it, or name it with a slash",
+                        path);
+    if (!trusted_owner(file->status.st_uid) || !trusted_owner(folder_status.st_uid))
+        return rex_fail(REX_EUNSAFE,
+                        "host image %s or its folder belongs to another user (%u, %u); it is code: "
+                        "name it with a slash",
+                        path, (unsigned)file->status.st_uid, (unsigned)folder_status.st_uid);
+    return REX_OK;
+}
+
+/* ---- the images of a module ------------------------------------------------------------------ */
 
 /* Takes over the bytes. */
 static int add(struct rex_sources *sources, const char *path, struct rex_bytes file, bool searched)
@@ -43,7 +164,7 @@ static int add_file(struct rex_sources *sources, const struct rex_module *module
     char path[PATH_MAX];
     bool searched;
     size_t before = sources->missing.length;
-    int result = rex_imagefile_read(module, name, &file, path, &searched, &sources->missing);
+    int result = rex_source_read(module, name, &file, path, &searched, &sources->missing);
     if (result != REX_OK)
         return result;
     sources->missing.length = before; /* where else it was looked for matters no more */

@@ -15,10 +15,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "omp/calltrace.h"
+#include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/grid.h"
-#include "omp/rowlog.h"
 #include "trace/trace.h"
 
 /* Written when libomptarget is bound. */

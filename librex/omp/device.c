@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cuda/driver.h"
 #include "cuda/context.h"
+#include "cuda/driver.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "rex/device.h"

@@ -17,8 +17,7 @@
 
 #include "base/error.h"
 #include "omp/calls.h"
-#include "omp/mapping.h"
-#include "omp/pending.h"
+#include "omp/mappingend.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
 
@@ -108,15 +107,15 @@ REX_FORWARDED(FORWARD)
  * and would remember it in the new generation (mapping.h). Where they are called, codeptr_ra is
  * librex's.
  */
-#define FORWARD_ENDING(type, name, parameters, arguments, missing)                      \
-    __attribute__((visibility("default"))) type __tgt_##name parameters;                \
-    type __tgt_##name parameters                                                        \
-    {                                                                                   \
-        if (rex_pending_any())                                                          \
-            rex_pending_before_end(device, count, begin, sizes, types, "__tgt_" #name); \
-        REX_REAL(name)                                                                  \
-        arguments;                                                                      \
-        rex_mapping_ended();                                                            \
+#define FORWARD_ENDING(type, name, parameters, arguments, missing)                           \
+    __attribute__((visibility("default"))) type __tgt_##name parameters;                     \
+    type __tgt_##name parameters                                                             \
+    {                                                                                        \
+        if (rex_any_unfinished())                                                            \
+            rex_unfinished_sync_columns(device, count, begin, sizes, types, "__tgt_" #name); \
+        REX_REAL(name)                                                                       \
+        arguments;                                                                           \
+        rex_mapping_ended();                                                                 \
     }
 #define FORWARD_ENDING_LATER(type, name, parameters, arguments, missing) \
     __attribute__((visibility("default"))) type __tgt_##name parameters; \

@@ -12,8 +12,8 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "queue/command.h"
 #include "queue/event.h"
-#include "queue/hostqueue.h"
 
 /* of the list, and of which queues take part */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
 /*
- * command.h - one thing that is put in a queue or recorded in a graph.
+ * command.h - one thing that is put in a queue or captured into a graph, and how it is done.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -49,5 +49,21 @@ struct rex_command {
         } event;
     };
 };
+
+/*
+ * Put COMMAND in STREAM. The context is current. 0 or an error; *KERNEL receives what was launched,
+ * and is left alone by other commands.
+ */
+int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
+                       struct rex_queue_kernel **kernel);
+
+/* Put the driver's EXECUTABLE graph in STREAM. 0, or -1 with rex_cuda_why(). */
+int rex_graph_submit(void *executable, void *stream);
+
+/* Do COMMAND now, on device NUMBER. 0 or an error. */
+int rex_command_do(int number, const struct rex_command *command);
+
+/* Whether COMMAND could be done on device NUMBER: 0 or an error. */
+int rex_command_check(const struct rex_command *command, int number);
 
 #endif

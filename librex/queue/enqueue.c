@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "memory/rowcheck.h"
-#include "omp/rowlog.h"
+#include "omp/callreport.h"
 #include "omp/runtime.h"
 #include "queue/capture.h"
-#include "queue/completion.h"
 #include "queue/event.h"
+#include "queue/queuestate.h"
 #include "queue/queuetrace.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)

@@ -12,7 +12,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "omp/pending.h"
+#include "omp/mappingend.h"
 #include "queue/queuestate.h"
 
 int rex_event_create(struct rex_event **event)
@@ -197,7 +197,7 @@ static int failed(const struct rex_driver_event *driver, const char *call)
     struct rex_kernel_list list = {.count = 0};
     char why[256], kernels[REX_KERNEL_LIST_TEXT];
     snprintf(why, sizeof why, "%s", rex_cuda_why()); /* the queues make calls of their own */
-    if (!rex_pending_ask(driver->number, why, &list))
+    if (!rex_unfinished_find_lost(driver->number, why, &list))
         return rex_fail(REX_ECUDA, "%s: %s", call, why);
     rex_kernel_list_text(&list, kernels);
     return rex_fail(REX_ECUDA, "%s: %s; launched since the last wait: %s", call, why, kernels);

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
-#include "omp/mapping.h"
+#include "omp/mappingend.h"
 #include "queue/capture.h"
-#include "queue/completion.h"
 #include "queue/instantiate.h"
+#include "queue/queuestate.h"
 #include "queue/queuetrace.h"
 
 static void free_graph(struct rex_graph *graph)

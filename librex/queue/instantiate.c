@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
-#include "omp/mapping.h"
-#include "queue/submit.h"
+#include "omp/mappingend.h"
+#include "queue/command.h"
 
 #define EVENT_DISABLE_TIMING 0x2
 /* What other threads do, libomptarget's allocations say, does not end the capture. */

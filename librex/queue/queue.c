@@ -14,7 +14,7 @@
 #include "memory/devicememory.h"
 #include "omp/device.h"
 #include "omp/forward.h"
-#include "queue/completion.h"
+#include "queue/queuestate.h"
 #include "queue/queuetrace.h"
 #include "trace/trace.h"
 
@@ -60,7 +60,7 @@ static int open_queue(struct rex_queue *queue, int number, struct rex_module *mo
     else if (result == REX_OK)
         result = open_stream(queue, ordinal, module);
     if (result == REX_OK && !queue->immediate)
-        rex_pending_add(&queue->pending);
+        rex_unfinished_add(&queue->unfinished);
     return result;
 }
 
@@ -82,7 +82,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_forward_first();
-    rex_queue_set_pending(queue);
+    rex_queue_set_unfinished(queue);
     return queue;
 }
 
@@ -153,7 +153,7 @@ int rex_queue_destroy(struct rex_queue *queue)
             return result;
     }
     if (!queue->immediate)
-        rex_pending_remove(&queue->pending);
+        rex_unfinished_remove(&queue->unfinished);
     if (!queue->immediate && here)
         close_stream(queue);
     free_queue(queue);

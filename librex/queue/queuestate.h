@@ -1,5 +1,5 @@
 /*
- * queuestate.h - a queue from the inside: what it is, and whether it can be used.
+ * queuestate.h - a queue from the inside: what it is, and in what state.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -9,46 +9,14 @@
 #include <pthread.h>
 
 #include "base/fork.h"
-#include "omp/pending.h"
+#include "omp/mappingend.h"
 #include "queue/command.h"
-
-/* ---- kernels, for messages ------------------------------------------------------------------- */
-
-/* The first kernels of a graph or of unfinished work, each once. */
-#define REX_KERNEL_LIST_MAX 8
-struct rex_kernel_list {
-    struct {
-        const char *name;
-        const struct rex_registration *registration;
-    } kernel[REX_KERNEL_LIST_MAX];
-    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: there were more */
-};
-
-static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char *name,
-                                       const struct rex_registration *registration)
-{
-    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX; i++)
-        if (list->kernel[i].name == name)
-            return;
-    if (list->count < REX_KERNEL_LIST_MAX) {
-        list->kernel[list->count].name = name;
-        list->kernel[list->count].registration = registration;
-    }
-    list->count += list->count <= REX_KERNEL_LIST_MAX;
-}
-
-/* All of MORE as well. */
-void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
-
-/* The names in words; "no kernel" where there is none. */
-#define REX_KERNEL_LIST_TEXT 1024
-void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT]);
 
 /* ---- a queue --------------------------------------------------------------------------------- */
 
 struct rex_queue {
     pthread_mutex_t lock; /* of all below */
-    struct rex_pending pending;
+    struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
     bool immediate;  /* the device is no NVIDIA GPU: everything is done at once */
@@ -96,5 +64,24 @@ int rex_queue_refuse_lost(const struct rex_queue *queue);
  * ran, unless that was in other queues alone. The context is current.
  */
 int rex_queue_check_lost(struct rex_queue *queue, int result);
+
+/* ---- busy and idle --------------------------------------------------------------------------- */
+
+/*
+ * Wait until all that is in the locked QUEUE now is done; others may put more in meanwhile. 0, or
+ * the error that it came to.
+ */
+int rex_queue_sync_locked(struct rex_queue *queue);
+
+/*
+ * After something was put in the locked QUEUE: the same where it was made with REX_QUEUE_STEPWISE.
+ */
+int rex_queue_sync_if_stepwise(struct rex_queue *queue);
+
+/* 1 if nothing is left to do in the locked QUEUE, 0 if there is, or an error. */
+int rex_queue_done_locked(struct rex_queue *queue);
+
+/* Fill in what mappings and modules see of QUEUE. */
+void rex_queue_set_unfinished(struct rex_queue *queue);
 
 #endif

@@ -6,9 +6,8 @@
 #ifndef REX_INTERNAL_QUEUETRACE_H
 #define REX_INTERNAL_QUEUETRACE_H
 
-#include "queue/hostqueue.h"
+#include "queue/command.h"
 #include "queue/queuestate.h"
-#include "queue/submit.h"
 
 /* Begin to trace QUEUE, which is new. */
 void rex_queue_trace_begin(struct rex_queue *queue);

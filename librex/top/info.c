@@ -3,9 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "rex/device.h"
-#include "rex/inspect.h"
-
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
@@ -21,6 +18,8 @@
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
+#include "rex/device.h"
+#include "rex/inspect.h"
 #include "top/adaptations.h"
 
 struct to {

@@ -7,7 +7,7 @@
 #include "base/settings.h"
 
 #include "fuzz.h"
-#include "module/imagefile.h"
+#include "module/source.h"
 
 static struct rex_module module;
 
@@ -41,8 +41,8 @@ static void look_for(const char *folders, const char *name)
     bool searched;
     if (rex_configure(REX_OPTION_CUBIN_PATH, folders) != REX_OK)
         return;
-    if (rex_imagefile_read(&module, name, &file, path, &searched, &tried) == REX_OK) {
-        rex_imagefile_check_owner(path, &file);
+    if (rex_source_read(&module, name, &file, path, &searched, &tried) == REX_OK) {
+        rex_source_check_owner(path, &file);
         free(file.bytes);
     }
     FUZZ_CHECK(tried.length < sizeof tried.text && strlen(tried.text) == tried.length);

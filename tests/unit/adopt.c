@@ -11,7 +11,7 @@
 
 #include "module/adopt.h"
 #include "image/container.h"
-#include "module/entryform.h"
+#include "module/descriptor.h"
 #include "rex_kmp.h"
 
 /* ---- containers, made as clang's tools do -------------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "module/moduleimage.h"
-#include "module/imagefile.h"
+#include "module/source.h"
 
 #define STRANGER 65534
 
@@ -71,7 +71,7 @@ static void look_everywhere(const struct rex_module *module, const char *skip)
         char name[64];
         if (strcmp(places[i], skip) == 0)
             continue;
-        CHECK_EQUAL(rex_imagefile_read(module, "an.image", &file, path, &searched, &tried), 0);
+        CHECK_EQUAL(rex_source_read(module, "an.image", &file, path, &searched, &tried), 0);
         CHECK(searched);
         CHECK(file.size == strlen(places[i]) && memcmp(file.bytes, places[i], file.size) == 0);
         free(file.bytes);
@@ -80,7 +80,7 @@ static void look_everywhere(const struct rex_module *module, const char *skip)
         CHECK_EQUAL(unlink(in_root(name)), 0);
     }
     struct rex_report tried = {0};
-    CHECK_EQUAL(rex_imagefile_read(module, "an.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    CHECK_EQUAL(rex_source_read(module, "an.image", &file, path, &searched, &tried), REX_ENOIMAGE);
     for (size_t i = 0; i + 1 < COUNT(places); i++) {
         char name[64];
         snprintf(name, sizeof name, "%s/an.image", places[i]);
@@ -108,13 +108,13 @@ static void with_a_slash(void)
     char path[PATH_MAX];
     bool searched;
     set_path();
-    CHECK_EQUAL(rex_imagefile_read(&main_module, "./an.image", &file, path, &searched, &tried), 0);
+    CHECK_EQUAL(rex_source_read(&main_module, "./an.image", &file, path, &searched, &tried), 0);
     CHECK(!searched && strcmp(path, "./an.image") == 0);
     CHECK(file.size == 3 && memcmp(file.bytes, "cwd", 3) == 0);
     free(file.bytes);
-    CHECK_EQUAL(rex_imagefile_read(&main_module, "./another.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    CHECK_EQUAL(rex_source_read(&main_module, "./another.image", &file, path, &searched, &tried), REX_ENOIMAGE);
     CHECK(strcmp(tried.text, "./another.image") == 0);
-    CHECK_EQUAL(rex_imagefile_read(&main_module, in_root("path2/an.image"), &file, path, &searched, &tried), 0);
+    CHECK_EQUAL(rex_source_read(&main_module, in_root("path2/an.image"), &file, path, &searched, &tried), 0);
     CHECK(file.size == 5 && memcmp(file.bytes, "path2", 5) == 0);
     free(file.bytes);
 }
@@ -309,7 +309,7 @@ static void test_huge_files(void **state)
         unsigned char *bytes = read_bytes(from, &size);
         write_bytes(in_root("huge"), bytes, size);
         assert_int_equal(truncate(in_root("huge"), (off_t)10 << 30), 0);
-        int result = rex_imagefile_read(&main_module, in_root("huge"), &file, path, &searched, &tried);
+        int result = rex_source_read(&main_module, in_root("huge"), &file, path, &searched, &tried);
         assert_int_equal(result, files[i].refused ? REX_EREAD : 0);
         assert_true(result != 0 || (file.size >= size && file.size < ((size_t)1 << 20) && memcmp(file.bytes, bytes, size) == 0));
         if (result != 0)

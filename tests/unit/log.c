@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/maptype.h"
-#include "omp/rowlog.h"
+#include "omp/callreport.h"
 #include "rex/entry.h"
 #include "rex/launch.h"
 

@@ -7,7 +7,7 @@
 
 #include <rex.h>
 
-#include "memory/cursor.h"
+#include "memory/section.h"
 
 #define AT(number) ((void *)(uintptr_t)(number))
 

@@ -8,7 +8,7 @@
 #include "bound.h"
 
 #include "omp/forward.h"
-#include "omp/mapping.h"
+#include "omp/mappingend.h"
 #include "rex/entry.h"
 #include "rex_kmp.h"
 #include "rex/queue.h"

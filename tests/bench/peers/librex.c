@@ -26,7 +26,7 @@ int peer_fail(const char *format, ...)
     return -1;
 }
 
-/* ---- what librex's own sources that are linked here call (map.c, mapper.c, rectangle.c) -------------------------------------------- */
+/* ---- what librex's own sources that are linked here call (map.c, section.c) ------------------------------------------------------ */
 
 int rex_fail(int code, const char *format, ...)
 {

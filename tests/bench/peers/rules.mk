@@ -5,7 +5,7 @@ peers          := tests/bench/peers
 peers_built    := $(O)/$(peers)
 peer_programs  := micro nn pathfinder hotspot gaussian srad bfs
 peer_source     = $(if $(filter micro,$(1)),tests/bench,examples)/$(1)
-peer_base      := $(call objects,$(peers)/librex.c) $(call objects,librex/memory/map.c librex/memory/mapper.c librex/memory/rectangle.c)
+peer_base      := $(call objects,$(peers)/librex.c) $(call objects,librex/memory/map.c librex/memory/section.c)
 PEERS          :=
 
 $(O)/obj/$(peers)/%.o: more_cflags = -O2 -Wno-unknown-pragmas -DREX_BUILDING_LIBRARY

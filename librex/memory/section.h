@@ -1,10 +1,10 @@
 /*
- * cursor.h - rows on their way into a map.
+ * section.h - rows on their way into a map.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_CURSOR_H
-#define REX_INTERNAL_CURSOR_H
+#ifndef REX_INTERNAL_SECTION_H
+#define REX_INTERNAL_SECTION_H
 
 #include "rex/map.h"
 

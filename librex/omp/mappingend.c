@@ -1,0 +1,183 @@
+/*
+ * mappingend.c - the end of mappings and of modules: before it, queues whose unfinished commands
+ * may use them; after it, a new generation of the mappings.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/mappingend.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "omp/openmp.h"
+#include "rex/queue.h"
+
+/* ---- before a mapping or a module ends ------------------------------------------------------- */
+
+int rex_unfinished_count;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rex_unfinished *all;
+
+/* All are of queues on GPUs, with which a child can do nothing. */
+static void forget_in_child(void)
+{
+    rex_fork_renew(&lock);
+    all = NULL;
+    rex_unfinished_count = 0;
+}
+
+REX_FORK_RENEWED(14, forget_in_child);
+
+void rex_unfinished_add(struct rex_unfinished *unfinished)
+{
+    rex_lock(&lock);
+    unfinished->next = all;
+    all = unfinished;
+    __atomic_fetch_add(&rex_unfinished_count, 1, __ATOMIC_RELAXED);
+    rex_unlock(&lock);
+}
+
+void rex_unfinished_remove(struct rex_unfinished *unfinished)
+{
+    rex_lock(&lock);
+    struct rex_unfinished **at = &all;
+    while (*at != NULL && *at != unfinished)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        *at = unfinished->next;
+        __atomic_fetch_sub(&rex_unfinished_count, 1, __ATOMIC_RELAXED);
+    }
+    rex_unlock(&lock);
+}
+
+/* WHAT cannot be done to OBJECT while BUSY has unfinished commands: 0 after waiting for it, or an
+ * error. */
+static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const char *object)
+{
+    if (rex_setting_wait_for_unfinished()) {
+        rex_log(REX_LOG_INFO, "%s waits for queue \"%s\"", what, busy->name);
+        return busy->sync(busy);
+    }
+    return rex_fail(REX_EBUSY,
+                    "%s: queue \"%s\" has unfinished work that may use %s: call rex_queue_sync() "
+                    "before, or set %s=wait",
+                    what, busy->name, object, rex_setting_variable(REX_OPTION_UNFINISHED));
+}
+
+static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map)
+{
+    for (int32_t i = 0; i < map->count; i++)
+        if (!(map->types[i] & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)) &&
+            unfinished->uses(unfinished, map->begin[i],
+                             map->sizes[i] > 0 ? (size_t)map->sizes[i] : 1))
+            return true;
+    return false;
+}
+
+static int sync_with_rows(const struct rex_map *map, int number, const char *what)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    for (struct rex_unfinished *each = all; each != NULL && result == REX_OK; each = each->next)
+        if (each->number == number && uses_a_row(each, map))
+            result = sync_or_refuse(each, what, "this memory");
+    rex_unlock(&lock);
+    return result;
+}
+
+/*
+ * A look at a queue may be what finds the device lost, so that this is asked last. libomptarget
+ * would abort there.
+ */
+int rex_before_unmap(const struct rex_map *map, int number, const char *what)
+{
+    int result = rex_any_unfinished() ? sync_with_rows(map, number, what) : REX_OK;
+    return result == REX_OK ? rex_device_lost(number, what) : result;
+}
+
+static int sync_with_module(const struct rex_registration *registration, bool last,
+                            const char *what)
+{
+    int result = REX_OK;
+    rex_lock(&lock);
+    for (struct rex_unfinished *each = all; each != NULL && result == REX_OK; each = each->next)
+        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)))
+            result = sync_or_refuse(each, what, "it");
+    rex_unlock(&lock);
+    return result;
+}
+
+int rex_before_unload(const struct rex_registration *registration, bool last)
+{
+    static const char what[] = "the end of a module";
+    int result = sync_with_module(registration, last, what);
+    return result == REX_OK ? rex_any_device_lost(what) : result;
+}
+
+void rex_unfinished_sync(const struct rex_map *map, int number, const char *call)
+{
+    rex_lock(&lock);
+    for (struct rex_unfinished *each = all; each != NULL; each = each->next)
+        if (each->number == number &&
+            (map != NULL ? uses_a_row(each, map) : each->uses(each, NULL, 0))) {
+            rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call,
+                    each->name);
+            each->sync(each);
+        }
+    rex_unlock(&lock);
+}
+
+void rex_unfinished_sync_columns(int64_t device, int32_t count, void **begin, int64_t *sizes,
+                                 int64_t *types, const char *call)
+{
+    struct rex_map map = {.count = count, .begin = begin, .sizes = sizes, .types = types};
+    if (count > 0 && begin != NULL && sizes != NULL && types != NULL)
+        rex_unfinished_sync(&map, device == -1 ? rex_openmp_default_device() : (int)device, call);
+}
+
+bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted)
+{
+    bool lost = false;
+    rex_lock(&lock);
+    for (struct rex_unfinished *each = all; each != NULL; each = each->next)
+        if (each->number == number && each->is_lost(each, why, noted))
+            lost = true;
+    rex_unlock(&lock);
+    return lost;
+}
+
+/* ---- after a mapping has ended --------------------------------------------------------------- */
+
+uint64_t rex_mapping_generation = 1;
+
+void rex_mappings_changed(void)
+{
+    rex_mapping_ended();
+}
+
+/* ---- kernels, for messages ------------------------------------------------------------------- */
+
+void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more)
+{
+    for (uint32_t i = 0; i < more->count && i < REX_KERNEL_LIST_MAX; i++)
+        rex_kernel_list_add(list, more->kernel[i].name, more->kernel[i].registration);
+    if (more->count > REX_KERNEL_LIST_MAX)
+        list->count = REX_KERNEL_LIST_MAX + 1;
+}
+
+void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT])
+{
+    size_t length = 0, size = REX_KERNEL_LIST_TEXT;
+    snprintf(text, size, "no kernel");
+    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", i > 0 ? ", " : "",
+                                   list->kernel[i].name);
+    if (list->count > REX_KERNEL_LIST_MAX && length < size)
+        snprintf(text + length, size - length, " and others");
+}

@@ -1,0 +1,130 @@
+/*
+ * mappingend.h - the end of mappings and of modules: what comes before it, and after it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_MAPPINGEND_H
+#define REX_INTERNAL_MAPPINGEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rex/map.h"
+
+struct rex_registration;
+
+/* ---- kernels, for messages ------------------------------------------------------------------- */
+
+/* The first kernels of a graph or of unfinished commands, each once. */
+#define REX_KERNEL_LIST_MAX 8
+struct rex_kernel_list {
+    struct {
+        const char *name;
+        const struct rex_registration *registration;
+    } kernel[REX_KERNEL_LIST_MAX];
+    uint32_t count; /* REX_KERNEL_LIST_MAX + 1: there were more */
+};
+
+static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char *name,
+                                       const struct rex_registration *registration)
+{
+    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX; i++)
+        if (list->kernel[i].name == name)
+            return;
+    if (list->count < REX_KERNEL_LIST_MAX) {
+        list->kernel[list->count].name = name;
+        list->kernel[list->count].registration = registration;
+    }
+    list->count += list->count <= REX_KERNEL_LIST_MAX;
+}
+
+/* All of MORE as well. */
+void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
+
+/* The names in words; "no kernel" where there is none. */
+#define REX_KERNEL_LIST_TEXT 1024
+void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT]);
+
+/* ---- before a mapping or a module ends ------------------------------------------------------- */
+
+/*
+ * A queue whose commands may be unfinished. Its functions are called with the list locked and lock
+ * what is theirs.
+ */
+struct rex_unfinished {
+    struct rex_unfinished *next;
+    const char *name;
+    int number; /* of the device */
+    /*
+     * Is there an unfinished command that may use SIZE bytes at BEGIN (NULL: anything at all),
+     * or a kernel of REGISTRATION?
+     */
+    bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size);
+    bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
+    int (*sync)(struct rex_unfinished *unfinished); /* 0 or an error */
+    /*
+     * A call of the driver failed elsewhere, with WHY: is the device lost? That is kept then, and
+     * NOTED gets the unfinished kernels.
+     */
+    bool (*is_lost)(struct rex_unfinished *unfinished, const char *why,
+                    struct rex_kernel_list *noted);
+};
+
+void rex_unfinished_add(struct rex_unfinished *unfinished);
+void rex_unfinished_remove(struct rex_unfinished *unfinished);
+
+extern int rex_unfinished_count; /* read it by: */
+static inline bool rex_any_unfinished(void)
+{
+    return __builtin_expect(__atomic_load_n(&rex_unfinished_count, __ATOMIC_RELAXED) > 0, 0);
+}
+
+/*
+ * The mapping of MAP's rows on device NUMBER, or the registration of a module, is about to end. 0,
+ * or REX_EBUSY with the name of the queue that still uses it; with REX_UNFINISHED=wait, after
+ * waiting, 0 or the error that the wait came to. REX_ECUDA where a queue has ever found the device,
+ * or for a module any device, lost. WHAT begins the message.
+ */
+int rex_before_unmap(const struct rex_map *map, int number, const char *what);
+int rex_before_unload(const struct rex_registration *registration, bool last);
+
+/*
+ * Wait for all unfinished commands on device NUMBER that may use MAP's rows (NULL: anything), with
+ * a warning that names the queue and CALL.
+ */
+void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
+
+/* The same before CALL, which may end the mapping of these rows of DEVICE (-1: the default one). */
+void rex_unfinished_sync_columns(int64_t device, int32_t count, void **begin, int64_t *sizes,
+                                 int64_t *types, const char *call);
+
+/* All of those on device NUMBER are asked whether it is lost. */
+bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted);
+
+/* ---- after a mapping has ended --------------------------------------------------------------- */
+
+/*
+ * The generation of the mappings: it changes after every call that may have ended one, if librex is
+ * in the way of such calls (rex_forward_first()). A device address found in a generation is good as
+ * long as that lasts.
+ */
+extern uint64_t rex_mapping_generation;
+
+static inline uint64_t rex_mapping_now(void)
+{
+    return __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE);
+}
+
+/* After a call of librex's own that may have ended a mapping, and after any other such call. */
+#define REX_END_ELSEWHERE (UINT64_C(1) << 32)
+static inline void rex_mapping_ended_here(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+}
+static inline void rex_mapping_ended(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, REX_END_ELSEWHERE, __ATOMIC_RELEASE);
+}
+
+#endif
