@@ -26,7 +26,7 @@ static void take_locks(void)
             pthread_mutex_lock(handlers[i]->taken);
 }
 
-static void give_back_in_parent(void)
+static void unlock_in_parent(void)
 {
     for (size_t i = REX_FORK_RANKS; i-- > 0;)
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
@@ -40,7 +40,7 @@ static void renew_locks(void)
             handlers[i]->in_child();
 }
 
-static void give_back_in_child(void)
+static void unlock_in_child(void)
 {
     for (size_t i = REX_FORK_RANKS; i-- > 0;) {
         if (handlers[i] == NULL || handlers[i]->taken == NULL)
@@ -55,10 +55,10 @@ static void in_child(void)
 {
     rex_fork_count++;
     renew_locks();
-    give_back_in_child();
+    unlock_in_child();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(take_locks, give_back_in_parent, in_child);
+    pthread_atfork(take_locks, unlock_in_parent, in_child);
 }

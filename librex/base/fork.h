@@ -13,7 +13,7 @@
  * allocates; IN_CHILD is a function without parameters, or NULL.
  *
  * REX_FORK_TAKEN(rank, in_child): nothing but librex itself runs under `lock`, for microseconds. It
- * is taken before a fork and given back after it, so that the child finds it free, and whole what
+ * is locked before a fork and unlocked after it, so that the child finds it free, and whole what
  * it guards. IN_CHILD is called in the child just before.
  *
  * REX_FORK_RENEWED(rank, in_child): others are called under `lock`: the driver, libomptarget, the
@@ -25,7 +25,7 @@
  * REX_FORK_UNREACHED(reason): no child takes `lock`, and REASON says why.
  *
  * Ranks are those of the locks: one is taken only under locks of lower ranks. Locks are taken in
- * the order of their ranks and given back in the reverse order. Each rank is used once; all that
+ * the order of their ranks and unlocked in the reverse order. Each rank is used once; all that
  * are renewed come before all that are taken, since under a lock that a fork waits for nobody may
  * wait for one that others hold for long. tests/scripts/locks.sh compares the ranks with the code.
  */

@@ -28,7 +28,7 @@ bool rex_setting_adopt(void);
 /* Whether a registration compares all entries with the image. */
 bool rex_setting_check(void);
 
-/* Whether the end of a region or module waits for unfinished work, instead of failing. */
+/* Whether the end of a region or module waits for unfinished commands, instead of failing. */
 bool rex_setting_wait_for_unfinished(void);
 
 /* The level of the log, and in FILE the name of its file, "" for standard error. */

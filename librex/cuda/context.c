@@ -150,7 +150,7 @@ void rex_context_unhold(void)
 
 /*
  * Queues come and go, a GPU's context stays lost for the process. Each loss is written once, by the
- * thread that has claimed its place, and read from then on: nobody takes a lock.
+ * thread that has claimed its slot, and read from then on: nobody takes a lock.
  */
 static struct loss {
     int number;
@@ -176,12 +176,12 @@ void rex_device_lose(int number, const char *name, const char *why)
 {
     if (find_loss(number) != NULL)
         return;
-    unsigned place = __atomic_fetch_add(&rex_device_losses, 1, __ATOMIC_ACQ_REL);
-    if (place >= REX_CUDA_DEVICES_MAX) {
+    unsigned slot = __atomic_fetch_add(&rex_device_losses, 1, __ATOMIC_ACQ_REL);
+    if (slot >= REX_CUDA_DEVICES_MAX) {
         __atomic_fetch_sub(&rex_device_losses, 1, __ATOMIC_ACQ_REL);
         return;
     }
-    struct loss *loss = &losses[place];
+    struct loss *loss = &losses[slot];
     loss->number = number;
     snprintf(loss->name, sizeof loss->name, "%s", name);
     snprintf(loss->why, sizeof loss->why, "%s", why);

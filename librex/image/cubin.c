@@ -187,7 +187,7 @@ static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol,
 
 #define MODE_IN_ENVIRONMENT 2 /* behind two other bytes (LLVM 18 to 23) */
 
-static void note_modes(struct rex_image_view *view, const struct rex_elf *elf,
+static void read_modes(struct rex_image_view *view, const struct rex_elf *elf,
                        const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol *kernel;
@@ -204,7 +204,7 @@ static void note_modes(struct rex_image_view *view, const struct rex_elf *elf,
 
 /* ---- the rest of the sections ---------------------------------------------------------------- */
 
-static void note_registers(struct rex_image_view *view, const struct rex_elf *elf,
+static void read_registers(struct rex_image_view *view, const struct rex_elf *elf,
                            const Elf64_Shdr *info, const Elf64_Shdr *symbols)
 {
     const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
@@ -260,7 +260,7 @@ static int read_section(struct rex_image_view *view, struct rex_elf *elf, const 
     if (section->sh_type == SHT_NOBITS)
         return 0;
     if (strcmp(name, INFO) == 0)
-        note_registers(view, elf, section, symbols);
+        read_registers(view, elf, section, symbols);
     kernel = kernel_after(view, name, INFO_PREFIX);
     return kernel != NULL ? read_kernel(view, elf, section, kernel) : 0;
 }
@@ -283,7 +283,7 @@ int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf)
         return -1;
     for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0)
-            note_modes(view, elf, &symbol, name);
+            read_modes(view, elf, &symbol, name);
     for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
         if (read_section(view, elf, &section, &symbols) != 0)
             return -1;

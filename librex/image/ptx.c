@@ -278,7 +278,7 @@ static int read_global(struct rex_image_view *view, struct text *text)
     return rex_view_add(view, &global);
 }
 
-static void note_exec_modes(struct rex_image_view *view)
+static void read_exec_modes(struct rex_image_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         struct rex_image_symbol *global = &view->symbols[i], *kernel;
@@ -313,6 +313,6 @@ int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
     }
     if (rex_view_index(view) != 0)
         return -1;
-    note_exec_modes(view);
+    read_exec_modes(view);
     return 0;
 }

@@ -95,7 +95,7 @@ static struct rex_image_symbol *marked(const struct rex_image_view *view, const 
 }
 
 /* What the marks of rex/kernel.h say of the kernels. */
-static void note_forms(struct rex_image_view *view)
+static void read_forms(struct rex_image_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const char *name = view->symbols[i].name;
@@ -125,7 +125,7 @@ int rex_view_index(struct rex_image_view *view)
         if (i == 0 || compare(view, &view->names[view->name_count - 1], view->names[i].hash,
                               name_of(view, &view->names[i])) != 0)
             view->names[view->name_count++] = view->names[i];
-    note_forms(view);
+    read_forms(view);
     return 0;
 }
 

@@ -19,32 +19,33 @@
 /* ---- rows and parameters --------------------------------------------------------------------- */
 
 /* A kernel of unknown parameters, as in a host image, is of the form that the image says. */
-static enum rex_kernel_form form_of(struct rex_kernel_rule rule, uint32_t rows)
+static enum rex_kernel_form form_of(struct rex_kernel_facts facts, uint32_t rows)
 {
-    if (rule.parameters == REX_PARAMETERS_UNKNOWN)
-        return (enum rex_kernel_form)rule.form;
-    if (rows == rule.parameters)
+    if (facts.parameters == REX_PARAMETERS_UNKNOWN)
+        return (enum rex_kernel_form)facts.form;
+    if (rows == facts.parameters)
         return REX_FORM_PLAIN;
-    return rows + 1 == rule.parameters && !(rule.flags & REX_RULE_NARROW_FIRST) ? REX_FORM_ENV
-                                                                                : REX_FORM_UNKNOWN;
+    return rows + 1 == facts.parameters && !(facts.flags & REX_FACT_NARROW_FIRST)
+               ? REX_FORM_ENV
+               : REX_FORM_UNKNOWN;
 }
 
 static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t count)
 {
-    struct rex_kernel_rule rule = rex_target_rule(target);
+    struct rex_kernel_facts facts = rex_target_facts(target);
     return rex_fail(REX_EPARAMS,
                     "kernel \"%s\" has %u parameters%s, and the launch %u rows for them (of %u)",
-                    rex_target_name(target), rule.parameters,
-                    rule.form == REX_FORM_PLAIN ? ", none of them the runtime's"
-                    : rule.form == REX_FORM_ENV ? ", the first of them the runtime's"
-                                                : "",
+                    rex_target_name(target), facts.parameters,
+                    facts.form == REX_FORM_PLAIN ? ", none of them the runtime's"
+                    : facts.form == REX_FORM_ENV ? ", the first of them the runtime's"
+                                                 : "",
                     rows, count);
 }
 
 /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
 static int match(const struct rex_target *target)
 {
-    return rex_target_rule(target).flags & REX_RULE_MATCHED
+    return rex_target_facts(target).flags & REX_FACT_MATCHED
                ? REX_OK
                : rex_registration_match(target->registration, target->position);
 }
@@ -56,13 +57,13 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
     int result = match(target);
     if (result != REX_OK)
         return result;
-    struct rex_kernel_rule rule = rex_target_rule(target);
-    enum rex_kernel_form found = form_of(rule, rows);
-    if (found == REX_FORM_UNKNOWN || (rule.form != REX_FORM_UNKNOWN && found != rule.form))
+    struct rex_kernel_facts facts = rex_target_facts(target);
+    enum rex_kernel_form found = form_of(facts, rows);
+    if (found == REX_FORM_UNKNOWN || (facts.form != REX_FORM_UNKNOWN && found != facts.form))
         return wrong_count(target, rows, count);
-    if (rule.form == REX_FORM_UNKNOWN) {
-        rule.form = (uint8_t)found;
-        rex_table_set_rule(&target->registration->table, target->position, rule);
+    if (facts.form == REX_FORM_UNKNOWN) {
+        facts.form = (uint8_t)found;
+        rex_table_set_facts(&target->registration->table, target->position, facts);
     }
     *form = found;
     return REX_OK;
@@ -129,9 +130,9 @@ static int check_parameters(const struct rex_target *target,
         result = rex_device_check_default();
     if (result != REX_OK)
         return result;
-    struct rex_kernel_rule rule = rex_target_rule(target);
-    rule.checked = args->NumArgs + 1;
-    rex_table_set_rule(&target->registration->table, target->position, rule);
+    struct rex_kernel_facts facts = rex_target_facts(target);
+    facts.checked = args->NumArgs + 1;
+    rex_table_set_facts(&target->registration->table, target->position, facts);
     rex_device_used(target->registration->release);
     return REX_OK;
 }
@@ -157,10 +158,10 @@ int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_
         result = rex_device_check(target->device);
     if (result != REX_OK)
         return result;
-    struct rex_kernel_rule rule = rex_target_rule(target);
-    if (rule.checked != args->NumArgs + 1)
+    struct rex_kernel_facts facts = rex_target_facts(target);
+    if (facts.checked != args->NumArgs + 1)
         return check_parameters(target, args, form);
-    *form = (enum rex_kernel_form)rule.form;
+    *form = (enum rex_kernel_form)facts.form;
     return REX_OK;
 }
 
@@ -246,7 +247,8 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
                         teams[0], threads[0]);
     if (target->registration->on_host)
         return REX_OK; /* the host device runs the kernel once, whatever the grid */
-    bool managed = (rex_target_rule(target).flags & REX_RULE_MANAGED) && release->strict_flags == 0;
+    bool managed =
+        (rex_target_facts(target).flags & REX_FACT_MANAGED) && release->strict_flags == 0;
     if ((rule->dimensions == 1 || managed) && (teams[1] | teams[2] | threads[1] | threads[2]) > 1)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": teams %u x %u x %u of threads %u x %u x %u; LLVM %d "

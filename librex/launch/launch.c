@@ -35,7 +35,7 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
 {
     struct rex_registration *registration = target->registration;
     const void *key = rex_target_entry(target)->addr;
-    const struct rex_launched **slot = &registration->recent[rex_recent_place(key)];
+    const struct rex_launched **slot = &registration->recent[rex_recent_slot(key)];
     if (rule->leading_row || registration->release->strict_flags != 0 ||
         __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
         return;

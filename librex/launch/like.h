@@ -14,7 +14,7 @@
 static inline const struct rex_launched *
 rex_last_launch(const struct rex_registration *registration, const void *key)
 {
-    return __atomic_load_n(&registration->recent[rex_recent_place(key)], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&registration->recent[rex_recent_slot(key)], __ATOMIC_ACQUIRE);
 }
 
 /* What libomptarget returned, or REX_NOT_LIKE where the launch has to be checked. */

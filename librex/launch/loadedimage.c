@@ -25,7 +25,7 @@ REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void discard(struct rex_queue_image *image)
+static void discard(struct rex_loaded_image *image)
 {
     int entered = image->module != NULL ? rex_context_enter(image->context) : -1;
     if (entered >= 0) {
@@ -39,14 +39,14 @@ static void discard(struct rex_queue_image *image)
     free(image);
 }
 
-void rex_queue_image_hold(struct rex_queue_image *image)
+void rex_loaded_image_hold(struct rex_loaded_image *image)
 {
     rex_lock(&lock);
     image->holders++;
     rex_unlock(&lock);
 }
 
-void rex_queue_image_release(struct rex_queue_image *image)
+void rex_loaded_image_drop(struct rex_loaded_image *image)
 {
     rex_lock(&lock);
     bool last = --image->holders == 0;
@@ -58,22 +58,22 @@ void rex_queue_image_release(struct rex_queue_image *image)
 /* The registration ends. */
 static void unload(struct rex_registration *registration)
 {
-    struct rex_queue_image *image = __atomic_exchange_n(&registration->queue_images, NULL,
-                                                        __ATOMIC_ACQ_REL),
-                           *next;
+    struct rex_loaded_image *image = __atomic_exchange_n(&registration->loaded_images, NULL,
+                                                         __ATOMIC_ACQ_REL),
+                            *next;
     for (; image != NULL; image = next) {
         next = image->next;
-        rex_queue_image_release(image);
+        rex_loaded_image_drop(image);
     }
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static void describe(struct rex_queue_image *image, const struct rex_table *table)
+static void describe(struct rex_loaded_image *image, const struct rex_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++) {
         const struct rex_image_symbol *symbol = rex_view_find(&image->view, table->entries[i].name);
-        struct rex_queue_kernel *kernel = &image->kernel[i];
+        struct rex_loaded_kernel *kernel = &image->kernel[i];
         kernel->image = image;
         kernel->name = table->entries[i].name;
         image->has_globals |= table->entries[i].size > 0;
@@ -91,7 +91,7 @@ static void describe(struct rex_queue_image *image, const struct rex_table *tabl
 }
 
 /* What the driver says of it is in rex_cuda_why() where it returns NULL. */
-static void *load_function(const struct rex_queue_kernel *kernel)
+static void *load_function(const struct rex_loaded_kernel *kernel)
 {
     void *function;
     if (REX_CUDA(cuModuleGetFunction, &function, kernel->image->module, kernel->name) != 0 ||
@@ -106,14 +106,14 @@ static void *load_function(const struct rex_queue_kernel *kernel)
  * another queue waits for the one to be launched. One that cannot be loaded now is tried again when
  * it is launched, and the error is that launch's.
  */
-static void load_functions(struct rex_queue_image *image)
+static void load_functions(struct rex_loaded_image *image)
 {
     for (uint32_t i = 0; i < image->registration->table.count; i++)
         if (image->kernel[i].known)
             image->kernel[i].function = load_function(&image->kernel[i]);
 }
 
-static int find_function(struct rex_queue_kernel *kernel)
+static int find_function(struct rex_loaded_kernel *kernel)
 {
     if (!kernel->known)
         return rex_fail(REX_ENOKERNEL,
@@ -128,7 +128,7 @@ static int find_function(struct rex_queue_kernel *kernel)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-static int load(struct rex_queue_image *image)
+static int load(struct rex_loaded_image *image)
 {
     const struct rex_descriptor *descriptor = image->descriptor;
     const char *path = image->registration->image_path, *bytes = descriptor->image.ImageStart;
@@ -151,12 +151,12 @@ static int load(struct rex_queue_image *image)
     return REX_OK;
 }
 
-static struct rex_queue_image *new_image(struct rex_registration *registration, int ordinal,
-                                         void *context)
+static struct rex_loaded_image *new_image(struct rex_registration *registration, int ordinal,
+                                          void *context)
 {
-    size_t size = sizeof(struct rex_queue_image) +
-                  registration->table.count * sizeof(struct rex_queue_kernel);
-    struct rex_queue_image *image = calloc(1, size);
+    size_t size = sizeof(struct rex_loaded_image) +
+                  registration->table.count * sizeof(struct rex_loaded_kernel);
+    struct rex_loaded_image *image = calloc(1, size);
     if (image == NULL) {
         rex_fail_memory(size, "a module's kernels");
         return NULL;
@@ -172,23 +172,24 @@ static struct rex_queue_image *new_image(struct rex_registration *registration, 
     return NULL;
 }
 
-static struct rex_queue_image *find(const struct rex_registration *registration, int ordinal)
+static struct rex_loaded_image *find(const struct rex_registration *registration, int ordinal)
 {
-    struct rex_queue_image *image = __atomic_load_n(&registration->queue_images, __ATOMIC_ACQUIRE);
+    struct rex_loaded_image *image =
+        __atomic_load_n(&registration->loaded_images, __ATOMIC_ACQUIRE);
     while (image != NULL && image->ordinal != ordinal)
         image = image->next;
     return image;
 }
 
-static struct rex_queue_image *find_or_load(struct rex_registration *registration, int ordinal,
-                                            void *context)
+static struct rex_loaded_image *find_or_load(struct rex_registration *registration, int ordinal,
+                                             void *context)
 {
     rex_lock(&lock);
-    struct rex_queue_image *image = find(registration, ordinal);
+    struct rex_loaded_image *image = find(registration, ordinal);
     if (image == NULL && (image = new_image(registration, ordinal, context)) != NULL) {
-        image->next = registration->queue_images;
+        image->next = registration->loaded_images;
         registration->unload = unload;
-        __atomic_store_n(&registration->queue_images, image, __ATOMIC_RELEASE);
+        __atomic_store_n(&registration->loaded_images, image, __ATOMIC_RELEASE);
     }
     rex_unlock(&lock);
     return image;
@@ -204,7 +205,7 @@ static bool is_for(const struct rex_registration *registration, int ordinal)
                rex_cuda_architecture(ordinal));
 }
 
-int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, void *context)
+int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context)
 {
     if (registration == NULL || !is_for(registration, ordinal) ||
         find_or_load(registration, ordinal, context) != NULL)
@@ -212,23 +213,23 @@ int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, 
     return rex_last_error_code();
 }
 
-struct rex_queue_kernel *rex_queue_kernel(struct rex_registration *registration, int64_t position,
-                                          int ordinal, void *context)
+struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration, int64_t position,
+                                            int ordinal, void *context)
 {
-    struct rex_queue_image *image = find(registration, ordinal);
+    struct rex_loaded_image *image = find(registration, ordinal);
     if (image == NULL && (image = find_or_load(registration, ordinal, context)) == NULL)
         return NULL;
-    struct rex_queue_kernel *kernel = &image->kernel[position];
+    struct rex_loaded_kernel *kernel = &image->kernel[position];
     if (__atomic_load_n(&kernel->function, __ATOMIC_ACQUIRE) == NULL &&
         find_function(kernel) != REX_OK)
         return NULL;
     return kernel;
 }
 
-void *rex_queue_global_address(struct rex_registration *registration, int64_t position, int ordinal,
-                               void *context)
+void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,
+                                int ordinal, void *context)
 {
-    struct rex_queue_image *image = find_or_load(registration, ordinal, context);
+    struct rex_loaded_image *image = find_or_load(registration, ordinal, context);
     const char *name = registration->table.entries[position].name;
     uint64_t address = 0;
     size_t size = 0;

@@ -9,8 +9,8 @@
 #include "cuda/context.h"
 #include "module/registration.h"
 
-struct rex_queue_kernel {
-    struct rex_queue_image *image;
+struct rex_loaded_kernel {
+    struct rex_loaded_image *image;
     const char *name;
     /* the driver's; NULL where it could not be loaded with the image */
     void *function;
@@ -26,8 +26,8 @@ struct rex_queue_kernel {
  * The image of one registration, loaded in the context of one device. It is unloaded when the
  * registration has ended and no graph holds it any more.
  */
-struct rex_queue_image {
-    struct rex_queue_image *next;
+struct rex_loaded_image {
+    struct rex_loaded_image *next;
     const struct rex_registration *registration;
     const struct rex_descriptor
         *descriptor; /* the registration may end, and come again with another */
@@ -37,28 +37,28 @@ struct rex_queue_image {
     uint32_t holders;
     bool has_globals; /* the module has entries for globals */
     struct rex_image_view view;
-    struct rex_queue_kernel kernel[]; /* by the entry's position */
+    struct rex_loaded_kernel kernel[]; /* by the entry's position */
 };
 
 /*
  * Load the image and its kernels on device ORDINAL in CONTEXT, which is current, unless that was
  * done before or the image is for another device. 0 or an error.
  */
-int rex_queue_image_prepare(struct rex_registration *registration, int ordinal, void *context);
+int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal, void *context);
 
 /*
  * The kernel at POSITION of the table, on device ORDINAL in CONTEXT, which is current. NULL with an
  * error.
  */
-struct rex_queue_kernel *rex_queue_kernel(struct rex_registration *registration, int64_t position,
-                                          int ordinal, void *context);
+struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration, int64_t position,
+                                            int ordinal, void *context);
 
 /* Address of the global at POSITION likewise, NULL with an error. */
-void *rex_queue_global_address(struct rex_registration *registration, int64_t position, int ordinal,
-                               void *context);
+void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,
+                                int ordinal, void *context);
 
 /* A graph holds an image, or lets it go. */
-void rex_queue_image_hold(struct rex_queue_image *image);
-void rex_queue_image_release(struct rex_queue_image *image);
+void rex_loaded_image_hold(struct rex_loaded_image *image);
+void rex_loaded_image_drop(struct rex_loaded_image *image);
 
 #endif

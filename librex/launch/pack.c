@@ -28,18 +28,18 @@
 
 void rex_stream_gpu_free(struct rex_stream_gpu *gpu)
 {
-    free(gpu->address);
+    free(gpu->arguments);
     free(gpu->values);
 }
 
-static int make_room(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel)
+static int make_room(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel)
 {
-    if (gpu->room < kernel->parameters || gpu->address == NULL) {
+    if (gpu->room < kernel->parameters || gpu->arguments == NULL) {
         uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
-        void **address = realloc(gpu->address, room * sizeof *address);
+        void **address = realloc(gpu->arguments, room * sizeof *address);
         if (address == NULL)
             return rex_fail_memory(room * sizeof *address, "a kernel's arguments");
-        gpu->address = address;
+        gpu->arguments = address;
         gpu->room = room;
     }
     if (gpu->bytes < kernel->bytes || gpu->values == NULL) {
@@ -55,7 +55,7 @@ static int make_room(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
 
-static int wrong_width(const struct rex_queue_kernel *kernel, uint32_t parameter, int64_t size,
+static int wrong_width(const struct rex_loaded_kernel *kernel, uint32_t parameter, int64_t size,
                        const char *what)
 {
     return rex_fail(
@@ -74,12 +74,12 @@ static int absent(const struct rex_stream_gpu *gpu, const char *name, const stru
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-static int pack_value(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_value(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                       uint32_t parameter, const struct rex_map *map, int32_t row)
 {
     size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
     unsigned char *to = gpu->values + kernel->parameter[parameter].offset;
-    gpu->address[parameter] = to;
+    gpu->arguments[parameter] = to;
     if (unlikely(size != width && (size > width || width != sizeof(void *))))
         return wrong_width(kernel, parameter, map->sizes[row], "a value");
     if (unlikely(width > sizeof(void *) && map->begin[row] == NULL))
@@ -101,13 +101,13 @@ static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t d
     return device + base - (uintptr_t)map->begin[row];
 }
 
-static int pack_address(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_address(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                         uint32_t parameter, uintptr_t value)
 {
-    gpu->address[parameter] = gpu->values + kernel->parameter[parameter].offset;
+    gpu->arguments[parameter] = gpu->values + kernel->parameter[parameter].offset;
     if (unlikely(kernel->parameter[parameter].size != sizeof value))
         return wrong_width(kernel, parameter, sizeof value, "an address");
-    memcpy(gpu->address[parameter], &value, sizeof value);
+    memcpy(gpu->arguments[parameter], &value, sizeof value);
     return REX_OK;
 }
 
@@ -140,7 +140,7 @@ static int check_rows(const struct rex_map *map, const char *name)
     return unusual ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
-static int pack_row(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *kernel,
+static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                     const struct rex_map *map, int32_t row, uint64_t generation,
                     uint32_t *parameter)
 {
@@ -148,8 +148,8 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *k
     if (type & REX_TYPE_LITERAL)
         return type & REX_TYPE_PARAMETER ? pack_value(gpu, kernel, (*parameter)++, map, row)
                                          : REX_OK;
-    uintptr_t device = rex_spans_find(&gpu->spans, map->begin[row], (size_t)map->sizes[row],
-                                      gpu->number, generation);
+    uintptr_t device = rex_addresses_find(&gpu->addresses, map->begin[row], (size_t)map->sizes[row],
+                                          gpu->number, generation);
     if (unlikely(device == 0)) {
         if (map->sizes[row] > 0 || (type & REX_TYPE_IMPLICIT))
             return absent(gpu, kernel->name, map, row);
@@ -162,9 +162,9 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_queue_kernel *k
 }
 
 static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target,
-                     const struct rex_queue_kernel *kernel, const struct rex_map *map)
+                     const struct rex_loaded_kernel *kernel, const struct rex_map *map)
 {
-    uint64_t generation = rex_spans_generation(gpu->remember);
+    uint64_t generation = rex_addresses_generation(gpu->remember);
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     uint32_t parameter = 0;
     int result = rex_check_form(target, count_parameters(map), (uint32_t)map->count, &form);
@@ -177,7 +177,7 @@ static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int allow_dynamic_memory(struct rex_queue_kernel *kernel, uint32_t bytes)
+static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY ||
         bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_RELAXED))
@@ -202,9 +202,9 @@ static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *p
 }
 
 static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
-                struct rex_queue_kernel **kernel)
+                struct rex_loaded_kernel **kernel)
 {
-    *kernel = rex_queue_kernel(target->registration, target->position, gpu->ordinal, gpu->context);
+    *kernel = rex_loaded_kernel(target->registration, target->position, gpu->ordinal, gpu->context);
     if (unlikely(*kernel == NULL))
         return rex_last_error_code();
     if (unlikely((*kernel)->image->has_globals && !(gpu->flags & REX_QUEUE_OWN_GLOBALS)))

@@ -20,8 +20,8 @@ struct rex_stream_gpu {
     void *context;
     unsigned flags; /* REX_QUEUE_ */
     bool remember;  /* device addresses */
-    struct rex_spans spans;
-    void **address;        /* of each parameter's value */
+    struct rex_addresses addresses;
+    void **arguments;      /* of each parameter's value */
     unsigned char *values; /* as the kernel has them */
     uint32_t room, bytes;
 };
@@ -29,7 +29,7 @@ void rex_stream_gpu_free(struct rex_stream_gpu *gpu);
 
 /* A launch that is ready: its arguments are in the GPU's room for them. */
 struct rex_packed {
-    struct rex_queue_kernel *kernel;
+    struct rex_loaded_kernel *kernel;
     unsigned grid[3], block[3], dynamic_memory;
 };
 

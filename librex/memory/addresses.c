@@ -1,9 +1,9 @@
 /*
  * addresses.c - device addresses of mapped memory, remembered.
  *
- * A launch that was like the one before it finds its sections in `recent`; a new section of a
- * mapping that is known lies in a span. Only what is in neither is asked of libomptarget, first for
- * the whole row of the data call that librex remembers, so that the sections to come are in it.
+ * A launch that was like the one before it finds its sections in `recent`; a new section of memory
+ * that was found before lies in a mapping. Only what is in neither is asked of libomptarget, first
+ * for the whole row of the data call that librex remembers, so that the sections to come are in it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,51 +19,51 @@
 
 #define NEVER (UINT64_C(1) << 63)
 
-uint64_t rex_spans_generation(bool remember)
+uint64_t rex_addresses_generation(bool remember)
 {
     static uint64_t rounds;
     return remember ? rex_mapping_now() : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
 
-static struct rex_mapped_span *known(struct rex_spans *spans, uintptr_t begin, size_t size,
-                                     uint64_t generation)
+static struct rex_found_mapping *known(struct rex_addresses *addresses, uintptr_t begin,
+                                       size_t size, uint64_t generation)
 {
-    for (size_t i = 0; i < REX_SPANS; i++) {
-        struct rex_mapped_span *span = &spans->span[i];
-        if (span->generation == generation && begin >= span->begin && begin < span->end &&
-            size <= span->end - begin)
-            return span;
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++) {
+        struct rex_found_mapping *mapping = &addresses->mapping[i];
+        if (mapping->generation == generation && begin >= mapping->begin && begin < mapping->end &&
+            size <= mapping->end - begin)
+            return mapping;
     }
     return NULL;
 }
 
 /*
- * Where to put another span: in place of one of the same memory, an old one, or the next in turn.
+ * The slot for another mapping: that of one of the same memory, of an old one, or the next in turn.
  */
-static struct rex_mapped_span *place_for(struct rex_spans *spans, uintptr_t begin, uintptr_t end,
-                                         uint64_t generation)
+static struct rex_found_mapping *slot_for(struct rex_addresses *addresses, uintptr_t begin,
+                                          uintptr_t end, uint64_t generation)
 {
-    struct rex_mapped_span *old = NULL;
-    for (size_t i = 0; i < REX_SPANS; i++) {
-        struct rex_mapped_span *span = &spans->span[i];
-        if (span->begin == begin && span->end == end)
-            return span;
-        if (old == NULL && span->generation != generation && !span->used)
-            old = span;
+    struct rex_found_mapping *old = NULL;
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++) {
+        struct rex_found_mapping *mapping = &addresses->mapping[i];
+        if (mapping->begin == begin && mapping->end == end)
+            return mapping;
+        if (old == NULL && mapping->generation != generation && !mapping->used)
+            old = mapping;
     }
     if (old == NULL)
-        old = &spans->span[spans->next++ % REX_SPANS];
-    spans->lost |= old->used;
+        old = &addresses->mapping[addresses->next++ % REX_FOUND_MAPPINGS];
+    addresses->lost |= old->used;
     if (old->generation != 0)
-        /* they name it by its number, also those of another generation */
-        memset(spans->recent, 0, sizeof spans->recent);
+        /* the recent sections name it by its number, also those of another generation */
+        memset(addresses->recent, 0, sizeof addresses->recent);
     old->used = false;
     return old;
 }
 
-/* SIZE bytes at BEGIN as a span, if they are mapped whole. */
-static struct rex_mapped_span *ask(struct rex_spans *spans, const void *begin, size_t size,
-                                   int number, uint64_t generation)
+/* SIZE bytes at BEGIN, asked of libomptarget: NULL where they are not mapped whole. */
+static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void *begin,
+                                     size_t size, int number, uint64_t generation)
 {
     void *device = NULL;
     enum rex_presence presence = rex_memory_find(begin, size, number, &device);
@@ -72,47 +72,49 @@ static struct rex_mapped_span *ask(struct rex_spans *spans, const void *begin, s
     if (presence != REX_PRESENT_WHOLE || device == NULL)
         return NULL;
     uintptr_t at = (uintptr_t)begin, end = at + (size > 0 ? size : 1);
-    struct rex_mapped_span *span = place_for(spans, at, end, generation);
-    *span = (struct rex_mapped_span){at, end, (uintptr_t)device - at, generation, span->used};
-    return span;
+    struct rex_found_mapping *mapping = slot_for(addresses, at, end, generation);
+    *mapping =
+        (struct rex_found_mapping){at, end, (uintptr_t)device - at, generation, mapping->used};
+    return mapping;
 }
 
-static struct rex_mapped_span *ask_for_row(struct rex_spans *spans, uintptr_t begin, size_t size,
-                                           int number, uint64_t generation)
+static struct rex_found_mapping *ask_for_row(struct rex_addresses *addresses, uintptr_t begin,
+                                             size_t size, int number, uint64_t generation)
 {
     const void *row;
     size_t row_size;
     if (!rex_mapping_hint((const void *)begin, size, number, &row, &row_size))
         return NULL;
-    return ask(spans, row, row_size, number, generation);
+    return ask(addresses, row, row_size, number, generation);
 }
 
-uintptr_t rex_spans_look_up(struct rex_spans *spans, uintptr_t begin, size_t size, int number,
-                            uint64_t generation)
+uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t begin, size_t size,
+                                int number, uint64_t generation)
 {
-    struct rex_mapped_span *span = known(spans, begin, size, generation);
-    if (span == NULL)
-        span = ask_for_row(spans, begin, size, number, generation);
-    if (span == NULL)
-        span = ask(spans, (const void *)begin, size, number, generation);
-    if (span == NULL)
+    struct rex_found_mapping *mapping = known(addresses, begin, size, generation);
+    if (mapping == NULL)
+        mapping = ask_for_row(addresses, begin, size, number, generation);
+    if (mapping == NULL)
+        mapping = ask(addresses, (const void *)begin, size, number, generation);
+    if (mapping == NULL)
         return 0;
-    size_t place = rex_spans_place(begin);
-    span->used = true;
-    spans->recent[place].begin = begin;
-    spans->recent[place].size = size;
-    spans->recent[place].device = begin + span->shift;
-    spans->recent[place].generation = generation;
-    spans->recent[place].span = (uint32_t)(span - spans->span);
-    return begin + span->shift;
+    size_t slot = rex_addresses_slot(begin);
+    mapping->used = true;
+    addresses->recent[slot].begin = begin;
+    addresses->recent[slot].size = size;
+    addresses->recent[slot].device = begin + mapping->shift;
+    addresses->recent[slot].generation = generation;
+    addresses->recent[slot].mapping = (uint32_t)(mapping - addresses->mapping);
+    return begin + mapping->shift;
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-static uint64_t growth(const struct rex_spans *spans, uint32_t i, uint64_t begin, uint64_t end)
+static uint64_t growth(const struct rex_addresses *addresses, uint32_t i, uint64_t begin,
+                       uint64_t end)
 {
-    uint64_t before = begin < spans->range[i].begin ? spans->range[i].begin - begin : 0;
-    uint64_t behind = end > spans->range[i].end ? end - spans->range[i].end : 0;
+    uint64_t before = begin < addresses->range[i].begin ? addresses->range[i].begin - begin : 0;
+    uint64_t behind = end > addresses->range[i].end ? end - addresses->range[i].end : 0;
     return before + behind;
 }
 
@@ -120,99 +122,104 @@ static uint64_t growth(const struct rex_spans *spans, uint32_t i, uint64_t begin
  * Joined with the range that grows least by it, where it touches that or there is no room: more
  * than is used may count as used.
  */
-void rex_spans_use_range(struct rex_spans *spans, uint64_t begin, size_t size)
+void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size)
 {
     uint64_t end = begin + size;
     uint32_t nearest = 0;
-    for (uint32_t i = 1; i < spans->ranges; i++)
-        if (growth(spans, i, begin, end) < growth(spans, nearest, begin, end))
+    for (uint32_t i = 1; i < addresses->ranges; i++)
+        if (growth(addresses, i, begin, end) < growth(addresses, nearest, begin, end))
             nearest = i;
     if (size == 0)
         return;
-    if (spans->ranges < REX_DEVICE_RANGES &&
-        (spans->ranges == 0 || growth(spans, nearest, begin, end) > size)) {
-        spans->range[spans->ranges].begin = begin;
-        spans->range[spans->ranges++].end = end;
+    if (addresses->ranges < REX_DEVICE_RANGES &&
+        (addresses->ranges == 0 || growth(addresses, nearest, begin, end) > size)) {
+        addresses->range[addresses->ranges].begin = begin;
+        addresses->range[addresses->ranges++].end = end;
         return;
     }
-    if (begin < spans->range[nearest].begin)
-        spans->range[nearest].begin = begin;
-    if (end > spans->range[nearest].end)
-        spans->range[nearest].end = end;
+    if (begin < addresses->range[nearest].begin)
+        addresses->range[nearest].begin = begin;
+    if (end > addresses->range[nearest].end)
+        addresses->range[nearest].end = end;
 }
 
-static bool range_in_use(const struct rex_spans *spans, const void *begin, size_t size, int number)
+static bool range_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
+                         int number)
 {
     void *device = NULL;
-    if (spans->ranges == 0 || rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
+    if (addresses->ranges == 0 ||
+        rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
         return false;
     uint64_t at = (uint64_t)(uintptr_t)device;
-    for (uint32_t i = 0; i < spans->ranges; i++)
-        if (spans->range[i].begin < at + size && at < spans->range[i].end)
+    for (uint32_t i = 0; i < addresses->ranges; i++)
+        if (addresses->range[i].begin < at + size && at < addresses->range[i].end)
             return true;
     return false;
 }
 
-bool rex_spans_in_use(const struct rex_spans *spans, const void *begin, size_t size, int number)
+bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
+                          int number)
 {
     uintptr_t at = (uintptr_t)begin;
-    if (spans->lost || (begin == NULL && spans->ranges > 0))
+    if (addresses->lost || (begin == NULL && addresses->ranges > 0))
         return true;
-    for (size_t i = 0; i < REX_SPANS; i++)
-        if (spans->span[i].used &&
-            (begin == NULL || (spans->span[i].begin < at + size && at < spans->span[i].end)))
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        if (addresses->mapping[i].used &&
+            (begin == NULL ||
+             (addresses->mapping[i].begin < at + size && at < addresses->mapping[i].end)))
             return true;
-    return begin != NULL && range_in_use(spans, begin, size, number);
+    return begin != NULL && range_in_use(addresses, begin, size, number);
 }
 
-void rex_spans_release(struct rex_spans *spans)
+void rex_addresses_unmark(struct rex_addresses *addresses)
 {
-    for (size_t i = 0; i < REX_SPANS; i++)
-        spans->span[i].used = false;
-    spans->ranges = 0;
-    spans->lost = false;
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        addresses->mapping[i].used = false;
+    addresses->ranges = 0;
+    addresses->lost = false;
 }
 
-/* Does TO know, and mark, what SPAN is? */
-static bool use(struct rex_spans *to, const struct rex_mapped_span *span)
+/* Whether TO knows memory that has all of MAPPING, which is marked as used then. */
+static bool use(struct rex_addresses *to, const struct rex_found_mapping *mapping)
 {
-    for (size_t i = 0; i < REX_SPANS; i++)
-        if (to->span[i].begin <= span->begin && span->end <= to->span[i].end &&
-            to->span[i].generation != 0) {
-            to->span[i].used = true;
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
+        if (to->mapping[i].begin <= mapping->begin && mapping->end <= to->mapping[i].end &&
+            to->mapping[i].generation != 0) {
+            to->mapping[i].used = true;
             return true;
         }
     return false;
 }
 
-void rex_spans_use(struct rex_spans *to, const struct rex_spans *from)
+void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from)
 {
     to->lost |= from->lost;
     for (uint32_t i = 0; i < from->ranges; i++)
-        rex_spans_use_range(to, from->range[i].begin,
-                            (size_t)(from->range[i].end - from->range[i].begin));
-    for (size_t i = 0; i < REX_SPANS && from->span[i].generation != 0; i++)
-        if (!use(to, &from->span[i])) {
-            struct rex_mapped_span *span =
-                place_for(to, from->span[i].begin, from->span[i].end, from->span[i].generation);
-            *span = from->span[i];
-            span->used = true;
+        rex_addresses_use_range(to, from->range[i].begin,
+                                (size_t)(from->range[i].end - from->range[i].begin));
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS && from->mapping[i].generation != 0; i++)
+        if (!use(to, &from->mapping[i])) {
+            struct rex_found_mapping *mapping = slot_for(
+                to, from->mapping[i].begin, from->mapping[i].end, from->mapping[i].generation);
+            *mapping = from->mapping[i];
+            mapping->used = true;
         }
 }
 
-enum rex_spans_change rex_spans_renew(struct rex_spans *spans, int number, uint64_t generation)
+enum rex_addresses_change rex_addresses_renew(struct rex_addresses *addresses, int number,
+                                              uint64_t generation)
 {
-    for (size_t i = 0; i < REX_SPANS; i++) {
-        struct rex_mapped_span *span = &spans->span[i];
-        if (span->generation == 0 || span->generation == generation)
+    for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++) {
+        struct rex_found_mapping *mapping = &addresses->mapping[i];
+        if (mapping->generation == 0 || mapping->generation == generation)
             continue;
         void *device = NULL;
-        if (rex_memory_find((const void *)span->begin, span->end - span->begin, number, &device) !=
-            REX_PRESENT_WHOLE)
-            return REX_SPANS_GONE;
-        if ((uintptr_t)device - span->begin != span->shift)
-            return REX_SPANS_MOVED;
-        span->generation = generation;
+        if (rex_memory_find((const void *)mapping->begin, mapping->end - mapping->begin, number,
+                            &device) != REX_PRESENT_WHOLE)
+            return REX_ADDRESSES_GONE;
+        if ((uintptr_t)device - mapping->begin != mapping->shift)
+            return REX_ADDRESSES_MOVED;
+        mapping->generation = generation;
     }
-    return spans->lost ? REX_SPANS_MOVED : REX_SPANS_SAME;
+    return addresses->lost ? REX_ADDRESSES_MOVED : REX_ADDRESSES_SAME;
 }

@@ -10,80 +10,91 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REX_SPANS 64     /* mappings */
-#define REX_SECTIONS 256 /* sections of them */
+#define REX_FOUND_MAPPINGS 64
+#define REX_FOUND_SECTIONS 256 /* of those mappings */
 #define REX_DEVICE_RANGES 16
 
 /* Mapped memory that was found on a device, whole and in one piece. */
-struct rex_mapped_span {
+struct rex_found_mapping {
     uintptr_t begin, end;
     uintptr_t shift;     /* from host to device address */
     uint64_t generation; /* of the mappings, when that was so; 0: none */
-    bool used;           /* by work that may be unfinished */
+    bool used;           /* by commands that may be unfinished */
 };
 
-/* Of one queue or graph, whose lock keeps threads apart. All zeros to begin with. */
-struct rex_spans {
-    struct rex_mapped_span span[REX_SPANS];
+/*
+ * The addresses that one queue or graph has found; its lock keeps threads apart. All zeros to begin
+ * with.
+ */
+struct rex_addresses {
+    struct rex_found_mapping mapping[REX_FOUND_MAPPINGS];
     struct {
         uintptr_t begin;
         size_t size;
         uintptr_t device;
         uint64_t generation;
-        uint32_t span;
-    } recent[REX_SECTIONS];
+        uint32_t mapping;
+    } recent[REX_FOUND_SECTIONS];
     struct {
         uint64_t begin, end;
-    } range[REX_DEVICE_RANGES]; /* device memory that work names by itself and may still use */
+    } range[REX_DEVICE_RANGES]; /* device memory that commands name by themselves and may still use
+                                 */
     uint32_t ranges;
     uint32_t next;
-    bool lost; /* a span in use had to make room for another: anything may be in use */
+    bool lost; /* a mapping in use had to make room for another: anything may be in use */
 };
 
 /* Slow: asks libomptarget. 0: the memory is not mapped whole on device NUMBER. */
-uintptr_t rex_spans_look_up(struct rex_spans *spans, uintptr_t begin, size_t size, int number,
-                            uint64_t generation);
+uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t begin, size_t size,
+                                int number, uint64_t generation);
 
-/* The place in `recent` of a section that begins at AT. */
-static inline size_t rex_spans_place(uintptr_t at)
+/* The slot in `recent` of a section that begins at AT. */
+static inline size_t rex_addresses_slot(uintptr_t at)
 {
-    return ((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_SECTIONS;
+    return ((at >> 4) ^ (at >> 12) ^ (at >> 20)) % REX_FOUND_SECTIONS;
 }
 
 /*
  * Device address of SIZE bytes at BEGIN in GENERATION of the mappings, 0 if they are not mapped
- * whole. Marks their span as used.
+ * whole. Marks their mapping as used.
  */
-static inline uintptr_t rex_spans_find(struct rex_spans *spans, const void *begin, size_t size,
-                                       int number, uint64_t generation)
+static inline uintptr_t rex_addresses_find(struct rex_addresses *addresses, const void *begin,
+                                           size_t size, int number, uint64_t generation)
 {
     uintptr_t at = (uintptr_t)begin;
-    size_t place = rex_spans_place(at);
-    if (__builtin_expect(spans->recent[place].begin == at && spans->recent[place].size >= size &&
-                             spans->recent[place].generation == generation,
+    size_t slot = rex_addresses_slot(at);
+    if (__builtin_expect(addresses->recent[slot].begin == at &&
+                             addresses->recent[slot].size >= size &&
+                             addresses->recent[slot].generation == generation,
                          1)) {
-        spans->span[spans->recent[place].span].used = true;
-        return spans->recent[place].device;
+        addresses->mapping[addresses->recent[slot].mapping].used = true;
+        return addresses->recent[slot].device;
     }
-    return rex_spans_look_up(spans, at, size, number, generation);
+    return rex_addresses_look_up(addresses, at, size, number, generation);
 }
 
 /* The generation to look in: the present one, or one that nothing was ever found in. */
-uint64_t rex_spans_generation(bool remember);
+uint64_t rex_addresses_generation(bool remember);
 
-/* Marks SIZE bytes of device memory at BEGIN, an address that did not come from here, as used. */
-void rex_spans_use_range(struct rex_spans *spans, uint64_t begin, size_t size);
+/* Marks SIZE bytes of device memory at BEGIN, an address that was not found here, as used. */
+void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, size_t size);
 
 /*
- * Are SIZE bytes of the host at BEGIN (NULL: anything), or what they are mapped to on device
- * NUMBER, marked as used? Take the marks off; put those of FROM on TO, too.
+ * Whether SIZE bytes of the host at BEGIN (NULL: anything), or what they are mapped to on device
+ * NUMBER, are marked as used.
  */
-bool rex_spans_in_use(const struct rex_spans *spans, const void *begin, size_t size, int number);
-void rex_spans_release(struct rex_spans *spans);
-void rex_spans_use(struct rex_spans *to, const struct rex_spans *from);
+bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
+                          int number);
+
+/* Nothing is in use any more. */
+void rex_addresses_unmark(struct rex_addresses *addresses);
+
+/* What FROM knows is in use by whom TO belongs to as well. */
+void rex_addresses_use_all(struct rex_addresses *to, const struct rex_addresses *from);
 
 /* Whether all that was found is still mapped, and where it was; what is, is known in GENERATION. */
-enum rex_spans_change { REX_SPANS_SAME, REX_SPANS_MOVED, REX_SPANS_GONE };
-enum rex_spans_change rex_spans_renew(struct rex_spans *spans, int number, uint64_t generation);
+enum rex_addresses_change { REX_ADDRESSES_SAME, REX_ADDRESSES_MOVED, REX_ADDRESSES_GONE };
+enum rex_addresses_change rex_addresses_renew(struct rex_addresses *addresses, int number,
+                                              uint64_t generation);
 
 #endif

@@ -44,7 +44,7 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (result != REX_OK)
         return result;
     if (purpose == REX_FOR_BEGIN)
-        rex_mapping_note(map, number);
+        rex_mapping_remember(map, number);
     *on_device = number;
     rex_device_used(rex_runtime());
     return REX_OK;
@@ -102,20 +102,20 @@ static void end(int64_t device, const struct rex_map *map, int number, const cha
         end_one_by_one(device, map, what);
     else
         rex_call_data(REX_DATA_END, what, device, map);
-    rex_given_take_back(map);
+    rex_returned_put_back(map);
     rex_mapping_ended_here();
     rex_mapping_forget(map, number);
 }
 
 static int begin(int64_t device, const struct rex_map *map, const char *what)
 {
-    struct rex_given *given;
-    rex_given_take_back(map);
-    int result = rex_given_keep(map, &given);
+    struct rex_returned *returned;
+    rex_returned_put_back(map);
+    int result = rex_returned_prepare(map, &returned);
     if (result != REX_OK)
         return result;
     rex_call_data(REX_DATA_BEGIN, what, device, map);
-    rex_given_note(given);
+    rex_returned_add(returned);
     return REX_OK;
 }
 

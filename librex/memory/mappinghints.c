@@ -26,13 +26,13 @@ struct hint {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hint hints[HINTS];
-static uint64_t placed; /* so many in turn, the oldest making room */
+static uint64_t made; /* that many hints were, each in the next slot */
 
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
     memset(hints, 0, sizeof hints);
-    placed = 0;
+    made = 0;
 }
 
 REX_FORK_RENEWED(16, forget_in_child);
@@ -40,7 +40,7 @@ REX_FORK_RENEWED(16, forget_in_child);
 /* The hints that are something, or were. */
 static unsigned filled(void)
 {
-    uint64_t all = __atomic_load_n(&placed, __ATOMIC_RELAXED);
+    uint64_t all = __atomic_load_n(&made, __ATOMIC_RELAXED);
     return all < HINTS ? (unsigned)all : HINTS;
 }
 
@@ -61,7 +61,7 @@ static bool is_hint(const struct hint *hint, uintptr_t begin, size_t size, int n
 }
 
 /*
- * The hint that says so, made where there is none: in an empty place, else in that of the oldest.
+ * The hint that says so, made where there is none: in an empty slot, else in that of the oldest.
  */
 static struct hint *hint_of(uintptr_t begin, size_t size, int number)
 {
@@ -72,14 +72,14 @@ static struct hint *hint_of(uintptr_t begin, size_t size, int number)
         else if (empty == NULL && hints[j].size == 0)
             empty = &hints[j];
     if (empty == NULL) {
-        empty = &hints[placed % HINTS];
-        __atomic_store_n(&placed, placed + 1, __ATOMIC_RELAXED);
+        empty = &hints[made % HINTS];
+        __atomic_store_n(&made, made + 1, __ATOMIC_RELAXED);
     }
     *empty = (struct hint){.begin = begin, .size = size, .number = number};
     return empty;
 }
 
-void rex_mapping_note(const struct rex_map *map, int number)
+void rex_mapping_remember(const struct rex_map *map, int number)
 {
     rex_lock(&lock);
     for (int32_t i = map->count > HINTS ? map->count - HINTS : 0; i < map->count; i++)
@@ -88,7 +88,7 @@ void rex_mapping_note(const struct rex_map *map, int number)
     rex_unlock(&lock);
 }
 
-void rex_mapping_note_whole(uintptr_t begin, size_t size, int number)
+void rex_mapping_remember_whole(uintptr_t begin, size_t size, int number)
 {
     rex_lock(&lock);
     struct hint *hint = hint_of(begin, size, number);

@@ -17,7 +17,7 @@
  * of one is asked for. Hints, no more: what they say is verified. rex_mapping_forget() is for after
  * the end of rows. rex_mapping_hint() gives the row that contains SIZE bytes at BEGIN, or false.
  */
-void rex_mapping_note(const struct rex_map *map, int number);
+void rex_mapping_remember(const struct rex_map *map, int number);
 void rex_mapping_forget(const struct rex_map *map, int number);
 bool rex_mapping_hint(const void *begin, size_t size, int number, const void **row,
                       size_t *row_size);
@@ -33,7 +33,7 @@ bool rex_mapping_within(const void *begin, size_t size, int number, const void *
  * or begins in SIZE bytes at BEGIN, which are more than one mapping then, whatever it looks like.
  * Good until a mapping ends elsewhere.
  */
-void rex_mapping_note_whole(uintptr_t begin, size_t size, int number);
+void rex_mapping_remember_whole(uintptr_t begin, size_t size, int number);
 bool rex_mapping_divides(const void *begin, size_t size, int number);
 
 #endif

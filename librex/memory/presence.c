@@ -266,13 +266,13 @@ static int check_ends(const struct look *look)
  * What begins now is known from its first byte to its last. Of what a launch maps, only pointers of
  * pointees stay.
  */
-static void note_new_rows(struct look *look)
+static void collect_new_rows(struct look *look)
 {
     const struct rex_new_row *row = rex_new_rows_all(&look->new_rows);
     for (size_t i = 0; i < look->new_rows.count; i++)
         if ((look->purpose == REX_FOR_BEGIN || row[i].pointer) &&
             (look->map->mappers == NULL || look->map->mappers[row[i].row] == NULL))
-            rex_mapping_note_whole(row[i].begin, row[i].end - row[i].begin, look->number);
+            rex_mapping_remember_whole(row[i].begin, row[i].end - row[i].begin, look->number);
 }
 
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
@@ -295,7 +295,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
         result = check_ends(&look);
     if (result == REX_OK && begins(purpose))
-        note_new_rows(&look);
+        collect_new_rows(&look);
     rex_new_rows_free(&look.new_rows);
     return result;
 }

@@ -3,7 +3,8 @@
  *
  * libomptarget writes them over the bases that it has worked them out from (RETURN_PARAM). A map
  * that is begun once more would go out with device addresses for bases, and come back with
- * addresses of nothing. So the bases are kept, and put back when the map is ended or begun again.
+ * addresses of nothing. So librex remembers the bases, and puts them back when the map is ended or
+ * begun again.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,11 +18,11 @@
 #include "base/log.h"
 
 /*
- * Of one map, which is told by its column 1. A column of another map in the same place does not
- * hold what was written.
+ * The rows of one map that got device addresses. The map is told by the address of its bases:
+ * where another map has its column there later, that does not hold what was written.
  */
-struct rex_given {
-    struct rex_given *next;
+struct rex_returned {
+    struct rex_returned *next;
     void **column;
     int32_t count;
     struct {
@@ -31,7 +32,7 @@ struct rex_given {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_given *all;
+static struct rex_returned *all;
 
 REX_FORK_TAKEN(64, NULL);
 
@@ -43,9 +44,9 @@ static int32_t count_rows(const struct rex_map *map)
     return count;
 }
 
-static struct rex_given *take_out(void **column)
+static struct rex_returned *take_out(void **column)
 {
-    struct rex_given **at = &all, *found;
+    struct rex_returned **at = &all, *found;
     rex_lock(&lock);
     while (*at != NULL && (*at)->column != column)
         at = &(*at)->next;
@@ -56,56 +57,56 @@ static struct rex_given *take_out(void **column)
     return found;
 }
 
-static int is_of(const struct rex_given *given, const struct rex_map *map, int32_t count)
+static bool is_of(const struct rex_returned *returned, const struct rex_map *map, int32_t count)
 {
-    if (given == NULL || given->count != count)
-        return 0;
+    if (returned == NULL || returned->count != count)
+        return false;
     for (int32_t i = 0; i < count; i++)
-        if (given->rows[i].row >= map->count ||
-            !(map->types[given->rows[i].row] & REX_TYPE_RETURN) ||
-            map->base[given->rows[i].row] != given->rows[i].written)
-            return 0;
-    return 1;
+        if (returned->rows[i].row >= map->count ||
+            !(map->types[returned->rows[i].row] & REX_TYPE_RETURN) ||
+            map->base[returned->rows[i].row] != returned->rows[i].written)
+            return false;
+    return true;
 }
 
-void rex_given_take_back(const struct rex_map *map)
+void rex_returned_put_back(const struct rex_map *map)
 {
     int32_t count = count_rows(map);
-    struct rex_given *given = count > 0 ? take_out(map->base) : NULL;
-    if (is_of(given, map, count))
+    struct rex_returned *returned = count > 0 ? take_out(map->base) : NULL;
+    if (is_of(returned, map, count))
         for (int32_t i = 0; i < count; i++)
-            map->base[given->rows[i].row] = given->rows[i].base;
-    free(given);
+            map->base[returned->rows[i].row] = returned->rows[i].base;
+    free(returned);
 }
 
-int rex_given_keep(const struct rex_map *map, struct rex_given **given)
+int rex_returned_prepare(const struct rex_map *map, struct rex_returned **returned)
 {
     int32_t count = count_rows(map);
-    size_t size = sizeof **given + (size_t)count * sizeof *(*given)->rows;
-    *given = NULL;
+    size_t size = sizeof **returned + (size_t)count * sizeof *(*returned)->rows;
+    *returned = NULL;
     if (count == 0)
         return REX_OK;
-    *given = malloc(size);
-    if (*given == NULL)
+    *returned = malloc(size);
+    if (*returned == NULL)
         return rex_fail_memory(size, "the bases of a map");
-    (*given)->column = map->base;
-    (*given)->count = 0;
+    (*returned)->column = map->base;
+    (*returned)->count = 0;
     for (int32_t i = 0; i < map->count; i++)
         if (map->types[i] & REX_TYPE_RETURN) {
-            (*given)->rows[(*given)->count].row = i;
-            (*given)->rows[(*given)->count++].base = map->base[i];
+            (*returned)->rows[(*returned)->count].row = i;
+            (*returned)->rows[(*returned)->count++].base = map->base[i];
         }
     return REX_OK;
 }
 
-void rex_given_note(struct rex_given *given)
+void rex_returned_add(struct rex_returned *returned)
 {
-    if (given == NULL)
+    if (returned == NULL)
         return;
-    for (int32_t i = 0; i < given->count; i++)
-        given->rows[i].written = given->column[given->rows[i].row];
+    for (int32_t i = 0; i < returned->count; i++)
+        returned->rows[i].written = returned->column[returned->rows[i].row];
     rex_lock(&lock);
-    given->next = all;
-    all = given;
+    returned->next = all;
+    all = returned;
     rex_unlock(&lock);
 }

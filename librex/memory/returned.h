@@ -9,16 +9,17 @@
 #include "rex/map.h"
 
 /*
- * Before MAP is begun or after it is ended: column 1 as it was before addresses were written there.
+ * Before MAP is begun or after it is ended: its bases as they were before addresses were written
+ * over them.
  */
-void rex_given_take_back(const struct rex_map *map);
+void rex_returned_put_back(const struct rex_map *map);
 
 /*
- * What column 1 holds before MAP is begun, NULL if the call writes nothing there; for
- * rex_given_note() after the call. 0 or REX_ENOMEM.
+ * Before MAP is begun: remember the bases that the call will write over, in *RETURNED; NULL where
+ * it writes over none. 0 or REX_ENOMEM. After the call: rex_returned_add().
  */
-struct rex_given;
-int rex_given_keep(const struct rex_map *map, struct rex_given **given);
-void rex_given_note(struct rex_given *given);
+struct rex_returned;
+int rex_returned_prepare(const struct rex_map *map, struct rex_returned **returned);
+void rex_returned_add(struct rex_returned *returned);
 
 #endif

@@ -213,7 +213,7 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
     cursor.row = REX_REAL(mapper_num_components)
     (handle);
     int result = rex_map_elements(&cursor, mapper, section, element_size);
-    /* A mapper of the program's may return an error that nobody has recorded. */
+    /* A mapper of the program's may return an error that nobody has set. */
     if (result != REX_OK && rex_last_error_code() != result)
         rex_fail(
             result,

@@ -34,8 +34,8 @@ static struct __tgt_offload_entry old_entry(struct rex_entries table, size_t ind
 }
 
 /*
- * The older form may have no address either (a requires record of clang 19); a pointer to its name
- * stands where the version is then.
+ * The older form may have no address either (an entry for `requires` of clang 19); a pointer to its
+ * name stands where the version is then.
  */
 bool rex_entries_are_new(struct rex_entries table)
 {

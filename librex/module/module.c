@@ -50,7 +50,7 @@ static void end_in_child(void)
         if (registered)
             rex_devices_registered(-1);
         registration->forked = true;
-        registration->queue_images = NULL; /* the driver's handles mean nothing here */
+        registration->loaded_images = NULL; /* the driver's handles mean nothing here */
         registration->unload = NULL;
         module->packet_rules = 0;
         module->state = (module->state & ~(uintptr_t)STATE_MASK) | UNREGISTERED;
@@ -74,7 +74,7 @@ static void publish(struct rex_registration *registration, struct __tgt_bin_desc
         rex_devices_registered(-1);
 }
 
-static void note_failure(struct rex_registration *registration, uintptr_t number, int result)
+static void remember_failure(struct rex_registration *registration, uintptr_t number, int result)
 {
     char *message = strdup(rex_last_error());
     rex_lock(&lock);
@@ -127,7 +127,7 @@ static int make_attempt(struct rex_registration *registration, uintptr_t number,
     if (result == REX_OK)
         publish(registration, &registration->descriptor->given);
     else
-        note_failure(registration, number, result);
+        remember_failure(registration, number, result);
     __atomic_store_n(&registration->module->state,
                      number | (result == REX_OK ? REGISTERED : UNREGISTERED), __ATOMIC_RELEASE);
     return result;

@@ -63,9 +63,9 @@ static inline const char *rex_target_name(const struct rex_target *target)
     return rex_target_entry(target)->name;
 }
 
-static inline struct rex_kernel_rule rex_target_rule(const struct rex_target *target)
+static inline struct rex_kernel_facts rex_target_facts(const struct rex_target *target)
 {
-    return rex_table_rule(&target->registration->table, target->position);
+    return rex_table_facts(&target->registration->table, target->position);
 }
 
 #endif

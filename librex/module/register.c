@@ -120,7 +120,7 @@ static int match_all(struct rex_registration *registration, const struct rex_mod
                            image->path, registration->release);
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the rules' REX_RULE_MATCHED */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of REX_FACT_MATCHED */
 
 REX_FORK_TAKEN(60, NULL);
 
@@ -129,7 +129,7 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
     int result = REX_OK;
     rex_lock(&lock);
     if (registration->view != NULL &&
-        !(rex_table_rule(&registration->table, position).flags & REX_RULE_MATCHED))
+        !(rex_table_facts(&registration->table, position).flags & REX_FACT_MATCHED))
         result = rex_table_match(&registration->table, (uint32_t)position, 1, registration->view,
                                  registration->image_path, registration->release);
     rex_unlock(&lock);

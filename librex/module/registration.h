@@ -40,7 +40,7 @@ struct rex_registration {
     bool on_host; /* the image is for the CPU */
     bool forked;  /* registered for a GPU in a parent process */
     /* librex's own loads of the image, for queues: launch/loadedimage.c */
-    struct rex_queue_image *queue_images;
+    struct rex_loaded_image *loaded_images;
     /* ends those; NULL while there are none */
     void (*unload)(struct rex_registration *registration);
     char *image_path;         /* of the last registration, or of the last attempt at one */
@@ -57,7 +57,7 @@ static inline struct rex_registration *rex_registration_of(const struct rex_modu
 }
 
 /* The index in `recent` of the kernel with this key. */
-static inline unsigned char rex_recent_place(const void *key)
+static inline unsigned char rex_recent_slot(const void *key)
 {
     return (unsigned char)(uintptr_t)key;
 }

@@ -15,8 +15,8 @@
 
 #define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
 
-_Static_assert(sizeof(struct rex_kernel_rule) == sizeof(uint64_t),
-               "a rule is read and written whole");
+_Static_assert(sizeof(struct rex_kernel_facts) == sizeof(uint64_t),
+               "they are read and written whole");
 
 static int check_shape(const struct rex_module *module, size_t *count)
 {
@@ -53,24 +53,24 @@ static void free_shapes(struct rex_table *table)
 static int allocate(struct rex_table *table, size_t count, size_t slots)
 {
     uint32_t *index = malloc(slots * sizeof *index);
-    uint64_t *rules = malloc(count * sizeof *rules);
+    uint64_t *facts = malloc(count * sizeof *facts);
     struct rex_launched *launched = malloc(count * sizeof *launched);
     struct rex_misfit *misfit = malloc(count * sizeof *misfit);
-    if (index == NULL || rules == NULL || launched == NULL || misfit == NULL) {
+    if (index == NULL || facts == NULL || launched == NULL || misfit == NULL) {
         free(index);
-        free(rules);
+        free(facts);
         free(launched);
         free(misfit);
         return rex_fail_memory(slots * sizeof *index +
-                                   count * (sizeof *rules + sizeof *launched + sizeof *misfit),
+                                   count * (sizeof *facts + sizeof *launched + sizeof *misfit),
                                "the index of host keys");
     }
     free(table->index);
-    free(table->rules);
+    free(table->facts);
     free(table->launched);
     free(table->misfit);
     table->index = index;
-    table->rules = rules;
+    table->facts = facts;
     table->launched = launched;
     table->misfit = misfit;
     return REX_OK;
@@ -85,7 +85,7 @@ static int reserve(struct rex_table *table, size_t count)
     if ((table->index == NULL || table->count != count) && allocate(table, count, slots) != REX_OK)
         return REX_ENOMEM;
     memset(table->index, 0, slots * sizeof *table->index);
-    memset(table->rules, 0, count * sizeof *table->rules);
+    memset(table->facts, 0, count * sizeof *table->facts);
     memset(table->launched, 0, count * sizeof *table->launched);
     memset(table->misfit, 0, count * sizeof *table->misfit);
     table->count = (uint32_t)count;
@@ -145,7 +145,7 @@ static int no_counterpart(const struct __tgt_offload_entry *entry,
  * Parameters of other widths than 8 bytes are right in queues alone; a launch through libomptarget
  * is refused.
  */
-static void note_widths(struct rex_table *table, uint32_t position,
+static void find_misfit(struct rex_table *table, uint32_t position,
                         const struct rex_image_symbol *kernel, const char *path,
                         const struct rex_release *release)
 {
@@ -191,7 +191,7 @@ static uint32_t most_threads(const struct rex_image_symbol *kernel,
  * that the grid is exact (23).
  */
 static int check_environment(const struct rex_image_symbol *kernel, const char *path,
-                             const struct rex_release *release, struct rex_kernel_rule *rule)
+                             const struct rex_release *release, struct rex_kernel_facts *facts)
 {
     if (kernel->environment_size == 0 || release->environment_size == 0)
         return REX_OK;
@@ -201,7 +201,7 @@ static int check_environment(const struct rex_image_symbol *kernel, const char *
                         "LLVM %d aborts unless it is %u",
                         kernel->name, path, kernel->name, kernel->environment_size, release->number,
                         release->environment_size);
-    rule->flags |= REX_RULE_MANAGED;
+    facts->flags |= REX_FACT_MANAGED;
     if ((kernel->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
         rex_log(REX_LOG_INFO,
                 "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
@@ -216,21 +216,21 @@ static int match_kernel(struct rex_table *table, uint32_t position,
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
     const struct rex_image_symbol *kernel = rex_view_find(view, entry->name);
-    struct rex_kernel_rule rule = {.flags = REX_RULE_MATCHED};
+    struct rex_kernel_facts facts = {.flags = REX_FACT_MATCHED};
     if (kernel == NULL || !kernel->kernel)
         return no_counterpart(entry, view, path);
-    rule.parameters = kernel->parameters;
+    facts.parameters = kernel->parameters;
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN || kernel->env != kernel->plain)
-        rule.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
+        facts.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
-        rule.flags |= REX_RULE_NARROW_FIRST;
-    int result = check_environment(kernel, path, release, &rule);
+        facts.flags |= REX_FACT_NARROW_FIRST;
+    int result = check_environment(kernel, path, release, &facts);
     if (result != REX_OK)
         return result;
     table->launched[position].most_threads = most_threads(kernel, view);
     table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
-    note_widths(table, position, kernel, path, release);
-    rex_table_set_rule(table, position, rule);
+    find_misfit(table, position, kernel, path, release);
+    rex_table_set_facts(table, position, facts);
     return REX_OK;
 }
 
@@ -239,8 +239,8 @@ static int match_global(struct rex_table *table, uint32_t position,
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
     const struct rex_image_symbol *global = rex_view_find(view, entry->name);
-    rex_table_set_rule(table, position,
-                       (struct rex_kernel_rule){.flags = REX_RULE_GLOBAL | REX_RULE_MATCHED});
+    rex_table_set_facts(table, position,
+                        (struct rex_kernel_facts){.flags = REX_FACT_GLOBAL | REX_FACT_MATCHED});
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)

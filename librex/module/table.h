@@ -18,23 +18,23 @@
  * launch has been checked, the number of its parameters, and the number of rows for which the check
  * was made, plus one.
  */
-struct rex_kernel_rule {
+struct rex_kernel_facts {
     uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image */
     uint8_t form;        /* enum rex_kernel_form */
     uint8_t flags;
     uint32_t checked;
 };
 #define REX_MOST_THREADS 1024   /* of a block on any NVIDIA GPU */
-#define REX_RULE_GLOBAL 1       /* a global, not a kernel */
-#define REX_RULE_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
+#define REX_FACT_GLOBAL 1       /* a global, not a kernel */
+#define REX_FACT_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
 /* libomptarget launches it as its environment says, in one dimension. */
-#define REX_RULE_MANAGED 8
-#define REX_RULE_MATCHED 4 /* compared with the image; all else is 0 until then */
+#define REX_FACT_MANAGED 8
+#define REX_FACT_MATCHED 4 /* compared with the image; all else is 0 until then */
 
 /*
  * Rows of a launch that were checked for a kernel: a launch whose rows have these sizes and types
  * need not be checked again, but for whether their memory is still mapped. Never changed once a
- * thread can find it; freed with the table's rules.
+ * thread can find it; freed with the table's facts.
  */
 struct rex_shape {
     struct rex_shape *next;
@@ -77,7 +77,7 @@ struct rex_table {
     uint32_t count;
     uint32_t mask;
     uint32_t *index;               /* hash of keys: position + 1 */
-    uint64_t *rules;               /* a struct rex_kernel_rule each */
+    uint64_t *facts;               /* a struct rex_kernel_facts each */
     struct rex_launched *launched; /* one for each entry */
     struct rex_misfit *misfit;     /* likewise */
 };
@@ -106,23 +106,24 @@ static inline int64_t rex_table_find(const struct rex_table *table, const void *
     return -1;
 }
 
-static inline struct rex_kernel_rule rex_table_rule(const struct rex_table *table, int64_t position)
+static inline struct rex_kernel_facts rex_table_facts(const struct rex_table *table,
+                                                      int64_t position)
 {
     union {
         uint64_t word;
-        struct rex_kernel_rule rule;
-    } read = {.word = __atomic_load_n(&table->rules[position], __ATOMIC_ACQUIRE)};
-    return read.rule;
+        struct rex_kernel_facts facts;
+    } read = {.word = __atomic_load_n(&table->facts[position], __ATOMIC_ACQUIRE)};
+    return read.facts;
 }
 
-static inline void rex_table_set_rule(struct rex_table *table, int64_t position,
-                                      struct rex_kernel_rule rule)
+static inline void rex_table_set_facts(struct rex_table *table, int64_t position,
+                                       struct rex_kernel_facts facts)
 {
     union {
-        struct rex_kernel_rule rule;
+        struct rex_kernel_facts facts;
         uint64_t word;
-    } written = {.rule = rule};
-    __atomic_store_n(&table->rules[position], written.word, __ATOMIC_RELEASE);
+    } written = {.facts = facts};
+    __atomic_store_n(&table->facts[position], written.word, __ATOMIC_RELEASE);
 }
 
 /*

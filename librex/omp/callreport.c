@@ -72,7 +72,7 @@ void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_ar
 
 /* ---- in the trace ---------------------------------------------------------------------------- */
 
-static void put_call(struct rex_line *line, const struct rex_call_trace *trace)
+static void write_call(struct rex_line *line, const struct rex_call_trace *trace)
 {
     rex_line_text(line, "\"function\":\"");
     rex_line_text(line, trace->function);
@@ -80,23 +80,23 @@ static void put_call(struct rex_line *line, const struct rex_call_trace *trace)
     rex_line_number(line, trace->device);
 }
 
-static void put_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
+static void write_rows(struct rex_line *line, const struct __tgt_kernel_arguments *packet)
 {
     rex_line_rows(line, packet->NumArgs, packet->Args, packet->ArgSizes, packet->ArgTypes);
 }
 
-static void put_data(struct rex_line *line, const void *context)
+static void write_data(struct rex_line *line, const void *context)
 {
     const struct rex_call_trace *trace = context;
-    put_call(line, trace);
-    put_rows(line, &trace->packet);
+    write_call(line, trace);
+    write_rows(line, &trace->packet);
 }
 
-static void put_launch(struct rex_line *line, const void *context)
+static void write_launch(struct rex_line *line, const void *context)
 {
     const struct rex_call_trace *trace = context;
     const struct __tgt_kernel_arguments *packet = &trace->packet;
-    put_call(line, trace);
+    write_call(line, trace);
     rex_line_launch(line, trace->key, packet->Teams, packet->Threads, packet->NumArgs);
     if (packet->DynCGroupMem > 0)
         rex_line_add(line, ",\"dynamic_memory\":%u", packet->DynCGroupMem);
@@ -104,7 +104,7 @@ static void put_launch(struct rex_line *line, const void *context)
         rex_line_add(line, ",\"trip_count\":%llu", (unsigned long long)packet->Tripcount);
     rex_line_text(line, ",\"result\":");
     rex_line_number(line, trace->result);
-    put_rows(line, packet);
+    write_rows(line, packet);
 }
 
 /* ---- before and after a traced call --------------------------------------------------------- */
@@ -141,7 +141,7 @@ static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, in
 void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t directions)
 {
     struct rex_slice slice = {
-        .name = name, .category = "data", .counted = REX_COUNTED_TRANSFER, .details = put_data};
+        .name = name, .category = "data", .counted = REX_COUNTED_TRANSFER, .details = write_data};
     trace->end = rex_trace_clock();
     write_down(trace, &slice, directions);
 }
@@ -149,7 +149,7 @@ void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result)
 {
     struct rex_slice slice = {
-        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = put_launch};
+        .category = "launch", .counted = REX_COUNTED_KERNEL, .details = write_launch};
     trace->end = rex_trace_clock();
     trace->key = key;
     trace->result = result;

@@ -21,7 +21,7 @@
 #include "omp/search.h"
 #include "trace/trace.h"
 
-/* Written once, under the lock, and released by `release`. */
+/* Written once, under the lock, and read by others once `release` is there. */
 static struct {
     const struct rex_release *release;
     char path[PATH_MAX];

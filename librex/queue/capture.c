@@ -187,7 +187,7 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
     struct rex_graph *graph = graph_of(event, &point);
     if (queue->capture != NULL && queue->capture != graph)
         *result = rex_fail(REX_EINVAL,
-                           "rex_queue_wait: queue \"%s\" is being recorded to, and the event was "
+                           "rex_queue_wait: queue \"%s\" is being captured, and the event was "
                            "not recorded in the same graph",
                            queue->name);
     else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {

@@ -1,5 +1,5 @@
 /*
- * capture.h - capture: what is put in a queue is recorded in a graph instead of being done.
+ * capture.h - capture: what is put in a queue is captured into a graph instead of being done.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -35,7 +35,7 @@ static void log_launch(const struct rex_stream_gpu *gpu, const struct rex_comman
 }
 
 static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
-                         const struct rex_command *command, struct rex_queue_kernel **kernel)
+                         const struct rex_command *command, struct rex_loaded_kernel **kernel)
 {
     struct rex_packed packed;
     int result = rex_pack_launch(gpu, command->launch.module, &command->launch.description,
@@ -47,7 +47,7 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
         log_launch(gpu, command, &packed);
     if (REX_CUDA(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1],
                  packed.grid[2], packed.block[0], packed.block[1], packed.block[2],
-                 packed.dynamic_memory, stream, gpu->address, NULL) == 0)
+                 packed.dynamic_memory, stream, gpu->arguments, NULL) == 0)
         return REX_OK;
     return rex_fail(REX_ECUDA,
                     "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
@@ -66,10 +66,10 @@ static int find_device_side(struct rex_stream_gpu *gpu, const struct rex_command
 {
     *device = (uint64_t)(uintptr_t)command->copy.device;
     if (command->copy.device != NULL)
-        rex_spans_use_range(&gpu->spans, *device, command->copy.size);
+        rex_addresses_use_range(&gpu->addresses, *device, command->copy.size);
     else
-        *device = rex_spans_find(&gpu->spans, command->copy.host, command->copy.size, gpu->number,
-                                 rex_spans_generation(gpu->remember));
+        *device = rex_addresses_find(&gpu->addresses, command->copy.host, command->copy.size,
+                                     gpu->number, rex_addresses_generation(gpu->remember));
     return *device != 0
                ? REX_OK
                : rex_fail(REX_EABSENT,
@@ -96,7 +96,7 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
 static int submit_fill(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
     uint64_t to = (uint64_t)(uintptr_t)command->fill.to;
-    rex_spans_use_range(&gpu->spans, to, command->fill.size);
+    rex_addresses_use_range(&gpu->addresses, to, command->fill.size);
     uint32_t value = command->fill.value;
     size_t count = command->fill.size / command->fill.width;
     int result = count == 0 ? 0
@@ -116,7 +116,7 @@ static int submit_call(void *stream, const struct rex_command *command)
 }
 
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
-                       struct rex_queue_kernel **kernel)
+                       struct rex_loaded_kernel **kernel)
 {
     switch (command->kind) {
     case REX_COMMAND_LAUNCH: return submit_launch(gpu, stream, command, kernel);

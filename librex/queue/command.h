@@ -55,7 +55,7 @@ struct rex_command {
  * and is left alone by other commands.
  */
 int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command,
-                       struct rex_queue_kernel **kernel);
+                       struct rex_loaded_kernel **kernel);
 
 /* Put the driver's EXECUTABLE graph in STREAM. 0, or -1 with rex_cuda_why(). */
 int rex_graph_submit(void *executable, void *stream);

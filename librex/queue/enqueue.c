@@ -21,7 +21,7 @@
 
 static int enqueue_in_stream(struct rex_queue *queue, const struct rex_command *command)
 {
-    struct rex_queue_kernel *kernel = NULL;
+    struct rex_loaded_kernel *kernel = NULL;
     if (unlikely(rex_queue_refuse_lost(queue) != REX_OK))
         return REX_ECUDA;
     int entered = rex_context_enter(queue->gpu.context);
@@ -33,7 +33,7 @@ static int enqueue_in_stream(struct rex_queue *queue, const struct rex_command *
     rex_context_leave(entered);
     if (unlikely(result != REX_OK))
         return result;
-    rex_queue_note_busy(queue);
+    rex_queue_set_busy(queue);
     if (kernel != NULL)
         rex_kernel_list_add(&queue->kernels, kernel->name, kernel->image->registration);
     return rex_queue_sync_if_stepwise(queue);
@@ -146,9 +146,9 @@ static int check_update(const struct rex_queue *queue, const struct rex_map *map
         queue->immediate && (rex_runtime_disabled() || queue->gpu.number == rex_device_count());
     for (int32_t i = 0; result == REX_OK && !nowhere && i < map->count; i++)
         if (is_copied(map, i) &&
-            rex_spans_find((struct rex_spans *)(uintptr_t)&queue->gpu.spans, map->begin[i],
-                           (size_t)map->sizes[i], queue->gpu.number,
-                           rex_spans_generation(queue->gpu.remember)) == 0)
+            rex_addresses_find((struct rex_addresses *)(uintptr_t)&queue->gpu.addresses,
+                               map->begin[i], (size_t)map->sizes[i], queue->gpu.number,
+                               rex_addresses_generation(queue->gpu.remember)) == 0)
             result = rex_fail(
                 REX_EABSENT,
                 "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d", i,

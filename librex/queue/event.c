@@ -113,9 +113,8 @@ static int never_recorded(const char *call)
 
 static int recorded_in_graph(void)
 {
-    return rex_fail(
-        REX_EINVAL,
-        "rex_queue_wait: the event was recorded in a graph, which is no longer recorded");
+    return rex_fail(REX_EINVAL,
+                    "rex_queue_wait: the event was recorded in a graph, whose capture has ended");
 }
 
 int rex_event_submit_wait(struct rex_event *event, void *stream)

@@ -60,7 +60,7 @@ int rex_graph_begin(struct rex_queue *queue)
         return result;
     struct rex_graph *graph = NULL;
     if (queue->capture != NULL)
-        result = rex_fail(REX_EINVAL, "rex_graph_begin: queue \"%s\" is being recorded to already",
+        result = rex_fail(REX_EINVAL, "rex_graph_begin: queue \"%s\" is being captured already",
                           queue->name);
     else if ((graph = new_graph(queue)) == NULL)
         result = REX_ENOMEM;
@@ -83,7 +83,7 @@ int rex_graph_end(struct rex_graph **graph, struct rex_queue *queue)
         queue->capture = NULL;
     rex_unlock(&queue->lock);
     if (!began)
-        return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a recording",
+        return rex_fail(REX_EINVAL, "rex_graph_end: queue \"%s\" has not begun a capture",
                         queue->name);
     rex_capture_end(made);
     if (!made->immediate)
@@ -135,8 +135,8 @@ static int launch_in_stream(struct rex_graph *graph, struct rex_queue *queue)
     rex_context_leave(entered);
     if (result != REX_OK)
         return result;
-    rex_queue_note_busy(queue);
-    rex_spans_use(&queue->gpu.spans, &graph->gpu.spans);
+    rex_queue_set_busy(queue);
+    rex_addresses_use_all(&queue->gpu.addresses, &graph->gpu.addresses);
     rex_kernel_list_add_all(&queue->kernels, &graph->kernels);
     return REX_OK;
 }
@@ -144,7 +144,7 @@ static int launch_in_stream(struct rex_graph *graph, struct rex_queue *queue)
 static int launch(struct rex_graph *graph, struct rex_queue *queue)
 {
     if (queue->capture != NULL)
-        return rex_fail(REX_EINVAL, "rex_graph_launch: queue \"%s\" is being recorded to",
+        return rex_fail(REX_EINVAL, "rex_graph_launch: queue \"%s\" is being captured",
                         queue->name);
     if (queue->gpu.number != graph->gpu.number || queue->immediate != graph->immediate)
         return rex_fail(

@@ -35,7 +35,7 @@ struct rex_graph {
     /* what `executable` has for device addresses is out of date, and could not be made anew */
     bool stale;
     struct rex_kernel_list kernels;
-    struct rex_queue_image **image; /* held */
+    struct rex_loaded_image **image; /* held */
     size_t images;
 };
 

@@ -69,23 +69,24 @@ static int open_capture(struct driver_capture *capture)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-static int hold_image(struct rex_graph *graph, struct rex_queue_image *image)
+static int hold_image(struct rex_graph *graph, struct rex_loaded_image *image)
 {
     for (size_t i = 0; i < graph->images; i++)
         if (graph->image[i] == image)
             return REX_OK;
-    struct rex_queue_image **images = reallocarray(graph->image, graph->images + 1, sizeof *images);
+    struct rex_loaded_image **images =
+        reallocarray(graph->image, graph->images + 1, sizeof *images);
     if (images == NULL)
         return rex_fail_memory((graph->images + 1) * sizeof *images, "a graph");
     graph->image = images;
     graph->image[graph->images++] = image;
-    rex_queue_image_hold(image);
+    rex_loaded_image_hold(image);
     return REX_OK;
 }
 
 /* The launch that was captured last is what comes next in the stream would depend on. */
-static int note_launch(struct driver_capture *capture, void *stream,
-                       const struct rex_queue_kernel *kernel, size_t launch)
+static int add_node(struct driver_capture *capture, void *stream,
+                    const struct rex_loaded_kernel *kernel, size_t launch)
 {
     struct rex_graph *graph = capture->graph;
     int status = 0;
@@ -112,12 +113,12 @@ static int capture_event(struct driver_capture *capture, const struct rex_comman
 static int capture_command(struct driver_capture *capture, const struct rex_command *command,
                            size_t *launch)
 {
-    struct rex_queue_kernel *kernel = NULL;
+    struct rex_loaded_kernel *kernel = NULL;
     void *stream = capture->stream[command->lane];
     if (command->kind == REX_COMMAND_RECORD || command->kind == REX_COMMAND_WAIT)
         return capture_event(capture, command);
     int result = rex_command_submit(&capture->graph->gpu, stream, command, &kernel);
-    return result == REX_OK && kernel != NULL ? note_launch(capture, stream, kernel, (*launch)++)
+    return result == REX_OK && kernel != NULL ? add_node(capture, stream, kernel, (*launch)++)
                                               : result;
 }
 
@@ -150,10 +151,10 @@ static int capture_all(struct driver_capture *capture)
 
 /* ---- the driver's graph ---------------------------------------------------------------------- */
 
-static void drop_images(struct rex_queue_image **image, size_t images)
+static void drop_images(struct rex_loaded_image **image, size_t images)
 {
     for (size_t i = 0; i < images; i++)
-        rex_queue_image_release(image[i]);
+        rex_loaded_image_drop(image[i]);
     free(image);
 }
 
@@ -250,15 +251,15 @@ void rex_graph_unbuild(struct rex_graph *graph)
 int rex_graph_refresh(struct rex_graph *graph)
 {
     uint64_t generation = rex_mapping_now();
-    enum rex_spans_change change =
-        rex_spans_renew(&graph->gpu.spans, graph->gpu.number,
-                        graph->gpu.remember ? generation : rex_spans_generation(false));
-    if (change == REX_SPANS_SAME && !graph->stale) {
+    enum rex_addresses_change change =
+        rex_addresses_renew(&graph->gpu.addresses, graph->gpu.number,
+                            graph->gpu.remember ? generation : rex_addresses_generation(false));
+    if (change == REX_ADDRESSES_SAME && !graph->stale) {
         graph->generation = generation;
         return REX_OK;
     }
     graph->stale = true;
-    memset(&graph->gpu.spans, 0, sizeof graph->gpu.spans);
+    memset(&graph->gpu.addresses, 0, sizeof graph->gpu.addresses);
     return rex_graph_build(graph);
 }
 
@@ -275,7 +276,7 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
                                             {packed.grid[0], packed.grid[1], packed.grid[2]},
                                             {packed.block[0], packed.block[1], packed.block[2]},
                                             packed.dynamic_memory,
-                                            graph->gpu.address,
+                                            graph->gpu.arguments,
                                             NULL};
         if (REX_CUDA(cuGraphExecKernelNodeSetParams, graph->executable, graph->node[number],
                      &node) != 0)

@@ -33,8 +33,8 @@ static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *
         return failed(queue);
     int entered = rex_context_enter(queue->gpu.context);
     int result = entered < 0 ? failed(queue)
-                             : rex_queue_image_prepare(rex_registration_of(module), ordinal,
-                                                       queue->gpu.context);
+                             : rex_loaded_image_prepare(rex_registration_of(module), ordinal,
+                                                        queue->gpu.context);
     if (result == REX_OK &&
         REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
         result = failed(queue);
@@ -134,7 +134,7 @@ static void close_stream(struct rex_queue *queue)
 
 static int being_captured(const struct rex_queue *queue, const char *call)
 {
-    return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being recorded to", call, queue->name);
+    return rex_fail(REX_EINVAL, "%s: queue \"%s\" is being captured", call, queue->name);
 }
 
 int rex_queue_destroy(struct rex_queue *queue)
@@ -222,7 +222,7 @@ static void *global_address(struct rex_registration *registration, int64_t posit
         return NULL;
     }
     void *address =
-        rex_queue_global_address(registration, position, queue->gpu.ordinal, queue->gpu.context);
+        rex_loaded_global_address(registration, position, queue->gpu.ordinal, queue->gpu.context);
     rex_context_leave(entered);
     return address;
 }

@@ -71,7 +71,7 @@ static void become_idle(struct rex_queue *queue)
 {
     queue->busy = false;
     queue->kernels.count = 0;
-    rex_spans_release(&queue->gpu.spans);
+    rex_addresses_unmark(&queue->gpu.addresses);
     if (queue->trace != NULL)
         rex_queue_trace_idle(queue);
 }
@@ -136,9 +136,9 @@ static bool uses(struct rex_unfinished *unfinished, const void *begin, size_t si
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
-    bool result =
-        rex_queue_done_locked(queue) == 0 &&
-        (begin == NULL || rex_spans_in_use(&queue->gpu.spans, begin, size, queue->gpu.number));
+    bool result = rex_queue_done_locked(queue) == 0 &&
+                  (begin == NULL ||
+                   rex_addresses_in_use(&queue->gpu.addresses, begin, size, queue->gpu.number));
     rex_unlock(&queue->lock);
     return result;
 }

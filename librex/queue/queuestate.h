@@ -25,7 +25,7 @@ struct rex_queue {
     unsigned forks;  /* of the process when the queue was made */
     struct rex_kernel_list kernels; /* of what was put there since it was last seen empty */
     struct rex_queue_trace *trace;  /* freed with the queue; NULL: it is not traced */
-    struct rex_graph *capture;      /* NULL: what is put in is done, not recorded */
+    struct rex_graph *capture;      /* NULL: what is put in is done, not captured */
     uint32_t lane;                  /* in that graph */
     char name[64];
     char lost[256]; /* the driver's words, once the device is lost */
@@ -38,7 +38,7 @@ struct rex_queue {
 int rex_queue_enter(struct rex_queue *queue, const char *call);
 
 /* Something was put in the stream of the locked QUEUE. */
-static inline void rex_queue_note_busy(struct rex_queue *queue)
+static inline void rex_queue_set_busy(struct rex_queue *queue)
 {
     queue->busy = true;
     queue->serial++;

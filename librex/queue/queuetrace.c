@@ -213,7 +213,7 @@ static void write_call(const struct rex_queue *queue, const struct rex_command *
 /* ---- commands and graphs --------------------------------------------------------------------- */
 
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
-                           struct rex_queue_kernel **kernel)
+                           struct rex_loaded_kernel **kernel)
 {
     struct rex_slice slice = {.track = NULL};
     uint64_t began = rex_trace_clock();

@@ -20,13 +20,13 @@ void rex_queue_trace_end(struct rex_queue *queue);
 
 /* What the functions below do for a queue that is traced. */
 int rex_queue_trace_submit(struct rex_queue *queue, const struct rex_command *command,
-                           struct rex_queue_kernel **kernel);
+                           struct rex_loaded_kernel **kernel);
 int rex_queue_trace_graph(struct rex_queue *queue, void *executable, size_t launches);
 int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *command);
 
 /* rex_command_submit() to the stream of the locked QUEUE. */
 static inline int rex_queue_submit(struct rex_queue *queue, const struct rex_command *command,
-                                   struct rex_queue_kernel **kernel)
+                                   struct rex_loaded_kernel **kernel)
 {
     return __builtin_expect(queue->trace == NULL, 1)
                ? rex_command_submit(&queue->gpu, queue->stream, command, kernel)

@@ -163,7 +163,7 @@ void rex_trace_slice(const struct rex_slice *slice)
 
 /* ---- phases and copies ----------------------------------------------------------------------- */
 
-static void put_object(struct rex_line *line, const void *object)
+static void write_object(struct rex_line *line, const void *object)
 {
     rex_line_text(line, "\"object\":");
     rex_line_string(line, object);
@@ -176,12 +176,12 @@ void rex_phase_took(uint64_t begin, const char *name, const char *object)
                               .counted = REX_COUNTED_PHASE,
                               .begin = begin,
                               .end = rex_trace_clock(),
-                              .details = object != NULL ? put_object : NULL,
+                              .details = object != NULL ? write_object : NULL,
                               .context = object};
     rex_trace_slice(&slice);
 }
 
-static void put_device(struct rex_line *line, const void *number)
+static void write_device(struct rex_line *line, const void *number)
 {
     rex_line_text(line, "\"device\":");
     rex_line_number(line, *(const int *)number);
@@ -199,7 +199,7 @@ void rex_copy_took(uint64_t begin, uint64_t size, bool to_host, int number)
                               .to = to_host ? 0 : size,
                               .from = to_host ? size : 0,
                               .on = rex_track_take(number),
-                              .details = put_device,
+                              .details = write_device,
                               .context = &number};
     rex_trace_slice(&slice);
     rex_track_drop(slice.on);

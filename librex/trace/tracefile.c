@@ -95,7 +95,7 @@ static void end_line(const struct rex_line *line, uint64_t now)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* The NAME of track ID, or of the process. */
-static void put_name(const char *what, uint32_t id, const char *name, bool is_first)
+static void write_name(const char *what, uint32_t id, const char *name, bool is_first)
 {
     struct rex_line line = new_line();
     rex_line_add(&line,
@@ -108,12 +108,12 @@ static void put_name(const char *what, uint32_t id, const char *name, bool is_fi
 
 void rex_trace_file_track(uint32_t track, const char *name)
 {
-    put_name("thread_name", track, name, false);
+    write_name("thread_name", track, name, false);
 }
 
 /* CATEGORY is the slice's own, or its device's. */
-static void put_head(struct rex_line *line, const struct rex_slice *slice, uint32_t track,
-                     const char *category)
+static void write_head(struct rex_line *line, const struct rex_slice *slice, uint32_t track,
+                       const char *category)
 {
     rex_line_text(line, ",{\"ph\":\"X\",\"cat\":\"");
     rex_line_text(line, category);
@@ -129,7 +129,7 @@ static void put_head(struct rex_line *line, const struct rex_slice *slice, uint3
     rex_line_string(line, slice->name);
 }
 
-static void put_bytes(struct rex_line *line, const struct rex_slice *slice, bool is_first)
+static void write_bytes(struct rex_line *line, const struct rex_slice *slice, bool is_first)
 {
     if (slice->counted != REX_COUNTED_KERNEL && slice->counted != REX_COUNTED_TRANSFER)
         return;
@@ -143,11 +143,11 @@ void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on
 {
     bool is_detailed = !on_device && slice->details != NULL;
     struct rex_line line = new_line();
-    put_head(&line, slice, track, on_device ? "device" : slice->category);
+    write_head(&line, slice, track, on_device ? "device" : slice->category);
     rex_line_text(&line, ",\"args\":{");
     if (is_detailed)
         slice->details(&line, slice->context);
-    put_bytes(&line, slice, !is_detailed);
+    write_bytes(&line, slice, !is_detailed);
     rex_line_text(&line, "}}\n");
     end_line(&line, slice->end);
 }
@@ -207,7 +207,7 @@ static bool open_file(void)
     used = 2;
     whole = 0;
     written_at = 0;
-    put_name("process_name", (uint32_t)getpid(), program_invocation_short_name, true);
+    write_name("process_name", (uint32_t)getpid(), program_invocation_short_name, true);
     return true;
 }
 

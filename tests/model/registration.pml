@@ -127,8 +127,8 @@ inline publish(to)
     }
 }
 
-/* code: note_failure */
-inline note_failure()
+/* code: remember_failure */
+inline remember_failure()
 {
     d_step {
         failed_attempt = number /* = write failed_attempt */
@@ -197,7 +197,7 @@ inline make_attempt()
     :: result == OK ->
         publish(true) /* = call publish */
     :: result != OK ->
-        note_failure() /* = call note_failure */
+        remember_failure() /* = call remember_failure */
     fi;
 #ifdef LATE_FAILURE
     if

@@ -534,7 +534,7 @@ static void *use_graphs_in_thread(void *argument)
 
 static void use_threads(const void *context)
 {
-    struct rex_queue *queue[THREADS + 1]; /* the last is recorded to */
+    struct rex_queue *queue[THREADS + 1]; /* the last is captured */
     pthread_t thread[THREADS + 1];
     (void)context;
     use_gpu(90);

@@ -287,15 +287,15 @@ static void branches(void **state)
         OK(rex_queue_wait(left, done));
         OK(rex_queue_launch(left, &launch, &args));
         OK(put_follow(right, c, 22)); /* nobody waits for it but the end of the graph */
-        FAILS(rex_graph_end(&graph, right), REX_EINVAL, "queue \"right\" has not begun a recording");
+        FAILS(rex_graph_end(&graph, right), REX_EINVAL, "queue \"right\" has not begun a capture");
         FAILS(rex_event_sync(done), REX_EINVAL, "in a graph");
         OK(rex_graph_end(&graph, left));
         assert_int_equal(rex_graph_launches(graph), 5);
-        OK(put_follow(right, a, 5)); /* no longer recorded: at once */
+        OK(put_follow(right, a, 5)); /* no longer captured: at once */
         OK(rex_queue_sync(right));
         OK(rex_graph_launch(graph, left));
         OK(rex_queue_sync(left));
-        FAILS(rex_queue_wait(right, done), REX_EINVAL, "no longer recorded");
+        FAILS(rex_queue_wait(right, done), REX_EINVAL, "whose capture has ended");
         rex_graph_destroy(graph);
     }
     assert_int_equal(a[9], 5 * 3 + 10);
@@ -323,8 +323,8 @@ static void bad_calls(void **state)
     FAILS(rex_graph_end(&graph, queue), REX_EINVAL, "has not begun");
     OK(rex_graph_begin(queue));
     FAILS(rex_graph_begin(queue), REX_EINVAL, "already");
-    FAILS(rex_queue_sync(queue), REX_EINVAL, "recorded to");
-    FAILS(rex_queue_destroy(queue), REX_EINVAL, "recorded to");
+    FAILS(rex_queue_sync(queue), REX_EINVAL, "being captured");
+    FAILS(rex_queue_destroy(queue), REX_EINVAL, "being captured");
     FAILS(rex_queue_wait(queue, event), REX_EINVAL, "not recorded in the same graph");
     FAILS(put_follow(queue, value, 1), REX_EABSENT, "map row 2");
     FAILS(rex_graph_end(NULL, queue), REX_EINVAL, "no place");
@@ -334,7 +334,7 @@ static void bad_calls(void **state)
     OK(rex_queue_sync(queue));
     FAILS(rex_graph_launch(NULL, queue), REX_EINVAL, "graph is NULL");
     OK(rex_graph_begin(other));
-    FAILS(rex_graph_launch(empty, other), REX_EINVAL, "recorded to");
+    FAILS(rex_graph_launch(empty, other), REX_EINVAL, "being captured");
     OK(rex_graph_end(&graph, other));
     rex_graph_destroy(graph);
     rex_graph_destroy(empty);

@@ -1,5 +1,5 @@
 /*
- * spans.c - device addresses that are remembered: as long as no mapping has ended, and no longer.
+ * addresses.c - device addresses that are remembered: as long as no mapping has ended, and no longer.
  *
  * libomptarget is a fake whose mappings the test makes. The program exports the forwarders, so that librex finds itself in front.
  *
@@ -28,7 +28,7 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
 
 enum { BYTES = 4096, DEVICE = 0x10000000 };
 static char memory[16][BYTES];
-static struct rex_spans spans;
+static struct rex_addresses addresses;
 
 static void start(void)
 {
@@ -46,7 +46,7 @@ static void map(int number, size_t bytes, uintptr_t offset)
 
 static uintptr_t find(const char *begin, size_t size)
 {
-    return rex_spans_find(&spans, begin, size, 0, rex_spans_generation(true));
+    return rex_addresses_find(&addresses, begin, size, 0, rex_addresses_generation(true));
 }
 
 /* Looks up, and what libomptarget was asked meanwhile: whether anything. */
@@ -157,7 +157,7 @@ static void never_remember(const void *context)
     map(0, BYTES, 0);
     for (int i = 0; i < 3; i++) {
         uint32_t before = the_record()->lookups;
-        CHECK_EQUAL(rex_spans_find(&spans, memory[0], BYTES, 0, rex_spans_generation(false)), DEVICE);
+        CHECK_EQUAL(rex_addresses_find(&addresses, memory[0], BYTES, 0, rex_addresses_generation(false)), DEVICE);
         CHECK(the_record()->lookups != before);
     }
 }
@@ -169,18 +169,18 @@ static void know_use(const void *context)
     for (int i = 0; i < 4; i++)
         map(i, BYTES, (uintptr_t)i * 0x2000);
     CHECK(find(memory[0], BYTES) != 0 && find(memory[2] + 100, 10) != 0);
-    CHECK(rex_spans_in_use(&spans, memory[0] + BYTES - 1, 1, 0));
-    CHECK(rex_spans_in_use(&spans, memory[2], 101, 0));
-    CHECK(rex_spans_in_use(&spans, NULL, 0, 0));
-    CHECK(!rex_spans_in_use(&spans, memory[1], BYTES, 0));
-    CHECK(!rex_spans_in_use(&spans, memory[2], 100, 0));
-    rex_spans_release(&spans);
-    CHECK(!rex_spans_in_use(&spans, NULL, 0, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0] + BYTES - 1, 1, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[2], 101, 0));
+    CHECK(rex_addresses_in_use(&addresses, NULL, 0, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[1], BYTES, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[2], 100, 0));
+    rex_addresses_unmark(&addresses);
+    CHECK(!rex_addresses_in_use(&addresses, NULL, 0, 0));
     CHECK(find(memory[0] + 5, 5) != 0); /* known, and used again */
-    CHECK(rex_spans_in_use(&spans, memory[0], 1, 0));
-    struct rex_spans other = {.next = 0};
-    rex_spans_use(&other, &spans);
-    CHECK(rex_spans_in_use(&other, memory[0], 1, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0], 1, 0));
+    struct rex_addresses other = {.next = 0};
+    rex_addresses_use_all(&other, &addresses);
+    CHECK(rex_addresses_in_use(&other, memory[0], 1, 0));
 }
 
 /* What a graph of another generation works with takes the place of what was known and not used: a section of that is not marked as this one. */
@@ -188,34 +188,34 @@ static void take_over(const void *context)
 {
     (void)context;
     start();
-    struct rex_spans fresh = {.next = 0};
+    struct rex_addresses fresh = {.next = 0};
     map(0, BYTES, 0);
     map(1, BYTES, 0x3000);
     CHECK(find(memory[0], BYTES) != 0);
-    rex_spans_release(&spans);
-    CHECK(rex_spans_find(&fresh, memory[1], BYTES, 0, rex_spans_generation(false)) != 0);
-    rex_spans_use(&spans, &fresh);
-    rex_spans_release(&spans);
+    rex_addresses_unmark(&addresses);
+    CHECK(rex_addresses_find(&fresh, memory[1], BYTES, 0, rex_addresses_generation(false)) != 0);
+    rex_addresses_use_all(&addresses, &fresh);
+    rex_addresses_unmark(&addresses);
     CHECK(find(memory[0], BYTES) != 0);
-    CHECK(rex_spans_in_use(&spans, memory[0], 1, 0));
-    CHECK(!rex_spans_in_use(&spans, memory[1], 1, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0], 1, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[1], 1, 0));
 }
 
 /* More mappings than there are places: nothing is wrong, and everything counts as used. */
 static void overflow(const void *context)
 {
-    static char many[REX_SPANS + 20][64];
+    static char many[REX_FOUND_MAPPINGS + 20][64];
     (void)context;
     start();
     for (int round = 0; round < 3; round++)
-        for (int i = 0; i < REX_SPANS + 20; i++) {
+        for (int i = 0; i < REX_FOUND_MAPPINGS + 20; i++) {
             the_record()->mappings[i] = (struct fake_mapping){(uintptr_t)many[i], 32, DEVICE + (uintptr_t)i * 64};
             CHECK_EQUAL(find(many[i], 32), DEVICE + (uintptr_t)i * 64);
             CHECK_EQUAL(find(many[i] + 8, 8), DEVICE + (uintptr_t)i * 64 + 8);
         }
-    CHECK(rex_spans_in_use(&spans, memory[0], 1, 0));
-    rex_spans_release(&spans);
-    CHECK(!rex_spans_in_use(&spans, memory[0], 1, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0], 1, 0));
+    rex_addresses_unmark(&addresses);
+    CHECK(!rex_addresses_in_use(&addresses, memory[0], 1, 0));
 }
 
 static void renew(const void *context)
@@ -226,14 +226,14 @@ static void renew(const void *context)
     map(1, BYTES, 0x3000);
     CHECK(find(memory[0], BYTES) != 0 && find(memory[1], BYTES) != 0);
     rex_mappings_changed();
-    CHECK_EQUAL(rex_spans_renew(&spans, 0, rex_spans_generation(true)), REX_SPANS_SAME);
+    CHECK_EQUAL(rex_addresses_renew(&addresses, 0, rex_addresses_generation(true)), REX_ADDRESSES_SAME);
     CHECK_EQUAL(find(memory[1], BYTES), DEVICE + 0x3000);
     map(1, BYTES, 0x4000);
     rex_mappings_changed();
-    CHECK_EQUAL(rex_spans_renew(&spans, 0, rex_spans_generation(true)), REX_SPANS_MOVED);
+    CHECK_EQUAL(rex_addresses_renew(&addresses, 0, rex_addresses_generation(true)), REX_ADDRESSES_MOVED);
     map(1, BYTES / 2, 0x3000);
     rex_mappings_changed();
-    CHECK_EQUAL(rex_spans_renew(&spans, 0, rex_spans_generation(true)), REX_SPANS_GONE);
+    CHECK_EQUAL(rex_addresses_renew(&addresses, 0, rex_addresses_generation(true)), REX_ADDRESSES_GONE);
 }
 
 #define TEST(name)                                                                                                     \
