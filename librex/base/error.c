@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "rex/detail.h"
 
@@ -20,17 +21,34 @@ static void print(int code, const char *message)
     rex_log_once(REX_LOG_ERROR, line);
 }
 
-int rex_fail(int code, const char *format, ...)
+static int fail(int code, const char *format, va_list arguments,
+                void (*escape)(char *text, size_t size))
 {
     char message[REX_MESSAGE_MAX]; /* the last one may be one of the arguments */
-    va_list arguments;
     int error = errno;
-    va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    escape(message, sizeof message);
     rex_fail_again(code, message);
     print(code, message);
     errno = error;
+    return code;
+}
+
+int rex_fail(int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(code, format, arguments, rex_escape);
+    va_end(arguments);
+    return code;
+}
+
+int rex_fail_lines(int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(code, format, arguments, rex_escape_lines);
+    va_end(arguments);
     return code;
 }
 

@@ -1,5 +1,5 @@
 /*
- * file.c - read a file; names of files that have the number of the process in them.
+ * file.c - read a file; write to one; names of files that have the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,10 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static int failed(const char *what, char *why, size_t why_size)
@@ -104,6 +107,56 @@ int rex_file_read_wanted(const char *path, rex_file_want *want, struct rex_bytes
 int rex_file_read(const char *path, struct rex_bytes *file, char *why, size_t why_size)
 {
     return rex_file_read_wanted(path, want_all, file, why, why_size);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The signals that a write may raise, blocked for this thread alone. */
+struct blocked {
+    sigset_t before, pending;
+};
+
+static void block(struct blocked *blocked)
+{
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGPIPE);
+    sigaddset(&both, SIGXFSZ);
+    sigemptyset(&blocked->pending);
+    sigpending(&blocked->pending);
+    pthread_sigmask(SIG_BLOCK, &both, &blocked->before);
+}
+
+/* The signal that came with ERROR is taken, but one that was there before is the program's. */
+static void unblock(const struct blocked *blocked, int error)
+{
+    static const struct timespec at_once = {0, 0};
+    int number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+    if (number != 0 && sigismember(&blocked->pending, number) == 0) {
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, number);
+        while (sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked->before, NULL);
+}
+
+int rex_file_write(int fd, const void *bytes, size_t size, size_t *done)
+{
+    struct blocked blocked;
+    int error = 0;
+    block(&blocked);
+    for (*done = 0; *done < size && error == 0;) {
+        ssize_t written = write(fd, (const char *)bytes + *done, size - *done);
+        *done += written > 0 ? (size_t)written : 0;
+        if (written == 0)
+            error = EIO;
+        else if (written < 0 && errno != EINTR)
+            error = errno;
+    }
+    unblock(&blocked, error);
+    return error;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

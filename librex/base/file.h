@@ -1,5 +1,5 @@
 /*
- * file.h - read a file; names of files that have the number of the process in them.
+ * file.h - read a file; write to one; names of files that have the number of the process in them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,6 +35,12 @@ int rex_file_read_wanted(const char *path, rex_file_want *want, struct rex_bytes
 
 /* Read the whole file that is open as FD, and stays so. Results as rex_file_read()'s. */
 int rex_file_read_open(int fd, struct rex_bytes *file, char *why, size_t why_size);
+
+/*
+ * Write all SIZE BYTES: 0, or the number of an error. *DONE is how many were written. Neither
+ * SIGPIPE nor SIGXFSZ comes of it, whatever the program does with them. errno is lost.
+ */
+int rex_file_write(int fd, const void *bytes, size_t size, size_t *done);
 
 /*
  * PATH becomes PATTERN with the number of this process for %p, and % for %%; IS_NUMBERED tells

@@ -13,7 +13,7 @@
 
 /*
  * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that
- * shares a failure which another thread has printed. Returns CODE; errno stays.
+ * shares a failure which another thread has printed. MESSAGE is escaped. Returns CODE; errno stays.
  */
 int rex_fail_again(int code, const char *message);
 

@@ -10,7 +10,6 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,10 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/fork.h"
 #include "base/hash.h"
 #include "base/lasterror.h"
+#include "base/output.h"
 #include "base/settings.h"
 
 /* Of the level as it changes, the file, and the program's function. */
@@ -33,35 +34,49 @@ REX_FORK_TAKEN(90, NULL);
 
 static struct {
     char name[REX_SETTING_MAX]; /* as it was given; "": standard error */
-    int descriptor;             /* -1: standard error */
+    char path[PATH_MAX];        /* what the name stands for */
+    bool is_used;               /* else lines go to standard error */
     bool is_numbered;           /* each process has a file of its own */
     pid_t opened_by;
-} file = {.descriptor = -1};
+    struct rex_output output;
+} file = {.output = {.descriptor = -1}};
+
+/* The program may have closed it, or may read another file there: then the line is dropped. */
+static void write_to_standard_error(const char *line, size_t length)
+{
+    size_t done;
+    rex_file_write(STDERR_FILENO, line, length, &done);
+}
+
+/* The file is given up: ERROR is why it cannot be DONE. */
+static void give_up(const char *done, int error)
+{
+    char message[REX_MESSAGE_MAX];
+    size_t most = sizeof message - 1; /* a line feed follows */
+    file.is_used = false;
+    snprintf(message, most, "librex: the log %.3000s cannot be %s: %s; standard error is used",
+             file.path, done, rex_output_why(error));
+    rex_escape(message, most);
+    strcat(message, "\n");
+    write_to_standard_error(message, strlen(message));
+}
 
 static void open_file(void)
 {
-    char path[PATH_MAX];
-    errno = ENAMETOOLONG;
-    if (rex_file_name(file.name, path, &file.is_numbered))
-        file.descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    bool fits = rex_file_name(file.name, file.path, &file.is_numbered);
+    int error = fits ? rex_output_open(&file.output, file.path) : ENAMETOOLONG;
     file.opened_by = getpid();
-    if (file.descriptor < 0)
-        fprintf(stderr, "librex: the log %s cannot be opened: %s; standard error is used\n", path,
-                strerror(errno));
-}
-
-static void close_file(void)
-{
-    if (file.descriptor >= 0)
-        close(file.descriptor);
-    file.descriptor = -1;
+    file.is_used = true;
+    if (error != 0)
+        give_up("opened", error);
 }
 
 static void use_file(const char *name)
 {
     if (strcmp(name, file.name) == 0)
         return;
-    close_file();
+    rex_output_close(&file.output);
+    file.is_used = false;
     snprintf(file.name, sizeof file.name, "%s", name);
     if (*name != '\0')
         open_file();
@@ -70,20 +85,35 @@ static void use_file(const char *name)
 /* A child of fork has a file of its own where the name says so. */
 static void follow_fork(void)
 {
-    if (file.descriptor < 0 || !file.is_numbered || file.opened_by == getpid())
+    if (!file.is_used || !file.is_numbered || file.opened_by == getpid())
         return;
-    close_file();
+    rex_output_close(&file.output);
     open_file();
+}
+
+static void write_to_file(const char *line, size_t length)
+{
+    size_t done;
+    int error = rex_output_is_open(&file.output) ? 0 : rex_output_reopen(&file.output);
+    if (error == 0)
+        error = rex_file_write(file.output.descriptor, line, length, &done);
+    if (error == 0)
+        return;
+    rex_output_close(&file.output);
+    give_up("written", error);
+    write_to_standard_error(line, length);
 }
 
 static void write_line(const char *message)
 {
     char line[REX_PRINTED_MAX + 16];
-    int length = snprintf(line, sizeof line, "librex: %s\n", message);
+    size_t length = (size_t)snprintf(line, sizeof line, "librex: %s\n", message);
     pthread_mutex_lock(&lock);
     follow_fork();
-    if (file.descriptor < 0 || write(file.descriptor, line, (size_t)length) != length)
-        fwrite(line, 1, (size_t)length, stderr);
+    if (file.is_used)
+        write_to_file(line, length);
+    else
+        write_to_standard_error(line, length);
     pthread_mutex_unlock(&lock);
 }
 
@@ -255,6 +285,7 @@ void rex_log(enum rex_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    rex_escape(message, sizeof message);
     say(level, message);
     errno = error;
 }

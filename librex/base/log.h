@@ -14,13 +14,16 @@
 /* Longest message with the name of its error behind it, in bytes with its NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
-/* One line, "librex: MESSAGE", if REX_LOG lets LEVEL through. errno stays. */
+/*
+ * One line, "librex: MESSAGE", if REX_LOG lets LEVEL through, with what could command a terminal
+ * escaped. errno stays.
+ */
 void rex_log(enum rex_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * MESSAGE, shorter than REX_PRINTED_MAX, unless the line before was equal: a launch that fails in a
- * loop says so once.
+ * MESSAGE, escaped and shorter than REX_PRINTED_MAX, unless the line before was equal: a launch
+ * that fails in a loop says so once.
  */
 void rex_log_once(enum rex_log_level level, const char *message);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "cuda/driver.h"
 #include "rex/device.h"
 
@@ -59,6 +60,7 @@ static int no_gpu(void)
 {
     char message[REX_MESSAGE_MAX];
     snprintf(message, sizeof message, "no NVIDIA GPU can be used: %s", rex_cuda_why());
+    rex_escape(message, sizeof message);
     return rex_fail_again(rex_cuda_forked() ? REX_EFORK : REX_EDEVICE, message);
 }
 

@@ -168,15 +168,9 @@ int rex_cache_load(const struct rex_cache_key *key, const char *name, unsigned c
 
 static int write_all(int fd, const void *bytes, size_t size)
 {
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t written = write(fd, at, size);
-        if (written < 0 && errno != EINTR)
-            return -1;
-        at += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-    }
-    return 0;
+    size_t done;
+    errno = rex_file_write(fd, bytes, size, &done);
+    return errno == 0 ? 0 : -1;
 }
 
 static int write_file(int fd, const struct rex_cache_key *key, const unsigned char *bytes,

@@ -208,6 +208,15 @@ static int bind_named(const char *path, const char *how, bool loaded)
     return REX_OK;
 }
 
+/* Those that were rejected before one was found, each in a line of the log. */
+static void log_passed_over(char *lines)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
+}
+
 static int bind_best(void)
 {
     char folder[PATH_MAX], why[1024];
@@ -217,20 +226,19 @@ static int bind_best(void)
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report), i = 0;
     while (i < count && (check_plugins(&all[i], why, sizeof why) != 0 ||
                          open_candidate(&all[i], all, count, why, sizeof why) != 0))
-        rex_report_add(&report, "\n  %s (LLVM %d): %s", all[i].path, all[i].release->number, why),
-            i++;
+        rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why), i++;
     free(all);
     if (i < count) {
-        if (report.length > 0)
-            rex_log(REX_LOG_INFO, "passed over:%s", report.text);
+        log_passed_over(report.text);
         return REX_OK;
     }
-    return rex_fail(REX_ENORUNTIME,
-                    "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or "
-                    "name one in REX_OMPTARGET. Tried:%s",
-                    report.length > 0 ? report.text
-                                      : " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on "
-                                        "the loader's path or in /opt");
+    return rex_fail_lines(
+        REX_ENORUNTIME,
+        "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or "
+        "name one in REX_OMPTARGET. Tried:%s",
+        report.length > 0 ? report.text
+                          : " nothing; no libomptarget.so* in /usr/lib/llvm-*/lib, on "
+                            "the loader's path or in /opt");
 }
 
 /*

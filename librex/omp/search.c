@@ -17,19 +17,39 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "image/elf.h"
 
+static void add(struct rex_report *report, const char *format, va_list arguments)
+{
+    size_t room = sizeof report->text - report->length;
+    char *added = report->text + report->length;
+    vsnprintf(added, room, format, arguments);
+    rex_escape(added, room);
+    report->length += strlen(added);
+}
+
 void rex_report_add(struct rex_report *report, const char *format, ...)
 {
     va_list arguments;
-    size_t room = sizeof report->text - report->length;
     va_start(arguments, format);
-    int wrote = vsnprintf(report->text + report->length, room, format, arguments);
+    add(report, format, arguments);
     va_end(arguments);
-    if (wrote > 0)
-        report->length += (size_t)wrote < room ? (size_t)wrote : room - 1;
+}
+
+void rex_report_line(struct rex_report *report, const char *format, ...)
+{
+    static const char line[] = "\n  ";
+    va_list arguments;
+    if (sizeof report->text - report->length > sizeof line) {
+        memcpy(report->text + report->length, line, sizeof line);
+        report->length += strlen(line);
+    }
+    va_start(arguments, format);
+    add(report, format, arguments);
+    va_end(arguments);
 }
 
 void rex_folder_of(const char *path, char folder[PATH_MAX])
@@ -154,7 +174,7 @@ static void add_file(struct list *list, const char *path)
     if (strlen(path) >= PATH_MAX)
         return;
     if (rex_search_tell(path, &release, why, sizeof why) != 0) {
-        rex_report_add(list->report, "\n  %s: %s", path, why);
+        rex_report_line(list->report, "%s: %s", path, why);
         return;
     }
     struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);

@@ -17,12 +17,16 @@ struct rex_candidate {
     const struct rex_release *release;
 };
 
-/* Text that grows up to a limit: what was tried, and why it was rejected. */
+/* Text that grows up to a limit, escaped: what was tried, and why it was rejected. */
 struct rex_report {
     size_t length;
     char text[3072];
 };
 void rex_report_add(struct rex_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same on a line of its own, which begins with two spaces. */
+void rex_report_line(struct rex_report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*

@@ -12,7 +12,6 @@
 #include "trace/tracefile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "base/settings.h"
 #include "trace/traceline.h"
 
@@ -31,8 +31,9 @@
 static char buffer[BUFFER_BYTES];
 static size_t used; /* bytes of it */
 static uint64_t written_at;
-static int file = -1;
-static off_t whole; /* bytes of whole lines in the file */
+static struct rex_output file = {.descriptor = -1};
+static bool is_open; /* else nothing is written any more */
+static off_t whole;  /* bytes of whole lines in the file */
 static char path[PATH_MAX];
 static char pattern[REX_SETTING_MAX]; /* what the path is made of */
 static bool is_parents;               /* in a child of fork that has no file yet */
@@ -40,7 +41,7 @@ static bool is_parents;               /* in a child of fork that has no file yet
 static void warn(int error)
 {
     rex_log(REX_LOG_WARN, "%s: %.1000s cannot be written: %s; the program runs on without it",
-            rex_setting_variable(REX_OPTION_TRACE), path, strerror(error));
+            rex_setting_variable(REX_OPTION_TRACE), path, rex_output_why(error));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -53,24 +54,47 @@ static void give_up(size_t bytes, int error)
 {
     const char *end = memrchr(buffer, '\n', bytes);
     whole += end != NULL ? end + 1 - buffer : 0;
-    if (ftruncate(file, whole) != 0)
+    if (rex_output_is_open(&file) && ftruncate(file.descriptor, whole) != 0)
         rex_log(REX_LOG_DEBUG, "%s ends within a line: %s", path, strerror(errno));
     warn(error);
-    close(file);
-    file = -1;
+    rex_output_close(&file);
+    is_open = false;
+}
+
+/* 0; EWOULDBLOCK: another process writes to it. Some file systems have no locks: nobody is asked.
+ */
+static int lock_file(void)
+{
+    return flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? EWOULDBLOCK : 0;
+}
+
+/*
+ * The program has closed the file, and with it the lock: it is still this trace if nobody has
+ * written to it since.
+ */
+static int open_again(void)
+{
+    struct stat status;
+    int error = rex_output_reopen_same(&file);
+    if (error != 0 || !S_ISREG(file.status.st_mode))
+        return error;
+    error = lock_file();
+    if (error == 0 && (fstat(file.descriptor, &status) != 0 || status.st_size != whole))
+        error = REX_OUTPUT_REPLACED;
+    if (error != 0)
+        rex_output_close(&file);
+    return error;
 }
 
 static void write_all(void)
 {
     size_t done = 0;
-    while (file >= 0 && done < used) {
-        ssize_t result = write(file, buffer + done, used - done);
-        if (result > 0)
-            done += (size_t)result;
-        else if (result == 0 || errno != EINTR)
-            give_up(done, result == 0 ? EIO : errno);
-    }
-    whole += file >= 0 ? (off_t)used : 0;
+    int error = is_open && !rex_output_is_open(&file) ? open_again() : 0;
+    if (is_open && error == 0)
+        error = rex_file_write(file.descriptor, buffer, used, &done);
+    if (error != 0)
+        give_up(done, error);
+    whole += is_open ? (off_t)used : 0;
     used = 0;
 }
 
@@ -79,7 +103,7 @@ static struct rex_line new_line(void)
 {
     if (sizeof buffer - used < REX_LINE_MAX)
         write_all();
-    return (struct rex_line){.text = buffer + used, .full = file < 0};
+    return (struct rex_line){.text = buffer + used, .full = !is_open};
 }
 
 /* LINE is complete, at the time NOW. One that was too long is left out. */
@@ -160,22 +184,15 @@ void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on
  */
 static int open_path(void)
 {
-    struct stat status;
-    file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (file < 0)
-        return errno;
-    int error = 0;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-        /* Some file systems have no locks: then nobody is asked. */
-        if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-            error = EWOULDBLOCK;
-        else if (ftruncate(file, 0) != 0)
+    int error = rex_output_open(&file, path);
+    if (error == 0 && S_ISREG(file.status.st_mode)) {
+        error = lock_file();
+        if (error == 0 && ftruncate(file.descriptor, 0) != 0)
             error = errno;
     }
-    if (error != 0) {
-        close(file);
-        file = -1;
-    }
+    if (error != 0)
+        rex_output_close(&file);
+    is_open = error == 0;
     return error;
 }
 
@@ -230,16 +247,16 @@ void rex_trace_file_close(void)
     rex_line_text(&line, "]\n");
     used += line.full ? 0 : line.length;
     write_all();
-    if (file >= 0 && close(file) != 0)
-        warn(errno);
-    file = -1;
+    int error = is_open ? rex_output_close(&file) : 0;
+    if (error != 0)
+        warn(error);
+    is_open = false;
 }
 
 void rex_trace_file_forget(void)
 {
-    if (file >= 0)
-        close(file); /* the lock stays with the parent */
-    file = -1;
+    rex_output_close(&file); /* the lock stays with the parent */
+    is_open = false;
     used = 0;
     is_parents = true;
 }

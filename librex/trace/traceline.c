@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/hash.h"
 #include "base/maptype.h"
 #include "rex/map.h"
@@ -84,33 +85,6 @@ void rex_line_time(struct rex_line *line, uint64_t nanoseconds)
     add_number(line, nanoseconds % 1000, 10, 3);
 }
 
-/*
- * Bytes of the UTF-8 character at TEXT, 0 if there is none: RFC 3629, which has no surrogates and
- * nothing above 0x10ffff.
- */
-static size_t character(const unsigned char *text)
-{
-    static const struct {
-        unsigned char first, last, second_first, second_last, length;
-    } forms[] = {
-        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (text[0] < forms[i].first || text[0] > forms[i].last)
-            continue;
-        if (forms[i].length > 1 &&
-            (text[1] < forms[i].second_first || text[1] > forms[i].second_last))
-            return 0;
-        for (size_t j = 2; j < forms[i].length; j++)
-            if (text[j] < 0x80 || text[j] > 0xbf)
-                return 0;
-        return forms[i].length;
-    }
-    return 0;
-}
-
 /* How many characters at AT stand in JSON as they are. Most names have no others. */
 static size_t plain(const unsigned char *at, const unsigned char *end)
 {
@@ -123,7 +97,7 @@ static size_t plain(const unsigned char *at, const unsigned char *end)
 /* One character at AT that may have to be written another way; the number of its bytes. */
 static size_t add_escaped(struct rex_line *line, const unsigned char *at)
 {
-    size_t length = character(at);
+    size_t length = rex_utf8_length((const char *)at);
     if (*at < 0x80)
         rex_line_add(line, *at == '"' || *at == '\\' ? "\\%c" : "\\u%04x", *at);
     else if (length > 0)

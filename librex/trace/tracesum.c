@@ -6,11 +6,14 @@
 #include "trace/tracesum.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
+#include "base/file.h"
 #include "base/hash.h"
 
 /* A program with more kernels than fit has the rest in one row. */
@@ -37,6 +40,7 @@ static struct row *find(enum rex_counted counted, const char *name)
     if (rows[at].counted == REX_COUNTED_NOWHERE) {
         rows[at].hash = hash;
         snprintf(rows[at].name, sizeof rows[at].name, "%s", name);
+        rex_escape(rows[at].name, sizeof rows[at].name);
     }
     return &rows[at];
 }
@@ -66,6 +70,18 @@ void rex_summary_forget(void)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* To standard error, where somebody still reads it. */
+static __attribute__((format(printf, 1, 2))) void print(const char *format, ...)
+{
+    char text[512];
+    size_t done;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    rex_file_write(STDERR_FILENO, text, strlen(text), &done);
+}
+
 /* The longest first, free rows last. */
 static int compare(const void *one, const void *other)
 {
@@ -77,23 +93,21 @@ static int compare(const void *one, const void *other)
 
 static void print_row(const struct row *row)
 {
-    fprintf(stderr, "  %-*s %9llu %13.1f %11.1f %11.1f", NAME_WIDTH, row->name,
-            (unsigned long long)row->calls, (double)row->total / 1e3,
-            (double)row->total / 1e3 / (double)row->calls, (double)row->most / 1e3);
+    print("  %-*s %9llu %13.1f %11.1f %11.1f", NAME_WIDTH, row->name,
+          (unsigned long long)row->calls, (double)row->total / 1e3,
+          (double)row->total / 1e3 / (double)row->calls, (double)row->most / 1e3);
     if (row->counted == REX_COUNTED_PHASE)
-        fprintf(stderr, "\n");
+        print("\n");
     else
-        fprintf(stderr, " %15llu %15llu\n", (unsigned long long)row->to,
-                (unsigned long long)row->from);
+        print(" %15llu %15llu\n", (unsigned long long)row->to, (unsigned long long)row->from);
 }
 
 static void print_title(const char *title, bool bytes)
 {
-    fprintf(stderr, "  %-*s %9s %13s %11s %11s", NAME_WIDTH, title, "calls", "total us", "mean us",
-            "max us");
+    print("  %-*s %9s %13s %11s %11s", NAME_WIDTH, title, "calls", "total us", "mean us", "max us");
     if (bytes)
-        fprintf(stderr, " %15s %15s", "bytes to", "bytes from");
-    fprintf(stderr, "\n");
+        print(" %15s %15s", "bytes to", "bytes from");
+    print("\n");
 }
 
 static void print_part(enum rex_counted counted, const char *title)
@@ -108,16 +122,18 @@ static void print_part(enum rex_counted counted, const char *title)
         print_row(&rows[i]);
     }
     if (titled)
-        fprintf(stderr, "\n");
+        print("\n");
 }
 
 void rex_summary_print(void)
 {
+    char program[256];
     if (used == 0)
         return;
     qsort(rows, ROWS, sizeof *rows, compare);
-    fprintf(stderr, "\nlibrex: what %s, process %ld, offloaded\n\n", program_invocation_short_name,
-            (long)getpid());
+    snprintf(program, sizeof program, "%s", program_invocation_short_name);
+    rex_escape(program, sizeof program);
+    print("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
     print_part(REX_COUNTED_TRANSFER, "data");
     print_part(REX_COUNTED_PHASE, "start and end");

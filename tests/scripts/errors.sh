@@ -75,7 +75,7 @@ for path, text in sources.items():
     for name, value in MACROS.items():
         text = re.sub(r"\b%s\b" % name, lambda m: value, text)
     literals += [joined(run) for run in re.findall(r"(?:%s\s*)+" % STRING, text)]
-    for error, run in re.findall(r"\brex_fail(?:_again)?\(\s*(?:[^,;]*\? )?(REX_E\w+)(?: : REX_E\w+)?,\s*((?:%s\s*)+)" % STRING, text):
+    for error, run in re.findall(r"\brex_fail(?:_again|_lines)?\(\s*(?:[^,;]*\? )?(REX_E\w+)(?: : REX_E\w+)?,\s*((?:%s\s*)+)" % STRING, text):
         sites.append((path, error, joined(run)))
 literals.append(joined(re.search(r"rex_fail\(REX_ENOMEM, (%s), size" % STRING, sources["librex/base/error.c"])[1]))
 

@@ -303,6 +303,48 @@ static void test_errno(void **state)
     in_child(errno_stays, NULL);
 }
 
+/* ---- what others named -------------------------------------------------------------------------------------------- */
+
+static const char forging[] = "a\nlibrex: forged \x1b[2Jb\x7f\xc2\x9b" "c\xff \xc3\xa4\xe2\x82\xac\\";
+static const char harmless[] = "a\\x0alibrex: forged \\x1b[2Jb\\x7f\\xc2\\x9bc\\xff \xc3\xa4\xe2\x82\xac\\";
+
+static void named_by_others(const void *context)
+{
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    rex_log(REX_LOG_INFO, "line %s", forging);
+    rex_fail(REX_EKEY, "kernel \"%s\"", forging);
+    CHECK_MENTIONS(rex_last_error(), harmless);
+    rex_fail(REX_EKEY, "again: %s", rex_last_error()); /* once is enough */
+    CHECK_MENTIONS(rex_last_error(), harmless);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, forging), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), harmless);
+    rex_set_log_callback(receive, &got);
+    rex_log(REX_LOG_INFO, "%s", forging);
+    CHECK(strcmp(got.message, harmless) == 0);
+}
+
+/* What has grown too long is cut off, and no character in the middle. */
+static void grown(const void *context)
+{
+    static char name[2 * REX_MESSAGE_MAX];
+    (void)context;
+    memset(name, '\n', REX_MESSAGE_MAX / 2);
+    rex_fail(REX_EKEY, "%s", name);
+    CHECK_EQUAL(strlen(rex_last_error()), (REX_MESSAGE_MAX - 1) / 4 * 4);
+    CHECK_EQUAL(occurrences(rex_last_error(), "\\x0a"), (REX_MESSAGE_MAX - 1) / 4);
+}
+
+static void test_escapes(void **state)
+{
+    (void)state;
+    const char *output = in_child(named_by_others, NULL);
+    assert_int_equal(occurrences(output, harmless), 4);
+    assert_int_equal(occurrences(output, "\nlibrex: forged"), 0);
+    assert_int_equal(occurrences(output, "\x1b"), 0);
+    in_child(grown, NULL);
+}
+
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static void rows_in_words(const void *context)
@@ -431,7 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files), cmocka_unit_test(test_whole_lines), cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_errno), cmocka_unit_test(test_rows),        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_errno), cmocka_unit_test(test_escapes),   cmocka_unit_test(test_rows),        cmocka_unit_test(test_calls),
     };
     make_folder(folder);
     int result = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,95 @@
+/*
+ * escape.c - text that others named, in messages.
+ *
+ * Names of kernels, files and devices come from images, arguments and the environment: a line feed
+ * in one could forge a line of the log, and an escape sequence command the terminal that shows it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/escape.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/lasterror.h"
+
+/* RFC 3629, which has no surrogates and nothing above 0x10ffff. */
+size_t rex_utf8_length(const char *text)
+{
+    static const struct {
+        unsigned char first, last, second_first, second_last, length;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    const unsigned char *at = (const unsigned char *)text;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (at[0] < forms[i].first || at[0] > forms[i].last)
+            continue;
+        if (forms[i].length > 1 && (at[1] < forms[i].second_first || at[1] > forms[i].second_last))
+            return 0;
+        for (size_t j = 2; j < forms[i].length; j++)
+            if (at[j] < 0x80 || at[j] > 0xbf)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+/* U+0080 to U+009F are 0xc2 and a byte in UTF-8. */
+static bool is_control(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    return at[0] < 0x20 || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
+}
+
+/* Bytes of the character at TEXT, if it can stay; else 0. */
+static size_t stays(const char *text, bool lines)
+{
+    if (*text >= ' ' && *text < 0x7f) /* as nearly all do */
+        return 1;
+    return lines && *text == '\n' ? 1 : is_control(text) ? 0 : rex_utf8_length(text);
+}
+
+/* FROM, escaped, becomes TO, of SIZE bytes. */
+static void escape_from(const char *from, char *to, size_t size, bool lines)
+{
+    size_t used = 0;
+    while (*from != '\0') {
+        char piece[8];
+        size_t length = stays(from, lines), bytes = length > 0 ? length : 1;
+        int added = length > 0
+                        ? snprintf(piece, sizeof piece, "%.*s", (int)length, from)
+                        : snprintf(piece, sizeof piece, "\\x%02x", (unsigned)(unsigned char)*from);
+        if (used + (size_t)added >= size)
+            break;
+        memcpy(to + used, piece, (size_t)added);
+        used += (size_t)added;
+        from += bytes;
+    }
+    to[used] = '\0';
+}
+
+static void escape(char *text, size_t size, bool lines)
+{
+    char rest[REX_MESSAGE_MAX];
+    char *at = text;
+    for (size_t length = 1; *at != '\0' && length > 0; at += length)
+        length = stays(at, lines);
+    if (*at == '\0')
+        return;
+    snprintf(rest, sizeof rest, "%s", at);
+    escape_from(rest, at, size - (size_t)(at - text), lines);
+}
+
+void rex_escape(char *text, size_t size)
+{
+    escape(text, size, false);
+}
+
+void rex_escape_lines(char *text, size_t size)
+{
+    escape(text, size, true);
+}

@@ -1,0 +1,24 @@
+/*
+ * escape.h - text that others named, in messages.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_ESCAPE_H
+#define REX_INTERNAL_ESCAPE_H
+
+#include <stddef.h>
+
+/* Bytes of the UTF-8 character at TEXT, which has a NUL at its end; 0: there is none. */
+size_t rex_utf8_length(const char *text);
+
+/*
+ * The bytes of TEXT that could begin another line or command a terminal become \xNN: control
+ * characters, of ASCII and those above it, and what is no UTF-8. What then has no room in the SIZE
+ * bytes of TEXT is cut off. To do it twice is as good as once.
+ */
+void rex_escape(char *text, size_t size);
+
+/* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
+void rex_escape_lines(char *text, size_t size);
+
+#endif

@@ -1,0 +1,382 @@
+/*
+ * descriptors.c - the files that librex writes to, in programs that do with descriptors, limits and pipes as they like: the log, the trace
+ * and the cache neither touch what is the program's nor end it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "module/cache.h"
+#include "trace/trace.h"
+
+static char folder[PATH_MAX - 64];
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][PATH_MAX];
+    static unsigned next;
+    char *path = paths[next++ % COUNT(paths)];
+    snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return path;
+}
+
+/* ---- what is written ---------------------------------------------------------------------------------------------------------------- */
+
+static void start_log(const char *name)
+{
+    char value[PATH_MAX + 8];
+    snprintf(value, sizeof value, "info:%s", in_folder(name));
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, value), 0);
+}
+
+static void start_trace(const char *name)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, in_folder(name)), 0);
+    rex_trace_start();
+}
+
+/* An event that is written at once: the last write was more than 10 ms ago. */
+static void trace_event(const char *name)
+{
+    usleep(11000);
+    uint64_t now = rex_trace_clock();
+    rex_trace_slice(&(struct rex_slice){.name = name, .category = "phase", .begin = now - 1000, .end = now});
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat status;
+    return stat(in_folder(name), &status) == 0 ? status.st_size : -1;
+}
+
+static int in_file(const char *name, const char *words)
+{
+    size_t size;
+    char *text = (char *)read_bytes(in_folder(name), &size);
+    text = realloc(text, size + 1);
+    assert_non_null(text);
+    text[size] = '\0';
+    int count = occurrences(text, words);
+    free(text);
+    return count;
+}
+
+/* Strict JSON, with every event that was not lost. */
+static void check_trace(const char *name, const char *expected)
+{
+    char command[2 * PATH_MAX];
+    snprintf(command, sizeof command, "python3 tests/trace/check.py '%s' %s", in_folder(name), expected);
+    if (system(command) != 0)
+        fail_msg("%s", command);
+}
+
+/* ---- descriptors -------------------------------------------------------------------------------------------------------------------- */
+
+static int first_free(void)
+{
+    int descriptor = open("/dev/null", O_RDONLY);
+    CHECK(descriptor >= 0);
+    close(descriptor);
+    return descriptor;
+}
+
+static void leave_low_numbers(const void *limit)
+{
+    struct rlimit files;
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = *(const rlim_t *)limit;
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &files), 0);
+    int first = first_free();
+    start_log("low.log");
+    start_trace("low.json");
+    rex_log(REX_LOG_INFO, "a line");
+    trace_event("first");
+    CHECK_EQUAL(first_free(), first);
+    exit(0);
+}
+
+static void test_low_numbers(void **state)
+{
+    static const rlim_t limits[] = {1024, 64, 20};
+    (void)state;
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        assert_string_equal(in_child(leave_low_numbers, &limits[i]), "");
+        check_trace("low.json", "phase/first=1");
+    }
+    assert_int_equal(in_file("low.log", "librex: a line\n"), COUNT(limits));
+}
+
+enum { NUMBERS = 1024 };
+
+/* The program has NAME under each number that it may have from 3 on. */
+static void take_all_numbers(const char *name, int flags)
+{
+    for (int i = 3; i < NUMBERS; i++)
+        close(i);
+    CHECK_EQUAL(open(in_folder(name), flags, 0600), 3);
+    for (int i = 4; i < NUMBERS - 8; i++) /* others may have to be opened */
+        CHECK_EQUAL(dup(3), i);
+}
+
+static void check_all_numbers(void)
+{
+    for (int i = 3; i < NUMBERS - 8; i++)
+        CHECK(fcntl(i, F_GETFD) >= 0);
+}
+
+static void limit_numbers(void)
+{
+    struct rlimit files;
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = NUMBERS;
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &files), 0);
+}
+
+static void close_all(const void *context)
+{
+    (void)context;
+    limit_numbers();
+    start_log("closed.log");
+    start_trace("closed.json");
+    rex_log(REX_LOG_INFO, "before");
+    trace_event("before");
+    for (int i = 0; i < 2; i++) {
+        take_all_numbers("program's", O_RDWR | O_CREAT | O_APPEND);
+        CHECK_EQUAL(chdir("/"), 0);
+        rex_log(REX_LOG_INFO, "after");
+        trace_event("after");
+        check_all_numbers();
+    }
+    CHECK_EQUAL(size_of("program's"), 0);
+    for (int i = 3; i < NUMBERS; i++)
+        close(i);
+    exit(0);
+}
+
+static void test_closed_by_the_program(void **state)
+{
+    (void)state;
+    assert_string_equal(in_child(close_all, NULL), "");
+    assert_int_equal(in_file("closed.log", "librex: before\nlibrex: after\nlibrex: after\n"), 1);
+    check_trace("closed.json", "phase/before=1 phase/after=2");
+    assert_int_equal(size_of("program's"), 0);
+}
+
+/* The program reads the very file that was librex's. */
+static void read_it(const void *context)
+{
+    (void)context;
+    limit_numbers();
+    start_trace("read.json");
+    trace_event("before");
+    take_all_numbers("read.json", O_RDONLY);
+    trace_event("after");
+    check_all_numbers();
+    exit(0);
+}
+
+/* Another file has the name: the trace is not written into it, and the log is. */
+static void replace(const void *context)
+{
+    (void)context;
+    limit_numbers();
+    start_trace("replaced.json");
+    trace_event("before");
+    CHECK_EQUAL(rename(in_folder("replaced.json"), in_folder("renamed.json")), 0);
+    take_all_numbers("replaced.json", O_RDWR | O_CREAT);
+    for (int i = 0; i < 3; i++)
+        trace_event("after");
+    CHECK_EQUAL(size_of("replaced.json"), 0);
+    check_all_numbers();
+    exit(0);
+}
+
+static void test_other_files(void **state)
+{
+    (void)state;
+    assert_string_equal(in_child(read_it, NULL), "");
+    check_trace("read.json", "phase/before=1 phase/after=1");
+    const char *output = in_child(replace, NULL);
+    assert_int_equal(occurrences(output, "replaced.json cannot be written: the program has closed it"), 1);
+    assert_int_equal(occurrences(output, "librex: "), 1);
+    check_trace("renamed.json", "--cut phase/before=1");
+}
+
+static void without_standard_files(const void *context)
+{
+    (void)context;
+    for (int i = 0; i < 3; i++)
+        close(i);
+    start_trace("closed2.json");
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(fcntl(i, F_GETFD), -1);
+    trace_event("before");
+    rex_log(REX_LOG_WARN, "to nobody");
+    start_log("closed2.log");
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(fcntl(i, F_GETFD), -1);
+    rex_log(REX_LOG_WARN, "to the log");
+    CHECK_EQUAL(open("/dev/null", O_RDONLY), 0);
+    CHECK_EQUAL(dup(0), 1);
+    CHECK_EQUAL(dup(0), 2);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    rex_log(REX_LOG_WARN, "to nobody");
+    trace_event("after");
+    exit(0);
+}
+
+static void test_no_standard_error(void **state)
+{
+    (void)state;
+    in_child(without_standard_files, NULL);
+    check_trace("closed2.json", "phase/before=1 phase/after=1");
+    assert_int_equal(in_file("closed2.json", "nobody"), 0);
+    assert_int_equal(in_file("closed2.log", "librex: to the log\n"), 1);
+    assert_int_equal(in_file("closed2.log", "nobody"), 0);
+}
+
+/* ---- pipes -------------------------------------------------------------------------------------------------------------------------- */
+
+static void no_reader(const void *context)
+{
+    (void)context;
+    start_log("pipe");
+    start_trace("pipe");
+    rex_log(REX_LOG_INFO, "goes on");
+}
+
+static void reader_leaves(const void *context)
+{
+    sigset_t pipe_signal, pending;
+    (void)context;
+    int log_reader = open(in_folder("pipe"), O_RDONLY | O_NONBLOCK), trace_reader = open(in_folder("other"), O_RDONLY | O_NONBLOCK);
+    CHECK(log_reader >= 0 && trace_reader >= 0);
+    start_log("pipe");
+    start_trace("other");
+    rex_log(REX_LOG_INFO, "to the reader");
+    close(log_reader);
+    close(trace_reader);
+    for (int i = 0; i < 3; i++)
+        rex_log(REX_LOG_INFO, "line %d", i);
+    for (int i = 0; i < 3; i++)
+        trace_event("lost");
+    sigemptyset(&pending);
+    sigpending(&pending);
+    CHECK(!sigismember(&pending, SIGPIPE));
+    /* One that the program has itself stays. */
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &pipe_signal, NULL);
+    raise(SIGPIPE);
+    log_reader = open(in_folder("pipe"), O_RDONLY | O_NONBLOCK);
+    start_log("./pipe");
+    close(log_reader);
+    rex_log(REX_LOG_INFO, "line 3");
+    sigpending(&pending);
+    CHECK(sigismember(&pending, SIGPIPE));
+}
+
+/* More than the pipe holds: nothing is lost where the reader is slow. */
+static void reader_is_slow(const void *context)
+{
+    enum { LINES = 3000 };
+    static char text[65536];
+    int lines = 0;
+    (void)context;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        int reader = open(in_folder("pipe"), O_RDONLY);
+        usleep(100000);
+        for (ssize_t have; (have = read(reader, text, sizeof text)) > 0;)
+            for (ssize_t i = 0; i < have; i++)
+                lines += text[i] == '\n';
+        _exit(lines == LINES ? 0 : 1);
+    }
+    int writer = open(in_folder("pipe"), O_WRONLY); /* waits for the reader */
+    start_log("pipe");
+    close(writer);
+    for (int i = 0; i < LINES; i++)
+        rex_log(REX_LOG_INFO, "%080d", i);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+static void test_pipes(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    assert_int_equal(mkfifo(in_folder("other"), 0600), 0);
+    const char *output = in_child(no_reader, NULL);
+    assert_int_equal(occurrences(output, "/pipe cannot be opened: nobody reads from this pipe; standard error is used\n"), 1);
+    assert_int_equal(occurrences(output, "REX_TRACE: "), 1);
+    assert_int_equal(occurrences(output, "/pipe cannot be written: nobody reads from this pipe; the program runs on without it\n"), 1);
+    assert_int_equal(occurrences(output, "librex: goes on\n"), 1);
+
+    output = in_child(reader_leaves, NULL);
+    assert_int_equal(occurrences(output, "/pipe cannot be written: nobody reads from this pipe any more; standard error is used\n"), 2);
+    assert_int_equal(occurrences(output, "/other cannot be written: nobody reads from this pipe any more; the program runs on"), 1);
+    assert_int_equal(occurrences(output, "librex: line 0\nlibrex: line 1\nlibrex: line 2\n"), 1);
+    in_child(reader_is_slow, NULL);
+}
+
+/* ---- the largest size of a file ----------------------------------------------------------------------------------------------------- */
+
+static void limit_size(rlim_t size)
+{
+    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &(struct rlimit){size, RLIM_INFINITY}), 0);
+}
+
+static void all_too_large(const void *context)
+{
+    static unsigned char source[100], bytes[100000];
+    struct rex_cache_key key = {.source = source, .source_size = sizeof source, .maker = "a test", .architecture = 90};
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_CACHE, in_folder("cache")), 0);
+    start_log("limited.log");
+    start_trace("limited.json");
+    trace_event("before");
+    limit_size(2000);
+    for (int i = 0; i < 100; i++) {
+        trace_event("one of many");
+        rex_log(REX_LOG_INFO, "line %d of a hundred", i);
+    }
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), 0);
+    limit_size(20000);
+    rex_cache_store(&key, bytes, sizeof bytes);
+    exit(0);
+}
+
+static void test_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_folder("cache"), 0700), 0);
+    const char *output = in_child(all_too_large, NULL);
+    assert_int_equal(in_file("limited.log", "limited.json cannot be written: File too large"), 1);
+    assert_int_equal(occurrences(output, "limited.log cannot be written: File too large; standard error is used"), 1);
+    assert_int_equal(occurrences(output, ".cubin cannot be written: File too large"), 1);
+    check_trace("limited.json", "--cut phase/before=1 'phase/one of many=+'");
+    assert_int_equal(rmdir(in_folder("cache")), 0); /* it is empty */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_low_numbers),       cmocka_unit_test(test_closed_by_the_program),
+        cmocka_unit_test(test_other_files),       cmocka_unit_test(test_no_standard_error),
+        cmocka_unit_test(test_pipes),             cmocka_unit_test(test_limit),
+    };
+    char made[PATH_MAX];
+    make_folder(made);
+    snprintf(folder, sizeof folder, "%.*s", (int)sizeof folder - 1, made);
+    int result = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return result;
+}
