@@ -145,11 +145,11 @@ static void own_images(const void *context)
 /* What was chosen is logged, and why. */
 static void logged(const void *context)
 {
-    struct rex_image image;
+    struct rex_module_image image;
     rex_configure(REX_OPTION_LOG, "info");
     use_gpu(*(const int *)context);
-    CHECK_EQUAL(rex_image_open(&image, &module, DATA "sm_90.cubin:" HOST, rex_release_row(22)), 0);
-    rex_image_close(&image);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.cubin:" HOST, rex_release_row(22)), 0);
+    rex_module_image_close(&image);
 }
 
 static void test_own_images(void **state)
