@@ -165,6 +165,7 @@ static void break_one(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
     CHECK_EQUAL(context_users(), users - 1); /* the registration's own */
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0); /* whatever context was entered was left */
 }
 
 static void test_each_call(void **state)
