@@ -19,6 +19,9 @@
 #include "image/open.h"
 #include "module/choose.h"
 #include "module/moduleimage.h"
+#include "omp/grid.h"
+
+#define ATTRIBUTE_DYNAMIC_MEMORY 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
@@ -224,6 +227,25 @@ struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registratio
         find_function(kernel) != REX_OK)
         return NULL;
     return kernel;
+}
+
+int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
+{
+    int result = REX_OK;
+    if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY ||
+        bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_ACQUIRE))
+        return REX_OK;
+    rex_lock(&lock); /* the driver's number is the last that it was told, and must be the largest */
+    if (bytes <= kernel->dynamic_memory)
+        ;
+    else if (bytes > INT32_MAX || REX_CUDA(cuFuncSetAttribute, kernel->function,
+                                           ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
+        result = rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
+                          kernel->name, bytes, rex_cuda_why());
+    else
+        __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELEASE);
+    rex_unlock(&lock);
+    return result;
 }
 
 void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,

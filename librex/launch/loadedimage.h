@@ -16,10 +16,11 @@ struct rex_loaded_kernel {
     void *function;
     const struct rex_image_parameter *parameter; /* where each one lies, and its size */
     uint32_t parameters;
-    uint32_t bytes;          /* of all parameters */
-    uint32_t shared_memory;  /* of its own */
-    uint32_t dynamic_memory; /* the most that the driver has been told to allow */
-    bool known;              /* the image says what the parameters are */
+    uint32_t bytes;         /* of all parameters */
+    uint32_t shared_memory; /* of its own */
+    /* the most that the driver has been told to allow; written under the lock of all images */
+    uint32_t dynamic_memory;
+    bool known; /* the image says what the parameters are */
 };
 
 /*
@@ -52,6 +53,12 @@ int rex_loaded_image_prepare(struct rex_registration *registration, int ordinal,
  */
 struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registration, int64_t position,
                                             int ordinal, void *context);
+
+/*
+ * KERNEL may be launched with BYTES of dynamic shared memory, whatever other threads ask for. 0 or
+ * an error.
+ */
+int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes);
 
 /* Address of the global at POSITION likewise, NULL with an error. */
 void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,

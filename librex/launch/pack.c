@@ -20,9 +20,8 @@
 #define MAPPED_BITS                                                                            \
     (REX_TYPE_TOFROM | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD | \
      REX_TYPE_MEMBER_MASK)
-#define RUNTIME_PARAMETER \
-    UINTPTR_MAX                    /* what LLVM 18 on pass where there is no launch environment */
-#define ATTRIBUTE_DYNAMIC_MEMORY 8 /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+/* What LLVM 18 on pass where there is no launch environment. */
+#define RUNTIME_PARAMETER UINTPTR_MAX
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -177,19 +176,6 @@ static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int allow_dynamic_memory(struct rex_loaded_kernel *kernel, uint32_t bytes)
-{
-    if (bytes + (uint64_t)kernel->shared_memory <= REX_SHARED_MEMORY ||
-        bytes <= __atomic_load_n(&kernel->dynamic_memory, __ATOMIC_RELAXED))
-        return REX_OK;
-    if (bytes > INT32_MAX ||
-        REX_CUDA(cuFuncSetAttribute, kernel->function, ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
-                        kernel->name, bytes, rex_cuda_why());
-    __atomic_store_n(&kernel->dynamic_memory, bytes, __ATOMIC_RELAXED);
-    return REX_OK;
-}
-
 static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *packed)
 {
     if (unlikely(rex_check_strict(launch, packed->kernel->name) != REX_OK))
@@ -198,7 +184,7 @@ static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *p
     memcpy(packed->block, launch->threads, sizeof packed->block);
     rex_grid_complete(packed->grid, packed->block, launch->trip_count);
     packed->dynamic_memory = launch->dynamic_memory;
-    return allow_dynamic_memory(packed->kernel, launch->dynamic_memory);
+    return rex_loaded_kernel_allow(packed->kernel, launch->dynamic_memory);
 }
 
 static int load(const struct rex_stream_gpu *gpu, const struct rex_target *target,
