@@ -1,5 +1,5 @@
 /*
- * configure.c - the program's own settings.
+ * configure.c - the program's own settings: rex_configure() of rex/offload.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * error.c - failures: noted for the thread, printed, and what they are called.
+ * error.c - failures: each thread's last one, what is printed, and what errors are called.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,6 +12,34 @@
 #include "base/escape.h"
 #include "base/log.h"
 #include "rex/detail.h"
+
+/* ---- the last error of each thread ----------------------------------------------------------- */
+
+static __thread struct {
+    int code;
+    char message[REX_MESSAGE_MAX];
+} last;
+
+int rex_fail_again(int code, const char *message)
+{
+    int error = errno;
+    last.code = code;
+    snprintf(last.message, sizeof last.message, "%s", message);
+    errno = error;
+    return code;
+}
+
+const char *rex_last_error(void)
+{
+    return last.message;
+}
+
+int rex_last_error_code(void)
+{
+    return last.code;
+}
+
+/* ---- a new one ------------------------------------------------------------------------------- */
 
 /* The name behind the message is that of the error's man page. */
 static void print(int code, const char *message)

@@ -1,12 +1,21 @@
 /*
- * error.h - failures, and what they are called.
+ * error.h - failures: each thread's last one, and what errors are called.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTERNAL_ERROR_H
 #define REX_INTERNAL_ERROR_H
 
-#include "base/lasterror.h"
+#include "rex/offload.h"
+
+/* Longest message, in bytes with its NUL: a list of rejected libraries is the longest there is. */
+#define REX_MESSAGE_MAX 4096
+
+/*
+ * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that
+ * shares a failure which another thread has printed. MESSAGE is escaped. Returns CODE; errno stays.
+ */
+int rex_fail_again(int code, const char *message);
 
 /*
  * The message becomes this thread's last error and is printed, once however often it comes in a

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/lasterror.h"
+#include "base/error.h"
 
 /* RFC 3629, which has no surrogates and nothing above 0x10ffff. */
 size_t rex_utf8_length(const char *text)

@@ -18,11 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/fork.h"
 #include "base/hash.h"
-#include "base/lasterror.h"
 #include "base/output.h"
 #include "base/settings.h"
 

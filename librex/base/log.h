@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "base/lasterror.h"
+#include "base/error.h"
 
 /* Longest message with the name of its error behind it, in bytes with its NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)

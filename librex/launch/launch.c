@@ -17,6 +17,7 @@
 #include "launch/check.h"
 #include "launch/like.h"
 #include "launch/packet.h"
+#include "memory/presence.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/runtime.h"

@@ -12,6 +12,7 @@
 
 #include "cuda/context.h"
 #include "launch/packet.h"
+#include "memory/presence.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "launch/check.h"
 #include "launch/packet.h"
-#include "memory/rowcheck.h"
+#include "memory/presence.h"
 #include "module/register.h"
 #include "omp/grid.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "memory/mappinghints.h"
-#include "memory/rowcheck.h"
+#include "memory/presence.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
 #include "rex/launch.h"

@@ -1,5 +1,5 @@
 /*
- * map.c - the dynamic form of a map: count, allocate once, fill.
+ * map.c - the dynamic form of a map, of rex/map.h: count, allocate once, fill.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -6,11 +6,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "memory/presence.h"
+
 #include "base/error.h"
-#include "memory/devicememory.h"
 #include "memory/mappinghints.h"
-#include "memory/overlap.h"
-#include "memory/rowcheck.h"
 #include "module/registration.h"
 #include "omp/calls.h"
 #include "omp/forward.h"

@@ -1,5 +1,5 @@
 /*
- * rowcheck.h - what is wrong with a row before libomptarget sees it.
+ * rowcheck.h - what is wrong with rows before libomptarget sees them.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -7,9 +7,12 @@
 #define REX_INTERNAL_ROWCHECK_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "memory/devicememory.h"
 #include "rex/map.h"
+
+/* ---- each by itself -------------------------------------------------------------------------- */
 
 enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
 
@@ -53,24 +56,51 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
 int rex_fail_null_column(const char *kernel, const void *base, const void *begin, const void *sizes,
                          const void *types, int64_t count);
 
-/* presence.c: check MAP against what is mapped on device NUMBER: 0, REX_EABSENT or REX_EOVERLAP. */
-int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what);
+/* ---- against each other ---------------------------------------------------------------------- */
 
-/* Whether row I of MAP has to be looked for among what is mapped. */
-bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose);
+#define REX_NEW_ON_STACK 16
 
 /*
- * Whether the COUNT rows of MAP that ROWS names were found on device NUMBER, and no mapping may
- * have ended since.
+ * Memory that is not mapped yet and that row ROW of a call will map: what it names, or before that
+ * the pointer to it.
  */
-bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t count, int number);
+struct rex_new_row {
+    uintptr_t begin, end;
+    int32_t row;
+    bool pointer;
+    bool may_exceed; /* what is mapped before it, and counts as mapped then */
+};
 
-/* Row ROW of a call, SIZE bytes at BEGIN, is not present whole: REX_EABSENT. */
-int rex_fail_absent(enum rex_purpose purpose, const char *what, int32_t row, const void *begin,
-                    int64_t size, enum rex_presence presence, int number);
+/* All of a call's, between rex_new_rows_open() and rex_new_rows_free(). */
+struct rex_new_rows {
+    struct rex_new_row *rows; /* NULL: on_stack */
+    size_t count, room;
+    struct rex_new_row on_stack[REX_NEW_ON_STACK];
+};
 
-/* As rex_memory_presence(), after the image has been loaded on the device: that maps globals. */
-enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number);
+static inline void rex_new_rows_open(struct rex_new_rows *all)
+{
+    all->rows = NULL;
+    all->count = all->room = 0;
+}
+
+static inline struct rex_new_row *rex_new_rows_all(struct rex_new_rows *all)
+{
+    return all->rows != NULL ? all->rows : all->on_stack;
+}
+
+/* 0 or REX_ENOMEM. */
+int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row);
+
+/*
+ * 0, or REX_EOVERLAP where libomptarget would abort; WHAT begins the message. Afterwards the rows
+ * are those that get a mapping of their own, and not those that lie in it.
+ */
+int rex_new_rows_check(struct rex_new_rows *all, const char *what);
+
+/* In the order of their addresses. */
+void rex_new_rows_sort(struct rex_new_rows *all);
+
+void rex_new_rows_free(struct rex_new_rows *all);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
+#include "memory/devicememory.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/runtime.h"

@@ -1,5 +1,5 @@
 /*
- * info.c - what librex would do on this machine, fact by fact.
+ * info.c - what librex would do on this machine, fact by fact: rex_info() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

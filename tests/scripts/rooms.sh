@@ -1,6 +1,7 @@
 #!/bin/sh
 # The rooms of librex/ have one order: no include and no symbol goes from a room to one below it, no more than three files of a room need
-# each other in a circle, and librex/README.md, which says what the order is, has a line for each file.
+# each other in a circle, each source has a header of its name or implements a public one, and librex/README.md, which says what the order is,
+# has a line for each file.
 set -eu
 cd "$(dirname "$0")/../.."
 O=${O:-$(make -s --no-print-directory print-O)}
@@ -47,6 +48,18 @@ for room in sorted(set(sources.values())):
 if failures:
     sys.exit(1)
 level = {room: number for number, room in enumerate(rooms)}
+
+# ---- headers: each source has one of its name, which it includes first, or says whose public functions it has
+
+for name, room in sources.items():
+    text = open("librex/%s/%s" % (room, name)).read()
+    own = "%s/%s.h" % (room, name[:-2])
+    first = re.search(r"^#include (\S+)", text, re.M)
+    if own in headers and (not first or first[1] != '"%s"' % own):
+        fail("librex/%s/%s does not include %s first" % (room, name, own))
+    public = re.search(r"\brex(/\w+|_kmp)\.h\b", text[:text.index("*/")])
+    if own not in headers and (not public or not os.path.exists("include/" + public[0])):
+        fail("librex/%s/%s has no header, and does not say which public one it implements" % (room, name))
 
 # ---- includes
 
