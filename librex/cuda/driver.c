@@ -41,16 +41,18 @@ static unsigned architectures[REX_CUDA_DEVICES_MAX];
 static char absent[1024];      /* why there is no device; written once */
 static bool broken;            /* although a GPU seems to be there */
 static __thread char why[512]; /* the last call of this thread that failed */
-static bool started;           /* the driver: it has devices, or cuInit is at work */
-/* it was started in a parent: no call of it works here, and some may hang */
-static bool forked;
+/*
+ * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where there
+ * is none, or no device was found.
+ */
+static unsigned starter;
 
-/* A driver that a parent has started is the parent's. */
-static void begin_in_child(void)
+/* Whether a parent has started the driver: no call of it works here, and some may hang. */
+static bool is_parents(void)
 {
-    forked = forked || __atomic_load_n(&started, __ATOMIC_RELAXED);
+    unsigned by = __atomic_load_n(&starter, __ATOMIC_RELAXED);
+    return by != 0 && by != rex_forks() + 1;
 }
-REX_FORK_HANDLER(30, NULL, begin_in_child);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -151,7 +153,7 @@ static unsigned architecture(int number)
 static void start(void)
 {
     int count = 0, result = 0;
-    __atomic_store_n(&started, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
     enum rex_nogpu cause = open_library() != 0         ? REX_NOGPU_LIBRARY
                            : find_what_all_need() != 0 ? REX_NOGPU_FUNCTION
                                                        : REX_NOGPU_COUNT;
@@ -163,7 +165,7 @@ static void start(void)
                  cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
         broken = rex_nogpu_explain(cause, result, absent, sizeof absent);
         rex_log(REX_LOG_DEBUG, "no GPU: %s", absent);
-        __atomic_store_n(&started, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
         return;
     }
     devices = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
@@ -175,7 +177,7 @@ static void start(void)
 
 static void start_once(void)
 {
-    if (forked) /* the parent's other thread may have been at it, and never ends */
+    if (is_parents()) /* the parent's other thread may have been at it, and never ends */
         return;
     rex_log_hold();
     pthread_once(&once, start);
@@ -185,25 +187,25 @@ static void start_once(void)
 int rex_cuda_devices(void)
 {
     start_once();
-    return forked ? 0 : devices;
+    return is_parents() ? 0 : devices;
 }
 
 bool rex_cuda_forked(void)
 {
     start_once();
-    return forked;
+    return is_parents();
 }
 
 const char *rex_cuda_why(void)
 {
     start_once();
-    return forked ? REX_NOGPU_FORKED : absent[0] != '\0' ? absent : why;
+    return is_parents() ? REX_NOGPU_FORKED : absent[0] != '\0' ? absent : why;
 }
 
 bool rex_cuda_broken(void)
 {
     start_once();
-    return forked || broken;
+    return is_parents() || broken;
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])

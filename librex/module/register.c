@@ -59,7 +59,7 @@ static void forget_launches(struct rex_registration *registration)
         __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
 }
 
-/* From now on each launch is to be written down, which the long way does (packet.c). */
+/* From now on each launch is to be written down, which the long way does (launch/launch.c). */
 static void forget_all_launches(void)
 {
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
@@ -67,7 +67,7 @@ static void forget_all_launches(void)
             forget_launches(rex_registration_of(module));
 }
 
-/* What the short way of a launch asks (packet.c). */
+/* What the short way of a launch asks (launch/launch.c). */
 static void prepare_launches(struct rex_registration *registration)
 {
     rex_log_on_debug(forget_all_launches);

@@ -19,17 +19,14 @@
 
 /* ---- before a mapping or a module ends ------------------------------------------------------- */
 
-int rex_unfinished_count;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rex_unfinished *all;
+struct rex_unfinished *rex_unfinished_first;
 
 /* All are of queues on GPUs, with which a child can do nothing. */
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
-    all = NULL;
-    rex_unfinished_count = 0;
+    rex_unfinished_first = NULL;
 }
 
 REX_FORK_RENEWED(14, forget_in_child);
@@ -37,22 +34,19 @@ REX_FORK_RENEWED(14, forget_in_child);
 void rex_unfinished_add(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
-    unfinished->next = all;
-    all = unfinished;
-    __atomic_fetch_add(&rex_unfinished_count, 1, __ATOMIC_RELAXED);
+    unfinished->next = rex_unfinished_first;
+    __atomic_store_n(&rex_unfinished_first, unfinished, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
 
 void rex_unfinished_remove(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
-    struct rex_unfinished **at = &all;
+    struct rex_unfinished **at = &rex_unfinished_first;
     while (*at != NULL && *at != unfinished)
         at = &(*at)->next;
-    if (*at != NULL) {
-        *at = unfinished->next;
-        __atomic_fetch_sub(&rex_unfinished_count, 1, __ATOMIC_RELAXED);
-    }
+    if (*at != NULL)
+        __atomic_store_n(at, unfinished->next, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
 
@@ -84,7 +78,8 @@ static int sync_with_rows(const struct rex_map *map, int number, const char *wha
 {
     int result = REX_OK;
     rex_lock(&lock);
-    for (struct rex_unfinished *each = all; each != NULL && result == REX_OK; each = each->next)
+    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL && result == REX_OK;
+         each = each->next)
         if (each->number == number && uses_a_row(each, map))
             result = sync_or_refuse(each, what, "this memory");
     rex_unlock(&lock);
@@ -106,7 +101,8 @@ static int sync_with_module(const struct rex_registration *registration, bool la
 {
     int result = REX_OK;
     rex_lock(&lock);
-    for (struct rex_unfinished *each = all; each != NULL && result == REX_OK; each = each->next)
+    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL && result == REX_OK;
+         each = each->next)
         if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)))
             result = sync_or_refuse(each, what, "it");
     rex_unlock(&lock);
@@ -123,7 +119,7 @@ int rex_before_unload(const struct rex_registration *registration, bool last)
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call)
 {
     rex_lock(&lock);
-    for (struct rex_unfinished *each = all; each != NULL; each = each->next)
+    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
         if (each->number == number &&
             (map != NULL ? uses_a_row(each, map) : each->uses(each, NULL, 0))) {
             rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call,
@@ -145,7 +141,7 @@ bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_lis
 {
     bool lost = false;
     rex_lock(&lock);
-    for (struct rex_unfinished *each = all; each != NULL; each = each->next)
+    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
         if (each->number == number && each->is_lost(each, why, noted))
             lost = true;
     rex_unlock(&lock);

@@ -74,10 +74,11 @@ struct rex_unfinished {
 void rex_unfinished_add(struct rex_unfinished *unfinished);
 void rex_unfinished_remove(struct rex_unfinished *unfinished);
 
-extern int rex_unfinished_count; /* read it by: */
+/* The list, under its lock but for: */
+extern struct rex_unfinished *rex_unfinished_first;
 static inline bool rex_any_unfinished(void)
 {
-    return __builtin_expect(__atomic_load_n(&rex_unfinished_count, __ATOMIC_RELAXED) > 0, 0);
+    return __builtin_expect(__atomic_load_n(&rex_unfinished_first, __ATOMIC_RELAXED) != NULL, 0);
 }
 
 /*
