@@ -58,7 +58,8 @@ def documented():
 
 
 STRING = r'"(?:[^"\\]|\\.)*"'
-MACROS = {}  # of messages that several files share
+MACROS = {"PRI" + kind: '"l%s"' % kind[0] for kind in ("d64", "u64", "x64", "dPTR", "uPTR", "xPTR")}
+# and those of messages that several files share
 sources = {path: read(path).replace("\\\n", " ") for path in sorted(glob.glob("librex/*/*.[ch]"))}
 for text in sources.values():
     for name, value in re.findall(r'#define ([A-Z]\w+) +((?:%s[ \t]*)+)\n' % STRING, text):
@@ -75,8 +76,9 @@ for path, text in sources.items():
     for name, value in MACROS.items():
         text = re.sub(r"\b%s\b" % name, lambda m: value, text)
     literals += [joined(run) for run in re.findall(r"(?:%s\s*)+" % STRING, text)]
-    for error, run in re.findall(r"\brex_fail(?:_again|_lines)?\(\s*(?:[^,;]*\? )?(REX_E\w+)(?: : REX_E\w+)?,\s*((?:%s\s*)+)" % STRING, text):
-        sites.append((path, error, joined(run)))
+    # One error, or one of two: rex_fail(forked ? REX_EFORK : REX_EDEVICE, "...")
+    for error, other, run in re.findall(r"\brex_fail(?:_again|_lines)?\(\s*(?:[^;{]*?\?\s*)?(REX_E\w+)(?:\s*:\s*(REX_E\w+))?,\s*((?:%s\s*)+)" % STRING, text):
+        sites += [(path, name, joined(run)) for name in (error, other) if name]
 literals.append(joined(re.search(r"rex_fail\(REX_ENOMEM, (%s), size" % STRING, sources["librex/base/error.c"])[1]))
 
 # ---- quotations
@@ -101,7 +103,7 @@ class Quotation:
 def quotations(page):
     """what stands between quotation marks that begin and end lines; it may go over several"""
     return [Quotation(q.replace("\n", " "))
-            for q in re.findall(r"^\\\(lq(.*?)\\\(rq$", page, re.M | re.S)]
+            for q in re.findall(r"^\\\(lq((?:(?!\\\([lr]q).)*)\\\(rq$", page, re.M | re.S)]
 
 
 def check_page(name, page):
@@ -120,6 +122,8 @@ def check_page(name, page):
     for page_name in sorted(saying - listed):
         fail("%s(3) does not list %s(3), whose ERRORS have it" % (name, page_name))
     quoted = quotations(page)
+    if len(quoted) != page.count("\\(lq"):
+        fail("%s(3): %d quotations are understood, of %d" % (name, len(quoted), page.count("\\(lq")))
     for quotation in quoted:
         if not any(quotation.is_in(literal) for literal in literals):
             fail('%s(3) quotes "%s", which librex does not say' % (name, quotation.text))
