@@ -107,7 +107,7 @@ links() { grep -oE '\]\([^)]+\)' "$1" | sed 's/^](//; s/)$//; s/#.*//'; }
 # The backquotes are Markdown's.
 # shellcheck disable=SC2016
 paths() { grep -oE '`(examples|include|librex|tests|tools)/[^` ]*`' "$1" | tr -d '`'; }
-for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md; do
+for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md librex/README.md tests/README.md; do
     [ -f "$file" ] || { fail "there is no $file"; continue; }
     for target in $(links "$file"); do
         case $target in *://* | '') continue ;; esac
@@ -117,6 +117,16 @@ for file in README.md CONTRIBUTING.md CHANGELOG.md examples/README.md; do
         # tests/unit/NAME.c and the like stand for many.
         case $target in *NAME* | *'*'*) continue ;; esac
         [ -e "$target" ] || fail "$file names $target, which does not exist"
+    done
+done
+
+# What tests/README.md names is in tests/: a folder, a file, or a test without its suffix.
+# shellcheck disable=SC2016
+for target in $(grep -oE '`[a-z-]+/[^` ]*`' tests/README.md | tr -d '`'); do
+    case $target in *NAME* | *'*'* | librex/* | tests/* | build/*) continue ;; esac
+    for suffix in '' .c .sh none; do
+        [ "$suffix" != none ] || fail "tests/README.md names $target, which does not exist"
+        [ ! -e "tests/$target$suffix" ] || break
     done
 done
 
