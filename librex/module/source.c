@@ -38,21 +38,31 @@ static int read_file(const char *path, struct rex_bytes *file)
     if (errno == ENOMEM)
         return rex_fail(REX_ENOMEM, "device image %s: %s", path, why);
     return rex_fail(strcmp(why, "it is empty") == 0 ? REX_EIMAGE : REX_EREAD,
-                    "device image %s cannot be read: %s", path, why);
+                    "device image %.3900s cannot be read: %s", path, why);
+}
+
+/* What is tried goes behind what was tried before. */
+static const char *separator(const struct rex_report *tried)
+{
+    return tried->length > 0 ? ", " : "";
 }
 
 static int read_in(const char *folder, size_t length, const char *name, struct rex_bytes *file,
                    char path[PATH_MAX], struct rex_report *tried)
 {
     char whole[PATH_MAX];
-    if (length == 0 ||
-        (size_t)snprintf(whole, sizeof whole, "%.*s/%s", (int)length, folder, name) >= sizeof whole)
+    if (length == 0)
         return REX_ENOIMAGE;
+    if ((size_t)snprintf(whole, sizeof whole, "%.*s/%s", (int)length, folder, name) >=
+        sizeof whole) {
+        rex_report_add(tried, "%s%.60s..., which is too long for a path", separator(tried), whole);
+        return REX_ENOIMAGE;
+    }
     int result = read_file(whole, file);
     if (result == REX_OK)
         snprintf(path, PATH_MAX, "%s", whole);
     else if (result == REX_ENOIMAGE)
-        rex_report_add(tried, "%s%s", tried->length > 0 ? ", " : "", whole);
+        rex_report_add(tried, "%s%s", separator(tried), whole);
     return result;
 }
 
@@ -68,16 +78,29 @@ static int read_in_list(const char *folders, const char *name, struct rex_bytes 
     return result;
 }
 
+/* Of a name that no file can have its beginning is told: the whole would leave no room to say so. */
+static int check_length(const char *name, size_t most)
+{
+    size_t length = strlen(name);
+    return length <= most ? REX_OK
+                          : rex_fail(REX_EREAD,
+                                     "device image %.60s...: its name is %zu bytes long, and one "
+                                     "of a file can have %zu",
+                                     name, length, most);
+}
+
 int rex_source_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
                     char path[PATH_MAX], bool *searched, struct rex_report *tried)
 {
     char folders[REX_SETTING_MAX], binary[PATH_MAX], program[PATH_MAX], folder[PATH_MAX];
     int result = REX_ENOIMAGE;
     *searched = strchr(name, '/') == NULL;
+    if (check_length(name, *searched ? NAME_MAX : PATH_MAX - 1) != REX_OK)
+        return REX_EREAD;
     if (!*searched) {
         result = read_file(name, file);
         if (result == REX_ENOIMAGE)
-            rex_report_add(tried, "%s%s", tried->length > 0 ? ", " : "", name);
+            rex_report_add(tried, "%s%s", separator(tried), name);
         else if (result == REX_OK)
             snprintf(path, PATH_MAX, "%s", name);
         return result;

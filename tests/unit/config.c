@@ -122,6 +122,32 @@ static void test_unknown_values_in_the_environment(void **state)
     assert_int_equal(occurrences(output, "no setting"), 0);
 }
 
+/* Those that are longer than any setting, whatever they say. */
+static void test_long_values_in_the_environment(void **state)
+{
+    static char too_long[100001];
+    char expected[128];
+    (void)state;
+    memset(too_long, 'x', sizeof too_long - 1);
+    static const size_t lengths[] = {REX_SETTING_MAX, sizeof too_long - 1};
+    for (size_t round = 0; round < COUNT(lengths); round++) {
+        size_t length = lengths[round];
+        too_long[length] = '\0';
+        for (size_t i = 0; i < COUNT(known); i++)
+            setenv(rex_setting_variable(known[i].option), too_long, 1);
+        too_long[length] = length < sizeof too_long - 1 ? 'x' : '\0';
+        const char *output = in_child(use_librex, NULL);
+        for (size_t i = 0; i < COUNT(known); i++) {
+            snprintf(expected, sizeof expected, "librex: %s cannot be longer than 4095 bytes; %s is used\n",
+                     rex_setting_variable(known[i].option), known[i].otherwise);
+            if (occurrences(output, expected) != 1)
+                fail_msg("%snot once in\n%s", expected, output);
+        }
+        for (size_t i = 0; i < COUNT(known); i++)
+            unsetenv(rex_setting_variable(known[i].option));
+    }
+}
+
 static void values_of_the_program(const void *context)
 {
     (void)context;
@@ -419,6 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_values_in_the_environment),
+        cmocka_unit_test(test_long_values_in_the_environment),
         cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_choice_instead),
         cmocka_unit_test(test_trace_off),

@@ -195,6 +195,36 @@ static void unusable_files(void)
     _exit(0); /* LeakSanitizer does not work for a user who may not look at the process */
 }
 
+/* Names and paths that are too long for any file: the error says so, whatever room the name takes. */
+static void long_names(void)
+{
+    static char name[10000], folders[5000];
+    static const struct {
+        size_t length;
+        bool is_path;
+        const char *because;
+    } cases[] = {
+        {255, false, "looked for "},
+        {256, false, "its name is 256 bytes long, and one of a file can have 255"},
+        {4090, false, "its name is 4090 bytes long"},
+        {4096, false, "its name is 4096 bytes long"},
+        {sizeof name - 1, false, "its name is 9999 bytes long"},
+        {4095, true, "File name too long"},
+        {4096, true, "its name is 4096 bytes long, and one of a file can have 4095"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        memset(name, 'n', sizeof name);
+        name[0] = cases[i].is_path ? '/' : 'n';
+        name[cases[i].length] = '\0';
+        CHECK_MENTIONS(opened(&main_module, name, i == 0 ? REX_ENOIMAGE : REX_EREAD), cases[i].because);
+    }
+    /* A folder in which the name has no room is passed over, and told. */
+    memset(folders, '/', 4090);
+    setenv("REX_CUBIN_PATH", folders, 1);
+    CHECK_MENTIONS(opened(&main_module, "none.image", REX_ENOIMAGE), "///..., which is too long for a path, ");
+    CHECK(strcmp(opened(&main_module, "an.image", 0), in_root("bin/an.image")) == 0);
+}
+
 static void trusted(void)
 {
     CHECK(strcmp(opened(&main_module, NULL, 0), "./an.image") == 0);
@@ -224,7 +254,7 @@ static const struct {
 } children[] = {
     {"order_of_main", order_of_main},       {"order_of_shared", order_of_shared}, {"with_a_slash", with_a_slash},
     {"configured_image", configured_image}, {"host_image_instead", host_image_instead},
-    {"unusable_files", unusable_files},     {"trusted", trusted},
+    {"unusable_files", unusable_files},     {"long_names", long_names},           {"trusted", trusted},
     {"writable_by_all", writable_by_all},   {"of_another_user", of_another_user},
 };
 
@@ -370,6 +400,13 @@ static void test_unusable_files(void **state)
     passes("unusable_files");
 }
 
+static void test_long_names(void **state)
+{
+    (void)state;
+    put_host_image("bin", "an.image");
+    passes("long_names");
+}
+
 static void test_safety(void **state)
 {
     (void)state;
@@ -410,6 +447,7 @@ int main(int count, char **arguments)
         cmocka_unit_test_setup_teardown(test_host_image_instead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_huge_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unusable_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_safety, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_owner, set_up, tear_down),
     };
