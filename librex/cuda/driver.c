@@ -38,14 +38,25 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void *handle; /* of the driver, once opened; never closed */
 static int devices;
 static unsigned architectures[REX_CUDA_DEVICES_MAX];
-static char absent[1024];      /* why there is no device; written once */
-static bool broken;            /* although a GPU seems to be there */
-static __thread char why[512]; /* the last call of this thread that failed */
+static const char *absent = ""; /* why there is no device */
+static bool broken;             /* although a GPU seems to be there */
+static int kept;                /* decisions that stand on what there is */
+static unsigned starts;         /* that were tried */
+static __thread char why[512];  /* the last call of this thread that failed */
 /*
  * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where there
  * is none, or no device was found.
  */
 static unsigned starter;
+
+/* Of a start that is not the first. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void begin_in_child(void)
+{
+    rex_fork_renew(&lock);
+}
+REX_FORK_RENEWED(30, begin_in_child);
 
 /* Whether a parent has started the driver: no call of it works here, and some may hang. */
 static bool is_parents(void)
@@ -101,18 +112,26 @@ bool rex_cuda_exports(const char *name, const char *since)
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
+/*
+ * The loader's message begins with the name of what it could not open: another one is a library
+ * that the driver needs. Where no file can be opened at all it says so of none.
+ */
+static bool is_missing(const char *reason)
+{
+    return reason == NULL ||
+           (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL);
+}
+
 static int open_library(void)
 {
-    handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    const char *reason = handle == NULL ? dlerror() : NULL;
-    if (handle != NULL)
+    void *opened = handle != NULL ? handle : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    const char *reason = opened == NULL ? dlerror() : NULL;
+    __atomic_store_n(&handle, opened, __ATOMIC_RELEASE);
+    if (opened != NULL)
         return 0;
-    /*
-     * The loader's message begins with the name of what it could not open: another one is a library
-     * that the driver needs.
-     */
-    if (reason == NULL ||
-        (strncmp(reason, "libcuda.so.1:", 13) == 0 && strstr(reason, "No such file") != NULL))
+    if (rex_nogpu_open_error() != 0)
+        snprintf(why, sizeof why, "the CUDA driver (libcuda.so.1) cannot be opened");
+    else if (is_missing(reason))
         snprintf(why, sizeof why, "there is no CUDA driver (libcuda.so.1)");
     else
         snprintf(why, sizeof why, "the CUDA driver cannot be opened: %s", reason);
@@ -121,6 +140,7 @@ static int open_library(void)
 
 static void find_functions(void)
 {
+    memset(missing, 0, sizeof missing);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const struct function *function = &functions[i];
         void *address = dlsym(handle, function->name);
@@ -150,10 +170,27 @@ static unsigned architecture(int number)
     return (unsigned)(major * 10 + minor);
 }
 
+/*
+ * TEXT becomes the reason why there is no GPU. Others may read the one before it at any time, so it
+ * stays; there are few.
+ */
+static void set_absent(const char *text)
+{
+    static char texts[8][1024];
+    size_t i = 0, last = sizeof texts / sizeof *texts - 1;
+    while (i < last && texts[i][0] != '\0' && strcmp(texts[i], text) != 0)
+        i++;
+    if (texts[i][0] == '\0')
+        snprintf(texts[i], sizeof texts[i], "%s", text);
+    __atomic_store_n(&absent, texts[i], __ATOMIC_RELEASE);
+}
+
 static void start(void)
 {
+    char text[1024];
     int count = 0, result = 0;
     __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&starts, 1, __ATOMIC_RELAXED);
     enum rex_nogpu cause = open_library() != 0         ? REX_NOGPU_LIBRARY
                            : find_what_all_need() != 0 ? REX_NOGPU_FUNCTION
                                                        : REX_NOGPU_COUNT;
@@ -161,16 +198,20 @@ static void start(void)
         ((result = REX_CUDA(cuInit, 0)) != 0 || (result = REX_CUDA(cuDeviceGetCount, &count)) != 0))
         cause = REX_NOGPU_RESULT;
     if (cause != REX_NOGPU_COUNT || count == 0) {
-        snprintf(absent, sizeof absent, "%s",
+        snprintf(text, sizeof text, "%s",
                  cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
-        broken = rex_nogpu_explain(cause, result, absent, sizeof absent);
-        rex_log(REX_LOG_DEBUG, "no GPU: %s", absent);
+        bool is_broken = rex_nogpu_explain(cause, result, text, sizeof text);
+        set_absent(text);
+        __atomic_store_n(&broken, is_broken, __ATOMIC_RELAXED);
+        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
         __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
         return;
     }
-    devices = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
-    for (int i = 0; i < devices; i++)
+    count = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
+    for (int i = 0; i < count; i++)
         architectures[i] = architecture(i);
+    __atomic_store_n(&broken, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -187,7 +228,30 @@ static void start_once(void)
 int rex_cuda_devices(void)
 {
     start_once();
-    return is_parents() ? 0 : devices;
+    return is_parents() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
+}
+
+static bool is_decided(void)
+{
+    return is_parents() || __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
+           __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
+}
+
+void rex_cuda_retry(void)
+{
+    unsigned before = __atomic_load_n(&starts, __ATOMIC_RELAXED);
+    start_once();
+    if (__atomic_load_n(&starts, __ATOMIC_RELAXED) != before || is_decided())
+        return;
+    rex_lock(&lock);
+    if (!is_decided())
+        start();
+    rex_unlock(&lock);
+}
+
+void rex_cuda_keep(int change)
+{
+    __atomic_fetch_add(&kept, change, __ATOMIC_RELEASE);
 }
 
 bool rex_cuda_forked(void)
@@ -199,28 +263,38 @@ bool rex_cuda_forked(void)
 const char *rex_cuda_why(void)
 {
     start_once();
-    return is_parents() ? REX_NOGPU_FORKED : absent[0] != '\0' ? absent : why;
+    return is_parents()              ? REX_NOGPU_FORKED
+           : rex_cuda_devices() == 0 ? __atomic_load_n(&absent, __ATOMIC_ACQUIRE)
+                                     : why;
 }
 
 bool rex_cuda_broken(void)
 {
     start_once();
-    return is_parents() || broken;
+    return is_parents() || __atomic_load_n(&broken, __ATOMIC_RELAXED);
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])
 {
     Dl_info info;
-    void *function;
     start_once();
-    memcpy(&function, &rex_driver.cuInit, sizeof function);
+    void *opened = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
+    void *function = opened != NULL ? dlsym(opened, "cuInit") : NULL;
     return function != NULL && dladdr(function, &info) != 0 &&
                    realpath(info.dli_fname, path) != NULL
                ? path
                : NULL;
 }
 
+/* Asked again where the driver could not tell when it was started. */
 unsigned rex_cuda_architecture(int number)
 {
-    return number >= 0 && number < rex_cuda_devices() ? architectures[number] : 0;
+    if (number < 0 || number >= rex_cuda_devices())
+        return 0;
+    unsigned known = __atomic_load_n(&architectures[number], __ATOMIC_RELAXED);
+    if (known == 0) {
+        known = architecture(number);
+        __atomic_store_n(&architectures[number], known, __ATOMIC_RELAXED);
+    }
+    return known;
 }

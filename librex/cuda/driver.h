@@ -124,7 +124,7 @@ struct rex_cuda_kernel_node {
     X(LINKER, cuLinkDestroy, "cuLinkDestroy", "5.5", (void *state))                               \
     X(OPTIONAL, cuFuncLoad, "cuFuncLoad", "12.4", (void *function))
 
-/* The driver's functions. Each returns 0 or a CUresult. Written once, before a GPU is reported. */
+/* The driver's functions. Each returns 0 or a CUresult. Written before a GPU is reported. */
 struct rex_driver {
 #define REX_CUDA_FIELD(group, function, name, since, parameters) int(*function) parameters;
     REX_CUDA_FUNCTIONS(REX_CUDA_FIELD)
@@ -171,6 +171,19 @@ bool rex_cuda_exports(const char *name, const char *since);
  * then says why.
  */
 int rex_cuda_devices(void);
+
+/*
+ * Where there was no GPU when somebody last looked, look again: a call failed that may succeed now,
+ * as dlopen() does where too many files were open. That may take milliseconds, so it is for public
+ * calls that ask what there is, once in each, and for no launch.
+ */
+void rex_cuda_retry(void);
+
+/*
+ * CHANGE is 1 where something stands that was decided by what rex_cuda_devices() says, as which
+ * image of a module is used, and -1 at its end: meanwhile nobody looks again.
+ */
+void rex_cuda_keep(int change);
 
 /* Why there is no GPU; where there is one, the last call of this thread that failed, and how. */
 const char *rex_cuda_why(void);

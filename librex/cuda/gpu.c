@@ -66,6 +66,7 @@ static int no_gpu(void)
 
 int rex_gpu_count(void)
 {
+    rex_cuda_retry();
     int count = rex_cuda_devices();
     if (count == 0)
         no_gpu();
@@ -79,6 +80,7 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
         return rex_fail(REX_EINVAL, "rex_gpu_get: %s",
                         gpu == NULL ? "there is no place for the GPU"
                                     : "a struct rex_gpu of another size");
+    rex_cuda_retry();
     if (rex_cuda_devices() == 0)
         return no_gpu();
     if (number < 0 || number >= rex_cuda_devices())

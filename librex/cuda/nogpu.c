@@ -236,10 +236,23 @@ static bool explain_result(const struct text *text, int result)
     }
 }
 
+int rex_nogpu_open_error(void)
+{
+    int file = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = errno;
+    if (file >= 0)
+        close(file);
+    return file < 0 && (error == EMFILE || error == ENFILE) ? error : 0;
+}
+
 bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t size)
 {
     const struct text text = {begin, size};
     char version[64];
+    int error = rex_nogpu_open_error();
+    if (error != 0) {
+        add(&text, "; no file can be opened: %s", strerror(error));
+        return true;
+    }
     bool module = module_version(version, sizeof version);
     switch (cause) {
     case REX_NOGPU_LIBRARY:

@@ -26,6 +26,9 @@ enum rex_nogpu {
  */
 bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *text, size_t size);
 
+/* Why this process can open no file at all, as EMFILE; 0: it can. */
+int rex_nogpu_open_error(void);
+
 /*
  * What the kernel module says of itself, "NVIDIA UNIX x86_64 Kernel Module  580.95.05  ...", in
  * TEXT. Whether there is one: else TEXT is left alone.

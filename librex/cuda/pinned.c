@@ -193,10 +193,10 @@ static int driver_unpin(void *address)
 
 /* ---- memory of our own ----------------------------------------------------------------------- */
 
-static int allocate(void **memory, size_t size)
+static int allocate(void **memory, size_t size, bool by_driver)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (rex_cuda_devices() > 0) {
+    if (by_driver) {
         rex_context_hold();
         if (driver_allocate(memory, size) == 0)
             return REX_OK;
@@ -234,7 +234,7 @@ void *rex_pinned_alloc(size_t size)
         return NULL;
     }
     struct range *range = new_range(NULL, size, true);
-    if (range == NULL || allocate(&memory, size) != REX_OK) {
+    if (range == NULL || allocate(&memory, size, range->drivers) != REX_OK) {
         free(range);
         return NULL;
     }
@@ -259,9 +259,9 @@ int rex_pinned_free(void *memory)
 
 /* ---- memory of the program ------------------------------------------------------------------- */
 
-static int pin(void *address, size_t size)
+static int pin(void *address, size_t size, bool by_driver)
 {
-    if (rex_cuda_devices() == 0)
+    if (!by_driver)
         return REX_OK;
     rex_context_hold();
     if (driver_pin(address, size) == 0)
@@ -292,7 +292,7 @@ int rex_pin(void *address, size_t size)
         free(range);
         return result;
     }
-    result = pin(address, size);
+    result = pin(address, size, range->drivers);
     keep_or_drop(range, result == REX_OK);
     return result;
 }

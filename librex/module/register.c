@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
+#include "cuda/driver.h"
 #include "module/adopt.h"
 #include "module/modules.h"
 #include "omp/device.h"
@@ -185,6 +186,7 @@ static int attempt(struct rex_registration *registration, const char *name)
     if (result != REX_OK)
         return result;
     registration->release = rex_runtime();
+    rex_cuda_retry();
     uint64_t begin = rex_phase_begin();
     result = rex_module_image_open(&image, registration->module, name, registration->release);
     if (result == REX_OK) {

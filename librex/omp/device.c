@@ -29,6 +29,7 @@ int rex_devices_ask(void)
 void rex_devices_registered(int change)
 {
     __atomic_fetch_add(&registered, change, __ATOMIC_RELEASE);
+    rex_cuda_keep(change);
 }
 
 /* LLVM 19 and later crash where they are asked before the first registration, or after the last. */

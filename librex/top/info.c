@@ -150,6 +150,7 @@ static void driver(const struct to *to)
 {
     struct rex_gpu gpu;
     char text[REX_MESSAGE_MAX], path[PATH_MAX];
+    rex_cuda_retry();
     if (rex_kernel_module(text, sizeof text))
         say(to, "driver", "kernel module", text);
     if (rex_cuda_library(path) != NULL)

@@ -6,11 +6,13 @@
 #include "bound.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "cuda/driver.h"
 #include "omp/device.h"
 #include "cuda/nogpu.h"
 #include "rex/device.h"
+#include "rex/entry.h"
 #include "rex/inspect.h"
 
 static void one_gpu(const void *context)
@@ -224,6 +226,115 @@ static void test_drivers(void **state)
     in_child(much_too_old, NULL);
 }
 
+/* ---- a start that fails once --------------------------------------------------------------------------------------- */
+
+/* No GPU, until somebody asks who may take the time to look again. */
+static void fails_once(const void *breaks)
+{
+    const char *function = breaks;
+    char setting[64];
+    snprintf(setting, sizeof setting, "%s:999:1", function);
+    setenv("FAKE_CUDA_BREAKS", setting, 1);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: ");
+    CHECK_MENTIONS(rex_last_error(), function);
+    for (int i = 0; i < 100; i++) {
+        CHECK_EQUAL(rex_cuda_devices(), 0); /* though it would start now: a launch may ask */
+        CHECK_MENTIONS(rex_cuda_why(), function);
+    }
+    CHECK_EQUAL(rex_cuda_architecture(0), 0);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    CHECK_EQUAL(rex_cuda_architecture(0), 90);
+    CHECK_EQUAL(rex_cuda_broken(), 0);
+}
+
+/* A call that tells no more than the architecture. */
+static void architecture_fails_once(const void *function)
+{
+    char setting[64];
+    snprintf(setting, sizeof setting, "%s:999:1", (const char *)function);
+    setenv("FAKE_CUDA_BREAKS", setting, 1);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    CHECK_EQUAL(rex_cuda_architecture(0), 90);
+    CHECK_EQUAL(rex_cuda_architecture(1), 0);
+}
+
+REX_KERNEL(plain);
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+
+/* A registration looks again; what it has decided stays. */
+static void register_again(const void *context)
+{
+    (void)context;
+    setenv("FAKE_CUDA_FAILS", "999", 1);
+    use_gpu(90);
+    use_release(22);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+        CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_UNKNOWN");
+    }
+    rex_cuda_keep(1);
+    setenv("FAKE_CUDA_FAILS", "0", 1);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+    rex_cuda_keep(-1);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+/* The kernel's table of descriptors is full: the driver is not there, as far as the loader can tell. */
+static void too_many_files(const void *context)
+{
+    struct rlimit before, none;
+    (void)context;
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_MENTIONS(rex_last_error(), "the CUDA driver (libcuda.so.1) cannot be opened; no file can be opened: Too many open files");
+    CHECK_EQUAL(rex_cuda_broken(), 1);
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+}
+
+/* A driver that can open no device file says that there is none. */
+static void driver_without_files(const void *context)
+{
+    struct rlimit none;
+    (void)context;
+    setenv("FAKE_CUDA_FAILS", "100", 1);
+    use_gpu(90);
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &none), 0);
+    none.rlim_cur = 0;
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
+    CHECK_EQUAL(rex_cuda_broken(), 1);
+}
+
+static void test_tries_again(void **state)
+{
+    static const char *const functions[] = {"cuInit", "cuDeviceGetCount"};
+    static const char *const told[] = {"cuDeviceGet", "cuDeviceGetAttribute"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(functions); i++)
+        in_child(fails_once, functions[i]);
+    for (size_t i = 0; i < COUNT(told); i++)
+        in_child(architecture_fails_once, told[i]);
+    in_child(register_again, NULL);
+    in_child(too_many_files, NULL);
+    in_child(driver_without_files, NULL);
+}
+
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
 
 static void before_a_registration(const void *context)
@@ -248,6 +359,7 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_states), cmocka_unit_test(test_drivers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_states), cmocka_unit_test(test_drivers),
+                                       cmocka_unit_test(test_tries_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
