@@ -133,7 +133,7 @@ static int check_parameters(const struct rex_target *target,
     struct rex_kernel_facts facts = rex_target_facts(target);
     facts.checked = args->NumArgs + 1;
     rex_table_set_facts(&target->registration->table, target->position, facts);
-    rex_device_used(target->registration->release);
+    rex_device_used();
     return REX_OK;
 }
 
@@ -150,10 +150,26 @@ static int check_columns(const struct rex_target *target, const struct __tgt_ker
                                 args->ArgTypes, args->NumArgs);
 }
 
+/* A bit that the release does not know may change what it takes the rows for. */
+static int check_flags(const struct rex_target *target, const struct __tgt_kernel_arguments *args)
+{
+    const struct rex_release *release = target->registration->release;
+    uint64_t unknown = args->Flags & ~release->packet_flags;
+    return unknown == 0
+               ? REX_OK
+               : rex_fail(REX_EINVAL,
+                          "kernel \"%s\": the packet's Flags, 0x%llx, have bits that LLVM %d does "
+                          "not know: 0x%llx",
+                          rex_target_name(target), (unsigned long long)args->Flags, release->number,
+                          (unsigned long long)unknown);
+}
+
 int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
                      enum rex_kernel_form *form)
 {
     int result = check_columns(target, args);
+    if (result == REX_OK)
+        result = check_flags(target, args);
     if (result == REX_OK)
         result = rex_device_check(target->device);
     if (result != REX_OK)
@@ -178,15 +194,15 @@ int rex_check_strict(const struct rex_kernel_launch *launch, const char *what)
 /* libomptarget aborts where the driver refuses a block or a grid. */
 static int check_block(const struct rex_target *target, const uint32_t *threads)
 {
-    uint32_t most = target->registration->table.launched[target->position].most_threads;
+    uint64_t most = target->registration->table.launched[target->position].most_threads;
     uint64_t plane = (uint64_t)threads[0] * threads[1];
     const char *name = rex_target_name(target);
     if (plane > most || plane * threads[2] > most)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %u",
+        return rex_fail(REX_EINVAL, "kernel \"%s\": a block of %u x %u x %u threads, and %s %llu",
                         name, threads[0], threads[1], threads[2],
                         most < REX_MOST_THREADS ? "its __launch_bounds__ or registers allow"
                                                 : "a GPU has at most",
-                        most);
+                        (unsigned long long)most);
     if (threads[2] > MOST_THREADS_IN_Z)
         return rex_fail(
             REX_EINVAL,

@@ -20,6 +20,8 @@
 #include "memory/presence.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
+#include "omp/flight.h"
+#include "omp/grid.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
 
@@ -38,7 +40,11 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     const void *key = rex_target_entry(target)->addr;
     const struct rex_launched **slot = &registration->recent[rex_recent_slot(key)];
     if (rule->leading_row || registration->release->strict_flags != 0 ||
+        (REX_FLAGS_USUAL & ~registration->release->packet_flags) != 0 ||
         __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
+        return;
+    /* Who wants no launch to begin sees that this one is at it, or has been: flight.c. */
+    if (rex_flight_enter() != REX_OK)
         return;
     __atomic_store_n(
         slot, rex_table_launched(&registration->table, target->position, rule->version, rows),
@@ -46,6 +52,7 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     /* Another thread may have turned the log on between: what it emptied must stay empty. */
     if (__atomic_load_n(&rex_log_level_now, __ATOMIC_SEQ_CST) == REX_LOG_DEBUG)
         __atomic_store_n(slot, &rex_never_launched, __ATOMIC_RELEASE);
+    rex_flight_end();
 }
 
 /* Check ARGS and fit a copy: 0 with what it is fitted by in *RULE, or an error. */
@@ -105,12 +112,17 @@ static inline uint64_t two_fields(const struct __tgt_kernel_arguments *args, siz
 _Static_assert(AT(DynCGroupMem) == AT(Threads) + 12,
                "two_fields() may take the last dimension and what follows");
 
-/* One dimension, of 1 to what is allowed, no dynamic shared memory: nothing to check or fit. */
-static inline bool is_grid_usual(const struct __tgt_kernel_arguments *args, uint32_t most_teams,
-                                 uint32_t most_threads)
+/*
+ * One dimension, of 1 to what is allowed, no dynamic shared memory: nothing to check or fit. Where
+ * the upper of two fields is not 1, or the lower one is 0, their difference from two ones is larger
+ * than any number of teams or threads.
+ */
+static inline bool is_grid_usual(const struct __tgt_kernel_arguments *args, uint64_t most_teams,
+                                 uint64_t most_threads)
 {
-    return args->Teams[0] - 1 < most_teams && args->Threads[0] - 1 < most_threads &&
-           two_fields(args, AT(Teams) + 4) == UINT64_C(0x100000001) && args->Threads[1] == 1 &&
+    const uint64_t ones = UINT64_C(0x100000001);
+    return two_fields(args, AT(Teams)) - ones < most_teams && args->Teams[2] == 1 &&
+           two_fields(args, AT(Threads)) - ones < most_threads &&
            two_fields(args, AT(Threads) + 8) == 1;
 }
 
@@ -125,8 +137,10 @@ static inline bool is_like(const struct rex_registration *registration,
                            const struct rex_launched *last, int64_t device, const void *key,
                            const struct __tgt_kernel_arguments *args)
 {
-    return likely(last->key == key && last->rows == args->NumArgs && rex_packet_columns(args) &&
-                  (uint64_t)device + 1 < registration->devices &&
+    return likely(last->key == key && last->rows == args->NumArgs &&
+                  rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes) &&
+                  (uint64_t)device + 1 < rex_flight.numbers &&
+                  (args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0 &&
                   is_grid_usual(args, registration->most_teams, last->most_threads));
 }
 
@@ -139,13 +153,17 @@ static inline int send_like(const struct rex_registration *registration,
     memcpy(&packet, &last->version, HEAD);
     memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
     /* A registered module's runtime is bound: the slot does not change any more. */
-    return rex_real.target_kernel(registration->location, device, (int32_t)packet.Teams[0],
-                                  (int32_t)packet.Threads[0], key, &packet);
+    int returned = rex_real.target_kernel(registration->location, device, (int32_t)packet.Teams[0],
+                                          (int32_t)packet.Threads[0], key, &packet);
+    rex_flight_end();
+    return returned;
 }
 
 /* ---- a packet -------------------------------------------------------------------------------- */
 
-/* Out of line, and with these parameters, so that a launch like the one before saves no registers.
+/*
+ * Out of line, and with these parameters, so that a launch like the one before saves no registers.
+ * It is in flight again when it is sent.
  */
 static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int64_t device,
                                                     int32_t num_teams, int32_t thread_limit,
@@ -155,6 +173,7 @@ static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int6
     const struct rex_registration *registration = (const struct rex_registration *)packet_rules;
     struct rex_target target;
     int returned = 0;
+    rex_flight_end();
     return rex_resolve(registration->module, host_key, device, &target) == REX_OK &&
                    pack_and_send(&target, num_teams, thread_limit, args, &returned) == REX_OK
                ? returned
@@ -166,6 +185,7 @@ int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t
                                  struct __tgt_kernel_arguments *args)
 {
     const struct rex_registration *registration = (const struct rex_registration *)packet_rules;
+    rex_flight_begin();
     const struct rex_launched *last = rex_last_launch(registration, host_key);
     if (is_like(registration, last, device, host_key, args))
         return send_like(registration, last, device, host_key, args);
@@ -178,10 +198,11 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
     if (rex_module_register(module) != REX_OK)
         return -1;
     uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
-    return args != NULL
-               ? rex_module_launch_registered(packet_rules, device, num_teams, thread_limit,
-                                              host_key, args)
-               : launch_checked(packet_rules, device, num_teams, thread_limit, host_key, args);
+    if (args != NULL)
+        return rex_module_launch_registered(packet_rules, device, num_teams, thread_limit, host_key,
+                                            args);
+    rex_flight_begin();
+    return launch_checked(packet_rules, device, num_teams, thread_limit, host_key, args);
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */

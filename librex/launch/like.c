@@ -13,6 +13,7 @@
 #include "cuda/context.h"
 #include "launch/packet.h"
 #include "memory/presence.h"
+#include "omp/flight.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 
@@ -45,48 +46,75 @@ static inline bool rows_hold(const struct rex_launched *last, enum rex_purpose p
                                                 shape->looked_up, number);
 }
 
-/* The device of a launch like the one before, -1 where it has to be looked at. */
-static int number_of(int64_t device)
+/* The device of a launch like the one before; false where it has to be looked at. */
+static inline bool number_of(int64_t device, int *number)
 {
-    int64_t number = device == -1 ? rex_openmp_default_device() : device;
-    int known = rex_devices_known();
-    return known != REX_DEVICES_DISABLED && number >= 0 && number < known ? (int)number : -1;
+    int64_t asked = device == -1 ? rex_openmp_default_device() : device;
+    *number = (int)asked;
+    return (uint64_t)asked < rex_flight.devices;
 }
 
 /* One dimension, no dynamic shared memory: nothing to check or fit. */
-static bool is_usual(const struct rex_kernel_launch *launch, uint32_t most_teams,
-                     uint32_t most_threads)
+static inline bool is_usual(const struct rex_kernel_launch *launch, uint64_t most_teams,
+                            uint64_t most_threads)
 {
     return launch->teams[0] - 1 < most_teams && launch->threads[0] - 1 < most_threads &&
            (launch->teams[1] | launch->teams[2] | launch->threads[1] | launch->threads[2]) <= 1 &&
            launch->dynamic_memory == 0;
 }
 
-static bool has_columns(const struct rex_map *map)
+static inline bool has_columns(const struct rex_map *map)
 {
-    return map->base != NULL && map->begin != NULL && map->sizes != NULL && map->types != NULL &&
-           map->mappers == NULL;
+    return rex_are_columns(map->base, map->begin, map->sizes, map->types) && map->mappers == NULL;
+}
+
+/* As rex_packet_of() and rex_packet_fit() would make it, for a launch that is_usual(). */
+static inline struct __tgt_kernel_arguments packet_of(const struct rex_launched *last,
+                                                      const struct rex_kernel_launch *launch,
+                                                      const struct rex_map *map)
+{
+    return (struct __tgt_kernel_arguments){
+        .Version = last->version,
+        .NumArgs = last->rows,
+        .ArgsBase = map->base,
+        .Args = map->begin,
+        .ArgSizes = (int64_t *)(uintptr_t)map->sizes, /* libomptarget does not write to them */
+        .ArgTypes = (int64_t *)(uintptr_t)map->types,
+        .Tripcount = launch->trip_count,
+        .Flags = rex_packet_flags(launch),
+        .Teams = {launch->teams[0], 1, 1},
+        .Threads = {launch->threads[0], 1, 1},
+    };
+}
+
+/* In flight. */
+static inline int launch_like(const struct rex_registration *registration,
+                              const struct rex_kernel_launch *launch, const struct rex_map *map,
+                              enum rex_purpose purpose)
+{
+    const struct rex_launched *last = rex_last_launch(registration, launch->key);
+    int number;
+    if (last->key != launch->key || last->rows != (uint32_t)map->count ||
+        !number_of(launch->device, &number) || !has_columns(map) ||
+        !is_usual(launch, registration->most_teams, last->most_threads) ||
+        rex_any_device_is_lost() || !rows_hold(last, purpose, map, number))
+        return REX_NOT_LIKE;
+    struct __tgt_kernel_arguments packet = packet_of(last, launch, map);
+    return rex_real.target_kernel(registration->location, launch->device, (int32_t)packet.Teams[0],
+                                  (int32_t)packet.Threads[0], (void *)(uintptr_t)launch->key,
+                                  &packet);
 }
 
 int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,
                     const struct rex_map *map, enum rex_purpose purpose)
 {
-    struct __tgt_kernel_arguments packet;
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
         return REX_NOT_LIKE;
-    const struct rex_launched *last = rex_last_launch(registration, launch->key);
-    int number = number_of(launch->device);
-    if (last->key != launch->key || last->rows != (uint32_t)map->count || number < 0 ||
-        !has_columns(map) || !is_usual(launch, registration->most_teams, last->most_threads) ||
-        rex_any_device_is_lost() || !rows_hold(last, purpose, map, number))
-        return REX_NOT_LIKE;
-    rex_packet_of(&packet, launch, map);
-    packet.Version = last->version;
-    packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 1;
-    return rex_real.target_kernel(registration->location, launch->device, (int32_t)packet.Teams[0],
-                                  (int32_t)packet.Threads[0], (void *)(uintptr_t)launch->key,
-                                  &packet);
+    rex_flight_begin();
+    int result = launch_like(registration, launch, map, purpose);
+    rex_flight_end();
+    return result;
 }
 
 /* ---- a new one ------------------------------------------------------------------------------- */

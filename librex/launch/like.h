@@ -17,6 +17,16 @@ rex_last_launch(const struct rex_registration *registration, const void *key)
     return __atomic_load_n(&registration->recent[rex_recent_slot(key)], __ATOMIC_ACQUIRE);
 }
 
+/*
+ * False where one of the four is NULL, and then the product of their addresses is 0. That of others
+ * may be 0, too, if they end in 64 zeros together: such a launch is checked like a new one.
+ */
+static inline bool rex_are_columns(void *const *base, void *const *begin, const int64_t *sizes,
+                                   const int64_t *types)
+{
+    return (uintptr_t)base * (uintptr_t)begin * (uintptr_t)sizes * (uintptr_t)types != 0;
+}
+
 /* What libomptarget returned, or REX_NOT_LIKE where the launch has to be checked. */
 #define REX_NOT_LIKE 1
 int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,

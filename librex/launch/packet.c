@@ -96,10 +96,11 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
 
 #define ROWS_ON_STACK 64
 
-static int call(const struct rex_target *target, struct __tgt_kernel_arguments *packet)
+static int call(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
+                int *returned)
 {
     return rex_call_kernel(target->registration->location, target->device,
-                           rex_target_entry(target)->addr, packet);
+                           rex_target_entry(target)->addr, packet, returned);
 }
 
 /*
@@ -137,26 +138,25 @@ static void lead(struct __tgt_kernel_arguments *packet, void **storage)
 
 /* LLVM 14 to 17 add no parameter of their own for a kernel that has one for it. */
 static int send_leading(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
-                        int *result)
+                        int *returned)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
     size_t rows = (size_t)packet->NumArgs + 1;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc(rows, 6 * sizeof *storage)) == NULL)
         return rex_fail_memory(rows * 6 * sizeof *storage, "the rows of a launch");
     lead(packet, storage);
-    *result = call(target, packet);
+    int result = call(target, packet, returned);
     if (storage != on_stack)
         free(storage);
-    return REX_OK;
+    return result;
 }
 
 int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule,
-             struct __tgt_kernel_arguments *packet, int *result)
+             struct __tgt_kernel_arguments *packet, int *returned)
 {
     if (rex_rows_wanted())
         rex_rows_log(rex_target_name(target), target->device, packet);
     if (rule->leading_row)
-        return send_leading(target, packet, result);
-    *result = call(target, packet);
-    return REX_OK;
+        return send_leading(target, packet, returned);
+    return call(target, packet, returned);
 }

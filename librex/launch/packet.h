@@ -22,14 +22,20 @@ void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_cou
 /* A map for launches without one. */
 extern const struct rex_map rex_no_rows;
 
+/* Flags of the packet of LAUNCH. */
+static inline uint64_t rex_packet_flags(const struct rex_kernel_launch *launch)
+{
+    return (launch->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
+           (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
+}
+
 /* The packet of LAUNCH with the rows of MAP, as a caller of libomptarget fills it. */
 static inline void rex_packet_of(struct __tgt_kernel_arguments *packet,
                                  const struct rex_kernel_launch *launch, const struct rex_map *map)
 {
     *packet = rex_packet_of_map(map);
     packet->Tripcount = launch->trip_count;
-    packet->Flags = (launch->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
-                    (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
+    packet->Flags = rex_packet_flags(launch);
     memcpy(packet->Teams, launch->teams, sizeof packet->Teams);
     memcpy(packet->Threads, launch->threads, sizeof packet->Threads);
     packet->DynCGroupMem = launch->dynamic_memory;
@@ -53,10 +59,10 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
                    struct __tgt_kernel_arguments *packet);
 
 /*
- * Launch PACKET, which was fitted by RULE: 0 and what libomptarget returned in *RESULT, or
- * REX_ENOMEM.
+ * Launch PACKET, which was fitted by RULE: 0 and what libomptarget returned in *RETURNED, or
+ * REX_ENOMEM or an error as of rex_flight_enter().
  */
 int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule,
-             struct __tgt_kernel_arguments *packet, int *result);
+             struct __tgt_kernel_arguments *packet, int *returned);
 
 #endif

@@ -17,6 +17,7 @@
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/columns.h"
+#include "omp/flight.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
@@ -30,6 +31,8 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
 {
     int number = 0, result = map != NULL ? rex_module_register(module)
                                          : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
+    if (result == REX_OK)
+        result = rex_flight_check();
     if (result == REX_OK)
         result = rex_check_rows(map, purpose, what);
     if (result == REX_OK)
@@ -45,7 +48,7 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (purpose == REX_FOR_BEGIN)
         rex_mapping_remember(map, number);
     *on_device = number;
-    rex_device_used(rex_runtime());
+    rex_device_used();
     return REX_OK;
 }
 
@@ -82,28 +85,32 @@ static int share_a_mapping(const struct rex_map *map, int number)
 }
 
 /* libomptarget ends rows from the last to the first. */
-static void end_one_by_one(int64_t device, const struct rex_map *map, const char *what)
+static int end_one_by_one(int64_t device, const struct rex_map *map, const char *what)
 {
-    for (int32_t i = map->count - 1; i >= 0; i--) {
+    int result = REX_OK;
+    for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
         struct rex_map row = {.count = 1,
                               .base = &map->base[i],
                               .begin = &map->begin[i],
                               .sizes = &map->sizes[i],
                               .types = &map->types[i],
                               .mappers = map->mappers != NULL ? &map->mappers[i] : NULL};
-        rex_call_data(REX_DATA_END, what, device, &row);
+        result = rex_call_data(REX_DATA_END, what, device, &row);
     }
+    return result;
 }
 
-static void end(int64_t device, const struct rex_map *map, int number, const char *what)
+static int end(int64_t device, const struct rex_map *map, int number, const char *what)
 {
-    if (map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number))
-        end_one_by_one(device, map, what);
-    else
-        rex_call_data(REX_DATA_END, what, device, map);
+    bool apart = map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number);
+    int result =
+        apart ? end_one_by_one(device, map, what) : rex_call_data(REX_DATA_END, what, device, map);
+    if (result != REX_OK)
+        return result;
     rex_returned_put_back(map);
     rex_mapping_ended_here();
     rex_mapping_forget(map, number);
+    return REX_OK;
 }
 
 static int begin(int64_t device, const struct rex_map *map, const char *what)
@@ -113,9 +120,9 @@ static int begin(int64_t device, const struct rex_map *map, const char *what)
     int result = rex_returned_prepare(map, &returned);
     if (result != REX_OK)
         return result;
-    rex_call_data(REX_DATA_BEGIN, what, device, map);
+    result = rex_call_data(REX_DATA_BEGIN, what, device, map);
     rex_returned_add(returned);
-    return REX_OK;
+    return result;
 }
 
 static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
@@ -127,11 +134,8 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
     rex_map_log(what, device, map);
     if (purpose == REX_FOR_BEGIN)
         return begin(device, map, what);
-    if (purpose == REX_FOR_END)
-        end(device, map, number, what);
-    else
-        rex_call_data(REX_DATA_UPDATE, what, device, map);
-    return REX_OK;
+    return purpose == REX_FOR_END ? end(device, map, number, what)
+                                  : rex_call_data(REX_DATA_UPDATE, what, device, map);
 }
 
 int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
@@ -189,6 +193,8 @@ int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
         return rex_fail(REX_EINVAL, "a data call for a module that is not registered");
+    if (rex_flight_check() != REX_OK)
+        return rex_last_error_code();
     if (count < 0)
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
     if (count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL))
@@ -200,7 +206,7 @@ int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count
         return REX_EDEVICE;
     if (device == -1 && rex_device_check_default() != REX_OK)
         return REX_EDEVICE;
-    rex_device_used(registration->release);
+    rex_device_used();
     return REX_OK;
 }
 

@@ -18,6 +18,7 @@
 #include "memory/mappinghints.h"
 #include "omp/calls.h"
 #include "omp/device.h"
+#include "omp/flight.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
@@ -25,7 +26,11 @@
 
 static int none_registered(const char *what)
 {
-    return rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled", what);
+    int result = rex_flight_check();
+    return result != REX_OK
+               ? result
+               : rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled",
+                          what);
 }
 
 /*
@@ -38,7 +43,8 @@ static void *address_by_row(const void *address, int number)
     int64_t size = 0, type = REX_TYPE_RETURN;
     struct rex_map row = {
         .count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
-    rex_call_data(REX_DATA_BEGIN, NULL, number, &row);
+    if (rex_call_data(REX_DATA_BEGIN, NULL, number, &row) != REX_OK)
+        return NULL;
     void *result = base;
     base = begin;
     rex_call_data(REX_DATA_END, NULL, number, &row);

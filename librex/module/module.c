@@ -25,6 +25,7 @@
 #include "module/modules.h"
 #include "module/register.h"
 #include "omp/calls.h"
+#include "omp/flight.h"
 #include "omp/mappingend.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
@@ -37,15 +38,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the failures */
 /* ---- children of a fork ---------------------------------------------------------------------- */
 
 /*
- * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang. Nor
- * is the thread that was registering a module, which nobody would wait for in vain.
+ * In a child neither CUDA nor libomptarget's threads are there any more; a launch would hang, as it
+ * would in what another thread was changing inside libomptarget. Nor is the thread that was
+ * registering a module, which nobody would wait for in vain.
  */
 static void end_in_child(void)
 {
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         struct rex_registration *registration = module->registration;
         bool registered = module->packet_rules != 0;
-        if ((!registered || registration->on_host) && (module->state & STATE_MASK) != BUSY)
+        bool usable = registration->on_host && !rex_flight_is_torn();
+        if ((!registered || usable) && (module->state & STATE_MASK) != BUSY)
             continue;
         if (registered)
             rex_devices_registered(-1);
@@ -99,7 +102,8 @@ static int shared_failure(struct rex_registration *registration, uintptr_t numbe
 }
 
 /*
- * The attempts that the thread is in: the program's own function for the log may begin another one.
+ * The attempts that the thread is in, and the ends: the program's own function for the log may
+ * begin another one.
  */
 struct attempt {
     const struct attempt *outer;
@@ -111,10 +115,31 @@ static int check_attempts(const struct rex_registration *registration)
 {
     for (const struct attempt *attempt = attempts; attempt != NULL; attempt = attempt->outer)
         if (attempt->registration == registration)
-            return rex_fail(
-                REX_EINVAL,
-                "a module cannot be used by the log's function while it is being registered");
+            return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is "
+                                        "being registered or ended");
     return REX_OK;
+}
+
+/*
+ * Whoever is at work on the module waits for this thread, or soon will, if it is inside of a
+ * launch.
+ */
+static int check_flight(void)
+{
+    const struct rex_release *release = rex_runtime();
+    return release == NULL || !release->registers_alone || !rex_flight_is_inside()
+               ? REX_OK
+               : rex_fail(REX_EBUSY,
+                          "a module is neither registered nor ended inside of a launch or a data "
+                          "call of LLVM %d",
+                          release->number);
+}
+
+/* Whether the calling thread may do what changes the state, or wait for another that does. */
+static int check_thread(const struct rex_registration *registration)
+{
+    int result = check_attempts(registration);
+    return result == REX_OK ? check_flight() : result;
 }
 
 /* Do the work of attempt NUMBER, with the state BUSY. */
@@ -152,9 +177,10 @@ static int register_as(struct rex_module *module, const char *name)
         uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
         if ((state & STATE_MASK) == REGISTERED)
             return REX_OK;
+        if ((result = check_thread(registration)) != REX_OK)
+            return result;
         if ((state & STATE_MASK) == BUSY)
-            result =
-                check_attempts(registration) == REX_OK ? wait_for(registration, state) : REX_EINVAL;
+            result = wait_for(registration, state);
         else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0,
                                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return make_attempt(registration, number, name);
@@ -199,11 +225,11 @@ int rex_module_init(struct rex_module *module)
         (result = rex_device_lost(rex_openmp_default_device(), "the load of an image")) != REX_OK)
         return result;
     uint64_t begin = rex_phase_begin();
-    rex_device_used(rex_runtime());
+    rex_device_used();
     /* An empty region loads the image, on every release. */
-    rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
+    result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     rex_phase_end(begin, "load image", rex_module_image_path(module));
-    return REX_OK;
+    return result;
 }
 
 static void unmap_globals(const struct rex_table *table)
@@ -223,11 +249,37 @@ static bool is_last(const struct rex_registration *registration)
     return true;
 }
 
+/* 0 where nothing is in the way: then the thread is alone, if the release wants that. */
+static int prepare_end(const struct rex_registration *registration)
+{
+    int result = rex_before_unload(registration, is_last(registration));
+    return result == REX_OK ? rex_flight_register(registration->release->registers_alone,
+                                                  registration->image_path)
+                            : result;
+}
+
+static void end_registration(struct rex_registration *registration)
+{
+    if (registration->unload != NULL)
+        registration->unload(registration);
+    publish(registration, NULL);
+    unmap_globals(&registration->table);
+    REX_REAL(unregister_lib)
+    (&registration->descriptor->given);
+    rex_flight_registered(registration->release->registers_alone);
+    rex_mapping_ended();
+    if (!registration->on_host)
+        rex_context_unhold();
+    rex_modules_unclaim(registration);
+}
+
 int rex_module_fini(struct rex_module *module)
 {
     int result = rex_module_check(module, "rex_module_fini");
     struct rex_registration *registration = result == REX_OK ? rex_registration_of(module) : NULL;
     if (registration == NULL)
+        return result;
+    if ((result = check_thread(registration)) != REX_OK)
         return result;
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
     uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
@@ -235,22 +287,15 @@ int rex_module_fini(struct rex_module *module)
         !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
-    if ((result = rex_before_unload(registration, is_last(registration))) != REX_OK) {
-        __atomic_store_n(&module->state, state, __ATOMIC_RELEASE);
-        return result;
-    }
-    if (registration->unload != NULL)
-        registration->unload(registration);
-    publish(registration, NULL);
-    unmap_globals(&registration->table);
-    REX_REAL(unregister_lib)
-    (&registration->descriptor->given);
-    rex_mapping_ended();
-    if (!registration->on_host)
-        rex_context_unhold();
-    rex_modules_unclaim(registration);
-    __atomic_store_n(&module->state, number | UNREGISTERED, __ATOMIC_RELEASE);
-    return REX_OK;
+    struct attempt this = {attempts, registration};
+    attempts = &this;
+    result = prepare_end(registration);
+    if (result == REX_OK)
+        end_registration(registration);
+    attempts = this.outer;
+    __atomic_store_n(&module->state, result == REX_OK ? number | UNREGISTERED : state,
+                     __ATOMIC_RELEASE);
+    return result;
 }
 
 const char *rex_module_image_path(const struct rex_module *module)

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "omp/flight.h"
 #include "omp/runtime.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and the claims */
@@ -205,6 +206,9 @@ int rex_resolve(const struct rex_module *module, const void *key, int64_t device
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL)
         return rex_fail(REX_EINVAL, "a launch for a module that is not registered");
+    int result = rex_flight_check();
+    if (result != REX_OK)
+        return result;
     int64_t position = rex_table_find(&registration->table, key);
     if (position < 0)
         return unknown_key(key);

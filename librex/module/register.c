@@ -18,13 +18,46 @@
 #include "cuda/driver.h"
 #include "module/adopt.h"
 #include "module/modules.h"
+#include "omp/calls.h"
 #include "omp/device.h"
+#include "omp/flight.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
+
+/*
+ * An image that comes while devices are in use is loaded on all of them now: a launch that does it
+ * would meet the launches of other threads.
+ */
+static void load_on_all(void)
+{
+    for (int device = 0; device < rex_devices_known(); device++)
+        rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
+}
+
+/* With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. */
+static int hand_over(const struct rex_release *release, struct rex_descriptor *descriptor,
+                     const char *path, bool *accepted)
+{
+    bool alone = release->registers_alone;
+    int result = rex_flight_register(alone, path);
+    if (result != REX_OK)
+        return result;
+    bool late = rex_devices_in_use();
+    REX_REAL(register_lib)
+    (&descriptor->given);
+    *accepted = rex_devices_ask() > 0;
+    if (!*accepted)
+        REX_REAL(unregister_lib)
+    (&descriptor->given);
+    else if (alone && late && !rex_runtime_disabled()) load_on_all();
+    rex_flight_registered(alone);
+    return REX_OK;
+}
 
 static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
 {
+    bool accepted = false;
     if (registration->release->late_image_ignored && rex_devices_used())
         return rex_fail(
             REX_EUNSUPPORTED,
@@ -35,14 +68,13 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_context_activate(image->view.architecture);
         rex_phase_end(begin, "activate contexts", NULL);
     }
-    REX_REAL(register_lib)
-    (&descriptor->given);
-    if (rex_devices_ask() > 0)
+    int result = hand_over(registration->release, descriptor, image->path, &accepted);
+    if (result == REX_OK && accepted)
         return REX_OK;
-    REX_REAL(unregister_lib)
-    (&descriptor->given);
     if (image->view.kind == REX_IMAGE_CUBIN)
         rex_context_unhold();
+    if (result != REX_OK)
+        return result;
     char trouble[256];
     const char *cause = rex_runtime_doubt();
     if (*cause == '\0' && image->view.kind == REX_IMAGE_CUBIN &&
@@ -60,7 +92,7 @@ static void forget_launches(struct rex_registration *registration)
         __atomic_store_n(&registration->recent[i], &rex_never_launched, __ATOMIC_SEQ_CST);
 }
 
-/* From now on each launch is to be written down, which the long way does (launch/launch.c). */
+/* From now on each launch is to be written down, or to wait, as those do that are checked. */
 static void forget_all_launches(void)
 {
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
@@ -68,12 +100,14 @@ static void forget_all_launches(void)
             forget_launches(rex_registration_of(module));
 }
 
-/* What the short way of a launch asks (launch/launch.c). */
+/* What a launch like the one before asks. */
 static void prepare_launches(struct rex_registration *registration)
 {
     rex_log_on_debug(forget_all_launches);
+    rex_flight_on_stop(forget_all_launches);
     forget_launches(registration);
-    registration->devices = (uint64_t)rex_devices_known() + 2;
+    rex_flight_devices((uint64_t)rex_devices_known() + 2,
+                       rex_runtime_disabled() ? 0 : (uint64_t)rex_devices_known());
     registration->most_teams =
         registration->release->most_teams > 0 ? registration->release->most_teams : INT32_MAX;
 }
@@ -175,12 +209,14 @@ static int register_image(struct rex_registration *registration, struct rex_modu
 static int attempt(struct rex_registration *registration, const char *name)
 {
     struct rex_module_image image;
-    if (registration->forked)
+    if (registration->forked && !rex_flight_is_torn())
         return rex_fail(REX_EFORK,
                         "this process was forked after its parent registered %s for a GPU, or "
                         "began to: start the child with exec, or fork first",
                         registration->image_path != NULL ? registration->image_path : "a module");
-    int result = rex_table_build(&registration->table, registration->module);
+    int result = rex_flight_check();
+    if (result == REX_OK)
+        result = rex_table_build(&registration->table, registration->module);
     if (result == REX_OK)
         result = rex_runtime_bind();
     if (result != REX_OK)

@@ -24,10 +24,8 @@ struct rex_registration {
     const struct rex_launched *recent[REX_RECENT];
     struct rex_module *module;
     const struct rex_release *release;
-    ident_t *location; /* of its launches, in the source */
-    /* that there were when it was registered, and two more: the host, and -1 */
-    uint64_t devices;
-    uint32_t most_teams; /* in x, that a launch need not be checked for */
+    ident_t *location;   /* of its launches, in the source */
+    uint64_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
     /* of the image, where a kernel is compared with it at its first launch; else NULL */
     struct rex_image_view *view;

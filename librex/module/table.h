@@ -55,7 +55,7 @@ struct rex_launched {
     const void *key;          /* NULL until then */
     uint32_t version;         /* of the packet that the runtime gets, */
     uint32_t rows;            /* and its number of rows */
-    uint32_t most_threads;    /* of a block; known from the registration on, */
+    uint64_t most_threads;    /* of a block; known from the registration on, */
     uint32_t shared_memory;   /* as are the bytes of its static shared memory */
     struct rex_shape *shapes; /* of its launches, the newest first; atomic */
 };

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
+#include "omp/flight.h"
 #include "omp/grid.h"
 #include "trace/trace.h"
 
@@ -75,8 +76,8 @@ static void pass_on(enum rex_data_call call, int64_t device, const struct rex_ma
              map->mappers);
 }
 
-void rex_call_data(enum rex_data_call call, const char *name, int64_t device,
-                   const struct rex_map *map)
+static void call_data(enum rex_data_call call, const char *name, int64_t device,
+                      const struct rex_map *map)
 {
     static const struct {
         const char *function;
@@ -94,8 +95,19 @@ void rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     leave_data(&trace, name, calls[call].directions);
 }
 
-int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
-                    struct __tgt_kernel_arguments *packet)
+int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
+                  const struct rex_map *map)
+{
+    int result = rex_flight_enter();
+    if (result != REX_OK)
+        return result;
+    call_data(call, name, device, map);
+    rex_flight_end();
+    return REX_OK;
+}
+
+static int call_kernel(ident_t *loc, int64_t device, const void *key,
+                       struct __tgt_kernel_arguments *packet)
 {
     int32_t teams = (int32_t)packet->Teams[0], threads = (int32_t)packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
@@ -105,6 +117,17 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     enter(&trace, "__tgt_target_kernel", device);
     int result = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
     return leave_launch(&trace, key, result);
+}
+
+int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
+                    struct __tgt_kernel_arguments *packet, int *returned)
+{
+    int result = rex_flight_enter();
+    if (result != REX_OK)
+        return result;
+    *returned = call_kernel(loc, device, key, packet);
+    rex_flight_end();
+    return REX_OK;
 }
 
 /* ---- those of others: data calls ------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 
 int rex_devices;
 static int registered; /* modules that are */
-static bool used;      /* a device, on a release for which that matters */
+static bool used;      /* a device, if only once */
 
 int rex_devices_ask(void)
 {
@@ -39,15 +39,19 @@ int rex_device_count(void)
     return any && !rex_runtime_disabled() ? rex_runtime_device_count() : 0;
 }
 
-void rex_device_used(const struct rex_release *release)
+void rex_device_used(void)
 {
-    if (release->late_image_ignored)
-        __atomic_store_n(&used, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&used, true, __ATOMIC_RELAXED);
 }
 
 bool rex_devices_used(void)
 {
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+bool rex_devices_in_use(void)
+{
+    return rex_devices_used() && __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -117,7 +121,7 @@ int rex_device_ordinal(const char *who, int number, int *ordinal)
         return REX_ECUDA;
     if (rex_cuda_need(REX_CUDA_QUEUES) != 0)
         return rex_fail(REX_EUNSUPPORTED, "%s: %s", who, rex_cuda_why());
-    rex_device_used(rex_runtime());
+    rex_device_used();
     void *memory = omp->alloc(sizeof *ordinal, number);
     if (memory == NULL)
         return rex_fail(REX_ENOMEM, "%s: device %d has no memory", who, number);

@@ -49,9 +49,13 @@ int rex_device_check(int64_t device);
 /* The default device is one that there is: 0 or REX_EDEVICE. */
 int rex_device_check_default(void);
 
-/* A device is about to be used: LLVM 18 loads no image registered after that. Whether one was. */
-void rex_device_used(const struct rex_release *release);
+/*
+ * A device is about to be used: LLVM 18 loads no image registered after that. Whether one was, and
+ * whether a module is registered whose launches may still use it.
+ */
+void rex_device_used(void);
 bool rex_devices_used(void);
+bool rex_devices_in_use(void);
 
 /*
  * The GPU that is libomptarget's device NUMBER, as the driver counts; -1 where it is none. 0, or an

@@ -28,6 +28,8 @@ struct rex_grid {
  * bits.
  */
 #define REX_FLAGS_STRICT 0xc0u
+/* Those of rex_launch(). Every release knows them, or passes over them. */
+#define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
 /* A strict launch that leaves a number to be chosen, which is an error. */
 static inline bool rex_grid_is_missing(const struct rex_kernel_launch *launch)

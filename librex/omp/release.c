@@ -27,12 +27,7 @@
     {.version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)}
 #define ENV(dims) {.version = 3, .dimensions = (dims), .dynamic_memory = true}
 
-/*
- * Flags of packets. rex_launch() sets those of FLAGS, which releases that do not know them pass
- * over.
- */
-#define FLAGS (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
-#define FLAGS_OF_23 (FLAGS | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
+#define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
 /*
  * Entries of 20: PR 124018. Containers are opened by register_lib of 15 to 20; what 14 and 21 to 23
@@ -40,7 +35,7 @@
  */
 static const struct rex_release rows[] = {
     {.number = 14,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_target_teams_mapper",
      .newest_packet = 2,
      .plain = PLAIN(1, false),
@@ -55,7 +50,7 @@ static const struct rex_release rows[] = {
      .parents_rounded = true,
      .one_end_a_call = true},
     {.number = 15,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_target_kernel",
      .newest_packet = 2,
      .plain = PLAIN(1, false),
@@ -68,7 +63,7 @@ static const struct rex_release rows[] = {
      .openmp_first = true,
      .parents_rounded = true},
     {.number = 16,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_target_nowait_query",
      .newest_packet = 2,
      .plain = PLAIN(1, true),
@@ -81,7 +76,7 @@ static const struct rex_release rows[] = {
      .parents_rounded = true,
      .shared_memory_fixed = true},
     {.number = 17,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "omp_target_memcpy_async",
      .newest_packet = 2,
      .plain = PLAIN(1, true),
@@ -93,7 +88,7 @@ static const struct rex_release rows[] = {
      .openmp_first = true,
      .shared_memory_fixed = true},
     {.number = 18,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_activate_record_replay",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -110,7 +105,7 @@ static const struct rex_release rows[] = {
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 19,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_rtl_init",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -122,11 +117,12 @@ static const struct rex_release rows[] = {
      .newest_old_header = 90,
      .new_header_refused = true,
      .runtime_object = true,
+     .registers_alone = true,
      .packed_slots = true,
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 20,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "llvmLaunchKernel",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -137,12 +133,13 @@ static const struct rex_release rows[] = {
      .newest_old_header = 90,
      .new_header_refused = true,
      .runtime_object = true,
+     .registers_alone = true,
      .packed_slots = true,
      .environment_size = 48,
      .shared_memory_fixed = true},
     /* 21.1.0 and 21.1.1 want the older header, 21.1.2 takes both. */
     {.number = 21,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "llvmLaunchKernel",
      .driver_function = "cuMemAllocAsync",
      .driver_since = "11.2",
@@ -151,12 +148,13 @@ static const struct rex_release rows[] = {
      .env = ENV(3),
      .newest_old_header = 90,
      .runtime_object = true,
+     .registers_alone = true,
      .packed_slots = true,
      .most_dynamic_memory = 49151,
      .environment_size = 48,
      .shared_memory_fixed = true},
     {.number = 22,
-     .packet_flags = FLAGS,
+     .packet_flags = REX_FLAGS_USUAL,
      .marker = "__tgt_interop_get",
      .driver_function = "cuFuncGetParamInfo",
      .driver_since = "12.4",
@@ -164,6 +162,7 @@ static const struct rex_release rows[] = {
      .plain = PLAIN(3, true),
      .env = ENV(3),
      .runtime_object = true,
+     .registers_alone = true,
      .packed_slots = true,
      .environment_size = 48,
      .static_memory_uncounted = true},
@@ -176,6 +175,7 @@ static const struct rex_release rows[] = {
      .plain = PLAIN(1, false),
      .env = ENV(3),
      .runtime_object = true,
+     .registers_alone = true,
      .host_argument_array = true,
      .strict_flags = REX_FLAGS_STRICT,
      .environment_size = 40,

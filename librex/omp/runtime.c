@@ -17,6 +17,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "omp/flight.h"
 #include "omp/openmp.h"
 #include "omp/search.h"
 #include "trace/trace.h"
@@ -28,6 +29,7 @@ static struct {
     char doubt[256];
     const char *chosen;
     int (*device_count)(void);
+    struct rex_omp own; /* the library's functions; callers get those that count themselves */
     struct rex_omp omp;
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 } bound;
@@ -57,7 +59,11 @@ const char *rex_runtime_path(void)
 
 int rex_runtime_device_count(void)
 {
-    return bound.device_count();
+    if (rex_flight_enter() != REX_OK)
+        return 0;
+    int count = bound.device_count();
+    rex_flight_end();
+    return count;
 }
 
 bool rex_runtime_disabled(void)
@@ -81,9 +87,74 @@ const char *rex_runtime_doubt(void)
     return bound.doubt;
 }
 
+/* ---- device memory: calls that are in flight as others are --------------------------------------
+ */
+
+static int is_present(const void *address, int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return 0;
+    int result = bound.own.is_present(address, device);
+    rex_flight_end();
+    return result;
+}
+
+static int disassociate(const void *address, int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return -1;
+    int result = bound.own.disassociate(address, device);
+    rex_flight_end();
+    return result;
+}
+
+static void *mapped_pointer(const void *address, int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return NULL;
+    void *result = bound.own.mapped_pointer(address, device);
+    rex_flight_end();
+    return result;
+}
+
+static void *allocate(size_t size, int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return NULL;
+    void *memory = bound.own.alloc(size, device);
+    rex_flight_end();
+    return memory;
+}
+
+static void free_memory(void *memory, int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return;
+    bound.own.free(memory, device);
+    rex_flight_end();
+}
+
+static int copy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
+                int to_device, int from_device)
+{
+    int result = rex_flight_enter();
+    if (result != REX_OK)
+        return result;
+    result = bound.own.copy(to, from, size, to_offset, from_offset, to_device, from_device);
+    rex_flight_end();
+    return result;
+}
+
+static void count_calls(void)
+{
+    bound.omp = (struct rex_omp){is_present, disassociate, NULL, allocate, free_memory, copy};
+    if (bound.own.mapped_pointer != NULL)
+        bound.omp.mapped_pointer = mapped_pointer;
+}
+
 void rex_runtime_unmap_global(const void *address)
 {
-    for (int device = 0; device < bound.device_count(); device++)
+    for (int device = 0; device < rex_runtime_device_count(); device++)
         if (bound.omp.is_present(address, device))
             bound.omp.disassociate(address, device);
 }
@@ -111,13 +182,14 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
 {
     snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
     point(&bound.device_count, handle, "omp_get_num_devices");
-    point(&bound.omp.is_present, handle, "omp_target_is_present");
-    point(&bound.omp.disassociate, handle, "omp_target_disassociate_ptr");
-    point(&bound.omp.mapped_pointer, handle, "omp_get_mapped_ptr");
-    point(&bound.omp.alloc, handle, "omp_target_alloc");
-    point(&bound.omp.free, handle, "omp_target_free");
-    point(&bound.omp.copy, handle, "omp_target_memcpy");
+    point(&bound.own.is_present, handle, "omp_target_is_present");
+    point(&bound.own.disassociate, handle, "omp_target_disassociate_ptr");
+    point(&bound.own.mapped_pointer, handle, "omp_get_mapped_ptr");
+    point(&bound.own.alloc, handle, "omp_target_alloc");
+    point(&bound.own.free, handle, "omp_target_free");
+    point(&bound.own.copy, handle, "omp_target_memcpy");
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
+    count_calls();
     rex_openmp_bind();
     rex_forward_to(find_in, handle, candidate->release->number);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);

@@ -96,6 +96,10 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
          "opened before libomptarget, which calls it without a look"},
         {release->runtime_object, "calls",
          "held back until a registration: they crash before the first one"},
+        {release->registers_alone, "registrations",
+         "and ends of modules wait until no other thread is inside a launch or data call, and an "
+         "image that comes while devices are in use is loaded at once: libomptarget crashes where "
+         "these meet"},
         {release->packed_slots, "parameters",
          "of other widths than 8 bytes are refused, but in queues: arguments are packed in 8-byte "
          "slots"},

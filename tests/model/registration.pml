@@ -26,8 +26,8 @@
  *   - What the work itself does (module/register.c), other modules, the lock of the failures (its section
  *     is one step here; a fork waits for it, so that no child finds it half done).
  *   - The attempt's number running over, after 2^62 attempts.
- *   - A log function of the program that is called during rex_module_fini() and uses the module, or that
- *     forks and goes on in the child.
+ *   - A log function of the program that is called during rex_module_fini() and forks, and goes on in the child.
+ *   - Who may not wait: a thread that is inside of a launch, or of the log's function, is refused (check_thread()).
  *
  * With -D one of these is taken out of the model, or put in the wrong order; each has to be found:
  * NO_CAS, NO_RELEASE, NO_RELEASE_BY_FINI, NO_RETRY, NO_LOOP, NO_OWN_ATTEMPT, NO_RESTORE, LATE_RULES,
@@ -294,6 +294,16 @@ inline register_module()
     was_registered[me] = false
 }
 
+/* code: end_registration */
+inline end_work()
+{
+    publish(false); /* = call publish */
+    d_step {
+        assert(in_runtime);
+        in_runtime = false
+    }
+}
+
 /* code: rex_module_fini */
 inline end_module()
 {
@@ -311,20 +321,16 @@ inline end_module()
                 workers++
             }
             if
-            :: true /* work is pending: the end is refused */
+            :: true /* work is pending, or launches are: the end is refused, and the store below restores */
 #ifndef NO_RESTORE
                 ;
                 d_step {
-                    state = seen; /* = store state RELEASE */
+                    state = seen;
                     workers--;
                     CONSISTENT
                 }
 #endif
-            :: publish(false); /* = call publish */
-                d_step {
-                    assert(in_runtime);
-                    in_runtime = false
-                }
+            :: end_work(); /* = call end_work */
 #ifndef NO_RELEASE_BY_FINI
                 d_step {
                     state = number | UNREGISTERED; /* = store state UNREGISTERED RELEASE */

@@ -1,0 +1,302 @@
+/*
+ * flight.c - calls of libomptarget that are in flight: which threads are inside it.
+ *
+ * Who registers raises `gate`, empties what lets launches begin without a question, and looks at
+ * the depth of each thread. A thread counts itself first and looks at `gate` afterwards, so that of
+ * the two one at least sees the other. While others are inside, the gate is taken down again:
+ * a launch waits for a registration that is being made, never for one that waits for launches.
+ * Otherwise a kernel whose threads launch would wait for a registration that waits for the kernel.
+ *
+ * What counts itself: librex's own calls of libomptarget. The forwarders are jumps.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/flight.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+
+__thread struct rex_flight rex_flight;
+
+/* Of the list, of what new threads begin with, and of who holds the gate up. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rex_flight *all;
+static uint64_t numbers_now, devices_now;
+static const struct rex_flight *holder; /* a module is being registered, or ended */
+static bool gate;                       /* nobody may enter; atomic */
+static void (*forget_launches)(void);
+static int closed; /* REX_EFORK or REX_EINVAL: nobody may enter any more */
+
+/* ---- the threads ----------------------------------------------------------------------------- */
+
+static pthread_key_t key;
+static bool has_key;
+
+static void unlist(void *flight)
+{
+    struct rex_flight *own = flight;
+    pthread_mutex_lock(&lock);
+    struct rex_flight **link = &all;
+    while (*link != own)
+        link = &(*link)->next;
+    *link = own->next;
+    pthread_mutex_unlock(&lock);
+    *own = (struct rex_flight){.endings = own->endings + 1};
+}
+
+static int list(struct rex_flight *own)
+{
+    if (own->is_listed)
+        return REX_OK;
+    if (!has_key || pthread_setspecific(key, own) != 0)
+        return rex_fail_memory(sizeof *own, "a thread that launches");
+    pthread_mutex_lock(&lock);
+    own->next = all;
+    own->is_listed = true;
+    __atomic_store_n(&own->numbers, numbers_now, __ATOMIC_RELAXED);
+    __atomic_store_n(&own->devices, devices_now, __ATOMIC_RELAXED);
+    all = own;
+    pthread_mutex_unlock(&lock);
+    return REX_OK;
+}
+
+/* RELAXED: a thread that sees the old numbers launches as it would have, a moment before. */
+void rex_flight_devices(uint64_t numbers, uint64_t count)
+{
+    pthread_mutex_lock(&lock);
+    numbers_now = numbers;
+    devices_now = count;
+    for (struct rex_flight *flight = all; flight != NULL; flight = flight->next) {
+        __atomic_store_n(&flight->numbers, numbers, __ATOMIC_RELAXED);
+        __atomic_store_n(&flight->devices, count, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- in and out ------------------------------------------------------------------------------ */
+
+static bool gate_is_up(void)
+{
+    return __atomic_load_n(&gate, __ATOMIC_SEQ_CST);
+}
+
+static void set_gate(bool up)
+{
+    __atomic_store_n(&gate, up, __ATOMIC_SEQ_CST);
+}
+
+static void nap(long microseconds)
+{
+    struct timespec time = {0, microseconds * 1000};
+    nanosleep(&time, NULL);
+}
+
+bool rex_flight_is_torn(void)
+{
+    return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EFORK;
+}
+
+int rex_flight_check(void)
+{
+    if (rex_flight_is_torn())
+        return rex_fail(REX_EFORK, "this process was forked while another thread of its parent was "
+                                   "inside libomptarget: start the child with exec, or fork while "
+                                   "no other thread launches or maps");
+    if (__atomic_load_n(&closed, __ATOMIC_ACQUIRE) != REX_OK)
+        return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
+                                    "before main() returns or exit() is called");
+    /* In the last round of a thread's destructors nobody would take it off the list any more. */
+    if (rex_flight.endings >= PTHREAD_DESTRUCTOR_ITERATIONS)
+        return rex_fail(REX_EINVAL, "the thread is ending: do this before its last destructors");
+    return REX_OK;
+}
+
+static void wait_for_gate(void)
+{
+    while (gate_is_up())
+        nap(20);
+}
+
+int rex_flight_enter(void)
+{
+    int result = rex_flight_check();
+    if (result == REX_OK)
+        result = list(&rex_flight);
+    if (result != REX_OK)
+        return result;
+    while (__atomic_fetch_add(&rex_flight.depth, 1, __ATOMIC_SEQ_CST) == 0 && gate_is_up()) {
+        rex_flight_end();
+        wait_for_gate();
+    }
+    return REX_OK;
+}
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+void rex_flight_on_stop(void (*forget)(void))
+{
+    pthread_mutex_lock(&lock);
+    forget_launches = forget;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_anybody_inside(void)
+{
+    for (const struct rex_flight *flight = all; flight != NULL; flight = flight->next)
+        if (flight != &rex_flight && __atomic_load_n(&flight->depth, __ATOMIC_SEQ_CST) > 0)
+            return true;
+    return false;
+}
+
+static void forget(void)
+{
+    if (forget_launches != NULL)
+        forget_launches();
+}
+
+/*
+ * With the gate up: no other thread is inside, and none can come in. A launch that was inside when
+ * the gate went up may have been remembered since: hence twice.
+ */
+static bool is_alone(void)
+{
+    forget();
+    if (is_anybody_inside())
+        return false;
+    forget();
+    return !is_anybody_inside();
+}
+
+#define FIRST_NAP 50 /* microseconds; each is twice as long as the one before */
+#define LONGEST_NAP 10000
+#define QUIET_TRIES 4  /* after so many the gate stays up during every other nap */
+#define TOLD_AFTER 120 /* tries: a second */
+#define TRIES 6000     /* a minute */
+
+/* With the lock held. Otherwise the gate stays as KEEP says. */
+static bool try_alone(bool keep)
+{
+    if (holder != NULL)
+        return false;
+    set_gate(true);
+    if (is_alone()) {
+        holder = &rex_flight;
+        return true;
+    }
+    set_gate(keep);
+    return false;
+}
+
+/* Somebody else may have been alone meanwhile, and taken the gate down. */
+static void take_gate_down(void)
+{
+    pthread_mutex_lock(&lock);
+    if (holder == NULL)
+        set_gate(false);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool become_alone(const char *what)
+{
+    bool is_held = false;
+    long time = FIRST_NAP;
+    for (int i = 0; i < TRIES; i++) {
+        bool keep = i >= QUIET_TRIES && i % 2 == 0;
+        pthread_mutex_lock(&lock);
+        is_held = try_alone(keep);
+        pthread_mutex_unlock(&lock);
+        if (is_held)
+            return true;
+        if (i == TOLD_AFTER)
+            rex_log(REX_LOG_INFO, "%s: waiting for launches and data calls of other threads", what);
+        nap(time);
+        time = 2 * time < LONGEST_NAP ? 2 * time : LONGEST_NAP;
+    }
+    take_gate_down();
+    return false;
+}
+
+int rex_flight_register(bool apart, const char *what)
+{
+    if (!apart)
+        return rex_flight_enter();
+    if (rex_flight_is_inside())
+        return rex_fail(REX_EBUSY,
+                        "%s: a module is neither registered nor ended inside of a "
+                        "launch, a data call or another registration",
+                        what);
+    int result = rex_flight_check();
+    if (result == REX_OK)
+        result = list(&rex_flight);
+    if (result != REX_OK)
+        return result;
+    if (!become_alone(what))
+        return rex_fail(REX_EBUSY,
+                        "%s: launches or data calls of other threads have not ended in "
+                        "a minute, and no module is registered or ended beside them",
+                        what);
+    rex_flight_begin();
+    return REX_OK;
+}
+
+void rex_flight_registered(bool apart)
+{
+    rex_flight_end();
+    if (!apart)
+        return;
+    pthread_mutex_lock(&lock);
+    holder = NULL;
+    set_gate(false);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------ */
+
+static bool gate_before, was_inside;
+
+/*
+ * With the lock held, and all others of librex's: each other thread is counted, or outside, and
+ * stays there.
+ */
+static void look(void)
+{
+    gate_before = gate_is_up();
+    set_gate(true);
+    was_inside = !is_alone() || (holder != NULL && holder != &rex_flight);
+}
+
+static void go_on(void)
+{
+    set_gate(gate_before);
+}
+
+/* This thread goes on, also in a kernel or in a registration. */
+static void begin_in_child(void)
+{
+    all = rex_flight.is_listed ? &rex_flight : NULL;
+    rex_flight.next = NULL;
+    if (was_inside)
+        __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
+    forget();
+    if (holder != &rex_flight)
+        holder = NULL;
+    set_gate(holder != NULL);
+}
+
+REX_FORK_TAKEN(70, begin_in_child);
+
+/*
+ * Before fork.c has its handlers registered, so that of these two the first runs when all locks
+ * have been taken, and the second before they are given back.
+ */
+__attribute__((constructor(1001))) static void watch_forks(void)
+{
+    pthread_atfork(look, go_on, NULL);
+    has_key = pthread_key_create(&key, unlist) == 0;
+}

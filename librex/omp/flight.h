@@ -1,0 +1,84 @@
+/*
+ * flight.h - calls of libomptarget that are in flight: which threads are inside it.
+ *
+ * Launches, data calls and questions about what is mapped are counted, each by its own thread, so
+ * that none waits for another. Two look at all counts: who registers or ends a module on a release
+ * that crashes where that meets a launch, and a fork, whose child cannot go on with what another
+ * thread of its parent was changing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_FLIGHT_H
+#define REX_INTERNAL_FLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A thread as it enters libomptarget. On the list of all threads from its first call that is not a
+ * launch like the one before. */
+struct rex_flight {
+    /*
+     * What rex_flight_devices() said last; both 0 while the thread is not on the list, so that the
+     * look at a device's number that each launch needs tells that, too.
+     */
+    uint64_t numbers, devices;
+    uint32_t depth; /* calls in flight: a kernel of the host device may launch another */
+    uint32_t endings;
+    struct rex_flight *next;
+    bool is_listed;
+};
+extern __thread struct rex_flight rex_flight __attribute__((tls_model("initial-exec")));
+
+/*
+ * A launch like the one before is in flight from before it looks for that one, in
+ * registration->recent, to its end. It asks for nothing: who wants no launch to begin has emptied
+ * `recent` (rex_flight_on_stop()), and looks at the counts after that.
+ */
+static inline void rex_flight_begin(void)
+{
+    __atomic_fetch_add(&rex_flight.depth, 1, __ATOMIC_SEQ_CST);
+}
+static inline void rex_flight_end(void)
+{
+    __atomic_fetch_sub(&rex_flight.depth, 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * Around every other call of libomptarget: it may wait for a registration, but not where it is made
+ * inside of another one. 0, or an error as of rex_flight_check(), or REX_ENOMEM; then nothing has
+ * to be ended.
+ */
+int rex_flight_enter(void);
+
+/*
+ * REX_EFORK in a child of a process that was forked while another of its threads was inside
+ * libomptarget; REX_EINVAL where the process, or this thread, is ending. Otherwise 0.
+ */
+int rex_flight_check(void);
+
+/* Whether this is such a child. */
+bool rex_flight_is_torn(void);
+
+/* This thread is inside libomptarget. */
+static inline bool rex_flight_is_inside(void)
+{
+    return __atomic_load_n(&rex_flight.depth, __ATOMIC_RELAXED) > 0; /* nobody else writes it */
+}
+
+/*
+ * Register or end a module, which WHAT names, between these two. With APART no other thread is
+ * inside libomptarget meanwhile, and REX_EBUSY is returned inside of a call, or where others do not
+ * end in a minute; without, it is a call as others are. Otherwise as rex_flight_enter().
+ */
+int rex_flight_register(bool apart, const char *what);
+void rex_flight_registered(bool apart);
+
+/*
+ * libomptarget has COUNT devices, and device numbers below NUMBERS - 1, and -1, need no question.
+ */
+void rex_flight_devices(uint64_t numbers, uint64_t count);
+
+/* FORGET makes every launch ask from now on, as one that is not like the one before. */
+void rex_flight_on_stop(void (*forget)(void));
+
+#endif
