@@ -48,6 +48,7 @@ static __thread char why[512];  /* the last call of this thread that failed */
  * is none, or no device was found.
  */
 static unsigned starter;
+static unsigned caller; /* the process that has called cuInit, whatever that returned, likewise */
 
 /* Of a start that is not the first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,11 +59,16 @@ static void begin_in_child(void)
 }
 REX_FORK_RENEWED(30, begin_in_child);
 
+static bool is_of_parent(const unsigned *process)
+{
+    unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
+    return by != 0 && by != rex_forks() + 1;
+}
+
 /* Whether a parent has started the driver: no call of it works here, and some may hang. */
 static bool is_parents(void)
 {
-    unsigned by = __atomic_load_n(&starter, __ATOMIC_RELAXED);
-    return by != 0 && by != rex_forks() + 1;
+    return is_of_parent(&starter);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -185,25 +191,39 @@ static void set_absent(const char *text)
     __atomic_store_n(&absent, texts[i], __ATOMIC_RELEASE);
 }
 
-static void start(void)
+/* Where COUNT is 0 after it: what stopped the driver, and its RESULT. */
+static enum rex_nogpu start_driver(int *count, int *result)
+{
+    if (open_library() != 0)
+        return REX_NOGPU_LIBRARY;
+    if (find_what_all_need() != 0)
+        return REX_NOGPU_FUNCTION;
+    __atomic_store_n(&caller, rex_forks() + 1, __ATOMIC_RELAXED);
+    *result = REX_CUDA(cuInit, 0);
+    if (*result == 0)
+        *result = REX_CUDA(cuDeviceGetCount, count);
+    return *result != 0 ? REX_NOGPU_RESULT : REX_NOGPU_COUNT;
+}
+
+static void note_none(enum rex_nogpu cause, int result)
 {
     char text[1024];
+    snprintf(text, sizeof text, "%s",
+             cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
+    bool is_broken = rex_nogpu_explain(cause, result, text, sizeof text);
+    set_absent(text);
+    __atomic_store_n(&broken, is_broken, __ATOMIC_RELAXED);
+    rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
+}
+
+static void start(void)
+{
     int count = 0, result = 0;
     __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&starts, 1, __ATOMIC_RELAXED);
-    enum rex_nogpu cause = open_library() != 0         ? REX_NOGPU_LIBRARY
-                           : find_what_all_need() != 0 ? REX_NOGPU_FUNCTION
-                                                       : REX_NOGPU_COUNT;
-    if (cause == REX_NOGPU_COUNT &&
-        ((result = REX_CUDA(cuInit, 0)) != 0 || (result = REX_CUDA(cuDeviceGetCount, &count)) != 0))
-        cause = REX_NOGPU_RESULT;
-    if (cause != REX_NOGPU_COUNT || count == 0) {
-        snprintf(text, sizeof text, "%s",
-                 cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
-        bool is_broken = rex_nogpu_explain(cause, result, text, sizeof text);
-        set_absent(text);
-        __atomic_store_n(&broken, is_broken, __ATOMIC_RELAXED);
-        rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
+    enum rex_nogpu cause = start_driver(&count, &result);
+    if (result != 0 || count <= 0) {
+        note_none(cause, result);
         __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
         return;
     }
@@ -231,9 +251,11 @@ int rex_cuda_devices(void)
     return is_parents() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
 }
 
+/* Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
+ */
 static bool is_decided(void)
 {
-    return is_parents() || __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
+    return is_of_parent(&caller) || __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
            __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
 }
 
