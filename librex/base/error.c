@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/escape.h"
+#include "base/names.h"
 #include "base/log.h"
 #include "rex/detail.h"
 

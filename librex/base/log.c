@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/escape.h"
+#include "base/names.h"
 #include "base/file.h"
 #include "base/fork.h"
 #include "base/hash.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/fork.h"
-#include "base/nearest.h"
+#include "base/names.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/escape.h"
+#include "base/names.h"
 #include "cuda/driver.h"
 #include "rex/device.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/nearest.h"
+#include "base/names.h"
 
 /* ---- what the readers put in ----------------------------------------------------------------- */
 

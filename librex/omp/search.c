@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/escape.h"
+#include "base/names.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "image/elf.h"

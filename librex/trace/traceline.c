@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/names.h"
 #include "base/hash.h"
 #include "base/maptype.h"
 #include "rex/map.h"

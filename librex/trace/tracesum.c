@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/escape.h"
+#include "base/names.h"
 #include "base/file.h"
 #include "base/hash.h"
 

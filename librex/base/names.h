@@ -1,10 +1,10 @@
 /*
- * escape.h - text that others named, in messages.
+ * names.h - names that others gave: how one is printed, and which of some was meant.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#ifndef REX_INTERNAL_ESCAPE_H
-#define REX_INTERNAL_ESCAPE_H
+#ifndef REX_INTERNAL_NAMES_H
+#define REX_INTERNAL_NAMES_H
 
 #include <stddef.h>
 
@@ -20,5 +20,16 @@ void rex_escape(char *text, size_t size);
 
 /* The same, but that line feeds stay: for lists that librex has made of pieces escaped before. */
 void rex_escape_lines(char *text, size_t size);
+
+/* A search. All but the name that is wanted is zero at first. */
+struct rex_nearest {
+    const char *wanted;
+    const char *name; /* the nearest so far; NULL: none was near */
+    size_t edits;     /* how many letters have to change to make it of the wanted one */
+    size_t steps;     /* taken so far: letters looked at */
+};
+
+/* Have NAME, which stays, compared. */
+void rex_nearest_try(struct rex_nearest *nearest, const char *name);
 
 #endif
