@@ -36,8 +36,4 @@ int rex_check_strict(const struct rex_kernel_launch *launch, const char *what);
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct __tgt_kernel_arguments *packet);
 
-/* rex_module_check_map() without a line in the log. */
-int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count, void **base,
-                        void **begin, const int64_t *sizes, const int64_t *types);
-
 #endif

@@ -69,7 +69,7 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
 /*
  * Rows that were found present, by their begin: a call that is like the one before it need not ask
  * again, which costs a microsecond a row. They are good for as long as no mapping may have ended;
- * see mapping.h. A row that was present by another thread's launch alone, which has ended since,
+ * see mappingend.h. A row that was present by another thread's launch alone, which has ended since,
  * still passes: libomptarget then does what it does for absent rows.
  */
 #define FOUND_SLOTS 64

@@ -104,7 +104,7 @@ REX_FORWARDED(FORWARD)
 /*
  * Not so those that end mappings: they wait for queues that still use them, and count afterwards.
  * To count before is not enough: another thread may look an address up between that and the end,
- * and would remember it in the new generation (mapping.h). Where they are called, codeptr_ra is
+ * and would remember it in the new generation (mappingend.h). Where they are called, codeptr_ra is
  * librex's.
  */
 #define FORWARD_ENDING(type, name, parameters, arguments, missing)                           \

@@ -49,6 +49,17 @@ if failures:
     sys.exit(1)
 level = {room: number for number, room in enumerate(rooms)}
 
+# ---- what the map says of files and functions is there
+
+words = open("librex/README.md").read()
+code = "".join(open(p).read() for p in glob.glob("librex/*/*.[ch]") + glob.glob("include/*.h") + glob.glob("include/rex/*.h"))
+for path in sorted(set(re.findall(r"`(?:librex/)?(\w+/\w+\.[ch])`", words))):
+    if not os.path.exists("librex/" + path):
+        fail("librex/README.md tells of %s, which is not there" % path)
+for name in sorted(set(re.findall(r"`(\w+)\(\)`", words))):
+    if not re.search(r"^(?!\s*return)[\w #*()]*\b%s\(" % name, code, re.M) and name != "pthread_once":
+        fail("librex/README.md tells of %s(), which is not there" % name)
+
 # ---- headers: each source has one of its name, which it includes first, or says whose public functions it has
 
 for name, room in sources.items():
