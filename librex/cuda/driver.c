@@ -251,11 +251,14 @@ int rex_cuda_devices(void)
     return is_parents() ? 0 : __atomic_load_n(&devices, __ATOMIC_ACQUIRE);
 }
 
-/* Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
+/*
+ * Where a parent has called cuInit in vain, its answer stays: the driver's state is the parent's.
+ * Nor is anything tried where another thread of the parent was loading the driver at the fork.
  */
 static bool is_decided(void)
 {
-    return is_of_parent(&caller) || __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
+    return is_parents() || is_of_parent(&caller) ||
+           __atomic_load_n(&devices, __ATOMIC_ACQUIRE) > 0 ||
            __atomic_load_n(&kept, __ATOMIC_ACQUIRE) > 0;
 }
 

@@ -78,7 +78,7 @@ static int read_in_list(const char *folders, const char *name, struct rex_bytes 
     return result;
 }
 
-/* Of a name that no file can have its beginning is told: the whole would leave no room to say so. */
+/* Of a name that no file can have its beginning is told: the whole would leave no room for why. */
 static int check_length(const char *name, size_t most)
 {
     size_t length = strlen(name);
