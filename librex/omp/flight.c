@@ -154,7 +154,7 @@ static bool is_anybody_inside(void)
     return false;
 }
 
-static void forget(void)
+static void empty_recent(void)
 {
     if (forget_launches != NULL)
         forget_launches();
@@ -166,10 +166,10 @@ static void forget(void)
  */
 static bool is_alone(void)
 {
-    forget();
+    empty_recent();
     if (is_anybody_inside())
         return false;
-    forget();
+    empty_recent();
     return !is_anybody_inside();
 }
 
@@ -283,7 +283,7 @@ static void begin_in_child(void)
     rex_flight.next = NULL;
     if (was_inside)
         __atomic_store_n(&closed, REX_EFORK, __ATOMIC_RELEASE);
-    forget();
+    empty_recent();
     if (holder != &rex_flight)
         holder = NULL;
     set_gate(holder != NULL);

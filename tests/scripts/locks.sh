@@ -25,7 +25,7 @@ def without_comments(text):
 
 
 # Who calls through a pointer, and how sources hand over what is called.
-BY_POINTER = {"rex_trace_name": r"rex_trace_names\((\w+)\)", "rex_trace_file_slice": r"\.details = (?:.*? \? (\w+) : )?(\w+)"}
+BY_POINTER = {"empty_recent": r"rex_flight_on_stop\((\w+)\)", "rex_trace_name": r"rex_trace_names\((\w+)\)", "rex_trace_file_slice": r"\.details = (?:.*? \? (\w+) : )?(\w+)"}
 
 # ---- what each file says
 

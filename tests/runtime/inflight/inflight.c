@@ -1,0 +1,344 @@
+/*
+ * What one thread does while others are inside libomptarget: it forks, registers another module and ends it, and does so from inside a
+ * launch. Nothing hangs, nothing crashes, and each launch is right or refused.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+
+#include "runtime/runtime.h"
+
+REX_KERNEL(square);
+REX_KERNEL(call);
+
+enum { THREADS = 4, SECONDS = 20 };
+
+/* ---- another module, with a key of its own for a kernel of the same image ------------------------------------------------------- */
+
+static char other_key;
+static char name_of_square[] = "square__kernel__";
+static struct __tgt_offload_entry other_entries[] = {{&other_key, name_of_square, 0, 0, 0}};
+static struct rex_module other = {.struct_size = sizeof other, .entries_begin = other_entries, .entries_end = other_entries + 1};
+
+static void find_image(void)
+{
+    static struct path image;
+    image = default_image();
+    other.image_name = image.text;
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------------- */
+
+/* 0 if the result is right, else what the launch returned, or 1. */
+static int launch(struct rex_module *module, void *key, int64_t value)
+{
+    int64_t result = -1;
+    struct rows rows = {.count = 2,
+                        .value = {rex_pack_literal_arg_bytes(&value, sizeof value), &result},
+                        .size = {8, 8},
+                        .type = {PARAMETER | LITERAL, PARAMETER | FROM}};
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    int returned = rex_module_launch(module, -1, 1, 1, key, &packet);
+    return returned != 0 ? returned : result != value * value;
+}
+
+static int launch_own(int64_t value)
+{
+    return launch(&rex_this_module, REX_KERNEL_ID(square), value);
+}
+
+/* By a description and a map, whose memory is mapped. */
+static int launch_mapped(int64_t *results, int64_t value)
+{
+    REX_MAP(map, REX_VALUE(value), REX_TOFROM(results, 1));
+    return rex_launch(&(struct rex_kernel_launch){REX_KERNEL_ID(square), -1, {1, 1, 1}, {1, 1, 1}, 0, 0, 0}, &map);
+}
+
+static int stop, failed;
+static long launched;
+
+static void *work(void *number)
+{
+    int64_t value = (int64_t)(intptr_t)number, result = 0;
+    REX_DATA_MAP(region, REX_TOFROM(&result, 1));
+    if (rex_data_begin(-1, &region) != 0)
+        failed = 1;
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+        if (launch_own(++value) != 0 || launch_mapped(&result, value) != 0 || !rex_is_present(&result, 8, -1))
+            __atomic_store_n(&failed, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&launched, 1, __ATOMIC_RELAXED);
+    }
+    if (rex_data_end(-1, &region) != 0)
+        failed = 1;
+    return NULL;
+}
+
+static pthread_t threads[THREADS];
+
+static void start_threads(void)
+{
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(intptr_t)(1000 * i)), 0);
+    while (__atomic_load_n(&launched, __ATOMIC_RELAXED) < 10 * THREADS)
+        usleep(100);
+}
+
+static void end_threads(void)
+{
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(failed, 0);
+}
+
+static void host_only(void)
+{
+    if (gpu_present())
+        skip();
+}
+
+/* ---- fork ----------------------------------------------------------------------------------------------------------------------- */
+
+enum { WORKS, REFUSED, WRONG };
+
+/* In a child: everything works, or everything is refused. */
+static int use_in_child(void)
+{
+    int64_t result = 0;
+    int64_t value = 7;
+    int returned = launch_own(value);
+    bool refused = returned != 0 && rex_last_error_code() == REX_EFORK;
+    if (returned != 0 && !refused)
+        return WRONG;
+    int expected = refused ? REX_EFORK : 0;
+    REX_DATA_MAP(region, REX_TOFROM(&result, 1));
+    if (rex_data_begin(-1, &region) != expected || rex_is_present(&result, 8, -1) == refused ||
+        launch_mapped(&result, value) != expected || rex_data_end(-1, &region) != expected ||
+        rex_offload_init() != expected || rex_module_register(&other) != expected)
+        return WRONG;
+    if (refused && (rex_device_alloc(8, 0) != NULL || rex_last_error_code() != REX_EFORK))
+        return WRONG;
+    if (rex_offload_fini() != 0 || rex_module_fini(&other) != 0)
+        return WRONG;
+    return refused ? REFUSED : WORKS;
+}
+
+static int outcome_of_child(int (*use)(void))
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(SECONDS);
+        signal(SIGSEGV, SIG_DFL);
+        signal(SIGABRT, SIG_DFL);
+        _exit(use());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status))
+        fail_msg("the child ended with wait status %#x%s", (unsigned)status, WTERMSIG(status) == SIGALRM ? ": it hung" : "");
+    return WEXITSTATUS(status);
+}
+
+static bool loads_late(void)
+{
+    return rex_runtime_release() != 18; /* which loads no image after the first use */
+}
+
+static void fork_beside_launches(void **state)
+{
+    (void)state;
+    int outcomes[3] = {0};
+    host_only();
+    find_image();
+    assert_int_equal(rex_offload_init(), 0);
+    if (loads_late())
+        assert_int_equal(rex_module_init(&other), 0);
+    start_threads();
+    for (int i = 0; i < rounds_of(200); i++) {
+        int outcome = outcome_of_child(use_in_child);
+        assert_in_range(outcome, WORKS, REFUSED);
+        outcomes[outcome]++;
+    }
+    end_threads();
+    printf("%d children worked, %d were refused\n", outcomes[WORKS], outcomes[REFUSED]);
+    assert_int_equal(launch_own(3), 0);
+}
+
+static int idle;
+
+static void *launch_and_wait(void *number)
+{
+    if (launch_own((int64_t)(intptr_t)number) != 0)
+        failed = 1;
+    __atomic_fetch_add(&idle, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    return NULL;
+}
+
+/* Threads that have launched and do not now are no reason to refuse anything. */
+static void fork_beside_idle_threads(void **state)
+{
+    (void)state;
+    host_only();
+    find_image();
+    assert_int_equal(rex_offload_init(), 0);
+    if (loads_late())
+        assert_int_equal(rex_module_init(&other), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_and_wait, (void *)(intptr_t)i), 0);
+    while (__atomic_load_n(&idle, __ATOMIC_ACQUIRE) < THREADS)
+        usleep(1000);
+    for (int i = 0; i < rounds_of(20); i++)
+        assert_int_equal(outcome_of_child(use_in_child), WORKS);
+    end_threads();
+}
+
+/* ---- from inside a launch ------------------------------------------------------------------------------------------------------- */
+
+static int call_in_kernel(void (*function)(void))
+{
+    REX_MAP(map, REX_VALUE(function));
+    return rex_launch(&(struct rex_kernel_launch){REX_KERNEL_ID(call), -1, {1, 1, 1}, {1, 1, 1}, 0, 0, 0}, &map);
+}
+
+static int result_inside;
+
+static int launch_and_leave(void)
+{
+    return launch_own(9) == 0 ? WORKS : WRONG;
+}
+
+static void fork_here(void)
+{
+    result_inside = outcome_of_child(launch_and_leave);
+}
+
+static void fork_inside_a_launch(void **state)
+{
+    (void)state;
+    host_only();
+    assert_int_equal(rex_offload_init(), 0);
+    for (int i = 0; i < 3; i++) {
+        result_inside = -1;
+        assert_int_equal(call_in_kernel(fork_here), 0);
+        assert_int_equal(result_inside, WORKS);
+    }
+}
+
+static void launch_here(void)
+{
+    result_inside = launch_own(11);
+}
+
+static void register_here(void)
+{
+    result_inside = rex_module_register(&other);
+}
+
+static void end_here(void)
+{
+    result_inside = rex_module_fini(&other);
+}
+
+static void register_inside_a_launch(void **state)
+{
+    (void)state;
+    host_only();
+    find_image();
+    assert_int_equal(rex_offload_init(), 0);
+    assert_int_equal(call_in_kernel(launch_here), 0);
+    assert_int_equal(result_inside, 0);
+    if (rex_runtime_release() < 19)
+        return;
+    assert_int_equal(call_in_kernel(register_here), 0);
+    assert_int_equal(result_inside, REX_EBUSY);
+    assert_int_equal(rex_module_init(&other), 0);
+    assert_int_equal(call_in_kernel(register_here), 0);
+    assert_int_equal(result_inside, 0); /* it is */
+    assert_int_equal(call_in_kernel(end_here), 0);
+    assert_int_equal(result_inside, REX_EBUSY);
+    assert_int_equal(launch(&other, &other_key, 5), 0);
+    assert_int_equal(rex_module_fini(&other), 0);
+}
+
+/* A kernel waits for another thread's launch, while a third one waits to register: nobody waits for ever. */
+static int in_kernel, waiting, nested;
+
+static void *launch_for_kernel(void *unused)
+{
+    nested = launch_own(13);
+    return unused;
+}
+
+static void launch_in_thread(void)
+{
+    pthread_t thread;
+    __atomic_store_n(&in_kernel, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE))
+        usleep(100);
+    usleep(100000); /* by now it has looked a few times */
+    pthread_create(&thread, NULL, launch_for_kernel, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void *register_other(void *result)
+{
+    while (!__atomic_load_n(&in_kernel, __ATOMIC_ACQUIRE))
+        usleep(100);
+    __atomic_store_n(&waiting, 1, __ATOMIC_RELEASE);
+    *(int *)result = rex_module_init(&other);
+    return NULL;
+}
+
+static void register_beside_a_kernel_that_waits(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int result = -1;
+    host_only();
+    find_image();
+    assert_int_equal(rex_offload_init(), 0);
+    nested = -1;
+    assert_int_equal(pthread_create(&thread, NULL, register_other, &result), 0);
+    assert_int_equal(call_in_kernel(launch_in_thread), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(nested, 0);
+    assert_int_equal(result, loads_late() ? 0 : REX_EUNSUPPORTED);
+}
+
+/* ---- registration beside launches ----------------------------------------------------------------------------------------------- */
+
+static void register_beside_launches(void **state)
+{
+    (void)state;
+    find_image();
+    assert_int_equal(rex_offload_init(), 0);
+    if (!loads_late())
+        return;
+    start_threads();
+    for (int i = 1; i <= registrations_of(100); i++) {
+        if (i % 2 == 0)
+            assert_int_equal(rex_module_init(&other), 0);
+        assert_int_equal(launch(&other, &other_key, i), 0);
+        assert_int_equal(rex_module_fini(&other), 0);
+        if (i % 20 == 0)
+            remove_temporary_images();
+    }
+    end_threads();
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fork_beside_launches),
+        cmocka_unit_test(fork_beside_idle_threads),
+        cmocka_unit_test(fork_inside_a_launch),
+        cmocka_unit_test(register_inside_a_launch),
+        cmocka_unit_test(register_beside_a_kernel_that_waits),
+        cmocka_unit_test(register_beside_launches),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
