@@ -261,7 +261,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     if (teams[0] > INT32_MAX || threads[0] > INT32_MAX)
         return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", name,
                         teams[0], threads[0]);
-    if (target->registration->on_host)
+    if (rex_registration_on_host(target->registration))
         return REX_OK; /* the host device runs the kernel once, whatever the grid */
     bool managed =
         (rex_target_facts(target).flags & REX_FACT_MANAGED) && release->strict_flags == 0;

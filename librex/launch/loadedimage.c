@@ -202,7 +202,7 @@ static bool is_for(const struct rex_registration *registration, int ordinal)
 {
     const struct __tgt_device_image *image = &registration->descriptor->image;
     const char *bytes = image->ImageStart;
-    return !registration->on_host &&
+    return !rex_registration_on_host(registration) &&
            rex_image_suits(
                rex_cubin_architecture(bytes, (size_t)((const char *)image->ImageEnd - bytes)),
                rex_cuda_architecture(ordinal));

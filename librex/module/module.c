@@ -47,7 +47,7 @@ static void end_in_child(void)
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
         struct rex_registration *registration = module->registration;
         bool registered = module->packet_rules != 0;
-        bool usable = registration->on_host && !rex_flight_is_torn();
+        bool usable = rex_registration_on_host(registration) && !rex_flight_is_torn();
         if ((!registered || usable) && (module->state & STATE_MASK) != BUSY)
             continue;
         if (registered)
@@ -268,7 +268,7 @@ static void end_registration(struct rex_registration *registration)
     (&registration->descriptor->given);
     rex_flight_registered(registration->release->registers_alone);
     rex_mapping_ended();
-    if (!registration->on_host)
+    if (!rex_registration_on_host(registration))
         rex_context_unhold();
     rex_modules_unclaim(registration);
 }
@@ -302,12 +302,12 @@ const char *rex_module_image_path(const struct rex_module *module)
 {
     const struct rex_registration *registration =
         module != NULL ? rex_registration_of(module) : NULL;
-    return registration != NULL ? registration->image_path : "";
+    return registration != NULL ? __atomic_load_n(&registration->image_path, __ATOMIC_ACQUIRE) : "";
 }
 
 bool rex_module_on_host(const struct rex_module *module)
 {
     const struct rex_registration *registration =
         module != NULL ? rex_registration_of(module) : NULL;
-    return registration != NULL && registration->on_host;
+    return registration != NULL && rex_registration_on_host(registration);
 }

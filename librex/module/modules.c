@@ -151,7 +151,7 @@ static int conflict(const struct rex_table *ours, const struct rex_table *theirs
 static int conflict_of_kinds(const struct rex_registration *ours, bool on_host,
                              const struct rex_registration *theirs)
 {
-    if (on_host == theirs->on_host || rex_runtime_disabled())
+    if (on_host == rex_registration_on_host(theirs) || rex_runtime_disabled())
         return REX_OK;
     return rex_fail(REX_EUNSUPPORTED,
                     "device image %s is for %s, and %s, of a module that is registered already, "
@@ -177,7 +177,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             result = conflict_of_kinds(registration, on_host, theirs);
     }
     registration->claims_keys = result == REX_OK;
-    registration->on_host = on_host;
+    __atomic_store_n(&registration->on_host, on_host, __ATOMIC_RELAXED);
     rex_unlock(&lock);
     return result;
 }

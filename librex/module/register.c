@@ -120,7 +120,8 @@ static int keep_path(struct rex_registration *registration, const char *path)
     if (copy == NULL)
         return rex_fail_memory(strlen(path) + 1, "an image's path");
     char *old = registration->image_path;
-    registration->image_path = copy; /* first: a child of fork may read it at any time */
+    /* first: a child of fork, or another thread, may read it at any time */
+    __atomic_store_n(&registration->image_path, copy, __ATOMIC_RELEASE);
     free(old);
     return REX_OK;
 }

@@ -35,13 +35,13 @@ struct rex_registration {
      * modules.c.
      */
     bool claims_keys;
-    bool on_host; /* the image is for the CPU */
+    bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
     bool forked;  /* registered for a GPU in a parent process */
     /* librex's own loads of the image, for queues: launch/loadedimage.c */
     struct rex_loaded_image *loaded_images;
     /* ends those; NULL while there are none */
     void (*unload)(struct rex_registration *registration);
-    char *image_path;         /* of the last registration, or of the last attempt at one */
+    char *image_path;         /* atomic: of the last registration, or of the last attempt at one */
     uintptr_t failed_attempt; /* number of the last attempt that failed, */
     int failure;              /* its result */
     /* and its message, for the threads that waited; all three under the lock of module.c */
@@ -52,6 +52,15 @@ struct rex_registration {
 static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
 {
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Whether the image of the last registration is for the CPU. RELAXED: a thread that asks while
+ * another registers the module once more gets the old answer or the new one.
+ */
+static inline bool rex_registration_on_host(const struct rex_registration *registration)
+{
+    return __atomic_load_n(&registration->on_host, __ATOMIC_RELAXED);
 }
 
 /* The index in `recent` of the kernel with this key. */

@@ -76,18 +76,15 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
     return REX_OK;
 }
 
+/* The index with nothing in it, and room for COUNT of all the rest. */
 static int reserve(struct rex_table *table, size_t count)
 {
     size_t slots = 4;
-    free_shapes(table);
     while (slots < count + count / 2)
         slots *= 2;
     if ((table->index == NULL || table->count != count) && allocate(table, count, slots) != REX_OK)
         return REX_ENOMEM;
     memset(table->index, 0, slots * sizeof *table->index);
-    memset(table->facts, 0, count * sizeof *table->facts);
-    memset(table->launched, 0, count * sizeof *table->launched);
-    memset(table->misfit, 0, count * sizeof *table->misfit);
     table->count = (uint32_t)count;
     table->mask = (uint32_t)(slots - 1);
     return REX_OK;
@@ -113,17 +110,45 @@ static int add(struct rex_table *table, uint32_t position)
     return REX_OK;
 }
 
-int rex_table_build(struct rex_table *table, const struct rex_module *module)
+static int make_index(struct rex_table *table, const struct rex_module *module, size_t count)
 {
-    size_t count = 0;
-    int result = check_shape(module, &count);
-    if (result == REX_OK)
-        result = reserve(table, count);
+    int result = reserve(table, count);
     table->module = module;
     table->entries = module->entries_begin;
     for (uint32_t i = 0; result == REX_OK && i < count; i++)
         result = add(table, i);
     return result;
+}
+
+/*
+ * Whether the index is that of the module's entries as they are. Then it is left alone: another
+ * thread may look for a key in it while the module is registered again (rex_modules_find()).
+ */
+static bool is_indexed(const struct rex_table *table, const struct rex_module *module, size_t count)
+{
+    bool same = table->index != NULL && table->entries == module->entries_begin &&
+                table->count == count;
+    for (uint32_t i = 0; same && i < count; i++)
+        same = table->entries[i].name != NULL && *table->entries[i].name != '\0' &&
+               rex_table_find(table, table->entries[i].addr) == (int64_t)i;
+    return same;
+}
+
+int rex_table_build(struct rex_table *table, const struct rex_module *module)
+{
+    size_t count = 0;
+    int result = check_shape(module, &count);
+    if (result != REX_OK)
+        return result;
+    free_shapes(table);
+    if (!is_indexed(table, module, count))
+        result = make_index(table, module, count);
+    if (result != REX_OK)
+        return result;
+    memset(table->facts, 0, count * sizeof *table->facts);
+    memset(table->launched, 0, count * sizeof *table->launched);
+    memset(table->misfit, 0, count * sizeof *table->misfit);
+    return REX_OK;
 }
 
 /* ---- against the image ----------------------------------------------------------------------- */
