@@ -309,14 +309,15 @@ static void too_many_files(const void *context)
 /* A driver that can open no device file says that there is none. */
 static void driver_without_files(const void *context)
 {
-    struct rlimit none;
+    struct rlimit limit, none;
     (void)context;
     setenv("FAKE_CUDA_FAILS", "100", 1);
     use_gpu(90);
-    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &none), 0);
-    none.rlim_cur = 0;
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
     CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0); /* which the look for leaks needs */
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
     CHECK_EQUAL(rex_cuda_broken(), 1);
 }
