@@ -411,6 +411,38 @@ static void wait_at_ends(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+static int refusals;
+
+static void use_module(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)context;
+    if (strstr(message, "waits for queue") == NULL)
+        return;
+    CHECK(rex_module_register_image(&module, NULL) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "while it is being registered or ended");
+    CHECK_EQUAL(rex_module_fini(&module), REX_EINVAL);
+    refusals++;
+}
+
+/* What would wait for the end of the module, which waits for it, is an error. */
+static void log_function_at_the_end(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "at the end", 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    *busy() = 1;
+    rex_set_log_callback(use_module, NULL);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    rex_set_log_callback(NULL, NULL);
+    CHECK_EQUAL(refusals, 1);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 static void test_unfinished(void **state)
 {
     (void)state;
@@ -418,6 +450,7 @@ static void test_unfinished(void **state)
     in_child(end_on_another_device, NULL);
     in_child(refuse_ends_of_ranges, NULL);
     in_child(wait_at_ends, NULL);
+    in_child(log_function_at_the_end, NULL);
     struct child child = run_child(wait_and_warn, NULL);
     assert_int_equal(child.status, 0);
     assert_non_null(strstr(child.output, "__tgt_target_data_end waits for queue \"late one\""));
