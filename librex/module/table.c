@@ -54,7 +54,7 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
 {
     uint32_t *index = malloc(slots * sizeof *index);
     uint64_t *facts = malloc(count * sizeof *facts);
-    struct rex_launched *launched = malloc(count * sizeof *launched);
+    struct rex_launched *launched = calloc(count, sizeof *launched); /* no shapes */
     struct rex_misfit *misfit = malloc(count * sizeof *misfit);
     if (index == NULL || facts == NULL || launched == NULL || misfit == NULL) {
         free(index);
