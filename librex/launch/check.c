@@ -112,9 +112,8 @@ static int check_release(const struct rex_target *target, enum rex_kernel_form f
                           rex_target_name(target), release->number);
 }
 
-/* The first launch of a kernel, or one with another number of rows. The outcome is remembered. */
-static int check_parameters(const struct rex_target *target,
-                            const struct __tgt_kernel_arguments *args, enum rex_kernel_form *form)
+int rex_check_parameters(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
+                         enum rex_kernel_form *form)
 {
     uint32_t rows;
     int result = match(target);
@@ -176,7 +175,7 @@ int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_
         return result;
     struct rex_kernel_facts facts = rex_target_facts(target);
     if (facts.checked != args->NumArgs + 1)
-        return check_parameters(target, args, form);
+        return rex_check_parameters(target, args, form);
     *form = (enum rex_kernel_form)facts.form;
     return REX_OK;
 }

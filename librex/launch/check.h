@@ -23,6 +23,13 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
                    enum rex_kernel_form *form);
 
 /*
+ * Check the rows of ARGS against the kernel's parameters: 0 with its form in *FORM, which is
+ * remembered, as is that so many rows were right; or an error.
+ */
+int rex_check_parameters(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
+                         enum rex_kernel_form *form);
+
+/*
  * Check the packet ARGS, which libomptarget is to launch; where it is the first one with so many
  * rows, also these against the kernel's parameters. 0 with the kernel's form in *FORM, or an error.
  */

@@ -249,6 +249,7 @@ static int launch_map_checked(struct rex_module *module, const struct rex_kernel
 {
     struct rex_target target;
     struct __tgt_kernel_arguments packet;
+    enum rex_kernel_form form;
     int result = check(module, launch, map, purpose, &target);
     if (result == REX_EHOST)
         return rex_fail_again(
@@ -256,7 +257,10 @@ static int launch_map_checked(struct rex_module *module, const struct rex_kernel
     if (result != REX_OK)
         return result;
     rex_packet_of(&packet, launch, map);
-    result = pack_and_send(&target, 0, 0, &packet, returned);
+    /* As many rows as before are not enough: their types are others. */
+    result = rex_check_parameters(&target, &packet, &form);
+    if (result == REX_OK)
+        result = pack_and_send(&target, 0, 0, &packet, returned);
     if (result == REX_OK)
         rex_shape_remember(&target, purpose, map);
     return result;

@@ -75,7 +75,7 @@ static inline struct __tgt_kernel_arguments packet_of(const struct rex_launched 
 {
     return (struct __tgt_kernel_arguments){
         .Version = last->version,
-        .NumArgs = last->rows,
+        .NumArgs = (uint32_t)map->count,
         .ArgsBase = map->base,
         .Args = map->begin,
         .ArgSizes = (int64_t *)(uintptr_t)map->sizes, /* libomptarget does not write to them */
@@ -94,8 +94,7 @@ static inline int launch_like(const struct rex_registration *registration,
 {
     const struct rex_launched *last = rex_last_launch(registration, launch->key);
     int number;
-    if (last->key != launch->key || last->rows != (uint32_t)map->count ||
-        !number_of(launch->device, &number) || !has_columns(map) ||
+    if (last->key != launch->key || !number_of(launch->device, &number) || !has_columns(map) ||
         !is_usual(launch, registration->most_teams, last->most_threads) ||
         rex_any_device_is_lost() || !rows_hold(last, purpose, map, number))
         return REX_NOT_LIKE;

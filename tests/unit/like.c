@@ -1,0 +1,312 @@
+/*
+ * like.c - a launch that is like the one before it is sent at once; where its count, a type, a size or a mapping is another, the checks run.
+ *
+ * Checks are counted where one file of librex calls another, by the linker (rules.mk), so that a way that is no longer short is noticed
+ * without a clock. libomptarget and the GPU are fakes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "launch/check.h"
+#include "launch/launch.h"
+#include "memory/presence.h"
+#include "rex/entry.h"
+#include "rex/queue.h"
+#include "rex_kmp.h"
+
+REX_KERNEL(plain);
+
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+
+/* All with a plain kernel: 18 has none, and a launch that has to be strict, as from 23 on, is checked each time. */
+static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22};
+
+/* ---- the steps of the long way -------------------------------------------------------------------------------------------------- */
+
+static struct {
+    int resolved, packets, rows, presence;
+} steps;
+
+int __real_rex_resolve(const struct rex_module *of, const void *key, int64_t device, struct rex_target *target);
+int __wrap_rex_resolve(const struct rex_module *of, const void *key, int64_t device, struct rex_target *target);
+int __real_rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args, enum rex_kernel_form *form);
+int __wrap_rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args, enum rex_kernel_form *form);
+int __real_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
+int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
+int __real_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what);
+int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what);
+
+int __wrap_rex_resolve(const struct rex_module *of, const void *key, int64_t device, struct rex_target *target)
+{
+    steps.resolved++;
+    return __real_rex_resolve(of, key, device, target);
+}
+
+int __wrap_rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args, enum rex_kernel_form *form)
+{
+    steps.packets++;
+    return __real_rex_check_packet(target, args, form);
+}
+
+int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what)
+{
+    steps.rows++;
+    return __real_rex_check_rows(map, purpose, what);
+}
+
+int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what)
+{
+    steps.presence++;
+    return __real_rex_check_presence(map, purpose, number, what);
+}
+
+/* ---- a launch with a map -------------------------------------------------------------------------------------------------------- */
+
+enum { BYTES = 256, DEVICE = 0x10000000 };
+#define MEMORY_TYPE (REX_TYPE_PARAMETER | REX_TYPE_TOFROM)
+#define VALUE_TYPE (REX_TYPE_PARAMETER | REX_TYPE_LITERAL)
+
+static char memory[2 * BYTES] __attribute__((aligned(16)));
+static void *base[3], *begin[3];
+static int64_t sizes[3], types[3];
+static struct rex_map map = {.base = base, .begin = begin, .sizes = sizes, .types = types};
+
+static void map_memory(size_t bytes)
+{
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, bytes, DEVICE};
+}
+
+/* The rows that all launches below begin with: mapped memory, of which MORE bits say how, and a value; and one more, for a wrong count. */
+static void set_rows(int64_t more)
+{
+    map.count = 2;
+    base[0] = begin[0] = memory;
+    base[1] = begin[1] = base[2] = begin[2] = (void *)42;
+    sizes[0] = BYTES;
+    sizes[1] = sizes[2] = 8;
+    types[0] = MEMORY_TYPE | more;
+    types[1] = types[2] = VALUE_TYPE;
+}
+
+static int launch_for(enum rex_purpose purpose)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
+    launch.device = 0;
+    memset(&steps, 0, sizeof steps);
+    return rex_launch_map(&module, &launch, &map, purpose);
+}
+
+static uint32_t sent(void)
+{
+    return the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER];
+}
+
+/* It is sent, once it was resolved and checked, each once; or neither. */
+#define SENT(times)                                       \
+    do {                                                  \
+        uint32_t before_ = sent();                        \
+        CHECK_EQUAL(launch_for(REX_FOR_LAUNCH), 0);       \
+        CHECK_EQUAL(steps.resolved, (times));             \
+        CHECK_EQUAL(steps.packets, (times));              \
+        CHECK_EQUAL(steps.rows, (times));                 \
+        CHECK_EQUAL(steps.presence, (times));             \
+        CHECK_EQUAL(sent(), before_ + 1);                 \
+    } while (0)
+#define LONG_WAY SENT(1)
+#define SHORT_WAY SENT(0)
+
+/* A check refuses it, and nothing is sent. */
+#define REFUSED(purpose, error)                           \
+    do {                                                  \
+        uint32_t before_ = sent();                        \
+        CHECK_EQUAL(launch_for(purpose), (error));        \
+        CHECK_EQUAL(steps.resolved, 1);                   \
+        CHECK_EQUAL(sent(), before_);                     \
+    } while (0)
+
+/* Launches with MORE bits, so often that the next one is like the last. */
+static void start(int release, int64_t more)
+{
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    map_memory(BYTES);
+    set_rows(more);
+    LONG_WAY;
+    SHORT_WAY;
+    SHORT_WAY;
+}
+
+/* Each of CHANGE and what is wrong by it alone; what was launched before is still like the last then. */
+#define CHANGED(change, purpose, error) \
+    do {                                \
+        change;                         \
+        REFUSED(purpose, error);        \
+        set_rows(0);                    \
+        SHORT_WAY;                      \
+    } while (0)
+
+static void one_is_changed(const void *context)
+{
+    start(*(const int *)context, 0);
+    CHANGED(map.count = 1, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(map.count = 3, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(map.count = 0, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(map.count = -1, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(types[0] |= REX_TYPE_DELETE, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(types[1] |= REX_TYPE_TO, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(types[0] &= ~REX_TYPE_PARAMETER, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(types[1] &= ~REX_TYPE_PARAMETER, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(sizes[0] = BYTES + 1, REX_FOR_LAUNCH, REX_EOVERLAP);
+    CHANGED(sizes[0] = -1, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(sizes[1] = 16, REX_FOR_LAUNCH, REX_EINVAL);
+    /* Neither type nor size, and still no row like it. */
+    CHANGED((begin[0] = base[0] = memory + BYTES / 2), REX_FOR_LAUNCH, REX_EOVERLAP);
+}
+
+/* The rows of a launch may ask for what a queue refuses. */
+static void purpose_is_changed(const void *context)
+{
+    start(*(const int *)context, REX_TYPE_ALWAYS);
+    REFUSED(REX_FOR_QUEUE, REX_EINVAL);
+    SHORT_WAY;
+}
+
+/* A mapping has ended, and another one is there in its place, or none: the checks run once, and as often as they have something to say. */
+static void generation_is_changed(const void *context)
+{
+    REX_DATA_MAP(region, REX_TO(memory, BYTES));
+    start(*(const int *)context, REX_TYPE_PRESENT);
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    SHORT_WAY; /* what begins ends nothing */
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), 0);
+    LONG_WAY; /* the fake's memory is still mapped */
+    SHORT_WAY;
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), 0);
+    map_memory(BYTES / 2);
+    for (int i = 0; i < 2; i++)
+        REFUSED(REX_FOR_LAUNCH, REX_EABSENT); /* and mapped in part */
+    map_memory(0);
+    for (int i = 0; i < 2; i++)
+        REFUSED(REX_FOR_LAUNCH, REX_EABSENT);
+    map_memory(BYTES);
+    LONG_WAY;
+    SHORT_WAY;
+    rex_mappings_changed();
+    LONG_WAY;
+    SHORT_WAY;
+}
+
+/* The same for a row that a launch maps itself where it is absent; half of it cannot be. */
+static void mapping_is_cut(const void *context)
+{
+    start(*(const int *)context, 0);
+    map_memory(BYTES / 2);
+    SHORT_WAY; /* nobody has said that a mapping has ended */
+    rex_mappings_changed();
+    for (int i = 0; i < 2; i++)
+        REFUSED(REX_FOR_LAUNCH, REX_EOVERLAP);
+    map_memory(0);
+    for (int i = 0; i < 2; i++)
+        LONG_WAY; /* each one maps it */
+}
+
+/* Several kinds of launches of one kernel are each like one of its own; what is remembered of them has an end. */
+static void kinds_are_many(const void *context)
+{
+    start(*(const int *)context, 0);
+    for (int64_t size = 8; size <= 16; size += 8) {
+        sizes[0] = size;
+        LONG_WAY;
+        SHORT_WAY;
+    }
+    types[0] = REX_TYPE_PARAMETER | REX_TYPE_TO;
+    LONG_WAY;
+    SHORT_WAY;
+    set_rows(0);
+    SHORT_WAY;
+    types[0] = REX_TYPE_PARAMETER | REX_TYPE_FROM;
+    LONG_WAY;
+    LONG_WAY;
+}
+
+/* ---- a packet ------------------------------------------------------------------------------------------------------------------- */
+
+/* Resolved and checked ONCE (1) or not at all (0): RESULT, which is -1 for an ERROR. */
+static void launch_packet(const struct __tgt_kernel_arguments *packet, int result, int error, int once)
+{
+    struct __tgt_kernel_arguments copy = *packet;
+    uint32_t before = sent();
+    memset(&steps, 0, sizeof steps);
+    CHECK_EQUAL(rex_module_launch_registered(module.packet_rules, 0, 0, 0, REX_KERNEL_ID(plain), &copy), result);
+    CHECK_EQUAL(steps.resolved, once);
+    CHECK_EQUAL(steps.packets, once);
+    CHECK_EQUAL(sent(), before + (result == 0));
+    if (result != 0)
+        CHECK_EQUAL(rex_last_error_code(), error);
+}
+
+/* libomptarget itself looks at types and sizes of a raw launch: librex, once for each number of rows, at what the parameters are. */
+static void packets(const void *context)
+{
+    use_gpu(90);
+    use_release(*(const int *)context);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    set_rows(0);
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = 2,
+                                            .ArgsBase = base,
+                                            .Args = begin,
+                                            .ArgSizes = sizes,
+                                            .ArgTypes = types,
+                                            .Teams = {100, 1, 1},
+                                            .Threads = {64, 1, 1}};
+    launch_packet(&packet, 0, 0, 1);
+    for (int i = 0; i < 3; i++)
+        launch_packet(&packet, 0, 0, 0);
+    packet.NumArgs = 3;
+    launch_packet(&packet, -1, REX_EPARAMS, 1);
+    packet.NumArgs = 2;
+    packet.ArgTypes = NULL;
+    launch_packet(&packet, -1, REX_EINVAL, 1);
+    packet.ArgTypes = types;
+    packet.Teams[0] = 0; /* the default grid has to be worked out */
+    launch_packet(&packet, 0, 0, 1);
+    packet.Teams[0] = 7;
+    launch_packet(&packet, 0, 0, 0);
+    CHECK_EQUAL(last_call(*(const int *)context == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL)->grid[0], 7);
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------------------ */
+
+static void on_all_releases(void (*run)(const void *))
+{
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(run, &releases[i]);
+}
+
+#define TEST(name)                        \
+    static void test_##name(void **state) \
+    {                                     \
+        (void)state;                      \
+        on_all_releases(name);            \
+    }
+TEST(one_is_changed)
+TEST(purpose_is_changed)
+TEST(generation_is_changed)
+TEST(mapping_is_cut)
+TEST(kinds_are_many)
+TEST(packets)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_is_changed),        cmocka_unit_test(test_purpose_is_changed),
+                                       cmocka_unit_test(test_generation_is_changed), cmocka_unit_test(test_mapping_is_cut),
+                                       cmocka_unit_test(test_kinds_are_many),        cmocka_unit_test(test_packets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
