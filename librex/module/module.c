@@ -277,8 +277,8 @@ int rex_module_fini(struct rex_module *module)
 {
     int result = rex_module_check(module, "rex_module_fini");
     struct rex_registration *registration = result == REX_OK ? rex_registration_of(module) : NULL;
-    if (registration == NULL)
-        return result;
+    if (registration == NULL || rex_flight_is_over())
+        return result; /* the process ends, and libomptarget ends the module */
     if ((result = check_thread(registration)) != REX_OK)
         return result;
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);

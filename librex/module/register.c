@@ -46,11 +46,14 @@ static int hand_over(const struct rex_release *release, struct rex_descriptor *d
     REX_REAL(register_lib)
     (&descriptor->given);
     *accepted = rex_devices_ask() > 0;
-    if (!*accepted)
+    if (!*accepted) {
         REX_REAL(unregister_lib)
-    (&descriptor->given);
-    else if (alone && late && !rex_runtime_disabled()) load_on_all();
+        (&descriptor->given);
+    }
+    if (*accepted && alone && late && !rex_runtime_disabled())
+        load_on_all();
     rex_flight_registered(alone);
+    rex_flight_watch_exit();
     return REX_OK;
 }
 

@@ -102,13 +102,18 @@ bool rex_flight_is_torn(void)
     return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EFORK;
 }
 
+bool rex_flight_is_over(void)
+{
+    return __atomic_load_n(&closed, __ATOMIC_ACQUIRE) == REX_EINVAL;
+}
+
 int rex_flight_check(void)
 {
     if (rex_flight_is_torn())
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent was "
                                    "inside libomptarget: start the child with exec, or fork while "
                                    "no other thread launches or maps");
-    if (__atomic_load_n(&closed, __ATOMIC_ACQUIRE) != REX_OK)
+    if (rex_flight_is_over())
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
     /* In the last round of a thread's destructors nobody would take it off the list any more. */
@@ -254,6 +259,25 @@ void rex_flight_registered(bool apart)
     holder = NULL;
     set_gate(false);
     pthread_mutex_unlock(&lock);
+}
+
+/* ---- the end of the process ------------------------------------------------------------------ */
+
+static void close_at_exit(void)
+{
+    pthread_mutex_lock(&lock);
+    if (closed == REX_OK)
+        __atomic_store_n(&closed, REX_EINVAL, __ATOMIC_SEQ_CST);
+    empty_recent();
+    pthread_mutex_unlock(&lock);
+}
+
+/* What is registered with atexit() later runs earlier: the program's handlers may still launch. */
+void rex_flight_watch_exit(void)
+{
+    static bool is_watched;
+    if (!__atomic_exchange_n(&is_watched, true, __ATOMIC_ACQ_REL))
+        atexit(close_at_exit);
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */

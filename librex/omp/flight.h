@@ -56,8 +56,15 @@ int rex_flight_enter(void);
  */
 int rex_flight_check(void);
 
-/* Whether this is such a child. */
+/* Whether this is such a child, and whether the process is ending. */
 bool rex_flight_is_torn(void);
+bool rex_flight_is_over(void);
+
+/*
+ * libomptarget has registered a module. At the end of the process, before it takes down what it has
+ * built by now, nobody may enter it any more.
+ */
+void rex_flight_watch_exit(void);
 
 /* This thread is inside libomptarget. */
 static inline bool rex_flight_is_inside(void)

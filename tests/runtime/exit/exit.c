@@ -67,6 +67,32 @@ static void launch_late(void)
         _exit(3);
 }
 
+/* After what libomptarget had for the end of the process, or just before it: nothing works any more, and nothing crashes. */
+static void use_too_late(void)
+{
+    static int64_t data[1000];
+    REX_DATA_MAP(map, REX_TOFROM(data, 1000));
+    struct rex_kernel_launch description = {REX_KERNEL_ID(square), -1, {1, 1, 1}, {1, 1, 1}, 0, 0, 0};
+    int64_t value = 3;
+    REX_MAP(rows, REX_VALUE(value), REX_TOFROM(data, 1));
+    rex_configure(REX_OPTION_LOG, "off");
+    if (launch() == 0 || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
+        _exit(5);
+    if (rex_launch(&description, &rows) != REX_EINVAL || rex_data_begin(-1, &map) != REX_EINVAL || rex_is_present(data, 8, -1) ||
+        rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)
+        _exit(6);
+    if (rex_offload_fini() != 0)
+        _exit(7);
+}
+
+static int in_destructor;
+
+__attribute__((destructor)) static void end_of_program(void)
+{
+    if (in_destructor)
+        use_too_late();
+}
+
 /* What main does when it is called with the name of a way to end. */
 static int end(const char *way)
 {
@@ -75,6 +101,9 @@ static int end(const char *way)
         return rex_runtime_bind();
     if (strstr(way, "nothing") != NULL)
         return 0;
+    in_destructor = strstr(way, "use_in_destructor") != NULL;
+    if (strstr(way, "use_at_early_exit") != NULL && atexit(use_too_late) != 0)
+        return 5;
     if (!lazy && rex_offload_init() != 0)
         return 1;
     if (strstr(way, "registered_only") != NULL)
@@ -135,7 +164,8 @@ static void check_end(const char *way)
 #define WAYS(X)                                                                                                        \
     X(nothing) X(bound_only) X(registered_only) X(return_from_main) X(return_lazy) X(return_after_fini)                \
     X(return_with_region) X(return_other_thread_lives) X(by_exit) X(by_exit_lazy_with_region) X(in_thread)             \
-    X(in_thread_with_region) X(underscore) X(underscore_with_region) X(launch_at_exit)
+    X(in_thread_with_region) X(underscore) X(underscore_with_region) X(launch_at_exit)               \
+    X(use_in_destructor) X(use_at_early_exit) X(use_in_destructor_lazy_with_region)
 WAYS(WAY)
 
 int main(int argc, char **argv)
