@@ -140,6 +140,7 @@ static int read_setting(bool changed)
 static int decide(bool changed)
 {
     int before = read_setting(changed);
+    /* Relaxed: the level stands for itself; a thread may see a change a line late. */
     int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
     void (*call)(void) = __atomic_load_n(&when_debug, __ATOMIC_ACQUIRE);
     rex_log_review();
@@ -199,6 +200,10 @@ void rex_set_log_callback(rex_log_function *function, void *context)
 {
     pthread_mutex_lock(&lock);
     theirs.context = context;
+    /*
+     * Relaxed: it is called under the lock alone; without the lock only its being there is looked
+     * at.
+     */
     __atomic_store_n(&theirs.function, function, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
@@ -267,6 +272,7 @@ void rex_log_resume(void)
 
 static void say(enum rex_log_level level, const char *message)
 {
+    /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
     if (__atomic_load_n(&theirs.function, __ATOMIC_RELAXED) == NULL)
         write_line(message);
     else if (own.holds > 0)
@@ -295,6 +301,7 @@ void rex_log_once(enum rex_log_level level, const char *message)
     static uint64_t previous;
     uint64_t hash = rex_hash_string(message);
     int error = errno;
+    /* Relaxed: two threads that say the same at once may both be heard, in any order. */
     if (rex_log_wanted(level) && __atomic_exchange_n(&previous, hash, __ATOMIC_RELAXED) != hash)
         say(level, message);
     errno = error;

@@ -33,6 +33,7 @@ extern int rex_log_level_now;
 int rex_log_decide(void);
 static inline bool rex_log_wanted(enum rex_log_level level)
 {
+    /* Relaxed: the level stands for itself; a thread may see a change a line late. */
     int now = __atomic_load_n(&rex_log_level_now, __ATOMIC_RELAXED);
     return (int)level <= now && (now != REX_LOG_UNKNOWN || (int)level <= rex_log_decide());
 }

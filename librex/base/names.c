@@ -103,11 +103,10 @@ void rex_escape_lines(char *text, size_t size)
 #define LONGEST_NAME 255
 #define MOST_STEPS ((size_t)1 << 21) /* more would take longer than a message is worth */
 
-    /* How many edits make B of A; SIZE_MAX where it is more than MOST. Adds to STEPS what it took.
-     */
-    static size_t
-    distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
-             size_t *steps)
+/* How many edits make B of A; SIZE_MAX where it is more than MOST. Adds to STEPS what it took.
+ */
+static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
+                       size_t *steps)
 {
     size_t row[LONGEST_NAME + 1];
     for (size_t j = 0; j <= length_b; j++)

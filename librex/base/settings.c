@@ -261,6 +261,7 @@ bool rex_setting_cache(char folder[REX_SETTING_MAX])
 static bool first_time(unsigned bit)
 {
     static unsigned said;
+    /* Relaxed: which thread says it is all one, as long as it is one. */
     return !(__atomic_fetch_or(&said, 1u << bit, __ATOMIC_RELAXED) & 1u << bit);
 }
 

@@ -61,6 +61,7 @@ REX_FORK_RENEWED(30, begin_in_child);
 
 static bool is_of_parent(const unsigned *process)
 {
+    /* Relaxed: whoever forked has written it before; in the same process either answer is right. */
     unsigned by = __atomic_load_n(process, __ATOMIC_RELAXED);
     return by != 0 && by != rex_forks() + 1;
 }
@@ -198,6 +199,7 @@ static enum rex_nogpu start_driver(int *count, int *result)
         return REX_NOGPU_LIBRARY;
     if (find_what_all_need() != 0)
         return REX_NOGPU_FUNCTION;
+    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&caller, rex_forks() + 1, __ATOMIC_RELAXED);
     *result = REX_CUDA(cuInit, 0);
     if (*result == 0)
@@ -212,6 +214,7 @@ static void note_none(enum rex_nogpu cause, int result)
              cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
     bool is_broken = rex_nogpu_explain(cause, result, text, sizeof text);
     set_absent(text);
+    /* Relaxed: it stands for itself: what is told where there is no GPU. */
     __atomic_store_n(&broken, is_broken, __ATOMIC_RELAXED);
     rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
 }
@@ -219,17 +222,21 @@ static void note_none(enum rex_nogpu cause, int result)
 static void start(void)
 {
     int count = 0, result = 0;
+    /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
     __atomic_store_n(&starter, rex_forks() + 1, __ATOMIC_RELAXED);
+    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
     __atomic_fetch_add(&starts, 1, __ATOMIC_RELAXED);
     enum rex_nogpu cause = start_driver(&count, &result);
     if (result != 0 || count <= 0) {
         note_none(cause, result);
+        /* Relaxed: only a child of fork goes by it, in which nothing goes on beside it. */
         __atomic_store_n(&starter, 0, __ATOMIC_RELAXED);
         return;
     }
     count = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
     for (int i = 0; i < count; i++)
         architectures[i] = architecture(i);
+    /* Relaxed: it stands for itself: what is told where there is no GPU. */
     __atomic_store_n(&broken, false, __ATOMIC_RELAXED);
     __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
 }
@@ -264,8 +271,10 @@ static bool is_decided(void)
 
 void rex_cuda_retry(void)
 {
+    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
     unsigned before = __atomic_load_n(&starts, __ATOMIC_RELAXED);
     start_once();
+    /* Relaxed: a number to compare; what was decided is looked at under the lock. */
     if (__atomic_load_n(&starts, __ATOMIC_RELAXED) != before || is_decided())
         return;
     rex_lock(&lock);
@@ -296,6 +305,7 @@ const char *rex_cuda_why(void)
 bool rex_cuda_broken(void)
 {
     start_once();
+    /* Relaxed: it stands for itself: what is told where there is no GPU. */
     return is_parents() || __atomic_load_n(&broken, __ATOMIC_RELAXED);
 }
 
@@ -316,9 +326,11 @@ unsigned rex_cuda_architecture(int number)
 {
     if (number < 0 || number >= rex_cuda_devices())
         return 0;
+    /* Relaxed: the number stands for itself; all threads are told the same one. */
     unsigned known = __atomic_load_n(&architectures[number], __ATOMIC_RELAXED);
     if (known == 0) {
         known = architecture(number);
+        /* Relaxed: the number stands for itself; all threads are told the same one. */
         __atomic_store_n(&architectures[number], known, __ATOMIC_RELAXED);
     }
     return known;

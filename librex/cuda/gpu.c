@@ -94,12 +94,14 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
 uint64_t rex_gpu_most_shared_memory(void)
 {
     static uint64_t known;
+    /* Relaxed: the number stands for itself; whoever misses it asks the driver again. */
     uint64_t most = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (most > 0 || rex_cuda_devices() == 0)
         return most;
     for (int i = 0; i < rex_cuda_devices(); i++)
         if (ask_shared_memory(i, &most) != 0)
             return 0;
+    /* Relaxed: as above: all threads find the same number. */
     __atomic_store_n(&known, most, __ATOMIC_RELAXED);
     return most;
 }

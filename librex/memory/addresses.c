@@ -22,6 +22,7 @@
 uint64_t rex_addresses_generation(bool remember)
 {
     static uint64_t rounds;
+    /* Relaxed: a number that no other round has is all that is asked. */
     return remember ? rex_mapping_now() : NEVER | __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
 }
 

@@ -40,6 +40,10 @@ REX_FORK_RENEWED(16, forget_in_child);
 /* The hints that are something, or were. */
 static unsigned filled(void)
 {
+    /*
+     * Relaxed: under the lock it is exact; without, only whether there is any hint is asked, and a
+     * row that another thread is just mapping may be missed in any order.
+     */
     uint64_t all = __atomic_load_n(&made, __ATOMIC_RELAXED);
     return all < HINTS ? (unsigned)all : HINTS;
 }
@@ -73,6 +77,7 @@ static struct hint *hint_of(uintptr_t begin, size_t size, int number)
             empty = &hints[j];
     if (empty == NULL) {
         empty = &hints[made % HINTS];
+        /* Relaxed: written under the lock; who reads it without looks at nothing else. */
         __atomic_store_n(&made, made + 1, __ATOMIC_RELAXED);
     }
     *empty = (struct hint){.begin = begin, .size = size, .number = number};

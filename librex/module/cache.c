@@ -190,6 +190,7 @@ static int store_in(int folder, const struct rex_cache_key *key, const char *fil
 {
     static unsigned counter;
     char unfinished[2 * REX_CACHE_NAME_MAX];
+    /* Relaxed: a number that no other thread of the process has is all that is asked. */
     snprintf(unfinished, sizeof unfinished, REX_CACHE_UNFINISHED "%ld-%u-%s", (long)getpid(),
              __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED), file_name);
     int fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,

@@ -177,6 +177,7 @@ int rex_modules_claim(struct rex_registration *registration, bool on_host)
             result = conflict_of_kinds(registration, on_host, theirs);
     }
     registration->claims_keys = result == REX_OK;
+    /* Relaxed: it stands for itself, as rex_registration_on_host() says. */
     __atomic_store_n(&registration->on_host, on_host, __ATOMIC_RELAXED);
     rex_unlock(&lock);
     return result;

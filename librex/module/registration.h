@@ -54,12 +54,13 @@ static inline struct rex_registration *rex_registration_of(const struct rex_modu
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Whether the image of the last registration is for the CPU. RELAXED: a thread that asks while
- * another registers the module once more gets the old answer or the new one.
- */
+/* Whether the image of the last registration is for the CPU. */
 static inline bool rex_registration_on_host(const struct rex_registration *registration)
 {
+    /*
+     * Relaxed: a thread that asks while another registers the module once more gets the old answer
+     * or the new one.
+     */
     return __atomic_load_n(&registration->on_host, __ATOMIC_RELAXED);
 }
 

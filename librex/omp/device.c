@@ -22,6 +22,7 @@ static bool used;      /* a device, if only once */
 int rex_devices_ask(void)
 {
     int count = rex_runtime_disabled() ? REX_DEVICES_DISABLED : rex_runtime_device_count();
+    /* Relaxed: the number stands for itself; nothing else is read because of it. */
     __atomic_store_n(&rex_devices, count, __ATOMIC_RELAXED);
     return count;
 }
@@ -41,11 +42,13 @@ int rex_device_count(void)
 
 void rex_device_used(void)
 {
+    /* Relaxed: it only ever becomes true, and nothing else is read because of it. */
     __atomic_store_n(&used, true, __ATOMIC_RELAXED);
 }
 
 bool rex_devices_used(void)
 {
+    /* Relaxed: a use that another thread has not finished may be missed in any order. */
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 

@@ -22,6 +22,7 @@ int rex_devices_ask(void);
 
 static inline int rex_devices_known(void)
 {
+    /* Relaxed: the number stands for itself; an old one makes the caller ask again. */
     return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
 }
 

@@ -59,21 +59,24 @@ static int list(struct rex_flight *own)
     pthread_mutex_lock(&lock);
     own->next = all;
     own->is_listed = true;
+    /* Relaxed: this thread is the one that reads it. */
     __atomic_store_n(&own->numbers, numbers_now, __ATOMIC_RELAXED);
+    /* Relaxed: as above. */
     __atomic_store_n(&own->devices, devices_now, __ATOMIC_RELAXED);
     all = own;
     pthread_mutex_unlock(&lock);
     return REX_OK;
 }
 
-/* RELAXED: a thread that sees the old numbers launches as it would have, a moment before. */
 void rex_flight_devices(uint64_t numbers, uint64_t count)
 {
     pthread_mutex_lock(&lock);
     numbers_now = numbers;
     devices_now = count;
     for (struct rex_flight *flight = all; flight != NULL; flight = flight->next) {
+        /* Relaxed: who sees the old numbers launches as it would have, a moment before. */
         __atomic_store_n(&flight->numbers, numbers, __ATOMIC_RELAXED);
+        /* Relaxed: as above. */
         __atomic_store_n(&flight->devices, count, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&lock);

@@ -69,7 +69,8 @@ void rex_flight_watch_exit(void);
 /* This thread is inside libomptarget. */
 static inline bool rex_flight_is_inside(void)
 {
-    return __atomic_load_n(&rex_flight.depth, __ATOMIC_RELAXED) > 0; /* nobody else writes it */
+    /* Relaxed: nobody else writes it. */
+    return __atomic_load_n(&rex_flight.depth, __ATOMIC_RELAXED) > 0;
 }
 
 /*

@@ -143,9 +143,11 @@ bool rex_forward_first(void)
 {
     enum { UNASKED, YES, NO };
     static int answer;
+    /* Relaxed: every thread that asks comes to the same answer, which stands for itself. */
     int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
     if (known == UNASKED) {
         known = is_first() ? YES : NO;
+        /* Relaxed: as above: whoever misses it works it out again. */
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return known == YES;

@@ -35,6 +35,7 @@ void rex_unfinished_add(struct rex_unfinished *unfinished)
 {
     rex_lock(&lock);
     unfinished->next = rex_unfinished_first;
+    /* Relaxed: the list is read under its lock; without it only whether it is empty is asked. */
     __atomic_store_n(&rex_unfinished_first, unfinished, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
@@ -45,6 +46,7 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished)
     struct rex_unfinished **at = &rex_unfinished_first;
     while (*at != NULL && *at != unfinished)
         at = &(*at)->next;
+    /* Relaxed: the list is read under its lock; without it only whether it is empty is asked. */
     if (*at != NULL)
         __atomic_store_n(at, unfinished->next, __ATOMIC_RELAXED);
     rex_unlock(&lock);

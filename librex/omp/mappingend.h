@@ -78,6 +78,10 @@ void rex_unfinished_remove(struct rex_unfinished *unfinished);
 extern struct rex_unfinished *rex_unfinished_first;
 static inline bool rex_any_unfinished(void)
 {
+    /*
+     * Relaxed: a queue that another thread is just making has no work yet; the list is read under
+     * its lock.
+     */
     return __builtin_expect(__atomic_load_n(&rex_unfinished_first, __ATOMIC_RELAXED) != NULL, 0);
 }
 

@@ -337,6 +337,7 @@ static void begin_in_child(void)
 {
     if (binding)
         return;
+    /* Relaxed: in a child there is no other thread, and the fork was after all that it did. */
     torn = torn || (__atomic_load_n(&at_work, __ATOMIC_RELAXED) && rex_runtime() == NULL);
     rex_fork_renew(&lock);
 }
@@ -356,6 +357,7 @@ int rex_runtime_bind(void)
                                    "loaded libomptarget: start the child with "
                                    "exec, or fork before or after that");
     rex_lock(&lock);
+    /* Relaxed: only a child of fork reads it, in which nothing goes on beside it. */
     __atomic_store_n(&at_work, true, __ATOMIC_RELAXED);
     if (rex_runtime() == NULL) {
         rex_trace_start();
@@ -365,6 +367,7 @@ int rex_runtime_bind(void)
         binding = false;
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
+    /* Relaxed: only a child of fork reads it, in which nothing goes on beside it. */
     __atomic_store_n(&at_work, false, __ATOMIC_RELAXED);
     rex_unlock(&lock);
     return result;

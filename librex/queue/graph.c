@@ -40,6 +40,7 @@ static struct rex_graph *new_graph(const struct rex_queue *queue)
         return NULL;
     }
     pthread_mutex_init(&graph->lock, NULL);
+    /* Relaxed: a number that nobody else has is all that is asked. */
     graph->number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     graph->immediate = queue->immediate;
     graph->forks = queue->forks;

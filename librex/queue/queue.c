@@ -47,6 +47,7 @@ static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *
 static void log_that_it_is_immediate(int number)
 {
     static int said;
+    /* Relaxed: which thread says it is all one, as long as it is one. */
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
         rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
 }
@@ -75,6 +76,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     pthread_mutex_init(&queue->lock, NULL);
     if (name != NULL)
         snprintf(queue->name, sizeof queue->name, "%s", name);
+    /* Relaxed: a number that nobody else has is all that is asked. */
     else
         snprintf(queue->name, sizeof queue->name, "queue %u",
                  __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));

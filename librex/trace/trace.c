@@ -57,6 +57,7 @@ static uint32_t busy[DEVICES]; /* a bit for each lane */
 uint32_t rex_track_queue(void)
 {
     static uint32_t queues;
+    /* Relaxed: a number that nobody else has is all that is asked. */
     return QUEUE_TRACKS + __atomic_fetch_add(&queues, 1, __ATOMIC_RELAXED);
 }
 
@@ -64,9 +65,11 @@ struct rex_track *rex_track_take(int64_t number)
 {
     if (number < 0 || number >= DEVICES)
         return NULL;
+    /* Relaxed: a first guess, which the compare-and-swap checks. */
     uint32_t taken = __atomic_load_n(&busy[number], __ATOMIC_RELAXED);
     while (taken != UINT32_MAX) {
         uint32_t lane = (uint32_t)__builtin_ctz(~taken);
+        /* Relaxed: where it fails nothing was taken, and the loop looks at the new bits alone. */
         if (__atomic_compare_exchange_n(&busy[number], &taken, taken | UINT32_C(1) << lane, 0,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             lanes[number][lane].id = DEVICE_TRACKS + (uint32_t)number * LANES + lane;
@@ -138,6 +141,7 @@ static void write_slice(const struct rex_slice *slice)
 {
     struct rex_track *track = slice->track != NULL ? slice->track : own_track();
     if (!rex_trace_file_open_in_child()) {
+        /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
         return;
     }
@@ -216,6 +220,9 @@ static void start(void)
     rex_lock(&lock);
     if (to == REX_TRACE_TO_FILE && !rex_trace_file_open(file))
         to = REX_TRACE_NOWHERE;
+    /*
+     * Relaxed: what the trace needs is guarded by the lock; this says only whether to ask for it.
+     */
     __atomic_store_n(&rex_tracing, to, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }
@@ -264,6 +271,7 @@ __attribute__((destructor)) static void finish(void)
         rex_summary_print();
     else
         rex_trace_file_close();
+    /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
     __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
     rex_unlock(&lock);
 }

@@ -21,6 +21,7 @@ void rex_trace_start(void);
 extern enum rex_trace_to rex_tracing; /* read by rex_trace_on() */
 static inline bool rex_trace_on(void)
 {
+    /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
     return __atomic_load_n(&rex_tracing, __ATOMIC_RELAXED) != REX_TRACE_NOWHERE;
 }
 
