@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "cuda/nogpu.h"
 
@@ -131,6 +132,12 @@ static bool is_missing(const char *reason)
 
 static int open_library(void)
 {
+    if (!rex_can_open_libraries()) {
+        snprintf(why, sizeof why,
+                 "the CUDA driver cannot be opened by a program that was linked "
+                 "with -static or -static-pie");
+        return -1;
+    }
     void *opened = handle != NULL ? handle : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     const char *reason = opened == NULL ? dlerror() : NULL;
     __atomic_store_n(&handle, opened, __ATOMIC_RELEASE);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/loader.h"
 
 /* ---- members --------------------------------------------------------------------------------- */
 
@@ -178,7 +179,8 @@ static const struct packer packers[] = {
 static int open_library(const struct packer *packer, void **function, void **measure,
                         const char *name)
 {
-    void *library = dlopen(packer->library, RTLD_NOW | RTLD_LOCAL);
+    void *library =
+        rex_can_open_libraries() ? dlopen(packer->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     *function = library != NULL ? dlsym(library, packer->function) : NULL;
     *measure = library != NULL && packer->measure != NULL ? dlsym(library, packer->measure) : NULL;
     if (*function != NULL && (*measure != NULL || packer->measure == NULL))

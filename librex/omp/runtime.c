@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "omp/flight.h"
@@ -352,6 +353,11 @@ int rex_runtime_bind(void)
     if (binding)
         return rex_fail(REX_ENORUNTIME,
                         "libomptarget was called from its own constructor, before it was bound");
+    if (!rex_can_open_libraries())
+        return rex_fail(
+            REX_ENORUNTIME,
+            "the program was linked with -static or -static-pie, and libomptarget "
+            "cannot be loaded into it: link it without (librex.a itself may be linked in)");
     if (torn)
         return rex_fail(REX_EFORK, "this process was forked while another thread of its parent "
                                    "loaded libomptarget: start the child with "
