@@ -84,7 +84,7 @@ struct __tgt_kernel_arguments {
     void **ArgNames;    /**< names for messages; NULL allowed. */
     void **ArgMappers;  /**< mapper functions; NULL allowed. */
     uint64_t Tripcount; /**< iterations of the loop, 0 if unknown. */
-    uint64_t Flags;     /**< bit 0: nowait. */
+    uint64_t Flags;     /**< bit 0: nowait; bits unknown to the release are REX_EINVAL. */
     /**
      * blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or
      * 128; y, z: 1.

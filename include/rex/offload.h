@@ -111,9 +111,10 @@ struct ident;
  * REX_EABSENT       memory that has to be mapped on the device is not.
  * REX_ECUDA         a call of the CUDA driver failed; the message names it and its result.
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
- *                   count them or to pin memory.
+ *                   count them or to pin memory, or while another thread was inside libomptarget.
  * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the
- *                   message names the queue.
+ *                   message names the queue. Or, on LLVM 19 to 23, a module is registered or ended
+ *                   inside of a launch, or beside launches that do not end.
  * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
  *                   libomptarget aborts on that.
  */
@@ -239,9 +240,9 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
  *
  * It runs on the thread that has something to say, on several threads at once if they do, and no
  * lock of librex is held: it may call any librex function, except that a module cannot be used from
- * it while that module is being registered (REX_EINVAL). What librex has to say to that thread
- * meanwhile goes where it would go without the function. rex_last_error() and errno of the thread
- * are afterwards what they were.
+ * it while that module is being registered or ended (REX_EINVAL). What librex has to say to that
+ * thread meanwhile goes where it would go without the function. rex_last_error() and errno of the
+ * thread are afterwards what they were.
  */
 typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
 
@@ -334,7 +335,7 @@ struct rex_module {
  * @module  the module; static storage.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED,
  * REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL,
- * REX_EKEY, REX_ECUDA (PTX could not be compiled).
+ * REX_EKEY, REX_ECUDA (PTX could not be compiled), REX_EFORK, REX_EBUSY.
  */
 REX_API int rex_module_register(struct rex_module *module);
 
@@ -360,7 +361,8 @@ REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *modu
  * image. No other thread may be inside a launch or data call of this module, and its data regions
  * must have ended. A module that is not registered is left alone. Returns 0; REX_EINVAL; or
  * REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the
- * module, or has, since the process began, found a device lost.
+ * module, or has, since the process began, found a device lost; or, on LLVM 19 to 23, the call was
+ * made inside of a launch or beside launches that have not ended in a minute.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 
