@@ -77,7 +77,7 @@ struct ident;
     X(REX_EOVERLAP, -18, "memory is mapped in part")                                 \
     X(REX_ECUDA, -19, "a call of the CUDA driver failed")                            \
     X(REX_EFORK, -20, "a GPU cannot be used in a child after fork")                  \
-    X(REX_EBUSY, -21, "a queue has unfinished work")
+    X(REX_EBUSY, -21, "work that is not finished is in the way")
 
 /**
  * enum rex_error: every result of a librex function that returns `int`. 0 is success, all others

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/maptype.h"
 #include "omp/openmp.h"
 #include "rex/map.h"
 #include "trace/trace.h"

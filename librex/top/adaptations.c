@@ -97,9 +97,8 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {release->runtime_object, "calls",
          "held back until a registration: they crash before the first one"},
         {release->registers_alone, "registrations",
-         "and ends of modules wait until no other thread is inside a launch or data call, and an "
-         "image that comes while devices are in use is loaded at once: libomptarget crashes where "
-         "these meet"},
+         "wait until no other thread is inside a launch or data call, as ends of modules do, and "
+         "load an image at once where devices are in use: libomptarget crashes where these meet"},
         {release->packed_slots, "parameters",
          "of other widths than 8 bytes are refused, but in queues: arguments are packed in 8-byte "
          "slots"},

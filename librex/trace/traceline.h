@@ -1,5 +1,5 @@
 /*
- * traceline.h - a line of JSON.
+ * traceline.h - a line of JSON, and the words for what stands in it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -39,6 +39,12 @@ void rex_line_string(struct rex_line *line, const char *text);
 /* ,"key":... and so on: what a launch asks for. */
 void rex_line_launch(struct rex_line *line, const void *key, const uint32_t teams[3],
                      const uint32_t threads[3], int64_t arguments);
+
+/*
+ * TYPE in words, "to|from|target_param", in TEXT of SIZE bytes: the names are those of
+ * libomptarget's enumerators. "alloc" for 0.
+ */
+void rex_type_text(int64_t type, char *text, size_t size);
 
 /* ,"rows":[...]: what COUNT rows of a map say, the first of them. */
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,

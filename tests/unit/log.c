@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/maptype.h"
+#include "trace/traceline.h"
 #include "omp/callreport.h"
 #include "rex/entry.h"
 #include "rex/launch.h"
