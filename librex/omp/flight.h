@@ -30,6 +30,21 @@ struct rex_flight {
 extern __thread struct rex_flight rex_flight __attribute__((tls_model("initial-exec")));
 
 /*
+ * Whether DEVICE is a device or -1, and whether NUMBER is a device, as far as needs no question.
+ * False before the thread's first call.
+ */
+static inline bool rex_flight_knows_number(int64_t device)
+{
+    /* Relaxed: who sees the old number launches as it would have, a moment before. */
+    return (uint64_t)device + 1 < __atomic_load_n(&rex_flight.numbers, __ATOMIC_RELAXED);
+}
+static inline bool rex_flight_has_device(int64_t number)
+{
+    /* Relaxed: as above. */
+    return (uint64_t)number < __atomic_load_n(&rex_flight.devices, __ATOMIC_RELAXED);
+}
+
+/*
  * A launch like the one before is in flight from before it looks for that one, in
  * registration->recent, to its end. It asks for nothing: who wants no launch to begin has emptied
  * `recent` (rex_flight_on_stop()), and looks at the counts after that.
