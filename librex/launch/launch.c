@@ -139,7 +139,7 @@ static inline bool is_like(const struct rex_registration *registration,
 {
     return likely(last->key == key && last->rows == args->NumArgs &&
                   rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes) &&
-                  rex_flight_knows_number(device) &&
+                  (uint64_t)device + 1 < rex_flight.numbers &&
                   (args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0 &&
                   is_grid_usual(args, registration->most_teams, last->most_threads));
 }

@@ -51,7 +51,7 @@ static inline bool number_of(int64_t device, int *number)
 {
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
     *number = (int)asked;
-    return rex_flight_has_device(asked);
+    return (uint64_t)asked < rex_flight.devices;
 }
 
 /* One dimension, no dynamic shared memory: nothing to check or fit. */

@@ -24,12 +24,12 @@
 
 __thread struct rex_flight rex_flight;
 
-/* Of the list, of what new threads begin with, and of who holds the gate up. */
+/* Of the list, and of who holds the gate up. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rex_flight *all;
-static uint64_t numbers_now, devices_now;
-static const struct rex_flight *holder; /* a module is being registered, or ended */
-static bool gate;                       /* nobody may enter; atomic */
+static uint64_t numbers_now, devices_now; /* rex_flight_devices(); atomic */
+static const struct rex_flight *holder;   /* a module is being registered, or ended */
+static bool gate;                         /* nobody may enter; atomic */
 static void (*forget_launches)(void);
 static int closed; /* REX_EFORK or REX_EINVAL: nobody may enter any more */
 
@@ -52,34 +52,28 @@ static void unlist(void *flight)
 
 static int list(struct rex_flight *own)
 {
-    if (own->is_listed)
-        return REX_OK;
-    if (!has_key || pthread_setspecific(key, own) != 0)
-        return rex_fail_memory(sizeof *own, "a thread that launches");
-    pthread_mutex_lock(&lock);
-    own->next = all;
-    own->is_listed = true;
-    /* Relaxed: this thread is the one that reads it. */
-    __atomic_store_n(&own->numbers, numbers_now, __ATOMIC_RELAXED);
+    if (!own->is_listed) {
+        if (!has_key || pthread_setspecific(key, own) != 0)
+            return rex_fail_memory(sizeof *own, "a thread that launches");
+        pthread_mutex_lock(&lock);
+        own->next = all;
+        own->is_listed = true;
+        all = own;
+        pthread_mutex_unlock(&lock);
+    }
+    /* Relaxed: who sees an old number asks again in its next call. Devices only come. */
+    own->numbers = __atomic_load_n(&numbers_now, __ATOMIC_RELAXED);
     /* Relaxed: as above. */
-    __atomic_store_n(&own->devices, devices_now, __ATOMIC_RELAXED);
-    all = own;
-    pthread_mutex_unlock(&lock);
+    own->devices = __atomic_load_n(&devices_now, __ATOMIC_RELAXED);
     return REX_OK;
 }
 
 void rex_flight_devices(uint64_t numbers, uint64_t count)
 {
-    pthread_mutex_lock(&lock);
-    numbers_now = numbers;
-    devices_now = count;
-    for (struct rex_flight *flight = all; flight != NULL; flight = flight->next) {
-        /* Relaxed: who sees the old numbers launches as it would have, a moment before. */
-        __atomic_store_n(&flight->numbers, numbers, __ATOMIC_RELAXED);
-        /* Relaxed: as above. */
-        __atomic_store_n(&flight->devices, count, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&lock);
+    /* Relaxed: the numbers stand for themselves. */
+    __atomic_store_n(&numbers_now, numbers, __ATOMIC_RELAXED);
+    /* Relaxed: as above. */
+    __atomic_store_n(&devices_now, count, __ATOMIC_RELAXED);
 }
 
 /* ---- in and out ------------------------------------------------------------------------------ */

@@ -18,8 +18,9 @@
  * launch like the one before. */
 struct rex_flight {
     /*
-     * What rex_flight_devices() said last; both 0 while the thread is not on the list, so that the
-     * look at a device's number that each launch needs tells that, too.
+     * What rex_flight_devices() had said when this thread, which alone reads and writes them, last
+     * entered; both 0 while it is not on the list, so that the look at a device's number that each
+     * launch needs tells that, too.
      */
     uint64_t numbers, devices;
     uint32_t depth; /* calls in flight: a kernel of the host device may launch another */
@@ -28,21 +29,6 @@ struct rex_flight {
     bool is_listed;
 };
 extern __thread struct rex_flight rex_flight __attribute__((tls_model("initial-exec")));
-
-/*
- * Whether DEVICE is a device or -1, and whether NUMBER is a device, as far as needs no question.
- * False before the thread's first call.
- */
-static inline bool rex_flight_knows_number(int64_t device)
-{
-    /* Relaxed: who sees the old number launches as it would have, a moment before. */
-    return (uint64_t)device + 1 < __atomic_load_n(&rex_flight.numbers, __ATOMIC_RELAXED);
-}
-static inline bool rex_flight_has_device(int64_t number)
-{
-    /* Relaxed: as above. */
-    return (uint64_t)number < __atomic_load_n(&rex_flight.devices, __ATOMIC_RELAXED);
-}
 
 /*
  * A launch like the one before is in flight from before it looks for that one, in
