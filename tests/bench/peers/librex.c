@@ -138,10 +138,10 @@ int rex_device_count(void)
     return 1;
 }
 
-int rex_module_on_host(const struct rex_module *module)
+bool rex_module_on_host(const struct rex_module *module)
 {
     (void)module;
-    return 0;
+    return false;
 }
 
 const char *rex_module_image_path(const struct rex_module *module)
