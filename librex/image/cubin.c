@@ -221,16 +221,6 @@ static void read_registers(struct rex_image_view *view, const struct rex_elf *el
     }
 }
 
-/* What follows PREFIX in NAME is a kernel's name: that kernel. */
-static struct rex_image_symbol *kernel_after(const struct rex_image_view *view, const char *name,
-                                             const char *prefix)
-{
-    size_t length = strlen(prefix);
-    struct rex_image_symbol *kernel =
-        strncmp(name, prefix, length) == 0 ? rex_view_find(view, name + length) : NULL;
-    return kernel != NULL && kernel->kernel ? kernel : NULL;
-}
-
 /*
  * Sections that lie over each other are in no CUBIN; all of them over the whole file would take the
  * square of its size to read.
@@ -253,7 +243,7 @@ static int read_section(struct rex_image_view *view, struct rex_elf *elf, const 
                         const Elf64_Shdr *symbols)
 {
     const char *name = rex_elf_section_name(elf, section);
-    struct rex_image_symbol *kernel = kernel_after(view, name, SHARED_PREFIX);
+    struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, SHARED_PREFIX);
     if (kernel != NULL)
         kernel->shared_memory =
             section->sh_size < UINT32_MAX ? (uint32_t)section->sh_size : UINT32_MAX;
@@ -261,7 +251,7 @@ static int read_section(struct rex_image_view *view, struct rex_elf *elf, const 
         return 0;
     if (strcmp(name, INFO) == 0)
         read_registers(view, elf, section, symbols);
-    kernel = kernel_after(view, name, INFO_PREFIX);
+    kernel = rex_view_kernel_after(view, name, INFO_PREFIX);
     return kernel != NULL ? read_kernel(view, elf, section, kernel) : 0;
 }
 

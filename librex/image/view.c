@@ -85,8 +85,8 @@ static int compare_names(const void *a, const void *b, void *view)
 #define ENV_PREFIX "rex_env_"
 #define PLAIN_PREFIX "rex_plain_"
 
-static struct rex_image_symbol *marked(const struct rex_image_view *view, const char *name,
-                                       const char *prefix)
+struct rex_image_symbol *rex_view_kernel_after(const struct rex_image_view *view, const char *name,
+                                               const char *prefix)
 {
     size_t length = strlen(prefix);
     struct rex_image_symbol *kernel =
@@ -99,8 +99,8 @@ static void read_forms(struct rex_image_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const char *name = view->symbols[i].name;
-        struct rex_image_symbol *env = marked(view, name, ENV_PREFIX),
-                                *plain = marked(view, name, PLAIN_PREFIX);
+        struct rex_image_symbol *env = rex_view_kernel_after(view, name, ENV_PREFIX),
+                                *plain = rex_view_kernel_after(view, name, PLAIN_PREFIX);
         if (env != NULL)
             env->env = true;
         if (plain != NULL)

@@ -45,6 +45,10 @@ void rex_view_close(struct rex_image_view *view);
 /* The symbol called NAME, NULL if there is none. */
 struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name);
 
+/* The kernel whose name follows PREFIX in NAME; NULL where NAME is no such thing. */
+struct rex_image_symbol *rex_view_kernel_after(const struct rex_image_view *view, const char *name,
+                                               const char *prefix);
+
 /* Bytes of shared memory of KERNEL's own, without what is reserved for the hardware. */
 uint32_t rex_view_own_memory(const struct rex_image_view *view,
                              const struct rex_image_symbol *kernel);
