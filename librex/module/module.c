@@ -121,25 +121,14 @@ static int check_attempts(const struct rex_registration *registration)
 }
 
 /*
- * Whoever is at work on the module waits for this thread, or soon will, if it is inside of a
- * launch.
+ * Whether the calling thread may do what changes the state, or wait for another that does: who is
+ * at work on the module waits for this thread, or soon will, if it is inside of a launch.
  */
-static int check_flight(void)
-{
-    const struct rex_release *release = rex_runtime();
-    return release == NULL || !release->registers_alone || !rex_flight_is_inside()
-               ? REX_OK
-               : rex_fail(REX_EBUSY,
-                          "a module is neither registered nor ended inside of a launch or a data "
-                          "call of LLVM %d",
-                          release->number);
-}
-
-/* Whether the calling thread may do what changes the state, or wait for another that does. */
 static int check_thread(const struct rex_registration *registration)
 {
+    const char *name = registration->module->image_name;
     int result = check_attempts(registration);
-    return result == REX_OK ? check_flight() : result;
+    return result == REX_OK ? rex_flight_check_outside(name != NULL ? name : "a module") : result;
 }
 
 /* Do the work of attempt NUMBER, with the state BUSY. */
@@ -253,9 +242,7 @@ static bool is_last(const struct rex_registration *registration)
 static int prepare_end(const struct rex_registration *registration)
 {
     int result = rex_before_unload(registration, is_last(registration));
-    return result == REX_OK ? rex_flight_register(registration->release->registers_alone,
-                                                  registration->image_path)
-                            : result;
+    return result == REX_OK ? rex_flight_register(registration->image_path) : result;
 }
 
 static void end_registration(struct rex_registration *registration)
@@ -266,7 +253,7 @@ static void end_registration(struct rex_registration *registration)
     unmap_globals(&registration->table);
     REX_REAL(unregister_lib)
     (&registration->descriptor->given);
-    rex_flight_registered(registration->release->registers_alone);
+    rex_flight_registered();
     rex_mapping_ended();
     if (!rex_registration_on_host(registration))
         rex_context_unhold();

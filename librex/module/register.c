@@ -35,11 +35,9 @@ static void load_on_all(void)
 }
 
 /* With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. */
-static int hand_over(const struct rex_release *release, struct rex_descriptor *descriptor,
-                     const char *path, bool *accepted)
+static int hand_over(struct rex_descriptor *descriptor, const char *path, bool *accepted)
 {
-    bool alone = release->registers_alone;
-    int result = rex_flight_register(alone, path);
+    int result = rex_flight_register(path);
     if (result != REX_OK)
         return result;
     bool late = rex_devices_in_use();
@@ -50,9 +48,9 @@ static int hand_over(const struct rex_release *release, struct rex_descriptor *d
         REX_REAL(unregister_lib)
         (&descriptor->given);
     }
-    if (*accepted && alone && late && !rex_runtime_disabled())
+    if (*accepted && late && !rex_runtime_disabled())
         load_on_all();
-    rex_flight_registered(alone);
+    rex_flight_registered();
     rex_flight_watch_exit();
     return REX_OK;
 }
@@ -71,7 +69,7 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_context_activate(image->view.architecture);
         rex_phase_end(begin, "activate contexts", NULL);
     }
-    int result = hand_over(registration->release, descriptor, image->path, &accepted);
+    int result = hand_over(descriptor, image->path, &accepted);
     if (result == REX_OK && accepted)
         return REX_OK;
     if (image->view.kind == REX_IMAGE_CUBIN)

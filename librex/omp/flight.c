@@ -224,16 +224,20 @@ static bool become_alone(const char *what)
     return false;
 }
 
-int rex_flight_register(bool apart, const char *what)
+int rex_flight_check_outside(const char *what)
 {
-    if (!apart)
-        return rex_flight_enter();
-    if (rex_flight_is_inside())
-        return rex_fail(REX_EBUSY,
-                        "%s: a module is neither registered nor ended inside of a "
-                        "launch, a data call or another registration",
-                        what);
-    int result = rex_flight_check();
+    return !rex_flight_is_inside() ? REX_OK
+                                   : rex_fail(REX_EBUSY,
+                                              "%s: a module is neither registered nor ended inside "
+                                              "of a launch, a data call or another registration",
+                                              what);
+}
+
+int rex_flight_register(const char *what)
+{
+    int result = rex_flight_check_outside(what);
+    if (result == REX_OK)
+        result = rex_flight_check();
     if (result == REX_OK)
         result = list(&rex_flight);
     if (result != REX_OK)
@@ -247,11 +251,9 @@ int rex_flight_register(bool apart, const char *what)
     return REX_OK;
 }
 
-void rex_flight_registered(bool apart)
+void rex_flight_registered(void)
 {
     rex_flight_end();
-    if (!apart)
-        return;
     pthread_mutex_lock(&lock);
     holder = NULL;
     set_gate(false);

@@ -75,12 +75,19 @@ static inline bool rex_flight_is_inside(void)
 }
 
 /*
- * Register or end a module, which WHAT names, between these two. With APART no other thread is
- * inside libomptarget meanwhile, and REX_EBUSY is returned inside of a call, or where others do not
- * end in a minute; without, it is a call as others are. Otherwise as rex_flight_enter().
+ * REX_EBUSY where this thread is inside of a call, so that it cannot register or end the module
+ * that WHAT names. Otherwise 0.
  */
-int rex_flight_register(bool apart, const char *what);
-void rex_flight_registered(bool apart);
+int rex_flight_check_outside(const char *what);
+
+/*
+ * Register or end a module, which WHAT names, between these two: no other thread is inside
+ * libomptarget meanwhile, which of every release crashes where these meet (14 to 18 where a thread
+ * loads what another one ends). REX_EBUSY as of rex_flight_check_outside(), or where others do not
+ * end in a minute. Otherwise as rex_flight_enter().
+ */
+int rex_flight_register(const char *what);
+void rex_flight_registered(void);
 
 /*
  * libomptarget has COUNT devices, and device numbers below NUMBERS - 1, and -1, need no question.

@@ -40,11 +40,6 @@ struct rex_release {
     bool one_end_a_call;
     /* an image registered after a device's first use is never loaded, and its launch crashes */
     bool late_image_ignored;
-    /*
-     * crashes where a module is registered, loaded beside others, or ended while another thread is
-     * inside a launch or data call
-     */
-    bool registers_alone;
     bool plugins_apart;  /* plugins are files of their own, with unversioned names */
     bool openmp_first;   /* libomp must be in the process before libomptarget is opened */
     bool runtime_object; /* calls before the first registration crash */

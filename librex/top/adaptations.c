@@ -96,7 +96,7 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
          "opened before libomptarget, which calls it without a look"},
         {release->runtime_object, "calls",
          "held back until a registration: they crash before the first one"},
-        {release->registers_alone, "registrations",
+        {true, "registrations",
          "wait until no other thread is inside a launch or data call, as ends of modules do, and "
          "load an image at once where devices are in use: libomptarget crashes where these meet"},
         {release->packed_slots, "parameters",

@@ -251,8 +251,6 @@ static void register_inside_a_launch(void **state)
     assert_int_equal(rex_offload_init(), 0);
     assert_int_equal(call_in_kernel(launch_here), 0);
     assert_int_equal(result_inside, 0);
-    if (rex_runtime_release() < 19)
-        return;
     assert_int_equal(call_in_kernel(register_here), 0);
     assert_int_equal(result_inside, REX_EBUSY);
     assert_int_equal(rex_module_init(&other), 0);
