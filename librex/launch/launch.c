@@ -220,57 +220,78 @@ static int check_words(const struct rex_map *map, int number, const char *name)
     return REX_OK;
 }
 
+/* What came of a launch that was looked at in every way. */
+struct checked {
+    struct rex_target target;
+    int number; /* of the device */
+    struct rex_new_rows new_rows;
+};
+
 /* Resolve and check: 0, REX_EHOST where there is nothing to launch on, with no message, or an
  * error. */
 static int check(struct rex_module *module, const struct rex_kernel_launch *launch,
-                 const struct rex_map *map, enum rex_purpose purpose, struct rex_target *target)
+                 const struct rex_map *map, enum rex_purpose purpose, struct checked *checked)
 {
-    int number = 0, result = rex_module_register(module);
+    int result = rex_module_register(module);
+    rex_new_rows_open(&checked->new_rows);
     if (result == REX_OK)
-        result = rex_device_offload(launch->device, &number);
+        result = rex_device_offload(launch->device, &checked->number);
     if (result == REX_OK)
-        result = rex_resolve(module, launch->key, launch->device, target);
+        result = rex_resolve(module, launch->key, launch->device, &checked->target);
     if (result != REX_OK)
         return result;
-    const char *name = rex_target_name(target);
-    result = rex_device_lost(number, name);
+    const char *name = rex_target_name(&checked->target);
+    result = rex_device_lost(checked->number, name);
     if (result == REX_OK)
         result = rex_check_strict(launch, name);
     if (result == REX_OK)
         result = rex_check_rows(map, purpose, name);
     if (result == REX_OK && purpose == REX_FOR_QUEUE)
-        result = check_words(map, number, name);
-    return result == REX_OK ? rex_check_presence(map, purpose, number, name) : result;
+        result = check_words(map, checked->number, name);
+    return result == REX_OK
+               ? rex_check_presence(map, purpose, checked->number, name, &checked->new_rows)
+               : result;
+}
+
+static int send_checked(struct checked *checked, const struct rex_kernel_launch *launch,
+                        const struct rex_map *map, enum rex_purpose purpose, int *returned)
+{
+    struct __tgt_kernel_arguments packet;
+    enum rex_kernel_form form;
+    rex_packet_of(&packet, launch, map);
+    /* As many rows as before are not enough: their types are others. */
+    int result = rex_check_parameters(&checked->target, &packet, &form);
+    if (result == REX_OK)
+        result = pack_and_send(&checked->target, 0, 0, &packet, returned);
+    if (result != REX_OK)
+        return result;
+    rex_new_rows_are_mapped(&checked->new_rows, map, purpose, checked->number);
+    rex_shape_remember(&checked->target, purpose, map);
+    return REX_OK;
 }
 
 /* 0 and what libomptarget returned in *RETURNED, or an error. */
 static int launch_map_checked(struct rex_module *module, const struct rex_kernel_launch *launch,
                               const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
-    struct rex_target target;
-    struct __tgt_kernel_arguments packet;
-    enum rex_kernel_form form;
-    int result = check(module, launch, map, purpose, &target);
-    if (result == REX_EHOST)
-        return rex_fail_again(
-            REX_EHOST, "nothing was launched: offloading is disabled, or the device is the host");
-    if (result != REX_OK)
-        return result;
-    rex_packet_of(&packet, launch, map);
-    /* As many rows as before are not enough: their types are others. */
-    result = rex_check_parameters(&target, &packet, &form);
+    struct checked checked;
+    int result = check(module, launch, map, purpose, &checked);
     if (result == REX_OK)
-        result = pack_and_send(&target, 0, 0, &packet, returned);
-    if (result == REX_OK)
-        rex_shape_remember(&target, purpose, map);
-    return result;
+        result = send_checked(&checked, launch, map, purpose, returned);
+    rex_new_rows_free(&checked.new_rows);
+    return result != REX_EHOST
+               ? result
+               : rex_fail_again(
+                     REX_EHOST,
+                     "nothing was launched: offloading is disabled, or the device is the host");
 }
 
 int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *launch,
                      const struct rex_map *map, enum rex_purpose purpose)
 {
-    struct rex_target target;
-    int result = check(module, launch, map, purpose, &target);
+    struct checked checked;
+    int result = check(module, launch, map, purpose, &checked);
+    rex_new_rows_free(&checked.new_rows);
     return result == REX_EHOST ? REX_OK : result;
 }
 

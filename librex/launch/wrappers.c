@@ -95,11 +95,9 @@ void rex___tgt_target_data_end(MAP_P)
 {
     if (!ready("data end", MAP_A))
         return;
-    if (rex_any_unfinished())
-        rex_unfinished_sync_columns(device, count, begin, sizes, types,
-                                    "rex___tgt_target_data_end");
+    rex_end_begins(&MAP_OF_COLUMNS, device, "rex___tgt_target_data_end");
     rex_call_data(REX_DATA_END, "data end", device, &MAP_OF_COLUMNS);
-    rex_mapping_ended();
+    rex_end_is_over(&MAP_OF_COLUMNS, device, false);
 }
 
 void rex___tgt_target_data_update(MAP_P)

@@ -3,7 +3,7 @@
  *
  * A launch that was like the one before it finds its sections in `recent`; a new section of memory
  * that was found before lies in a mapping. Only what is in neither is asked of libomptarget, first
- * for the whole row of the data call that librex remembers, so that the sections to come are in it.
+ * for the whole mapping where the index has it, so that the sections to come are in it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-#include "memory/mappinghints.h"
 #include "memory/presence.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
+#include "memory/mappings.h"
 #include "rex/launch.h"
 
 #define NEVER (UINT64_C(1) << 63)
@@ -82,11 +82,10 @@ static struct rex_found_mapping *ask(struct rex_addresses *addresses, const void
 static struct rex_found_mapping *ask_for_row(struct rex_addresses *addresses, uintptr_t begin,
                                              size_t size, int number, uint64_t generation)
 {
-    const void *row;
-    size_t row_size;
-    if (!rex_mapping_hint((const void *)begin, size, number, &row, &row_size))
+    struct rex_mapping row;
+    if (!rex_mapping_find((const void *)begin, size, number, &row))
         return NULL;
-    return ask(addresses, row, row_size, number, generation);
+    return ask(addresses, (const void *)row.begin, row.end - row.begin, number, generation);
 }
 
 uintptr_t rex_addresses_look_up(struct rex_addresses *addresses, uintptr_t begin, size_t size,

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "memory/devicememory.h"
-#include "memory/mappinghints.h"
 #include "memory/presence.h"
 #include "memory/returned.h"
 #include "module/registration.h"
@@ -27,7 +26,8 @@
  * there is nothing to do.
  */
 static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map,
-                   enum rex_purpose purpose, const char *what, int *on_device)
+                   enum rex_purpose purpose, const char *what, int *on_device,
+                   struct rex_new_rows *made)
 {
     int number = 0, result = map != NULL ? rex_module_register(module)
                                          : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
@@ -40,13 +40,11 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (result == REX_OK)
         result = rex_device_lost(number, what);
     if (result == REX_OK)
-        result = rex_check_presence(map, purpose, number, what);
+        result = rex_check_presence(map, purpose, number, what, made);
     if (result == REX_OK && purpose == REX_FOR_END)
         result = rex_before_unmap(map, number, what);
     if (result != REX_OK)
         return result;
-    if (purpose == REX_FOR_BEGIN)
-        rex_mapping_remember(map, number);
     *on_device = number;
     rex_device_used();
     return REX_OK;
@@ -103,17 +101,17 @@ static int end_one_by_one(int64_t device, const struct rex_map *map, const char 
 static int end(int64_t device, const struct rex_map *map, int number, const char *what)
 {
     bool apart = map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number);
+    rex_mapping_ends(map, number);
     int result =
         apart ? end_one_by_one(device, map, what) : rex_call_data(REX_DATA_END, what, device, map);
-    if (result != REX_OK)
-        return result;
-    rex_returned_put_back(map);
-    rex_mapping_ended_here();
-    rex_mapping_forget(map, number);
-    return REX_OK;
+    rex_mapping_ended(map, number, false);
+    if (result == REX_OK)
+        rex_returned_put_back(map);
+    return result;
 }
 
-static int begin(int64_t device, const struct rex_map *map, const char *what)
+static int begin(int64_t device, const struct rex_map *map, int number, const char *what,
+                 struct rex_new_rows *made)
 {
     struct rex_returned *returned;
     rex_returned_put_back(map);
@@ -122,20 +120,28 @@ static int begin(int64_t device, const struct rex_map *map, const char *what)
         return result;
     result = rex_call_data(REX_DATA_BEGIN, what, device, map);
     rex_returned_add(returned);
+    if (result == REX_OK)
+        rex_new_rows_are_mapped(made, map, REX_FOR_BEGIN, number);
     return result;
 }
 
 static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
                 enum rex_purpose purpose, const char *what)
 {
-    int number = 0, result = prepare(module, device, map, purpose, what, &number);
+    struct rex_new_rows made;
+    rex_new_rows_open(&made);
+    int number = 0, result = prepare(module, device, map, purpose, what, &number, &made);
+    if (result == REX_OK)
+        rex_map_log(what, device, map);
     if (result != REX_OK)
-        return result == REX_EHOST ? REX_OK : result;
-    rex_map_log(what, device, map);
-    if (purpose == REX_FOR_BEGIN)
-        return begin(device, map, what);
-    return purpose == REX_FOR_END ? end(device, map, number, what)
-                                  : rex_call_data(REX_DATA_UPDATE, what, device, map);
+        result = result == REX_EHOST ? REX_OK : result;
+    else if (purpose == REX_FOR_BEGIN)
+        result = begin(device, map, number, what, &made);
+    else
+        result = purpose == REX_FOR_END ? end(device, map, number, what)
+                                        : rex_call_data(REX_DATA_UPDATE, what, device, map);
+    rex_new_rows_free(&made);
+    return result;
 }
 
 int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)

@@ -15,11 +15,11 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
-#include "memory/mappinghints.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
 #include "omp/mappingend.h"
+#include "memory/mappings.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
 #include "trace/trace.h"
@@ -63,6 +63,10 @@ static void *address_of_present(const void *address, int number)
 
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
 {
+    struct rex_mapping known;
+    if (rex_mapping_find(address, size, number, &known) &&
+        (*device = address_of_present(address, number)) != NULL)
+        return REX_PRESENT_WHOLE;
     const struct rex_omp *omp = rex_runtime_omp();
     const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
     int has_first = omp->is_present(first, number) != 0,
@@ -86,7 +90,10 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)
 {
     void *device;
-    return rex_memory_find(address, size, number, &device);
+    struct rex_mapping known;
+    return rex_mapping_find(address, size, number, &known)
+               ? REX_PRESENT_WHOLE
+               : rex_memory_find(address, size, number, &device);
 }
 
 bool rex_is_present(const void *address, size_t size, int64_t device)

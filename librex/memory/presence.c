@@ -8,12 +8,14 @@
  */
 #include "memory/presence.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
-#include "memory/mappinghints.h"
 #include "module/registration.h"
 #include "omp/calls.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
+#include "memory/mappings.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)
@@ -115,7 +117,7 @@ struct look {
     uint64_t generation;
     const char *what;
     const struct rex_release *release;
-    struct rex_new_rows new_rows;
+    struct rex_new_rows *new_rows;
 };
 
 /* Memory to look for: what row ROW maps, or the pointer that it maps before. */
@@ -145,18 +147,18 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
         look->what, wanted->row, (long long)wanted->size, wanted->begin, where, look->number);
 }
 
-/* The call will map this: nothing that is mapped already may lie in it. */
+/*
+ * The call will map this: nothing that is mapped already may lie in it, unless the row counts as
+ * mapped then.
+ */
 static int check_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
     struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
                               may_exceed(wanted->type, look->purpose)};
-    const void *within;
-    if (!row.may_exceed &&
-        rex_mapping_within(wanted->begin, (size_t)wanted->size, look->number, &within) &&
-        rex_memory_presence(within, 1, look->number) != REX_ABSENT)
-        return overlap(look, wanted, "mapped in its middle");
-    return rex_new_rows_add(&look->new_rows, row);
+    if (rex_mapping_divides(wanted->begin, (size_t)wanted->size, look->number))
+        return row.may_exceed ? REX_OK : overlap(look, wanted, "mapped in its middle");
+    return rex_new_rows_add(look->new_rows, row);
 }
 
 static bool is_needed(const struct look *look, const struct wanted *wanted)
@@ -239,10 +241,9 @@ static int check_row(struct look *look, int32_t i)
  */
 static int check_end(const struct look *look, int32_t i)
 {
-    const struct rex_new_row *rows =
-        rex_new_rows_all((struct rex_new_rows *)(uintptr_t)&look->new_rows);
+    const struct rex_new_row *rows = rex_new_rows_all(look->new_rows);
     uintptr_t begin = (uintptr_t)look->map->begin[i];
-    for (size_t j = 0; j < look->new_rows.count; j++)
+    for (size_t j = 0; j < look->new_rows->count; j++)
         if (i < rows[j].row && begin >= rows[j].begin && begin < rows[j].end)
             return rex_fail(REX_EOVERLAP,
                             "%s: map row %d, of no length at %p, lies in row %d: LLVM %d aborts on "
@@ -261,40 +262,50 @@ static int check_ends(const struct look *look)
     return result;
 }
 
-/*
- * What begins now is known from its first byte to its last. Of what a launch maps, only pointers of
- * pointees stay.
- */
-static void collect_new_rows(struct look *look)
-{
-    const struct rex_new_row *row = rex_new_rows_all(&look->new_rows);
-    for (size_t i = 0; i < look->new_rows.count; i++)
-        if ((look->purpose == REX_FOR_BEGIN || row[i].pointer) &&
-            (look->map->mappers == NULL || look->map->mappers[row[i].row] == NULL))
-            rex_mapping_remember_whole(row[i].begin, row[i].end - row[i].begin, look->number);
-}
-
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what)
+                       const char *what, struct rex_new_rows *new_rows)
 {
-    struct look look;
-    look.map = map;
-    look.purpose = purpose;
-    look.number = number;
-    /* before anything is asked: what ends meanwhile is not known then */
-    look.generation = rex_mapping_now();
-    look.what = what;
-    look.release = rex_runtime();
-    rex_new_rows_open(&look.new_rows);
+    struct look look = {.map = map,
+                        .purpose = purpose,
+                        .number = number,
+                        /* before anything is asked: what ends meanwhile is not known then */
+                        .generation = rex_mapping_now(),
+                        .what = what,
+                        .release = rex_runtime(),
+                        .new_rows = new_rows};
     int result = REX_OK;
     for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++)
         result = check_row(&look, i);
     if (result == REX_OK)
-        result = rex_new_rows_check(&look.new_rows, what);
+        result = rex_new_rows_check(new_rows, what);
     if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
         result = check_ends(&look);
-    if (result == REX_OK && begins(purpose))
-        collect_new_rows(&look);
-    rex_new_rows_free(&look.new_rows);
     return result;
+}
+
+/* Of what a launch maps, only pointers of pointees stay. What a mapper has mapped is its own. */
+static bool stays(const struct rex_new_row *row, const struct rex_map *map,
+                  enum rex_purpose purpose)
+{
+    return (purpose == REX_FOR_BEGIN || row->pointer) &&
+           (map->mappers == NULL || map->mappers[row->row] == NULL);
+}
+
+void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map *map,
+                             enum rex_purpose purpose, int number)
+{
+    const struct rex_new_row *row = rex_new_rows_all(new_rows);
+    struct rex_mapping on_stack[REX_NEW_ON_STACK], *made = on_stack;
+    size_t count = 0;
+    /* Where memory runs out, libomptarget is asked for them. */
+    if (new_rows->count > REX_NEW_ON_STACK &&
+        (made = malloc(new_rows->count * sizeof *made)) == NULL)
+        return;
+    rex_new_rows_sort(new_rows);
+    for (size_t i = 0; i < new_rows->count; i++)
+        if (stays(&row[i], map, purpose))
+            made[count++] = (struct rex_mapping){row[i].begin, row[i].end, number};
+    rex_mappings_add(made, count);
+    if (made != on_stack)
+        free(made);
 }

@@ -9,9 +9,16 @@
 #include "memory/devicememory.h"
 #include "memory/rowcheck.h"
 
-/* Check MAP against what is mapped on device NUMBER: 0, REX_EABSENT or REX_EOVERLAP. */
+/*
+ * Check MAP against what is mapped on device NUMBER: 0, REX_EABSENT or REX_EOVERLAP. NEW_ROWS,
+ * which is open, gets the rows that the call will map anew.
+ */
 int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number,
-                       const char *what);
+                       const char *what, struct rex_new_rows *new_rows);
+
+/* The call has mapped them. */
+void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map *map,
+                             enum rex_purpose purpose, int number);
 
 /* Whether row I of MAP has to be looked for among what is mapped. */
 bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose);

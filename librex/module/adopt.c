@@ -284,7 +284,7 @@ void __tgt_unregister_lib(struct __tgt_bin_desc *desc)
 {
     REX_REAL(unregister_lib)
     (go(desc));
-    rex_mapping_ended();
+    rex_mapping_ended_unseen();
 }
 
 /* ---- a kernel by its host key ---------------------------------------------------------------- */

@@ -254,7 +254,7 @@ static void end_registration(struct rex_registration *registration)
     REX_REAL(unregister_lib)
     (&registration->descriptor->given);
     rex_flight_registered();
-    rex_mapping_ended();
+    rex_mapping_ended_unseen();
     if (!rex_registration_on_host(registration))
         rex_context_unhold();
     rex_modules_unclaim(registration);

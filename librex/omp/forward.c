@@ -107,25 +107,30 @@ REX_FORWARDED(FORWARD)
  * and would remember it in the new generation (mappingend.h). Where they are called, codeptr_ra is
  * librex's.
  */
-#define FORWARD_ENDING(type, name, parameters, arguments, missing)                           \
-    __attribute__((visibility("default"))) type __tgt_##name parameters;                     \
-    type __tgt_##name parameters                                                             \
-    {                                                                                        \
-        if (rex_any_unfinished())                                                            \
-            rex_unfinished_sync_columns(device, count, begin, sizes, types, "__tgt_" #name); \
-        REX_REAL(name)                                                                       \
-        arguments;                                                                           \
-        rex_mapping_ended();                                                                 \
+#define FORWARD_ENDING(name, parameters, arguments, mappers)                    \
+    __attribute__((visibility("default"))) void __tgt_##name parameters;        \
+    void __tgt_##name parameters                                                \
+    {                                                                           \
+        struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
+        rex_end_begins(&map, device, "__tgt_" #name);                           \
+        REX_REAL(name)                                                          \
+        arguments;                                                              \
+        rex_end_is_over(&map, device, strstr(#name, "nowait") != NULL);         \
     }
+#define FORWARD_ENDING_BARE(type, name, parameters, arguments, missing) \
+    FORWARD_ENDING(name, parameters, arguments, NULL)
+#define FORWARD_ENDING_MAPPER(type, name, parameters, arguments, missing) \
+    FORWARD_ENDING(name, parameters, arguments, mappers)
 #define FORWARD_ENDING_LATER(type, name, parameters, arguments, missing) \
     __attribute__((visibility("default"))) type __tgt_##name parameters; \
     type __tgt_##name parameters                                         \
     {                                                                    \
         REX_REAL(name)                                                   \
         arguments;                                                       \
-        rex_mapping_ended();                                             \
+        rex_mapping_ended_unseen();                                      \
     }
-REX_ENDING(FORWARD_ENDING)
+REX_ENDING_BARE(FORWARD_ENDING_BARE)
+REX_ENDING_MAPPER(FORWARD_ENDING_MAPPER)
 REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
 

@@ -131,12 +131,29 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
     rex_unlock(&lock);
 }
 
-void rex_unfinished_sync_columns(int64_t device, int32_t count, void **begin, int64_t *sizes,
-                                 int64_t *types, const char *call)
+static bool has_columns(const struct rex_map *map)
 {
-    struct rex_map map = {.count = count, .begin = begin, .sizes = sizes, .types = types};
-    if (count > 0 && begin != NULL && sizes != NULL && types != NULL)
-        rex_unfinished_sync(&map, device == -1 ? rex_openmp_default_device() : (int)device, call);
+    return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
+           map->types != NULL;
+}
+
+static int number_of(int64_t device)
+{
+    return device == -1 ? rex_openmp_default_device() : (int)device;
+}
+
+void rex_end_begins(const struct rex_map *map, int64_t device, const char *call)
+{
+    if (!has_columns(map))
+        return;
+    if (rex_any_unfinished())
+        rex_unfinished_sync(map, number_of(device), call);
+    rex_mapping_ends(map, number_of(device));
+}
+
+void rex_end_is_over(const struct rex_map *map, int64_t device, bool later)
+{
+    rex_mapping_ended(has_columns(map) ? map : &(struct rex_map){0}, number_of(device), later);
 }
 
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted)
@@ -154,9 +171,44 @@ bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_lis
 
 uint64_t rex_mapping_generation = 1;
 
+static void next_generation(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+}
+
+static const struct rex_end_watch *watch;
+
+void rex_ends_watch(const struct rex_end_watch *by)
+{
+    __atomic_store_n(&watch, by, __ATOMIC_RELEASE);
+}
+
+void rex_mapping_ends(const struct rex_map *map, int number)
+{
+    const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
+    if (told != NULL)
+        told->ends(map, number);
+}
+
+void rex_mapping_ended(const struct rex_map *map, int number, bool later)
+{
+    const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
+    if (told != NULL)
+        told->ended(map, number, later);
+    next_generation();
+}
+
+void rex_mapping_ended_unseen(void)
+{
+    const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
+    if (told != NULL)
+        told->ended_unseen();
+    next_generation();
+}
+
 void rex_mappings_changed(void)
 {
-    rex_mapping_ended();
+    rex_mapping_ended_unseen();
 }
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */

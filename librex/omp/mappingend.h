@@ -100,9 +100,12 @@ int rex_before_unload(const struct rex_registration *registration, bool last);
  */
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call);
 
-/* The same before CALL, which may end the mapping of these rows of DEVICE (-1: the default one). */
-void rex_unfinished_sync_columns(int64_t device, int32_t count, void **begin, int64_t *sizes,
-                                 int64_t *types, const char *call);
+/*
+ * Around CALL, which may end the mapping of MAP's rows on DEVICE (-1: the default one): before it
+ * queues are waited for, as above. LATER: as of rex_mapping_ended().
+ */
+void rex_end_begins(const struct rex_map *map, int64_t device, const char *call);
+void rex_end_is_over(const struct rex_map *map, int64_t device, bool later);
 
 /* All of those on device NUMBER are asked whether it is lost. */
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted);
@@ -121,15 +124,21 @@ static inline uint64_t rex_mapping_now(void)
     return __atomic_load_n(&rex_mapping_generation, __ATOMIC_ACQUIRE);
 }
 
-/* After a call of librex's own that may have ended a mapping, and after any other such call. */
-#define REX_END_ELSEWHERE (UINT64_C(1) << 32)
-static inline void rex_mapping_ended_here(void)
-{
-    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
-}
-static inline void rex_mapping_ended(void)
-{
-    __atomic_fetch_add(&rex_mapping_generation, REX_END_ELSEWHERE, __ATOMIC_RELEASE);
-}
+/*
+ * Before and after a call that may end the mapping of MAP's rows on device NUMBER; LATER: it may do
+ * so yet when it has returned. After anything else by which mappings may have ended:
+ * rex_mapping_ended_unseen().
+ */
+void rex_mapping_ends(const struct rex_map *map, int number);
+void rex_mapping_ended(const struct rex_map *map, int number, bool later);
+void rex_mapping_ended_unseen(void);
+
+/* Who keeps an index of mappings is told of all three. */
+struct rex_end_watch {
+    void (*ends)(const struct rex_map *map, int number);
+    void (*ended)(const struct rex_map *map, int number, bool later);
+    void (*ended_unseen)(void);
+};
+void rex_ends_watch(const struct rex_end_watch *watch);
 
 #endif

@@ -113,17 +113,17 @@ static void forget(const void *context)
 }
 
 /* What a data call has mapped is asked for as a whole, so that its parts are known afterwards. */
-static void take_hints(const void *context)
+static void take_whole(const void *context)
 {
     (void)context;
     start();
-    map(0, BYTES, 0);
     REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
     CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    map(0, BYTES, 0);
     CHECK(ASKED(memory[0] + 10, 10, DEVICE + 10));
     CHECK(!ASKED(memory[0] + 500, 10, DEVICE + 500));
     CHECK(!ASKED(memory[0], BYTES, DEVICE));
-    /* A hint proves nothing: it has gone behind librex's back, or only a part of it has. */
+    /* It has gone behind librex's back, or a part of it has, and the program says so. */
     map(0, 100, 0x700);
     rex_mappings_changed();
     CHECK(ASKED(memory[0] + 10, 10, DEVICE + 0x70a));
@@ -144,8 +144,10 @@ static void divide(const void *context)
     CHECK(ASKED(memory[0], 2 * BYTES, 0));
     CHECK(ASKED(memory[0] + 10, BYTES, 0));
     CHECK(!rex_is_present(memory[0], 2 * BYTES, 0));
-    /* An end that librex has not made, after which it might be one. */
+    /* After an end that librex has not seen it might be one. */
     end_something();
+    CHECK(!rex_is_present(memory[0], 2 * BYTES, 0));
+    rex_mappings_changed();
     CHECK(rex_is_present(memory[0], 2 * BYTES, 0));
     CHECK(ASKED(memory[0], 2 * BYTES, DEVICE));
 }
@@ -244,7 +246,7 @@ static void renew(const void *context)
     }
 TEST(remember)
 TEST(forget)
-TEST(take_hints)
+TEST(take_whole)
 TEST(divide)
 TEST(never_remember)
 TEST(know_use)
@@ -255,7 +257,7 @@ TEST(renew)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_hints),
+        cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_whole),
         cmocka_unit_test(test_divide),   cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
         cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),        cmocka_unit_test(test_take_over),
     };

@@ -10,8 +10,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(call say,CXX,$<)
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
 
-# addresses, queuework: the program's own forwarders come before libomptarget's functions.
-$(O)/tests/unit/addresses $(O)/tests/unit/queuework: unit_libs = -rdynamic
+# addresses, mappings, queuework: the program's own forwarders come before libomptarget's functions.
+$(O)/tests/unit/addresses $(O)/tests/unit/mappings $(O)/tests/unit/queuework: unit_libs = -rdynamic
 # queuefaults: memory runs out where a test says so.
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 # log: so do its own, and malloc() fails where a test says so.

@@ -1,0 +1,283 @@
+/*
+ * mappings.c - the index of mappings: what data calls have mapped, from where to where.
+ *
+ * It lies in the order of devices and addresses, and no two mappings overlap. A call that may end
+ * some has them hidden before it begins, and shown again where libomptarget still has them
+ * afterwards.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory/mappings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "omp/forward.h"
+#include "omp/mappingend.h"
+#include "omp/runtime.h"
+
+struct entry {
+    struct rex_mapping mapping;
+    uint32_t hidden; /* by that many calls */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct entry *entries;
+    size_t count, room;
+} all;
+
+/* Most calls come while nothing is mapped. */
+static bool is_empty(void)
+{
+    /*
+     * Relaxed: a mapping that another thread is just adding is missed, as it would be a moment
+     * earlier.
+     */
+    return __atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0;
+}
+
+static void set_count(size_t count)
+{
+    /* Relaxed: written under the lock; who reads it without looks at nothing else. */
+    __atomic_store_n(&all.count, count, __ATOMIC_RELAXED);
+}
+
+static void forget_in_child(void)
+{
+    rex_fork_renew(&lock);
+    set_count(0);
+}
+
+REX_FORK_RENEWED(16, forget_in_child);
+
+/* ---- asked ----------------------------------------------------------------------------------- */
+
+static bool is_before(const struct rex_mapping *mapping, int number, uintptr_t at)
+{
+    return mapping->number != number ? mapping->number < number : mapping->end <= at;
+}
+
+/* The first mapping of device NUMBER that ends behind AT, or one that comes later. */
+static size_t first_behind(int number, uintptr_t at)
+{
+    size_t low = 0;
+    for (size_t count = all.count; count > 0;) {
+        size_t half = count / 2;
+        bool before = is_before(&all.entries[low + half].mapping, number, at);
+        low += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return low;
+}
+
+/* The entry at INDEX, if it has some of the bytes of WANTED. */
+static struct entry *touching(size_t index, const struct rex_mapping *wanted)
+{
+    struct entry *entry = &all.entries[index];
+    return index < all.count && entry->mapping.number == wanted->number &&
+                   entry->mapping.begin < wanted->end && wanted->begin < entry->mapping.end
+               ? entry
+               : NULL;
+}
+
+static struct entry *first_touching(const struct rex_mapping *wanted)
+{
+    return touching(first_behind(wanted->number, wanted->begin), wanted);
+}
+
+static bool has_all(const struct entry *entry, const struct rex_mapping *wanted)
+{
+    return entry->hidden == 0 && entry->mapping.begin <= wanted->begin &&
+           wanted->end <= entry->mapping.end;
+}
+
+static struct rex_mapping bytes(const void *begin, size_t size, int number)
+{
+    uintptr_t at = (uintptr_t)begin;
+    return (struct rex_mapping){at, at + (size > 0 ? size : 1), number};
+}
+
+bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found)
+{
+    struct rex_mapping wanted = bytes(begin, size, number);
+    if (is_empty())
+        return false;
+    rex_lock(&lock);
+    const struct entry *entry = first_touching(&wanted);
+    bool is_found = entry != NULL && has_all(entry, &wanted);
+    if (is_found)
+        *found = entry->mapping;
+    rex_unlock(&lock);
+    return is_found;
+}
+
+bool rex_mapping_divides(const void *begin, size_t size, int number)
+{
+    struct rex_mapping wanted = bytes(begin, size, number);
+    if (is_empty())
+        return false;
+    rex_lock(&lock);
+    const struct entry *entry = first_touching(&wanted);
+    bool divides = entry != NULL && entry->hidden == 0 && !has_all(entry, &wanted);
+    rex_unlock(&lock);
+    return divides;
+}
+
+/* ---- changed --------------------------------------------------------------------------------- */
+
+static bool make_room(size_t count)
+{
+    if (count <= all.room)
+        return true;
+    size_t room = count < 32 ? 64 : 2 * count;
+    struct entry *entries = realloc(all.entries, room * sizeof *entries);
+    if (entries == NULL)
+        return false;
+    all.entries = entries;
+    all.room = room;
+    return true;
+}
+
+static void take_out(size_t index, size_t count)
+{
+    memmove(&all.entries[index], &all.entries[index + count],
+            (all.count - index - count) * sizeof *all.entries);
+    set_count(all.count - count);
+}
+
+/*
+ * Whether the index has room for MADE now. It lies in a mapping where another thread has made that
+ * meanwhile, and gets none of its own. What else is known of the same memory has ended unseen.
+ */
+static bool is_new(const struct rex_mapping *made)
+{
+    size_t index = first_behind(made->number, made->begin), old = 0;
+    const struct entry *entry = touching(index, made);
+    if (entry != NULL && has_all(entry, made))
+        return false;
+    while (touching(index + old, made) != NULL)
+        old++;
+    if (old > 0)
+        take_out(index, old);
+    return true;
+}
+
+/* From the last to the first, so that each entry is moved once. */
+static void merge(const struct rex_mapping *made, size_t count)
+{
+    size_t old = all.count, to = old + count;
+    set_count(to);
+    while (count > 0) {
+        const struct rex_mapping *last = &made[count - 1];
+        if (old > 0 && !is_before(&all.entries[old - 1].mapping, last->number, last->begin))
+            all.entries[--to] = all.entries[--old];
+        else
+            all.entries[--to] = (struct entry){.mapping = made[--count]};
+    }
+}
+
+/* ---- ended ----------------------------------------------------------------------------------- */
+
+/* A byte of what a row may end: of what it names, or of the pointer to that. */
+static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int number,
+                    struct rex_mapping *wanted)
+{
+    *wanted = bytes(pointer ? map->base[i] : map->begin[i], 1, number);
+    return !(map->types[i] & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)) &&
+           (!pointer || (map->types[i] & REX_TYPE_POINTER));
+}
+
+static void forget(void)
+{
+    if (is_empty())
+        return;
+    rex_lock(&lock);
+    set_count(0);
+    rex_unlock(&lock);
+}
+
+static void hide(const struct rex_map *map, int number)
+{
+    struct rex_mapping wanted;
+    if (is_empty())
+        return;
+    rex_lock(&lock);
+    for (int32_t i = 0; i < 2 * map->count; i++) {
+        bool may = may_end(map, i / 2, i % 2 != 0, number, &wanted);
+        struct entry *entry = may ? first_touching(&wanted) : NULL;
+        if (entry != NULL)
+            entry->hidden++;
+    }
+    rex_unlock(&lock);
+}
+
+static bool find_any(const struct rex_mapping *wanted, struct rex_mapping *found)
+{
+    rex_lock(&lock);
+    const struct entry *entry = first_touching(wanted);
+    if (entry != NULL)
+        *found = entry->mapping;
+    rex_unlock(&lock);
+    return entry != NULL;
+}
+
+/*
+ * What was hidden may be gone by now, and in its place another mapping, which nobody has hidden.
+ * libomptarget is asked without the lock: to enter it may mean to wait for a registration.
+ */
+static void show_one(const struct rex_mapping *wanted, bool later)
+{
+    struct rex_mapping found;
+    if (!find_any(wanted, &found))
+        return;
+    bool stays = !later && rex_runtime_omp()->is_present((const void *)found.begin, found.number);
+    rex_lock(&lock);
+    struct entry *entry = first_touching(wanted);
+    if (entry != NULL && !stays)
+        take_out((size_t)(entry - all.entries), 1);
+    else if (entry != NULL && entry->hidden > 0)
+        entry->hidden--;
+    rex_unlock(&lock);
+}
+
+/* With a mapper a row ends what nobody here knows of. */
+static bool has_mappers(const struct rex_map *map)
+{
+    bool some = false;
+    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
+        some |= map->mappers[i] != NULL;
+    return some;
+}
+
+static void show(const struct rex_map *map, int number, bool later)
+{
+    struct rex_mapping wanted;
+    if (has_mappers(map))
+        forget();
+    for (int32_t i = 0; i < 2 * map->count && !is_empty(); i++)
+        if (may_end(map, i / 2, i % 2 != 0, number, &wanted))
+            show_one(&wanted, later);
+}
+
+/* ---- made ------------------------------------------------------------------------------------ */
+
+/* Where memory runs out, libomptarget is asked for what is missing. */
+void rex_mappings_add(struct rex_mapping *made, size_t count)
+{
+    static const struct rex_end_watch watch = {hide, show, forget};
+    size_t added = 0;
+    if (count == 0 || !rex_forward_first())
+        return;
+    rex_ends_watch(&watch);
+    rex_lock(&lock);
+    for (size_t i = 0; i < count; i++)
+        if (is_new(&made[i]))
+            made[added++] = made[i];
+    if (make_room(all.count + added))
+        merge(made, added);
+    rex_unlock(&lock);
+}

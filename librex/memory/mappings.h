@@ -1,0 +1,35 @@
+/*
+ * mappings.h - the index of mappings: what data calls have mapped, from where to where.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_MAPPINGS_H
+#define REX_INTERNAL_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One mapping, from its first byte to its last: its data call has returned, and none that may end
+ * it has begun. What was mapped by a call that librex does not look at is in no index; where librex
+ * is not in the way of all calls (rex_forward_first()), the index is empty.
+ */
+struct rex_mapping {
+    uintptr_t begin, end;
+    int number; /* of the device */
+};
+
+/* The mapping that has all of SIZE bytes at BEGIN on device NUMBER, in *FOUND; or false. */
+bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
+
+/* Whether a mapping begins or ends inside of these bytes, which then are more than it. */
+bool rex_mapping_divides(const void *begin, size_t size, int number);
+
+/*
+ * A call has made COUNT mappings, which are in the order of their addresses and all on one device.
+ * The array is not kept, but is changed.
+ */
+void rex_mappings_add(struct rex_mapping *made, size_t count);
+
+#endif

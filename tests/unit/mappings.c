@@ -1,0 +1,238 @@
+/*
+ * mappings.c - the index of mappings, against a byte-wise model of what is mapped.
+ *
+ * libomptarget is a fake whose mappings the test makes. The program exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "memory/mappings.h"
+#include "omp/forward.h"
+#include "omp/mappingend.h"
+#include "rex/entry.h"
+#include "rex/queue.h"
+#include "rex_kmp.h"
+
+REX_KERNEL(plain);
+
+/* Exported beside those that rex_kmp.h declares. */
+void data_end_mapper(void *place, int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, void **names,
+                     void **mappers) __asm__("__tgt_target_data_end_mapper");
+
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin"};
+
+enum { BYTES = 512, DEVICES = 2, STEPS = 20000, MOST = 8 };
+static char memory[BYTES];
+static int owner[DEVICES][BYTES]; /* the number of the mapping that has the byte; 0: none */
+
+static void start(void)
+{
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK(rex_forward_first());
+    memset(the_record()->mappings, 0, sizeof the_record()->mappings);
+}
+
+static unsigned state = 1;
+
+static int below(int limit)
+{
+    state = state * 1103515245 + 12345;
+    return (int)(state >> 16) % limit;
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------------------------ */
+
+static int first_of(int device, int at)
+{
+    int first = at;
+    while (first > 0 && owner[device][first - 1] == owner[device][at])
+        first--;
+    return first;
+}
+
+static int last_of(int device, int at)
+{
+    int last = at;
+    while (last + 1 < BYTES && owner[device][last + 1] == owner[device][at])
+        last++;
+    return last;
+}
+
+static bool is_whole(int device, int at, int size)
+{
+    return owner[device][at] != 0 && last_of(device, at) >= at + size - 1;
+}
+
+static bool is_free(int device, int at, int size)
+{
+    for (int i = at; i < at + size; i++)
+        if (owner[device][i] != 0)
+            return false;
+    return true;
+}
+
+/* What begins or ends in the bytes, and is not all of them. */
+static bool is_divided(int device, int at, int size)
+{
+    return !is_free(device, at, size) && !is_whole(device, at, size);
+}
+
+/* ---- what is done to both ------------------------------------------------------------------------------------------------------- */
+
+/* Up to MOST mappings in the order of their addresses; the fake says that what begins there is present. */
+static void make(int device, int *number)
+{
+    struct rex_mapping made[MOST];
+    size_t count = 0;
+    for (int at = below(BYTES / 4); at < BYTES && count < MOST; at += 1 + below(BYTES / 8)) {
+        int size = 1 + below(16);
+        if (at + size > BYTES || !is_free(device, at, size))
+            continue;
+        made[count++] = (struct rex_mapping){(uintptr_t)&memory[at], (uintptr_t)&memory[at + size], device};
+        ++*number;
+        for (int i = at; i < at + size; i++)
+            owner[device][i] = *number;
+        at += size;
+    }
+    rex_mappings_add(made, count);
+}
+
+/* Of the bytes at AT; with STAYS somebody else has a part in the mapping yet. */
+static void end(int device, int at, bool stays)
+{
+    int first = first_of(device, at), last = last_of(device, at);
+    void *begin = &memory[at];
+    int64_t size = below(2), type = REX_TYPE_TO;
+    struct rex_map map = {.count = 1, .base = &begin, .begin = &begin, .sizes = &size, .types = &type};
+    struct rex_mapping found;
+    rex_mapping_ends(&map, device);
+    CHECK(!rex_mapping_find(&memory[first], 1, device, &found));
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)&memory[first], stays ? (uintptr_t)(last + 1 - first) : 0, 4096};
+    rex_mapping_ended(&map, device, false);
+    for (int i = first; i <= last && !stays; i++)
+        owner[device][i] = 0;
+}
+
+static void compare(int device)
+{
+    int at = below(BYTES), size = 1 + below(24);
+    struct rex_mapping found;
+    if (at + size > BYTES)
+        size = BYTES - at;
+    bool whole = rex_mapping_find(&memory[at], (size_t)size, device, &found);
+    CHECK_EQUAL(whole, is_whole(device, at, size));
+    CHECK_EQUAL(rex_mapping_divides(&memory[at], (size_t)size, device), is_divided(device, at, size));
+    if (whole) {
+        CHECK_EQUAL(found.begin - (uintptr_t)memory, first_of(device, at));
+        CHECK_EQUAL(found.end - (uintptr_t)memory, last_of(device, at) + 1);
+    }
+}
+
+static void at_random(const void *context)
+{
+    int number = 0;
+    (void)context;
+    start();
+    for (int step = 0; step < STEPS; step++) {
+        int device = below(DEVICES), at = below(BYTES);
+        if (below(8) == 0)
+            make(device, &number);
+        else if (owner[device][at] != 0 && below(4) == 0)
+            end(device, at, below(2));
+        compare(device);
+    }
+    CHECK(number > STEPS / 16);
+}
+
+/* ---- calls under way ------------------------------------------------------------------------------------------------------------ */
+
+static struct rex_map row_of(void **begin, int64_t *size, int64_t *type)
+{
+    return (struct rex_map){.count = 1, .base = begin, .begin = begin, .sizes = size, .types = type};
+}
+
+static void map_whole(void)
+{
+    struct rex_mapping made = {(uintptr_t)memory, (uintptr_t)memory + BYTES, 0};
+    rex_mappings_add(&made, 1);
+}
+
+/* Of two calls that may end a mapping the first one leaves it: it is out of sight until the second has returned, too. */
+static void two_ends(const void *context)
+{
+    void *begin = memory;
+    int64_t size = BYTES, type = REX_TYPE_FROM;
+    struct rex_map map = row_of(&begin, &size, &type);
+    struct rex_mapping found;
+    (void)context;
+    start();
+    map_whole();
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, BYTES, 4096};
+    rex_mapping_ends(&map, 0);
+    rex_mapping_ends(&map, 0);
+    rex_mapping_ended(&map, 0, false);
+    CHECK(!rex_mapping_find(memory, 1, 0, &found));
+    rex_mapping_ended(&map, 0, false);
+    CHECK(rex_mapping_find(memory, BYTES, 0, &found));
+    /* What comes to the same place meanwhile is another mapping, and is seen. */
+    rex_mapping_ends(&map, 0);
+    struct rex_mapping half = {(uintptr_t)memory, (uintptr_t)memory + BYTES / 2, 0};
+    rex_mappings_add(&half, 1);
+    CHECK(rex_mapping_find(memory, BYTES / 2, 0, &found) && !rex_mapping_find(memory, BYTES, 0, &found));
+    rex_mapping_ended(&map, 0, false);
+    CHECK(rex_mapping_find(memory, BYTES / 2, 0, &found));
+}
+
+/* Whatever way it ends by, known or not. */
+static void ways_to_end(const void *context)
+{
+    void *begin = memory, *mapper = memory, *pointer = memory;
+    int64_t size = BYTES, type = REX_TYPE_FROM, literal = REX_TYPE_LITERAL, pointee = REX_TYPE_POINTER;
+    struct rex_map map = row_of(&begin, &size, &type);
+    struct rex_mapping found;
+    (void)context;
+    start();
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, BYTES, 4096};
+    for (int way = 0; way < 7; way++) {
+        bool stays = way == 3;
+        map_whole();
+        CHECK(rex_mapping_find(memory, BYTES, 0, &found));
+        switch (way) {
+        case 0: rex_mappings_changed(); break;
+        case 1: rex_mapping_ends(&map, 0); rex_mapping_ended(&map, 0, true); break;
+        case 2: map.mappers = &mapper; data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &type, NULL, &mapper); break;
+        case 3: data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &literal, NULL, NULL); break;
+        case 4: the_record()->mappings[0].size = 0; data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &type, NULL, NULL); break;
+        case 5: begin = NULL; data_end_mapper(NULL, 0, 1, &pointer, &begin, &size, &pointee, NULL, NULL); break;
+        default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module), 0);
+        }
+        CHECK_EQUAL(rex_mapping_find(memory, BYTES, 0, &found), stays);
+    }
+}
+
+#define TEST(name)                                                                                                     \
+    static void test_##name(void **state_)                                                                             \
+    {                                                                                                                  \
+        (void)state_;                                                                                                  \
+        in_child(name, NULL);                                                                                          \
+    }
+TEST(at_random)
+TEST(two_ends)
+TEST(ways_to_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_at_random),
+        cmocka_unit_test(test_two_ends),
+        cmocka_unit_test(test_ways_to_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
