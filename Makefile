@@ -298,6 +298,7 @@ bench: library  ## what librex costs on top of libomptarget: instructions, and t
 # Installing. Programs find librex through the loader's configuration or rex.pc; nothing here touches either.
 
 pcdir := $(libdir)/pkgconfig
+datadir := $(prefix)/share/librex
 # Where a completion goes: .../zsh/_rex-run to $(zshcompletiondir).
 installed_completion = $($(notdir $(patsubst %/,%,$(dir $(1))))completiondir)/$(notdir $(1))
 
@@ -313,6 +314,7 @@ install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
 	    -e "s|@LIBDIR@|$$(realpath -m --relative-to=$(pcdir) $(libdir))|" \
 	    -e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(pcdir) $(includedir))|" \
 	    librex/rex.pc.in > $(DESTDIR)$(pcdir)/rex.pc
+	$(Q)install -D -m 644 tools/rex-info/abi.schema.json $(DESTDIR)$(datadir)/abi.schema.json
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(bindir)/$${t##*/} || exit 1; done
 	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(DESTDIR)$(call installed_completion,$(c)) && ):
 	$(Q)for m in $(MANPAGES); do \
@@ -324,7 +326,8 @@ install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
 uninstall:  ## remove what install put there
 	$(Q)rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(LIB))) $(DESTDIR)$(pcdir)/rex.pc
 	$(Q)rm -f $(HEADERS:include/%=$(DESTDIR)$(includedir)/%)
-	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS)))
+	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS))) $(DESTDIR)$(datadir)/abi.schema.json
+	$(Q)if [ -d $(DESTDIR)$(datadir) ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(datadir); fi
 	$(Q)rm -f $(foreach c,$(COMPLETIONS),$(DESTDIR)$(call installed_completion,$(c)))
 	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \
 	    rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done

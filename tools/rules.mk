@@ -43,6 +43,7 @@ $(info)/abi.inc: tools/rex-info/abi.awk $(info_headers)
 $(info)/devices.o: more_tool_cflags = -DPROBE_IMAGE='"$(info)/probe.so"'
 $(info)/devices.o: $(info)/probe.so
 $(info)/abi.o: more_tool_cflags = -I$(info)
+$(info)/contract.o: more_tool_cflags = -DSONAME='"$(SONAME)"'
 $(info)/abi.o: $(info)/abi.inc
 TOOLS += $(tools)/rex-info
 info_objects := $(call objects,$(wildcard tools/rex-info/*.c)) $(tool_common)

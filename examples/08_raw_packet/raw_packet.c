@@ -43,7 +43,7 @@ char axpy__id__ = 0;
  * above stands for the function "axpy__kernel__" of the device image. Size 0 means a kernel (a global variable has its
  * size here).
  */
-struct __tgt_offload_entry axpy__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry axpy__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     &axpy__id__, "axpy__kernel__", 0, 0, 0};
 
 static int axpy(int64_t n, double a, double *x, double *y)

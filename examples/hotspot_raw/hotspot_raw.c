@@ -30,10 +30,12 @@
 #include "serial.h"
 
 char OUT__1__simulate__31__id__ = 0;
-struct __tgt_offload_entry OUT__1__simulate__31__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__1__simulate__31__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__simulate__31__id__, (char *)"OUT__1__simulate__31__kernel__", 0, 0, 0};
 char OUT__2__simulate__42__id__ = 0;
-struct __tgt_offload_entry OUT__2__simulate__42__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__2__simulate__42__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__2__simulate__42__id__, (char *)"OUT__2__simulate__42__kernel__", 0, 0, 0};
 
 enum {

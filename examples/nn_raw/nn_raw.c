@@ -20,7 +20,8 @@
 #include "../nn/nn.h"
 
 char OUT__1__distances__33__id__ = 0;
-struct __tgt_offload_entry OUT__1__distances__33__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__1__distances__33__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__distances__33__id__, (char *)"OUT__1__distances__33__kernel__", 0, 0, 0};
 
 /* ---- what the compiler made of the function with the directive ----------------------------------------------------- */

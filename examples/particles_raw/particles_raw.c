@@ -25,13 +25,16 @@
 #include "swarm.h"
 
 char OUT__1__simulate__34__id__ = 0;
-struct __tgt_offload_entry OUT__1__simulate__34__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__1__simulate__34__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__simulate__34__id__, (char *)"OUT__1__simulate__34__kernel__", 0, 0, 0};
 char OUT__2__simulate__39__id__ = 0;
-struct __tgt_offload_entry OUT__2__simulate__39__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__2__simulate__39__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__2__simulate__39__id__, (char *)"OUT__2__simulate__39__kernel__", 0, 0, 0};
 char OUT__3__simulate__45__id__ = 0;
-struct __tgt_offload_entry OUT__3__simulate__45__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__3__simulate__45__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__3__simulate__45__id__, (char *)"OUT__3__simulate__45__kernel__", 0, 0, 0};
 
 enum {

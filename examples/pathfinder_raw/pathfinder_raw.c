@@ -28,7 +28,8 @@
 #include "../pathfinder/pathfinder.h"
 
 char OUT__1__walk__41__id__ = 0;
-struct __tgt_offload_entry OUT__1__walk__41__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
+struct __tgt_offload_entry OUT__1__walk__41__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__walk__41__id__, (char *)"OUT__1__walk__41__kernel__", 0, 0, 0};
 
 /* What is counted on the way, and where to run. */

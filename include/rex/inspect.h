@@ -256,6 +256,19 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
 REX_API int rex_info(rex_info_row *row, void *context);
 
 /**
+ * rex_info_release(): calls @row with what librex does for LLVM @release, as rex_info() does for
+ * the one here: group `adapted`. Returns 0, or REX_EINVAL: @row is NULL, or librex does not know
+ * that release. Any thread.
+ */
+REX_API int rex_info_release(int release, rex_info_row *row, void *context);
+
+/**
+ * rex_release_next(): the release of LLVM after @release that librex knows, the first one for 0; 0
+ * behind the last. Any thread.
+ */
+REX_API int rex_release_next(int release);
+
+/**
  * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it
  * exports; nothing is loaded or run. REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no
  * libomptarget for this machine. Any thread.

@@ -187,6 +187,14 @@ const struct rex_release *rex_release_row(int number)
     return NULL;
 }
 
+const struct rex_release *rex_release_after(int number)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].number > number)
+            return &rows[i];
+    return NULL;
+}
+
 const struct rex_release *rex_release_tell(bool (*exports)(const char *name, void *context),
                                            void *context, int named)
 {

@@ -93,4 +93,7 @@ const struct rex_release *rex_release_tell(bool (*exports)(const char *name, voi
 /* The row of a release, NULL if there is none. */
 const struct rex_release *rex_release_row(int number);
 
+/* The row behind that of a release, the first one for 0; NULL behind the last. */
+const struct rex_release *rex_release_after(int number);
+
 #endif

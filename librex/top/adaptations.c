@@ -156,6 +156,23 @@ static void limits(const struct rex_release *release, rex_info_row *row, void *c
     }
 }
 
+int rex_release_next(int release)
+{
+    const struct rex_release *next = rex_release_after(release);
+    return next != NULL ? next->number : 0;
+}
+
+int rex_info_release(int release, rex_info_row *row, void *context)
+{
+    const struct rex_release *wanted = rex_release_row(release);
+    if (row == NULL)
+        return rex_fail(REX_EINVAL, "rex_info_release: the function that is to be called is NULL");
+    if (wanted == NULL)
+        return rex_fail(REX_EINVAL, "rex_info_release: LLVM %d is none that librex knows", release);
+    rex_adaptations(wanted, row, context);
+    return REX_OK;
+}
+
 void rex_adaptations(const struct rex_release *release, rex_info_row *row, void *context)
 {
     packets("plain kernels", &release->plain, row, context);

@@ -1,5 +1,5 @@
 # abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants,
-# functions.
+# functions that are exported, and those that are inline.
 #
 # It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c
 # takes sizes, offsets and values from the compiler, so that a line which is not understood is
@@ -37,7 +37,7 @@ function field(text,   name, type) {
     print "FIELD(" tag ", " name ", " quoted(type) ")"
 }
 
-function function_of(text,   symbol) {
+function function_of(text, kind,   symbol) {
     sub(/^(REX_API|static inline) /, "", text)
     if (match(text, /__asm__\("[^"]*"\)/)) {
         symbol = substr(text, RSTART + 9, RLENGTH - 11)
@@ -49,7 +49,7 @@ function function_of(text,   symbol) {
     }
     sub(/ *;.*/, "", text)
     gsub(/\([ \t]+/, "(", text) # where the line was broken behind the bracket
-    print "FUNCTION(" symbol ", " quoted(squeezed(text)) ")"
+    print kind "(" symbol ", " quoted(squeezed(text)) ")"
 }
 
 { sub(/\/\*\*<.*/, "") }
@@ -57,12 +57,15 @@ FNR == 1 { in_comment = in_struct = in_enum = in_function = 0 }
 in_comment { if (/\*\//) in_comment = 0; next }
 /^[ \t]*\/\*/ { if (!/\*\//) in_comment = 1; next }
 
-# The wrappers are inline in the header and exported as well.
-in_function || /^REX_API / || /^(void|int) __rex_real_/ || /^static inline (void|int) rex___tgt_/ {
+# The safe wrappers are inline in the header and exported as well.
+/^static inline (void|int) rex___tgt_/ { kind = "FUNCTION" }
+/^static inline / && !/ rex___tgt_/ { kind = "INLINE" }
+/^REX_API / || /^(void|int) __rex_real_/ { kind = "FUNCTION" }
+in_function || /^static inline / || /^REX_API / || /^(void|int) __rex_real_/ {
     collected = in_function ? collected " " $0 : $0
     in_function = !/(;|\))$/
     if (!in_function)
-        function_of(collected)
+        function_of(collected, kind)
     next
 }
 /^(typedef )?struct [A-Za-z_0-9]+ \{/ {

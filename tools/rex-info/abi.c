@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rex.h>
@@ -17,13 +18,28 @@
 #include <rex_kmp.h>
 
 #include "common/elfsymbols.h"
+#include "common/memory.h"
 #include "common/print.h"
+#include "rex-info/contract.h"
+
+/*
+ * The lists are one file, which each table below takes its own lines from: a line that it does not
+ * want is nothing.
+ */
+#define STRUCT(tag)
+#define FIELD(tag, name, type)
+#define END(tag)
+#define CONSTANT(name)
+#define FUNCTION(symbol, prototype)
+#define INLINE(symbol, prototype)
 
 /* A row of the list of structs: a struct where FIELD is NULL, else one of its fields. */
 static const struct {
     const char *tag, *field, *type;
     size_t size, offset, alignment;
 } layout[] = {
+#undef STRUCT
+#undef FIELD
 #define STRUCT(tag) {#tag, NULL, NULL, sizeof(tag), 0, _Alignof(tag)},
 #define FIELD(tag, name, type)    \
     {#tag,                        \
@@ -32,38 +48,40 @@ static const struct {
      sizeof(((tag *)NULL)->name), \
      offsetof(tag, name),         \
      _Alignof(__typeof__(((tag *)NULL)->name))},
-#define END(tag)
-#define CONSTANT(name)
-#define FUNCTION(symbol, prototype)
 #include "abi.inc"
 #undef STRUCT
 #undef FIELD
-#undef CONSTANT
-#undef FUNCTION
+#define STRUCT(tag)
+#define FIELD(tag, name, type)
 };
 
 static const struct {
     const char *name;
     int64_t value;
 } constants[] = {
-#define STRUCT(tag)
-#define FIELD(tag, name, type)
+#undef CONSTANT
 #define CONSTANT(name) {#name, (int64_t)(name)},
-#define FUNCTION(symbol, prototype)
 #include "abi.inc"
 #undef CONSTANT
-#undef FUNCTION
+#define CONSTANT(name)
 };
 
 static const struct {
     const char *symbol, *prototype;
+    bool is_inline;
 } functions[] = {
-#define CONSTANT(name)
-#define FUNCTION(symbol, prototype) {#symbol, prototype},
+#undef FUNCTION
+#undef INLINE
+#define FUNCTION(symbol, prototype) {#symbol, prototype, false},
+#define INLINE(symbol, prototype) {#symbol, prototype, true},
 #include "abi.inc"
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Of the report's form, and of what it describes: see rex-codegen(7). */
+#define ABI_SCHEMA 1
+#define ABI_NUMBER 1
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -85,11 +103,11 @@ void abi_print_sizes(bool json)
 
 /* ---- everything ------------------------------------------------------------------------------ */
 
-static void print_struct(size_t i, bool json)
+static void print_struct(size_t i, bool is_first, bool json)
 {
     if (json)
         printf("%s\n    {\"name\": \"%s\", \"size\": %zu, \"alignment\": %zu, \"fields\": [",
-               i > 0 ? "]}," : "", layout[i].tag, layout[i].size, layout[i].alignment);
+               is_first ? "" : "]},", layout[i].tag, layout[i].size, layout[i].alignment);
     else
         printf("%s  %zu bytes, aligned to %zu\n", layout[i].tag, layout[i].size,
                layout[i].alignment);
@@ -106,29 +124,56 @@ static void print_field(size_t i, bool json)
                layout[i].type);
 }
 
+static int by_tag(const void *a, const void *b)
+{
+    return strcmp(layout[*(const size_t *)a].tag, layout[*(const size_t *)b].tag);
+}
+
 static void print_structs(bool json)
 {
-    fputs(json ? "\"structs\": [" : "", stdout);
+    size_t first[COUNT(layout)], count = 0;
     for (size_t i = 0; i < COUNT(layout); i++)
         if (layout[i].field == NULL)
-            print_struct(i, json);
-        else
-            print_field(i, json);
+            first[count++] = i;
+    qsort(first, count, sizeof *first, by_tag);
+    fputs(json ? "\"structs\": [" : "", stdout);
+    for (size_t i = 0; i < count; i++) {
+        print_struct(first[i], i == 0, json);
+        for (size_t j = first[i] + 1; j < COUNT(layout) && layout[j].field != NULL; j++)
+            print_field(j, json);
+    }
     fputs(json ? "]}],\n" : "\n", stdout);
+}
+
+static int by_constant(const void *a, const void *b)
+{
+    return strcmp(constants[*(const size_t *)a].name, constants[*(const size_t *)b].name);
 }
 
 static void print_constants(bool json)
 {
-    fputs(json ? "\"constants\": {" : "constants\n", stdout);
+    size_t order[COUNT(constants)];
     for (size_t i = 0; i < COUNT(constants); i++)
+        order[i] = i;
+    qsort(order, COUNT(constants), sizeof *order, by_constant);
+    fputs(json ? "\"constants\": {" : "constants\n", stdout);
+    for (size_t i = 0; i < COUNT(constants); i++) {
+        const char *name = constants[order[i]].name;
+        int64_t value = constants[order[i]].value;
         if (json)
-            printf("%s\n    \"%s\": %" PRId64, i > 0 ? "," : "", constants[i].name,
-                   constants[i].value);
+            printf("%s\n    \"%s\": %" PRId64, i > 0 ? "," : "", name, value);
         else
-            printf("    %-24s %#" PRIx64 " (%" PRId64 ")\n", constants[i].name,
-                   (uint64_t)constants[i].value, constants[i].value);
+            printf("    %-24s %#" PRIx64 " (%" PRId64 ")\n", name, (uint64_t)value, value);
+    }
     fputs(json ? "},\n" : "\n", stdout);
 }
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+struct function {
+    const char *name, *prototype; /* NULL: no header has it */
+    bool is_inline;
+};
 
 static const char *prototype_of(const char *symbol)
 {
@@ -138,31 +183,54 @@ static const char *prototype_of(const char *symbol)
     return NULL;
 }
 
-/* What the library itself exports: functions alone, no version nodes. */
-static void print_functions(const struct elf_symbols *table, bool json)
+static int by_name(const void *a, const void *b)
 {
-    struct elf_symbols symbols = *table;
+    return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
+}
+
+/* What the library itself exports, no version nodes, and what is inline: how many, in *ALL. */
+static size_t collect_functions(struct elf_symbols symbols, struct function **all)
+{
     struct elf_symbol symbol;
-    bool first = true;
-    fputs(json ? "\"functions\": [" : "exported functions\n", stdout);
-    while (elf_next_symbol(&symbols, &symbol)) {
-        if (!symbol.defined || symbol.type != STT_FUNC || symbol.binding == STB_LOCAL)
-            continue;
-        const char *prototype = prototype_of(symbol.name);
-        if (json) {
-            printf("%s\n    {\"name\": ", first ? "" : ",");
-            print_json(stdout, symbol.name);
-            fputs(", \"prototype\": ", stdout);
-            print_json(stdout, prototype);
-            putchar('}');
-        } else {
-            fputs("    ", stdout);
-            print_text(stdout, prototype != NULL ? prototype : symbol.name);
-            putchar('\n');
-        }
-        first = false;
+    size_t count = 0;
+    *all = tool_alloc(symbols.count + COUNT(functions), sizeof **all);
+    while (elf_next_symbol(&symbols, &symbol))
+        if (symbol.defined && symbol.type == STT_FUNC && symbol.binding != STB_LOCAL)
+            (*all)[count++] = (struct function){symbol.name, prototype_of(symbol.name), false};
+    for (size_t i = 0; i < COUNT(functions); i++)
+        if (functions[i].is_inline)
+            (*all)[count++] = (struct function){functions[i].symbol, functions[i].prototype, true};
+    qsort(*all, count, sizeof **all, by_name);
+    return count;
+}
+
+static void print_function(const struct function *function, bool json)
+{
+    if (json) {
+        fputs("\n    {\"name\": ", stdout);
+        print_json(stdout, function->name);
+        fputs(", \"prototype\": ", stdout);
+        print_json(stdout, function->prototype);
+        printf(", \"inline\": %s}", function->is_inline ? "true" : "false");
+        return;
+    }
+    fputs(function->is_inline ? "    inline " : "    ", stdout);
+    print_text(stdout, function->prototype != NULL ? function->prototype : function->name);
+    putchar('\n');
+}
+
+static void print_functions(const struct elf_symbols *symbols, bool json)
+{
+    struct function *all;
+    size_t count = collect_functions(*symbols, &all);
+    fputs(json ? "\"functions\": [" : "functions\n", stdout);
+    for (size_t i = 0; i < count; i++) {
+        if (json && i > 0)
+            putchar(',');
+        print_function(&all[i], json);
     }
     fputs(json ? "]" : "", stdout);
+    free(all);
 }
 
 static size_t dynamic_table(const struct elf_file *file)
@@ -174,6 +242,8 @@ static size_t dynamic_table(const struct elf_file *file)
     return i;
 }
 
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 int abi_print(bool json, const char *library)
 {
     struct elf_file file;
@@ -182,11 +252,14 @@ int abi_print(bool json, const char *library)
         elf_symbols_of(&file, dynamic_table(&file), &symbols) != 0)
         return -1;
     if (json)
-        printf("{\"version\": \"%s\", \"pointer_size\": %zu, \"entry_section\": "
-               "\"omp_offloading_entries\",\n",
-               rex_version(), sizeof(void *));
+        printf("{\"schema\": %d, \"abi\": %d, \"version\": \"%s\", \"pointer_size\": %zu,\n",
+               ABI_SCHEMA, ABI_NUMBER, rex_version(), sizeof(void *));
+    else
+        printf("%-18s %d\n", "abi", ABI_NUMBER);
+    contract_print(json);
     print_structs(json);
     print_constants(json);
+    contract_print_releases(json);
     print_functions(&symbols, json);
     fputs(json ? "}\n" : "", stdout);
     elf_file_close(&file);

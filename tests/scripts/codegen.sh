@@ -1,0 +1,110 @@
+#!/bin/sh
+# rex-codegen(7) is true: the program in it, taken twice with two stems, works whatever compiles and links it, beside a file that includes
+# the header, and with a host image that is written by hand; and it is the one form of an entry that the tree shows.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+O=${O:-$(make -s --no-print-directory print-O)}
+case $O in /*) build=$O ;; *) build=$top/$O ;; esac
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-codegen.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+# The last example of the page, and the same under another stem.
+awk '/^\.EX/ { text = ""; inside = 1; next } /^\.EE/ { inside = 0 } inside { text = text $0 "\n" } END { printf "%s", text }' \
+    librex/man/rex-codegen.7 | sed 's/\\-/-/g' >"$work/one.c"
+grep -q 'rex_module_launch' "$work/one.c" || fail 'the page has no program'
+sed 's/OUT__1__scale__7__/OUT__2__scale__9__/g; s/int scale(/int scale_again(/' "$work/one.c" >"$work/two.c"
+cat >"$work/main.c" <<'C'
+#include <stdint.h>
+#include <stdio.h>
+int scale(double *x, int64_t n), scale_again(double *x, int64_t n);
+int with_header(double *x, int64_t n);
+int main(void)
+{
+    double x[100];
+    for (int i = 0; i < 100; i++)
+        x[i] = i;
+    if (scale(x, 100) != 0 || scale_again(x, 100) != 0 || with_header(x, 100) != 0)
+        return puts("not launched");
+    for (int i = 0; i < 100; i++)
+        if (x[i] != 8.0 * i)
+            return puts("wrong");
+    return 0;
+}
+C
+cat >"$work/header.c" <<'C'
+#include <rex.h>
+REX_KERNEL_STEM(OUT__3__scale__2__);
+int with_header(double *x, int64_t n);
+int with_header(double *x, int64_t n)
+{
+    REX_MAP(map, REX_VALUE(n), REX_TOFROM(x, n));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_STEM_ID(OUT__3__scale__2__), 1, 1);
+    return rex_launch(&launch, &map);
+}
+C
+# A host image without rex/kernel.h, as the page says.
+cat >"$work/image.c" <<'C'
+#include <stddef.h>
+#include <stdint.h>
+struct row { void *address; char *name; size_t size; int32_t flags, reserved; };
+#define KERNEL(stem)                                                                                                  \
+    void stem##kernel__(uintptr_t n, double *x);                                                                      \
+    static struct row stem##row __attribute__((section("omp_offloading_entries"), used, aligned(8))) =                \
+        {(void *)(uintptr_t)stem##kernel__, (char *)(uintptr_t)#stem "kernel__", 0, 0, 0};                            \
+    void stem##kernel__(uintptr_t n, double *x)                                                                       \
+    {                                                                                                                 \
+        for (uintptr_t i = 0; i < n; i++)                                                                             \
+            x[i] *= 2;                                                                                                \
+    }
+KERNEL(OUT__1__scale__7__)
+KERNEL(OUT__2__scale__9__)
+KERNEL(OUT__3__scale__2__)
+C
+gcc -std=c11 -Wall -Wextra -Wpedantic -O2 -shared -fPIC -o "$work/rex_lib_host.so" "$work/image.c"
+
+# built CC FLAGS...: it links, and runs
+built() {
+    # shellcheck disable=SC2086 # FLAGS are words
+    if ! ${1} -std=gnu11 -Wall -Wextra -O2 ${2} -Iinclude -o "$work/program" "$work/main.c" "$work/one.c" "$work/two.c" "$work/header.c" \
+        -L"$build" -lrex -Wl,-z,nostart-stop-gc -Wl,-rpath,"$build" 2>"$work/err"; then
+        fail "$1 $2 does not link: $(head -n 5 "$work/err")"
+    elif ! "$work/program" >"$work/out" 2>&1; then
+        fail "$1 $2: $(cat "$work/out")"
+    fi
+    count=$((count + 1))
+}
+count=0
+gc='-ffunction-sections -fdata-sections -Wl,--gc-sections'
+for flags in '' -flto "$gc" "-flto $gc"; do
+    built gcc "$flags"
+    if command -v clang-19 >/dev/null; then
+        built clang-19 "$flags"
+        built clang-19 "$flags -fuse-ld=lld"
+    fi
+done
+built gcc "-fuse-ld=lld $gc"
+
+# On every release that runs images without rex/kernel.h.
+for release in $(tests/llvm --list); do
+    case $release in *bare | 18 | 23 | 24) continue ;; esac
+    tests/llvm "$release" "$work/program" >"$work/out" 2>&1 || fail "LLVM $release: $(cat "$work/out")"
+done
+
+# Two modules with one table: refused, as the page says.
+sed 's/^__attribute__((weak, visibility("hidden"))) struct rex_module/static struct rex_module/' "$work/one.c" >"$work/one_static.c"
+sed 's/^__attribute__((weak, visibility("hidden"))) struct rex_module/static struct rex_module/' "$work/two.c" >"$work/two_static.c"
+gcc -O2 -Iinclude -o "$work/program" "$work/main.c" "$work/one_static.c" "$work/two_static.c" "$work/header.c" -L"$build" -lrex \
+    -Wl,-z,nostart-stop-gc -Wl,-rpath,"$build"
+! "$work/program" >"$work/out" 2>&1 || fail 'two modules with one table are not refused'
+grep -q 'REX_EKEY' "$work/out" || fail "two modules with one table: $(cat "$work/out")"
+
+# Wherever the tree writes an entry by hand, it has that form.
+grep -rn 'section("omp_offloading_entries")' README.md include librex/man examples --include=*.md --include=*.h --include=*.[37] --include=*.c \
+    --include=*.awk | grep -v 'used, aligned(8)' >"$work/others" && fail "other forms of an entry: $(cat "$work/others")"
+
+[ "$failed" = 0 ] && echo "$count ways to build"
+exit "$failed"

@@ -1,0 +1,88 @@
+/*
+ * contract.c - what rex-codegen(7) has a code generator write by itself, and what is done for each
+ * release.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "contract.h"
+
+#include <stdio.h>
+
+#include <rex.h>
+#include <rex/inspect.h>
+
+#include "common/print.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- what a generator writes by itself --------------------------------------------------------
+ */
+
+/* As rex-codegen(7) has them: names, values as JSON and for people. */
+static const struct {
+    const char *name, *json, *text;
+} facts[] = {
+    {"stem", "{\"entry\": \"omp_offload_entry__\", \"key\": \"id__\", \"kernel\": \"kernel__\"}",
+     "STEMid__, STEMomp_offload_entry__, STEMkernel__"},
+    {"entry_section", "\"omp_offloading_entries\"", "omp_offloading_entries"},
+    {"entry_alignment", "8", "8"},
+    {"entry_flags", "{\"global\": 0, \"kernel\": 0, \"link\": 1}",
+     "kernel 0, global 0, declare target link 1"},
+    {"images", "{\"device\": \"" REX_CUBIN_NAME "\", \"host\": \"" REX_HOST_IMAGE_NAME "\"}",
+     REX_CUBIN_NAME ", " REX_HOST_IMAGE_NAME},
+    {"link", "[\"-lrex\", \"-Wl,-z,nostart-stop-gc\"]", "-lrex -Wl,-z,nostart-stop-gc"},
+    {"member_shift", "48", "48"},
+    {"module", "\"rex_this_module\"", "rex_this_module"},
+    {"packet_version", "3", "3"},
+    {"parameter_width", "8", "8"},
+    {"soname", "\"" SONAME "\"", SONAME},
+};
+
+_Static_assert(REX_TYPE_MEMBER_OF(0) == INT64_C(1) << 48, "member_shift");
+
+void contract_print(bool json)
+{
+    for (size_t i = 0; i < COUNT(facts); i++)
+        if (json)
+            printf("\"%s\": %s,\n", facts[i].name, facts[i].json);
+        else
+            printf("%-18s %s\n", facts[i].name, facts[i].text);
+    fputs(json ? "" : "\n", stdout);
+}
+
+/* ---- releases -------------------------------------------------------------------------------- */
+
+struct adapted {
+    bool json, is_first;
+};
+
+static void print_adapted(const char *group, const char *name, const char *value, void *context)
+{
+    struct adapted *adapted = context;
+    (void)group;
+    if (adapted->json) {
+        fputs(adapted->is_first ? "\n        " : ",\n        ", stdout);
+        print_json(stdout, name);
+        fputs(": ", stdout);
+        print_json(stdout, value);
+    } else {
+        printf("    %s: %s\n", name, value);
+    }
+    adapted->is_first = false;
+}
+
+/* Every release that librex knows, and what it does for each. */
+void contract_print_releases(bool json)
+{
+    fputs(json ? "\"releases\": {" : "", stdout);
+    for (int release = rex_release_next(0); release != 0; release = rex_release_next(release)) {
+        struct adapted adapted = {json, true};
+        if (json)
+            printf("%s\n    \"%d\": {", release > rex_release_next(0) ? "," : "", release);
+        else
+            printf("LLVM %d\n", release);
+        rex_info_release(release, print_adapted, &adapted);
+        fputs(json ? "}" : "\n", stdout);
+    }
+    fputs(json ? "},\n" : "", stdout);
+}
