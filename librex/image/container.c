@@ -26,6 +26,8 @@ struct entry {
     uint64_t strings_offset, strings_count, image_offset, image_size;
 };
 
+#define MOST_IMAGES 65536 /* more than any file has */
+
 _Static_assert(sizeof(struct header) == REX_CONTAINER_HEADER, "as the format has it");
 
 /* The header if there is one of a known version; what it says may be wrong. */
@@ -49,7 +51,9 @@ size_t rex_container_images(const unsigned char *bytes, size_t size)
     if (read_header(bytes, size, &header) != 0 || header.version < 1 || header.version > 2 ||
         header.entries_offset > size)
         return 0;
+    /* A hole of any size would be a table of empty images. */
     uint64_t room = (size - header.entries_offset) / sizeof(struct entry);
+    room = room < MOST_IMAGES ? room : MOST_IMAGES;
     uint64_t count = header.version == 1 ? 1 : header.entries_count;
     return count <= room ? (size_t)count : 0;
 }

@@ -22,7 +22,7 @@
 
 #define SMALL ((size_t)16 << 20) /* read whole, whatever it is */
 #define LARGEST_IMAGE ((uint64_t)1 << 30)
-#define HEAD 65536 /* bytes in which PTX says what it is, behind any comment */
+#define HEAD REX_PTX_HEAD /* which is enough for every other kind, too */
 
 static size_t read_at(int fd, uint64_t offset, void *bytes, size_t size)
 {

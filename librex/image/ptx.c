@@ -98,7 +98,8 @@ static const char *name(struct text *text)
 
 bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix)
 {
-    struct text text = {.at = (char *)(uintptr_t)bytes, .end = (char *)(uintptr_t)bytes + size};
+    char *begin = (char *)(uintptr_t)bytes;
+    struct text text = {.at = begin, .end = begin + (size < REX_PTX_HEAD ? size : REX_PTX_HEAD)};
     if (!next(&text) || !is(&text, ".version") || !next(&text) || !next(&text) ||
         !is(&text, ".target") || !next(&text))
         return false;
@@ -295,6 +296,8 @@ int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
     bool elsewhere = false; /* .extern: declared here, defined in another file */
+    /* To the driver's compiler a text ends at the first NUL: a hole may follow, of any size. */
+    size = strnlen(bytes, size);
     if (!rex_view_may_take(view, size + 1) || (view->text = malloc(size + 1)) == NULL)
         return -1;
     memcpy(view->text, bytes, size);

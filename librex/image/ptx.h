@@ -10,9 +10,13 @@
 
 #include "image/view.h"
 
+/* Bytes in which PTX says what it is, behind any comment. */
+#define REX_PTX_HEAD ((size_t)65536)
+
 /*
- * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments.
- * *ARCHITECTURE gets 90 for sm_90, *SUFFIX 'a' for sm_90a, 'f' for sm_100f, else 0.
+ * Whether the SIZE bytes are PTX: they begin with .version and .target, apart from comments. Of a
+ * longer text the head alone is looked at. *ARCHITECTURE gets 90 for sm_90, *SUFFIX 'a' for sm_90a,
+ * 'f' for sm_100f, else 0.
  */
 bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *suffix);
 

@@ -6,11 +6,9 @@
 #include "common/elffile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -19,6 +17,7 @@
  */
 #define LONGEST_NAME 0x10000
 #define MOST_SEGMENTS 1024
+#define MOST_SECTIONS (1 << 22)
 
 static int refuse(struct elf_file *file, const char *why)
 {
@@ -75,6 +74,8 @@ static int count_sections(struct elf_file *file)
     uint64_t count = header->e_shnum != 0 ? header->e_shnum : first.sh_size;
     if (count > (file->size - header->e_shoff) / sizeof first)
         return refuse(file, "it is cut off: its section table lies past the end");
+    if (count > MOST_SECTIONS)
+        return refuse(file, "it has more sections than any program");
     file->sections = (size_t)count;
     file->section_names = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
     return 0;
@@ -113,36 +114,45 @@ int elf_file_view(struct elf_file *file, const void *bytes, size_t size)
     return 0;
 }
 
-static int map(struct elf_file *file, int descriptor)
+/* Of a file that is none of these not even address space is wanted. */
+static int check_start(struct elf_file *file, int descriptor)
 {
-    struct stat status;
-    void *bytes;
-    if (fstat(descriptor, &status) != 0)
+    unsigned char start[sizeof file->header];
+    ssize_t have = pread(descriptor, start, sizeof start, 0);
+    if (have < 0)
         return refuse(file, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return refuse(file, S_ISDIR(status.st_mode) ? "it is a folder" : "it is no regular file");
-    if (status.st_size == 0)
-        return refuse(file, "it is empty");
-    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (bytes == MAP_FAILED)
-        return refuse(file, strerror(errno));
-    if (elf_file_view(file, bytes, (size_t)status.st_size) != 0) {
-        munmap(bytes, (size_t)status.st_size);
+    file->bytes = start;
+    file->size = (size_t)have;
+    int result = check_identity(file);
+    file->bytes = NULL;
+    return result;
+}
+
+static int map(struct elf_file *file, int descriptor, const struct stat *status)
+{
+    if (check_start(file, descriptor) != 0)
+        return -1;
+    size_t size = (size_t)status->st_size;
+    const void *bytes = mapping_make(descriptor, status, file->why);
+    if (bytes == NULL)
+        return -1;
+    if (elf_file_view(file, bytes, size) != 0) {
+        mapping_end(bytes, size);
         return -1;
     }
-    file->changed = status.st_mtim;
+    file->changed = status->st_mtim;
     file->mapped = true;
     return 0;
 }
 
 int elf_file_open(struct elf_file *file, const char *path)
 {
+    struct stat status;
     memset(file, 0, sizeof *file);
-    /* A pipe without a writer would be waited for. */
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int descriptor = mapping_open(path, &status, file->why);
     if (descriptor < 0)
-        return refuse(file, strerror(errno));
-    int result = map(file, descriptor);
+        return -1;
+    int result = map(file, descriptor, &status);
     close(descriptor);
     return result;
 }
@@ -150,7 +160,7 @@ int elf_file_open(struct elf_file *file, const char *path)
 void elf_file_close(struct elf_file *file)
 {
     if (file->mapped)
-        munmap((void *)(uintptr_t)file->bytes, file->size);
+        mapping_end(file->bytes, file->size);
     memset(file, 0, sizeof *file);
 }
 

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/mapping.h"
+
 #ifndef SHT_RELR
 #define SHT_RELR 19
 #endif
@@ -37,7 +39,7 @@ struct elf_file {
     size_t extended;
     struct timespec changed;
     bool mapped;
-    char why[160]; /* why opening failed */
+    char why[MAPPING_WHY]; /* why opening failed */
 };
 
 /* Map the file at PATH, or look at SIZE BYTES that outlive the view. 0, or -1 with ->why. */

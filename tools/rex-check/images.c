@@ -5,45 +5,29 @@
  */
 #include "images.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/mapping.h"
 #include "common/memory.h"
-
-static int fail(char why[256], const char *path, const char *reason)
-{
-    snprintf(why, 256, "%s: %s", path, reason);
-    return -1;
-}
-
-static int map(const char *path, int descriptor, struct mapped *file, struct timespec *changed,
-               char why[256])
-{
-    struct stat status;
-    if (fstat(descriptor, &status) != 0)
-        return fail(why, path, strerror(errno));
-    if (!S_ISREG(status.st_mode) || status.st_size == 0)
-        return fail(why, path, S_ISREG(status.st_mode) ? "it is empty" : "it is no regular file");
-    *changed = status.st_mtim;
-    file->size = (size_t)status.st_size;
-    file->bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    return file->bytes != MAP_FAILED ? 0 : fail(why, path, strerror(errno));
-}
 
 static int map_file(const char *path, struct mapped *file, struct timespec *changed, char why[256])
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
-        return fail(why, path, strerror(errno));
-    int result = map(path, descriptor, file, changed, why);
-    close(descriptor);
-    return result;
+    struct stat status;
+    char reason[MAPPING_WHY];
+    int descriptor = mapping_open(path, &status, reason);
+    file->bytes = descriptor >= 0 ? mapping_make(descriptor, &status, reason) : NULL;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (file->bytes == NULL) {
+        snprintf(why, 256, "%s: %s", path, reason);
+        return -1;
+    }
+    file->size = (size_t)status.st_size;
+    *changed = status.st_mtim;
+    return 0;
 }
 
 /* The processor of an image that is code for one; 0 where the program's own will do. */
@@ -154,7 +138,7 @@ void images_close(struct images *images)
         free(images->list[i].path);
     }
     for (size_t i = 0; i < images->file_count; i++)
-        munmap(images->files[i].bytes, images->files[i].size);
+        mapping_end(images->files[i].bytes, images->files[i].size);
     free(images->files);
     free(images->list);
 }

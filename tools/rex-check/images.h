@@ -24,7 +24,7 @@ struct images {
     struct image *list;
     size_t count;
     struct mapped {
-        void *bytes;
+        const void *bytes;
         size_t size;
     } *files; /* that the images are in */
     size_t file_count;

@@ -189,36 +189,40 @@ static int fail(const char *path, const char *reason, char why[256])
     return -1;
 }
 
-/* Reads all of FILE, which may be a pipe. */
-static int read_all(FILE *file, struct source_text *text)
+/* More room for TEXT, which is full. */
+static bool grow(struct source_text *text, size_t *room)
+{
+    size_t wanted = *room == 0 ? 65536 : *room * 2;
+    char *grown = wanted <= LARGEST_SOURCE ? realloc(text->bytes, wanted) : NULL;
+    if (grown == NULL)
+        return false;
+    text->bytes = grown;
+    *room = wanted;
+    return true;
+}
+
+/* Reads all of FILE, which may be a pipe. Why it cannot be used; NULL: it can. */
+static const char *read_all(FILE *file, struct source_text *text)
 {
     size_t room = 0, got;
     do {
-        if (text->size == room) {
-            room = room == 0 ? 65536 : room * 2;
-            char *grown = room <= LARGEST_SOURCE ? realloc(text->bytes, room) : NULL;
-            if (grown == NULL)
-                return -1;
-            text->bytes = grown;
-        }
+        if (text->size == room && !grow(text, &room))
+            return "it is larger than any source";
         got = fread(text->bytes + text->size, 1, room - text->size, file);
+        if (memchr(text->bytes + text->size, '\0', got) != NULL)
+            return "it is no source: --source wants C, C++ and CUDA files";
         text->size += got;
     } while (got > 0);
-    return 0;
+    return ferror(file) ? strerror(errno) : NULL;
 }
 
 static int read_text(const char *path, struct source_text *text, char why[256])
 {
     FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return fail(path, strerror(errno), why);
-    int result = read_all(file, text) != 0 ? fail(path, "it is larger than any source", why)
-                 : ferror(file)            ? fail(path, strerror(errno), why)
-                                           : 0;
-    fclose(file);
-    if (result == 0 && memchr(text->bytes, '\0', text->size) != NULL)
-        result = fail(path, "it is no source: --source wants C, C++ and CUDA files", why);
-    return result;
+    const char *reason = file != NULL ? read_all(file, text) : strerror(errno);
+    if (file != NULL)
+        fclose(file);
+    return reason == NULL ? 0 : fail(path, reason, why);
 }
 
 static bool is_device(const char *path)
