@@ -1,27 +1,21 @@
 /*
- * like.c - a launch that is like the one before it is sent at once; where its count, a type, a size or a mapping is another, the checks run.
+ * like.c - a launch that is like the one before it is sent at once, whichever way it comes in; where its count, a type, a size or a mapping
+ * is another, the checks run.
  *
- * Checks are counted where one file of librex calls another, by the linker (rules.mk), so that a way that is no longer short is noticed
+ * Steps are counted where one file of librex calls another, by the linker (rules.mk), so that a way that is no longer short is noticed
  * without a clock. libomptarget and the GPU are fakes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "bound.h"
 
+#include "rex.h"
+#include "rex_kmp.h"
 #include "launch/check.h"
 #include "launch/launch.h"
 #include "memory/presence.h"
-#include "rex/entry.h"
-#include "rex/queue.h"
-#include "rex_kmp.h"
 
 REX_KERNEL(plain);
-
-static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
 
 /* All with a plain kernel: 18 has none, and a launch that has to be strict, as from 23 on, is checked each time. */
 static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22};
@@ -29,8 +23,11 @@ static const int releases[] = {14, 15, 16, 17, 19, 20, 21, 22};
 /* ---- the steps of the long way -------------------------------------------------------------------------------------------------- */
 
 static struct {
-    int resolved, packets, rows, presence;
+    int registered, resolved, packets, rows, presence;
 } steps;
+
+int __real_rex_module_register(struct rex_module *module);
+int __wrap_rex_module_register(struct rex_module *module);
 
 int __real_rex_resolve(const struct rex_module *of, const void *key, int64_t device, struct rex_target *target);
 int __wrap_rex_resolve(const struct rex_module *of, const void *key, int64_t device, struct rex_target *target);
@@ -40,6 +37,12 @@ int __real_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, c
 int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 int __real_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what);
 int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what);
+
+int __wrap_rex_module_register(struct rex_module *module)
+{
+    steps.registered++;
+    return __real_rex_module_register(module);
+}
 
 int __wrap_rex_resolve(const struct rex_module *of, const void *key, int64_t device, struct rex_target *target)
 {
@@ -98,7 +101,7 @@ static int launch_for(enum rex_purpose purpose)
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
     launch.device = 0;
     memset(&steps, 0, sizeof steps);
-    return rex_launch_map(&module, &launch, &map, purpose);
+    return rex_launch_map(&rex_this_module, &launch, &map, purpose);
 }
 
 static uint32_t sent(void)
@@ -107,34 +110,41 @@ static uint32_t sent(void)
 }
 
 /* It is sent, once it was resolved and checked, each once; or neither. */
-#define SENT(times)                                       \
-    do {                                                  \
-        uint32_t before_ = sent();                        \
-        CHECK_EQUAL(launch_for(REX_FOR_LAUNCH), 0);       \
-        CHECK_EQUAL(steps.resolved, (times));             \
-        CHECK_EQUAL(steps.packets, (times));              \
-        CHECK_EQUAL(steps.rows, (times));                 \
-        CHECK_EQUAL(steps.presence, (times));             \
-        CHECK_EQUAL(sent(), before_ + 1);                 \
+#define SENT(times)                                 \
+    do {                                            \
+        uint32_t before_ = sent();                  \
+        CHECK_EQUAL(launch_for(REX_FOR_LAUNCH), 0); \
+        CHECK_EQUAL(steps.registered, (times));     \
+        CHECK_EQUAL(steps.resolved, (times));       \
+        CHECK_EQUAL(steps.packets, (times));        \
+        CHECK_EQUAL(steps.rows, (times));           \
+        CHECK_EQUAL(steps.presence, (times));       \
+        CHECK_EQUAL(sent(), before_ + 1);           \
     } while (0)
 #define LONG_WAY SENT(1)
 #define SHORT_WAY SENT(0)
 
 /* A check refuses it, and nothing is sent. */
-#define REFUSED(purpose, error)                           \
-    do {                                                  \
-        uint32_t before_ = sent();                        \
-        CHECK_EQUAL(launch_for(purpose), (error));        \
-        CHECK_EQUAL(steps.resolved, 1);                   \
-        CHECK_EQUAL(sent(), before_);                     \
+#define REFUSED(purpose, error)                    \
+    do {                                           \
+        uint32_t before_ = sent();                 \
+        CHECK_EQUAL(launch_for(purpose), (error)); \
+        CHECK_EQUAL(steps.resolved, 1);            \
+        CHECK_EQUAL(sent(), before_);              \
     } while (0)
+
+static void register_for(int sm, int release)
+{
+    use_gpu(sm);
+    use_release(release);
+    rex_this_module.image_name = sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
+    CHECK_EQUAL(rex_module_register(&rex_this_module), 0);
+}
 
 /* Launches with MORE bits, so often that the next one is like the last. */
 static void start(int release, int64_t more)
 {
-    use_gpu(90);
-    use_release(release);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    register_for(90, release);
     map_memory(BYTES);
     set_rows(more);
     LONG_WAY;
@@ -182,12 +192,12 @@ static void generation_is_changed(const void *context)
 {
     REX_DATA_MAP(region, REX_TO(memory, BYTES));
     start(*(const int *)context, REX_TYPE_PRESENT);
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_data_begin(&rex_this_module, 0, &region), 0);
     SHORT_WAY; /* what begins ends nothing */
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_data_end(&rex_this_module, 0, &region), 0);
     LONG_WAY; /* the fake's memory is still mapped */
     SHORT_WAY;
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_data_end(&rex_this_module, 0, &region), 0);
     map_memory(BYTES / 2);
     for (int i = 0; i < 2; i++)
         REFUSED(REX_FOR_LAUNCH, REX_EABSENT); /* and mapped in part */
@@ -237,13 +247,26 @@ static void kinds_are_many(const void *context)
 
 /* ---- a packet ------------------------------------------------------------------------------------------------------------------- */
 
+static struct __tgt_kernel_arguments a_packet(void)
+{
+    set_rows(0);
+    return (struct __tgt_kernel_arguments){.Version = 3,
+                                           .NumArgs = 2,
+                                           .ArgsBase = base,
+                                           .Args = begin,
+                                           .ArgSizes = sizes,
+                                           .ArgTypes = types,
+                                           .Teams = {100, 1, 1},
+                                           .Threads = {64, 1, 1}};
+}
+
 /* Resolved and checked ONCE (1) or not at all (0): RESULT, which is -1 for an ERROR. */
 static void launch_packet(const struct __tgt_kernel_arguments *packet, int result, int error, int once)
 {
     struct __tgt_kernel_arguments copy = *packet;
     uint32_t before = sent();
     memset(&steps, 0, sizeof steps);
-    CHECK_EQUAL(rex_module_launch_registered(module.packet_rules, 0, 0, 0, REX_KERNEL_ID(plain), &copy), result);
+    CHECK_EQUAL(rex_module_launch_registered(rex_this_module.packet_rules, 0, 0, 0, REX_KERNEL_ID(plain), &copy), result);
     CHECK_EQUAL(steps.resolved, once);
     CHECK_EQUAL(steps.packets, once);
     CHECK_EQUAL(sent(), before + (result == 0));
@@ -254,18 +277,8 @@ static void launch_packet(const struct __tgt_kernel_arguments *packet, int resul
 /* libomptarget itself looks at types and sizes of a raw launch: librex, once for each number of rows, at what the parameters are. */
 static void packets(const void *context)
 {
-    use_gpu(90);
-    use_release(*(const int *)context);
-    CHECK_EQUAL(rex_module_register(&module), 0);
-    set_rows(0);
-    struct __tgt_kernel_arguments packet = {.Version = 3,
-                                            .NumArgs = 2,
-                                            .ArgsBase = base,
-                                            .Args = begin,
-                                            .ArgSizes = sizes,
-                                            .ArgTypes = types,
-                                            .Teams = {100, 1, 1},
-                                            .Threads = {64, 1, 1}};
+    register_for(90, *(const int *)context);
+    struct __tgt_kernel_arguments packet = a_packet();
     launch_packet(&packet, 0, 0, 1);
     for (int i = 0; i < 3; i++)
         launch_packet(&packet, 0, 0, 0);
@@ -280,6 +293,107 @@ static void packets(const void *context)
     packet.Teams[0] = 7;
     launch_packet(&packet, 0, 0, 0);
     CHECK_EQUAL(last_call(*(const int *)context == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL)->grid[0], 7);
+}
+
+/* ---- the wrappers --------------------------------------------------------------------------------------------------------------- */
+
+/* What code without the header calls; the header's own functions of these names are others. */
+int without_header(int64_t device, int32_t teams, int32_t threads, void *key,
+                   struct __tgt_kernel_arguments *args) __asm__("rex___tgt_target_kernel");
+int teams_without_header(int64_t device, void *key, int32_t count, void **bases, void **begins, int64_t *lengths, int64_t *kinds,
+                         int32_t teams, int32_t threads) __asm__("rex___tgt_target_teams");
+
+enum wrapper { DIRECT, DIRECT_TEAMS, SAFE, SAFE_TEAMS, WITHOUT_HEADER, TEAMS_WITHOUT_HEADER, WRAPPERS };
+
+static int call(enum wrapper wrapper)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    void *key = REX_KERNEL_ID(plain);
+    switch (wrapper) {
+    case DIRECT: return rex_direct___tgt_target_kernel(0, 0, 0, key, &packet);
+    case DIRECT_TEAMS: return rex_direct___tgt_target_teams(0, key, 2, base, begin, sizes, types, 100, 64);
+    case SAFE: return rex___tgt_target_kernel(0, 0, 0, key, &packet);
+    case SAFE_TEAMS: return rex___tgt_target_teams(0, key, 2, base, begin, sizes, types, 100, 64);
+    case WITHOUT_HEADER: return without_header(0, 0, 0, key, &packet);
+    default: return teams_without_header(0, key, 2, base, begin, sizes, types, 100, 64);
+    }
+}
+
+/* After the first launch by it no wrapper resolves or checks; those of the header do not ask for the registration either. */
+static void wrappers(const void *context)
+{
+    register_for(90, *(const int *)context);
+    for (enum wrapper wrapper = DIRECT; wrapper < WRAPPERS; wrapper++) {
+        CHECK_EQUAL(rex_module_fini(&rex_this_module), 0); /* and with it what is remembered */
+        CHECK_EQUAL(rex_module_register(&rex_this_module), 0);
+        for (int i = 0; i < 4; i++) {
+            uint32_t before = sent();
+            memset(&steps, 0, sizeof steps);
+            CHECK_EQUAL(call(wrapper), 0);
+            CHECK_EQUAL(sent(), before + 1);
+            CHECK_EQUAL(steps.registered, wrapper >= WITHOUT_HEADER);
+            CHECK_EQUAL(steps.resolved, i == 0);
+            CHECK_EQUAL(steps.packets, i == 0);
+        }
+    }
+}
+
+/* ---- queues --------------------------------------------------------------------------------------------------------------------- */
+
+static struct rex_queue *new_queue(void)
+{
+    struct rex_queue *queue = NULL;
+    map_memory(BYTES);
+    set_rows(0);
+    CHECK_EQUAL(rex_queue_create(&queue, 0, "like", 0), 0);
+    return queue;
+}
+
+static void put(struct rex_queue *queue)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
+    memset(&steps, 0, sizeof steps);
+    CHECK_EQUAL(rex_queue_launch(queue, &launch, &map), 0);
+}
+
+/* On a GPU rows that are plain are not looked at one by one, from the first launch on, and not looked up again. */
+static void queue_on_gpu(const void *context)
+{
+    uint32_t lookups = 0;
+    register_for(90, *(const int *)context);
+    struct rex_queue *queue = new_queue();
+    CHECK(!rex_queue_is_immediate(queue));
+    for (int i = 0; i < 4; i++) {
+        int calls = driver_calls(NULL);
+        put(queue);
+        CHECK_EQUAL(steps.rows + steps.packets + steps.presence, 0);
+        CHECK(i == 0 || the_record()->lookups == lookups);
+        CHECK(i == 0 || driver_calls(NULL) == calls + 1);
+        lookups = the_record()->lookups;
+    }
+    types[0] |= REX_TYPE_PRESENT | REX_TYPE_DELETE;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
+    CHECK_EQUAL(rex_queue_launch(queue, &launch, &map), REX_EINVAL);
+    CHECK_EQUAL(steps.rows, 1);
+    CHECK_EQUAL(rex_queue_destroy(queue), 0);
+}
+
+/* On the host device a queue is immediate, and its launches are like others. */
+static void queue_on_host(const void *context)
+{
+    register_for(0, *(const int *)context);
+    struct rex_queue *queue = new_queue();
+    CHECK(rex_queue_is_immediate(queue));
+    for (int i = 0; i < 4; i++) {
+        uint32_t before = sent();
+        put(queue);
+        CHECK_EQUAL(steps.resolved, i == 0);
+        CHECK_EQUAL(steps.packets, i == 0);
+        CHECK_EQUAL(steps.rows, i == 0);
+        CHECK_EQUAL(steps.presence, i == 0);
+        CHECK_EQUAL(sent(), before + 1);
+    }
+    CHECK_EQUAL(rex_queue_destroy(queue), 0);
 }
 
 /* ---- all ------------------------------------------------------------------------------------------------------------------------ */
@@ -302,11 +416,15 @@ TEST(generation_is_changed)
 TEST(mapping_is_cut)
 TEST(kinds_are_many)
 TEST(packets)
+TEST(wrappers)
+TEST(queue_on_gpu)
+TEST(queue_on_host)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_is_changed),        cmocka_unit_test(test_purpose_is_changed),
-                                       cmocka_unit_test(test_generation_is_changed), cmocka_unit_test(test_mapping_is_cut),
-                                       cmocka_unit_test(test_kinds_are_many),        cmocka_unit_test(test_packets)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_is_changed), cmocka_unit_test(test_purpose_is_changed), cmocka_unit_test(test_generation_is_changed),
+        cmocka_unit_test(test_mapping_is_cut), cmocka_unit_test(test_kinds_are_many),     cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_wrappers),       cmocka_unit_test(test_queue_on_gpu),       cmocka_unit_test(test_queue_on_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
