@@ -2,6 +2,10 @@
 $(O)/obj/tests/unit/%.o: more_cflags = -Itests/fake -DTEST_BUILD='"$(O)"'
 $(UNIT): | $(FAKES)
 
+# In all of them: locks are given back by who holds them.
+$(UNIT): $(O)/obj/tests/unit/locks/held.o
+$(UNIT): private LDFLAGS += $(foreach call,lock trylock timedlock unlock,-Wl,--wrap=pthread_mutex_$(call))
+
 # macros: the header included in three ways, as C and as C++.
 macros_objects := $(foreach way,default safe internal,$(way).o $(way)_cpp.o)
 $(O)/tests/unit/macros: $(addprefix $(O)/obj/tests/unit/macros/,$(macros_objects))

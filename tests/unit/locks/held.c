@@ -1,0 +1,46 @@
+/*
+ * held.c - a thread gives back no lock that it does not hold: in every unit test, instead of a race that few runs would see.
+ *
+ * The linker has librex's calls come here (rules.mk). A lock that is never given back is one that the next thread waits for in vain.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MOST = 64 };
+static __thread const pthread_mutex_t *held[MOST];
+static __thread int count;
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+
+/* A function that takes a lock. */
+#define TAKES(name, parameters, ...)             \
+    int __real_##name parameters;                \
+    int __wrap_##name parameters;                \
+    int __wrap_##name parameters                 \
+    {                                            \
+        int result = __real_##name(__VA_ARGS__); \
+        if (result == 0 && count < MOST)         \
+            held[count++] = mutex;               \
+        return result;                           \
+    }
+TAKES(pthread_mutex_lock, (pthread_mutex_t * mutex), mutex)
+TAKES(pthread_mutex_trylock, (pthread_mutex_t * mutex), mutex)
+TAKES(pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), mutex, until)
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    int i = count - 1;
+    while (i >= 0 && held[i] != mutex)
+        i--;
+    if (i < 0) {
+        fputs("a lock is given back by a thread that does not hold it\n", stderr);
+        abort();
+    }
+    held[i] = held[--count];
+    return __real_pthread_mutex_unlock(mutex);
+}
