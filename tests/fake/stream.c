@@ -29,6 +29,8 @@ int fake_cuda_lost;
 int fake_cuda_late_loads;
 /* Bytes of dynamic shared memory that the last launch, or change of one in a graph, asked for. */
 unsigned fake_cuda_dynamic_memory;
+/* The last copy: to, from, bytes, 0; or fill: to, value, how many times, and how wide the value is. */
+uint64_t fake_cuda_moved[4];
 /* Set by a test: sees each launch, and each change of one in a graph. */
 void (*fake_cuda_watch)(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters);
 
@@ -254,29 +256,38 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
     return 0;
 }
+static void move(uint64_t to, uint64_t from, size_t size, unsigned width)
+{
+    const uint64_t moved[] = {to, from, size, width};
+    memcpy(fake_cuda_moved, moved, sizeof moved);
+}
+
 FUNCTION(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
 {
-    (void)to, (void)from, (void)size;
+    move(to, (uintptr_t)from, size, 0);
     return current() == *(void **)stream ? same("cuMemcpyHtoDAsync") : 400;
 }
 FUNCTION(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream)
 {
-    (void)to, (void)from, (void)size;
+    move((uintptr_t)to, from, size, 0);
     return current() == *(void **)stream ? same("cuMemcpyDtoHAsync") : 400;
 }
 FUNCTION(cuMemsetD8Async, uint64_t to, unsigned char value, size_t count, void *stream)
 {
-    (void)to, (void)value, (void)count, (void)stream;
+    (void)stream;
+    move(to, value, count, 1);
     return same("cuMemsetD8Async");
 }
 FUNCTION(cuMemsetD16Async, uint64_t to, unsigned short value, size_t count, void *stream)
 {
-    (void)to, (void)value, (void)count, (void)stream;
+    (void)stream;
+    move(to, value, count, 2);
     return same("cuMemsetD16Async");
 }
 FUNCTION(cuMemsetD32Async, uint64_t to, unsigned value, size_t count, void *stream)
 {
-    (void)to, (void)value, (void)count, (void)stream;
+    (void)stream;
+    move(to, value, count, 4);
     return same("cuMemsetD32Async");
 }
 FUNCTION(cuEventCreate, void **event, unsigned flags)

@@ -220,6 +220,24 @@ static void overflow(const void *context)
     CHECK(!rex_addresses_in_use(&addresses, memory[0], 1, 0));
 }
 
+/* What works with nothing takes no place. */
+static void take_nothing_over(const void *context)
+{
+    static char many[REX_FOUND_MAPPINGS][64];
+    const struct rex_addresses none = {.next = 0};
+    (void)context;
+    start();
+    for (int i = 0; i < REX_FOUND_MAPPINGS; i++) {
+        the_record()->mappings[i] = (struct fake_mapping){(uintptr_t)many[i], 64, DEVICE + (uintptr_t)i * 64};
+        CHECK(find(many[i], 64) != 0);
+    }
+    rex_addresses_unmark(&addresses);
+    rex_addresses_use_all(&addresses, &none);
+    CHECK(!rex_addresses_in_use(&addresses, NULL, 0, 0));
+    for (int i = 0; i < REX_FOUND_MAPPINGS; i++)
+        CHECK(!ASKED(many[i], 64, DEVICE + (uintptr_t)i * 64));
+}
+
 static void renew(const void *context)
 {
     (void)context;
@@ -251,6 +269,7 @@ TEST(divide)
 TEST(never_remember)
 TEST(know_use)
 TEST(take_over)
+TEST(take_nothing_over)
 TEST(overflow)
 TEST(renew)
 
@@ -260,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_whole),
         cmocka_unit_test(test_divide),   cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
         cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),        cmocka_unit_test(test_take_over),
+        cmocka_unit_test(test_take_nothing_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "omp/forward.h"
 #include "omp/openmp.h"
 #include "omp/search.h"
+#include "rex/inspect.h"
 
 /* ---- a library that is named ------------------------------------------------------------------------------------- */
 
@@ -210,6 +211,12 @@ static void test_report_is_bounded(void **state)
     assert_int_equal(strlen(report.text), report.length);
 }
 
+static void find_rejected(const char *group, const char *name, const char *value, void *found)
+{
+    if (strcmp(group, "found") == 0 && strcmp(name, "/usr/lib/llvm-20/lib/libomptarget.so.20") == 0)
+        snprintf(found, 64, "%s", value);
+}
+
 /* Libraries that are there and cannot be used: each is named with its reason. */
 static void nothing_usable(const void *context)
 {
@@ -223,6 +230,9 @@ static void nothing_usable(const void *context)
                    "/usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it");
     CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file");
     CHECK_MENTIONS(rex_last_error(), "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib");
+    char found[64] = "";
+    CHECK_EQUAL(rex_info(find_rejected, found), 0);
+    CHECK_MENTIONS(found, "it is not an ELF file");
 }
 
 static void make_folders(const char *root, const char *path)
@@ -368,6 +378,12 @@ static void already_loaded(const void *context)
     CHECK_EQUAL(loaded_objects("libomptarget.so"), 1);
 }
 
+static void find_trouble(const char *group, const char *name, const char *value, void *trouble)
+{
+    if (strcmp(group, "libomptarget") == 0 && strcmp(name, "trouble") == 0)
+        snprintf(trouble, 256, "%s", value);
+}
+
 /*
  * One that is loaded is bound even where its plugins lack their names, since nothing else can be; where it then offers
  * no device, the error says what it lacks.
@@ -389,6 +405,9 @@ static void loaded_without_plugins(const void *context)
     the_record()->devices = 0;
     CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
     CHECK_MENTIONS(rex_last_error(), "libomp-17-dev");
+    char trouble[256] = "";
+    CHECK_EQUAL(rex_info(find_trouble, trouble), 0);
+    CHECK_MENTIONS(trouble, "libomp-17-dev");
     the_record()->devices = 1;
     CHECK_EQUAL(rex_module_register(&module), 0);
 }

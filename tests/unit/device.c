@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "cuda/driver.h"
+#include "cuda/gpu.h"
 #include "omp/device.h"
 #include "cuda/nogpu.h"
 #include "rex/device.h"
@@ -45,6 +46,16 @@ static void one_gpu(const void *context)
     /* A program that was compiled with a smaller struct gets that much. */
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu.name, 0), 0);
     CHECK_EQUAL(gpu.capability_major, 0x5a5a5a5a);
+}
+
+/* It is asked for once, however often a launch wants to know it. */
+static void most_shared_memory(const void *context)
+{
+    (void)context;
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_most_shared_memory(), 232448);
+    setenv("FAKE_CUDA_BREAKS", "cuDeviceGetAttribute:719:0", 1);
+    CHECK_EQUAL(rex_gpu_most_shared_memory(), 232448);
 }
 
 static void no_gpu(const void *context)
@@ -349,10 +360,55 @@ static void before_a_registration(const void *context)
     CHECK_EQUAL(rex_runtime_release(), 0);
 }
 
+/* ---- rex_info() ---------------------------------------------------------------------------------------------------- */
+
+struct rows {
+    char text[65536]; /* "group|name|value" in each line */
+    size_t length;
+};
+
+static void add_row(const char *group, const char *name, const char *value, void *context)
+{
+    struct rows *rows = context;
+    rows->length += (size_t)snprintf(rows->text + rows->length, sizeof rows->text - rows->length, "\n%s|%s|%s", group, name, value);
+    CHECK(rows->length < sizeof rows->text);
+}
+
+static void tells(const void *context)
+{
+    static struct rows rows;
+    char path[PATH_MAX], line[2 * PATH_MAX];
+    int release = *(const int *)context;
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_info(add_row, &rows), 0);
+    fake_path(release, path);
+    snprintf(line, sizeof line, "\nlibomptarget|path|%s\nlibomptarget|release|%d\n", path, release);
+    CHECK_MENTIONS(rows.text, line);
+    snprintf(line, sizeof line, "\nsetting|REX_OMPTARGET|%s (the program)", path);
+    CHECK_MENTIONS(rows.text, line);
+    CHECK_MENTIONS(rows.text, "\nsearched|/usr/lib/llvm-*/lib|\n");
+    CHECK_MENTIONS(rows.text, "\ndriver|file|");
+    CHECK_MENTIONS(rows.text, "cuda/libcuda.so.1\n");
+    CHECK_MENTIONS(rows.text, "\ndriver|CUDA version|13.0");
+    CHECK(strstr(rows.text, "\nlibomptarget|trouble|") == NULL);
+    CHECK_EQUAL(strstr(rows.text, "\nplugin|all|in libomptarget itself") != NULL, release > 18);
+    CHECK_EQUAL(strstr(rows.text, "\nplugin|x86_64|") != NULL, release <= 18);
+}
+
+static void test_info(void **state)
+{
+    static const int releases[] = {14, 17, 18, 22};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(tells, &releases[i]);
+}
+
 static void test_gpus(void **state)
 {
     (void)state;
     in_child(one_gpu, NULL);
+    in_child(most_shared_memory, NULL);
     in_child(no_gpu, NULL);
     in_child(no_permission, NULL);
     in_child(before_a_registration, NULL);
@@ -360,7 +416,7 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_states), cmocka_unit_test(test_drivers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_info), cmocka_unit_test(test_states), cmocka_unit_test(test_drivers),
                                        cmocka_unit_test(test_tries_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

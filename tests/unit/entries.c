@@ -7,7 +7,9 @@
 #include "bound.h"
 
 #include "rex_kmp.h"
+#include "base/error.h"
 #include "module/modules.h"
+#include "rex/launch.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
 #define NAME(text) ((char *)(uintptr_t)(text))
@@ -85,6 +87,32 @@ static void bad_tables(const void *context)
     struct __tgt_kernel_arguments packet = {.Version = 3}, out;
     CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, table, &packet), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), "that of global \"table\", not of a kernel");
+    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 99, 1, 1, entries[0].addr, &packet), REX_EDEVICE);
+    CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
+}
+
+/* A launch of a module that is not registered says why, whichever way it comes, and that of a bare packet that it has to be. */
+static void launch_unregistered(const void *context)
+{
+    static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("evn__kernel__"), 0, 0, 0}};
+    static struct rex_module unusable;
+    struct __tgt_kernel_arguments packet = {.Version = 3}, out;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&keys[0], 1, 1);
+    (void)context;
+    bind();
+    CHECK_EQUAL(registered(&unusable, entries, 1), REX_ENOKERNEL);
+    CHECK_EQUAL(rex_module_launch_packet(&out, &unusable, 0, 1, 1, &keys[0], &packet), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "a launch for a module that is not registered");
+    CHECK_EQUAL(rex_module_launch_map(&unusable, &launch, NULL), REX_ENOKERNEL);
+    CHECK_MENTIONS(rex_last_error(), "no kernel \"evn__kernel__\"");
+    rex_fail_again(REX_OK, "");
+    CHECK_EQUAL(rex_module_launch(&unusable, 0, 1, 1, &keys[0], &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL);
+    CHECK_EQUAL(rex_module_launch_map(&unusable, NULL, NULL), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "rex_launch: the launch is NULL");
+    CHECK_EQUAL(rex_module_launch_map(NULL, &launch, NULL), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "the module is NULL");
+    CHECK_EQUAL(the_record()->counts[FAKE_KERNEL], 0);
 }
 
 /* Pointers that are no table: turned round, not aligned, not a whole number of entries. */
@@ -335,6 +363,7 @@ static void test_tables(void **state)
 {
     (void)state;
     in_child(bad_tables, NULL);
+    in_child(launch_unregistered, NULL);
     in_child(bad_bounds, NULL);
     in_child(checked_late, NULL);
 }

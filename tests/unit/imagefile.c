@@ -421,6 +421,21 @@ static void test_safety(void **state)
     passes("trusted");
 }
 
+/* What is root's or the user's own. The program is another user's here, and the folder root's. */
+static void of_a_user(const void *context)
+{
+    static const struct {
+        uid_t owner;
+        int result;
+    } files[] = {{0, 0}, {STRANGER, 0}, {STRANGER + 1, REX_EUNSAFE}};
+    (void)context;
+    CHECK_EQUAL(setuid(STRANGER), 0);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        const struct rex_bytes file = {.status = {.st_uid = files[i].owner, .st_mode = S_IFREG | 0644}};
+        CHECK_EQUAL(rex_source_check_owner("/usr/an.image", &file), files[i].result);
+    }
+}
+
 static void test_owner(void **state)
 {
     (void)state;
@@ -428,6 +443,7 @@ static void test_owner(void **state)
         print_message("skip: only root can give a file away\n");
         skip();
     }
+    in_child(of_a_user, NULL);
     put_host_image("cwd", "an.image");
     assert_int_equal(chown(in_root("cwd/an.image"), STRANGER, STRANGER), 0);
     passes("of_another_user");

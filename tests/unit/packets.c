@@ -11,6 +11,9 @@
 #include "rex/entry.h"
 #include "rex_kmp.h"
 #include "image/open.h"
+#include "image/elf.h"
+#include "module/imagefit.h"
+#include "omp/release.h"
 
 /* Not in the order of tests/data/kernels.cu. */
 REX_KERNEL(none);
@@ -850,17 +853,41 @@ static void no_older_header(const void *context)
         CHECK_EQUAL(the_record()->calls[0].header[7], 0x41);
         return;
     }
-    CHECK(register_cubin("tests/data/sm_100.cubin") == NULL);
+    rex_this_module.image_name = "tests/data/sm_100.cubin";
+    CHECK_EQUAL(rex_module_register(&rex_this_module), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "sm_100");
     CHECK_MENTIONS(rex_last_error(), "21.1.2");
     CHECK_EQUAL(the_record()->count, 0);
 }
 
+/* Only a CUBIN has CUDA 13's header, and only where all of it is there. */
+static void other_headers(void)
+{
+    Elf64_Ehdr cubin = {.e_machine = EM_CUDA, .e_flags = 90 << 8};
+    memcpy(cubin.e_ident, ELFMAG, SELFMAG);
+    cubin.e_ident[EI_OSABI] = 0x41;
+    cubin.e_ident[EI_ABIVERSION] = 8;
+    for (int way = 0; way < 5; way++) {
+        Elf64_Ehdr header = cubin, before;
+        switch (way) {
+        case 0: break;
+        case 1: header.e_machine = EM_X86_64; break;
+        case 2: header.e_ident[EI_OSABI] = 0x33; break;
+        case 3: header.e_ident[EI_ABIVERSION] = 7; break;
+        default: header.e_ident[EI_MAG0] = 0;
+        }
+        before = header;
+        assert_int_equal(rex_image_fit_header((unsigned char *)&header, sizeof header, "made up", rex_release_row(19)), 0);
+        assert_int_equal(memcmp(&header, &before, sizeof header) == 0, way > 0);
+    }
+}
+
 static void test_header(void **state)
 {
     static const int releases[] = {ALL_RELEASES};
     (void)state;
+    other_headers();
     for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(header, &releases[i]);
         in_child(no_older_header, &releases[i]);

@@ -300,10 +300,36 @@ static void run_out_of_memory(const void *context)
     CHECK_EQUAL(context_users(), users - 1);
 }
 
+/* Nor is anything pinned, or in the way of a later try. */
+static void pin_without_memory(const void *context)
+{
+    static char bytes[100];
+    (void)context;
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    for (int i = 0; i < 2; i++) {
+        allocations = 0;
+        failing_allocation = 1;
+        if (i == 0)
+            CHECK(rex_pinned_alloc(100) == NULL);
+        else
+            CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_ENOMEM);
+        failing_allocation = 0;
+        CHECK_EQUAL(allocations, 1);
+        CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+        CHECK_MENTIONS(rex_last_error(), "out of memory: ");
+        CHECK_MENTIONS(rex_last_error(), " bytes for a pinned range");
+        CHECK_EQUAL(context_users(), 0);
+    }
+    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    CHECK_EQUAL(rex_unpin(bytes), 0);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
     in_child(run_out_of_memory, NULL);
+    in_child(pin_without_memory, NULL);
 }
 
 /* ---- lost devices -------------------------------------------------------------------------------------------------------------------- */

@@ -255,6 +255,51 @@ static void test_calls(void **state)
     in_child(count_calls_of_windows, NULL);
 }
 
+/* ---- copies and fills ---------------------------------------------------------------------------------------------------------------- */
+
+static void check_moved(uint64_t to, uint64_t from, uint64_t size, uint64_t width)
+{
+    const uint64_t *moved = in_driver("fake_cuda_moved");
+    CHECK_EQUAL(moved[0], to);
+    CHECK_EQUAL(moved[1], from);
+    CHECK_EQUAL(moved[2], size);
+    CHECK_EQUAL(moved[3], width);
+}
+
+/* The driver is asked for as much as the program says, between the places that it says. */
+static void move(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "moves", 0);
+    char *device = (char *)(uintptr_t)(DEVICE + 0x100000);
+    const uint32_t pattern = 0x89abcdef;
+    uint64_t *part = cells + 5;
+    REX_MAP(there, REX_TO(part, 7));
+    REX_MAP(back, REX_FROM(part, 7));
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, more_cells, 72), REX_OK);
+    check_moved((uintptr_t)device, (uintptr_t)more_cells, 72, 0);
+    CHECK_EQUAL(rex_queue_copy_from(queue, more_cells, device + 8, 64), REX_OK);
+    check_moved((uintptr_t)more_cells, (uintptr_t)device + 8, 64, 0);
+    CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
+    check_moved(DEVICE + 40, (uintptr_t)part, 56, 0);
+    CHECK_EQUAL(rex_queue_update(queue, &back), REX_OK);
+    check_moved((uintptr_t)part, DEVICE + 40, 56, 0);
+    CHECK_EQUAL(rex_queue_fill(queue, device + 4, &pattern, 1, 20), REX_OK);
+    check_moved((uintptr_t)device + 4, 0xef, 20, 1);
+    CHECK_EQUAL(rex_queue_fill(queue, device + 4, &pattern, 2, 20), REX_OK);
+    check_moved((uintptr_t)device + 4, 0xcdef, 10, 2);
+    CHECK_EQUAL(rex_queue_fill(queue, device + 4, &pattern, 4, 20), REX_OK);
+    check_moved((uintptr_t)device + 4, pattern, 5, 4);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_moves(void **state)
+{
+    (void)state;
+    in_child(move, NULL);
+}
+
 /* ---- unfinished work ----------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t ends(void)
@@ -802,7 +847,7 @@ static void test_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_calls), cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_calls), cmocka_unit_test(test_moves), cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_graphs),    cmocka_unit_test(test_image), cmocka_unit_test(test_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,97 @@ static void test_driver_without_events(void **state)
     }
 }
 
+/* ---- launches by libomptarget -------------------------------------------------------------------------------------------------------- */
+
+static void start_on_host(const char *trace)
+{
+    use_gpu(0);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    module.image_name = FAKE("host.so");
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+}
+
+static void launch_on_host(uint64_t trip_count, uint32_t dynamic_memory)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
+    description.trip_count = trip_count;
+    description.dynamic_memory = dynamic_memory;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    CHECK_EQUAL(rex_module_launch_map(&module, &description, &args), REX_OK);
+}
+
+static void tell_what_is_asked(const void *trace)
+{
+    start_on_host(trace);
+    launch_on_host(0, 0);
+    launch_on_host(12345, 0);
+    launch_on_host(0, 678);
+    exit(0);
+}
+
+/* What a launch does not ask for is not written. */
+static void test_what_is_asked(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    in_child(tell_what_is_asked, file->path);
+    check(file->path, "launch/plain__kernel__=3");
+    assert_int_equal(in_file(file->path, "\"trip_count\":12345"), 1);
+    assert_int_equal(in_file(file->path, "trip_count"), 1);
+    assert_int_equal(in_file(file->path, "\"dynamic_memory\":678"), 1);
+    assert_int_equal(in_file(file->path, "dynamic_memory"), 1);
+    remove_folder(file->folder);
+}
+
+/* The child's number goes down the pipe. */
+static void fork_and_kill(const void *context)
+{
+    int status, pipe = *(const int *)context;
+    start_on_host(getenv("TEST_PATTERN"));
+    launch_on_host(0, 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        launch_on_host(0, 0);
+        raise(SIGKILL);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status));
+    launch_on_host(0, 0);
+    pid_t both[] = {getpid(), child};
+    CHECK_EQUAL(write(pipe, both, sizeof both), sizeof both);
+    exit(0);
+}
+
+/* A file called after the process: a child of fork has one of its own. What it wrote until it was killed is whole lines. */
+static void test_killed_child(void **state)
+{
+    struct file *file = new_file();
+    char pattern[PATH_MAX], command[3 * PATH_MAX];
+    int ends[2];
+    pid_t both[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    snprintf(pattern, sizeof pattern, "%s/%%p.json", file->folder);
+    setenv("TEST_PATTERN", pattern, 1);
+    in_child(fork_and_kill, &ends[1]);
+    unsetenv("TEST_PATTERN");
+    assert_int_equal(read(ends[0], both, sizeof both), sizeof both);
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        snprintf(file->path, sizeof file->path, "%s/%ld.json", file->folder, (long)both[i]);
+        snprintf(command, sizeof command, "[ \"$(ls '%s' | wc -l)\" = 2 ] && [ %d = 0 ] || echo ']' >>'%s'", file->folder, i, file->path);
+        assert_int_equal(system(command), 0);
+        check(file->path, i == 0 ? "launch/plain__kernel__=2" : "");
+        snprintf(pattern, sizeof pattern, "\"process_name\",\"pid\":%ld,", (long)both[i]);
+        assert_int_equal(in_file(file->path, pattern), 1);
+        assert_int_equal(in_file(file->path, "process_name"), 1);
+    }
+    remove_folder(file->folder);
+}
+
 /* ---- tracks -------------------------------------------------------------------------------------------------------------------------- */
 
 static void test_tracks_of_devices(void **state)
@@ -352,6 +443,8 @@ int main(void)
         cmocka_unit_test(test_no_calls_without_trace),
         cmocka_unit_test(test_more_than_is_kept),
         cmocka_unit_test(test_driver_without_events),
+        cmocka_unit_test(test_what_is_asked),
+        cmocka_unit_test(test_killed_child),
         cmocka_unit_test(test_tracks_of_devices),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_rows),

@@ -580,6 +580,43 @@ static void test_unused_sections(void **state)
     }
 }
 
+/* ---- the nearest name -------------------------------------------------------------------------------------------- */
+
+enum { LONGEST = 255 };
+
+/* COUNT letters, of which the ones before the last differ from those of another FIRST; and an end that all have. */
+static const char *long_name(size_t count, char first, char last)
+{
+    static char names[4][LONGEST + 64];
+    static size_t next;
+    char *name = names[next++ % COUNT(names)];
+    memset(name, 'x', count);
+    name[0] = first;
+    name[count - 1] = last;
+    strcpy(name + count, "__kernel__");
+    return name;
+}
+
+static const char *nearest_of(const char *name, const char *other)
+{
+    return rex_nearest_name(name, &other, 1);
+}
+
+/* Up to 255 letters are compared, apart from the common end. */
+static void test_nearest(void **state)
+{
+    (void)state;
+    const char *const names[] = {"axpy__kernel__", "gemm__kernel__", "apxy__kernel__"};
+    assert_ptr_equal(rex_nearest_name("axpi__kernel__", names, COUNT(names)), names[0]);
+    assert_ptr_equal(rex_nearest_name("gemn__kernel__", names, COUNT(names)), names[1]);
+    assert_null(rex_nearest_name("stencil__kernel__", names, COUNT(names)));
+    assert_null(rex_nearest_name("axpy", names, 0));
+    assert_non_null(nearest_of(long_name(LONGEST, 'a', 'a'), long_name(LONGEST, 'b', 'b')));
+    assert_non_null(nearest_of(long_name(LONGEST - 1, 'a', 'a'), long_name(LONGEST, 'b', 'b')));
+    assert_null(nearest_of(long_name(LONGEST + 1, 'a', 'a'), long_name(LONGEST, 'b', 'b')));
+    assert_null(nearest_of(long_name(LONGEST, 'a', 'a'), long_name(LONGEST + 1, 'b', 'b')));
+}
+
 /* ---- hostile bytes ----------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
@@ -707,6 +744,7 @@ int main(void)
         cmocka_unit_test(test_refused_kinds),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_unused_sections),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_mutations_never_crash),
         cmocka_unit_test(test_nearest_name),
     };
