@@ -111,6 +111,32 @@ static void test_round_trip(void **state)
     assert_true(is_stored());
 }
 
+/* With standard input closed the folder is descriptor 0. */
+static void store_without_input(const void *context)
+{
+    const struct rex_cache_key key = a_key();
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    (void)context;
+    close(STDIN_FILENO);
+    for (int i = 0; i < 2; i++) {
+        errno = ENOENT; /* of some call before */
+        CHECK_EQUAL(rex_cache_load(&key, "x.ptx", &bytes, &size), i - 1);
+        store();
+    }
+    CHECK_EQUAL(size, sizeof product);
+    CHECK_EQUAL(memcmp(bytes, product, size), 0);
+    free(bytes);
+    CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO); /* and was given back */
+}
+
+static void test_without_input(void **state)
+{
+    (void)state;
+    in_child(store_without_input, NULL);
+    assert_true(is_stored());
+}
+
 static void test_keys(void **state)
 {
     struct rex_cache_key other = a_key();
@@ -505,7 +531,7 @@ static void test_ptx(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip), TEST(test_keys),    TEST(test_same_name), TEST(test_damaged), TEST(test_folders), TEST(test_files),
+        TEST(test_round_trip), TEST(test_without_input), TEST(test_keys),    TEST(test_same_name), TEST(test_damaged), TEST(test_folders), TEST(test_files),
         TEST(test_no_room),    TEST(test_places),  TEST(test_writers),   TEST(test_trim),    TEST(test_strangers),
         TEST(test_many),       TEST(test_huge),    TEST(test_used),    TEST(test_ptx),
     };

@@ -217,6 +217,17 @@ static void too_old(const void *context)
                         "and is one of CUDA 12.2");
 }
 
+/* A driver that does not say how old it is. */
+static void of_no_version(const void *context)
+{
+    const char *end = "which came with CUDA 11.0";
+    setenv("FAKE_CUDA_VERSION", context, 1);
+    CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_MENTIONS(rex_last_error(), end);
+    CHECK(strstr(rex_last_error(), "and is one of") == NULL);
+}
+
 /* What librex itself cannot do without. */
 static void much_too_old(const void *context)
 {
@@ -235,6 +246,7 @@ static void test_drivers(void **state)
     in_child(no_library, NVRM);
     in_child(too_old, NULL);
     in_child(much_too_old, NULL);
+    in_child(of_no_version, "0");
 }
 
 /* ---- a start that fails once --------------------------------------------------------------------------------------- */
