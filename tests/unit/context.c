@@ -308,7 +308,12 @@ static void test_started(void **state)
 
 /* ---- fork, while another thread is at work in librex ----------------------------------------------------------------- */
 
-/* Fork while a thread is in BODY, in a function of the driver or of libomptarget that takes time, and has librex's lock there if any. */
+extern int held_pipe; /* of locks/held.c */
+
+/*
+ * Fork while a thread is in BODY, in a function of the driver or of libomptarget that takes time, and has librex's lock there if any; without
+ * a VARIABLE while it has the first lock that it takes.
+ */
 static void fork_amidst(const char *variable, const char *function, void *(*body)(void *), void (*child)(void))
 {
     int ends[2];
@@ -316,12 +321,16 @@ static void fork_amidst(const char *variable, const char *function, void *(*body
     pthread_t thread;
     CHECK_EQUAL(pipe(ends), 0);
     snprintf(value, sizeof value, "%s%d", function, ends[1]);
-    setenv(variable, value, 1);
+    if (variable != NULL)
+        setenv(variable, value, 1);
+    else
+        held_pipe = ends[1];
     CHECK_EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
     CHECK_EQUAL(read(ends[0], &byte, 1), 1);
     in_fork(child);
     pthread_join(thread, NULL);
-    unsetenv(variable);
+    if (variable != NULL)
+        unsetenv(variable);
 }
 
 static void *pin_thread(void *unused)
@@ -420,6 +429,24 @@ static void amidst_bind(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
+static void *configure_thread(void *unused)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), 0);
+    return unused;
+}
+
+static void beside_configure(void)
+{
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
+}
+
+static void amidst_configure(const void *context)
+{
+    (void)context;
+    fork_amidst(NULL, "", configure_thread, beside_configure);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
+}
+
 static struct rex_queue *queue;
 
 static void *end_thread(void *unused)
@@ -458,6 +485,7 @@ static void test_amidst(void **state)
     in_child(amidst_context, NULL);
     in_child(amidst_start, NULL);
     in_child(amidst_bind, NULL);
+    in_child(amidst_configure, NULL);
     in_child(amidst_wait, NULL);
 }
 

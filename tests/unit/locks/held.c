@@ -9,10 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST = 64 };
 static __thread const pthread_mutex_t *held[MOST];
 static __thread int count;
+
+/* A test's: whoever takes a lock next writes a byte to it, and keeps the lock for a while. */
+extern int held_pipe;
+int held_pipe = -1;
+
+static void keep(void)
+{
+    int pipe = __atomic_exchange_n(&held_pipe, -1, __ATOMIC_SEQ_CST);
+    if (pipe >= 0 && write(pipe, "", 1) == 1)
+        usleep(300000);
+}
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
@@ -26,6 +38,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
         int result = __real_##name(__VA_ARGS__); \
         if (result == 0 && count < MOST)         \
             held[count++] = mutex;               \
+        keep();                                  \
         return result;                           \
     }
 TAKES(pthread_mutex_lock, (pthread_mutex_t * mutex), mutex)
