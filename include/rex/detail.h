@@ -280,8 +280,9 @@ static inline int64_t *rex_map_types(const struct rex_map *map)
 /**
  * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column:
  * runs @mapper over the section and hands the rows to libomptarget (`__tgt_push_mapper_component`).
- * The other parameters are those of such a function: @size in bytes. An error has no way back into
- * libomptarget: rex_last_error() has it and it is printed, and the elements before it are mapped.
+ * The other parameters are those of such a function: @size in bytes, and @base may be NULL. An
+ * error (REX_EINVAL where @mapper or @handle is NULL) has no way back into libomptarget:
+ * rex_last_error() has it and it is printed, and the elements before it are mapped.
  */
 REX_API void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                                  void *begin, int64_t size, int64_t type);
@@ -304,7 +305,8 @@ REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device,
  * wrappers in rex_kmp.h call it.
  * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types:
  *          the four columns.
- * Returns 0, REX_EINVAL or REX_EDEVICE.
+ * Returns 0, REX_EINVAL (@module is NULL or not registered, a column is NULL, a count or size is
+ * negative) or REX_EDEVICE.
  */
 REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
                                  void **base, void **begin, const int64_t *sizes,
@@ -317,7 +319,7 @@ REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int3
  * function without `module`.
  */
 
-/** rex_module_launch_map(): rex_launch() for @module. */
+/** rex_module_launch_map(): rex_launch() for @module; @map NULL: no arguments. */
 REX_API int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
                                   const struct rex_map *map);
 /** rex_module_data_begin(): rex_data_begin() for @module. */

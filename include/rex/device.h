@@ -80,7 +80,7 @@ REX_API int rex_device_gpu(int64_t device);
 
 /**
  * rex_is_present(): whether @size bytes (0: one) at @address are mapped on @device, first and last
- * byte in one mapping.
+ * byte in one mapping. NULL is not.
  */
 REX_API bool rex_is_present(const void *address, size_t size, int64_t device);
 

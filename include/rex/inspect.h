@@ -14,8 +14,9 @@
  *         rex_image_view_close(view);
  *     }
  *
- * A view is not changed after it was opened: any number of threads may read one. rex-info(1) and
- * rex-check(1) are made of what is here.
+ * A view is not changed after it was opened: any number of threads may read one. Where a view, list
+ * or name that is asked for is NULL, the answer is NULL or 0, with REX_EINVAL as the last error.
+ * rex-info(1) and rex-check(1) are made of what is here.
  *
  * Everything here is since 0.1 unless it says otherwise.
  *
@@ -115,7 +116,7 @@ REX_API int rex_image_view_open(struct rex_image_view **view, const void *bytes,
 /** rex_image_view_close(): frees @view; NULL is left alone. */
 REX_API void rex_image_view_close(struct rex_image_view *view);
 
-/** rex_image_view_kind(): what sort of image it is. */
+/** rex_image_view_kind(): what sort of image it is; REX_IMAGE_OTHER where @view is NULL. */
 REX_API enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view);
 
 /**
@@ -287,7 +288,8 @@ REX_API int rex_runtime_takes(int release, int compiler);
  * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
  * if none is near: more than a third of its letters differ. The ending that two names have in
  * common does not count, since names of kernels all end alike. Of many names those are compared
- * that two million steps suffice for, a few thousand. The result is one of @names. Any thread.
+ * that two million steps suffice for, a few thousand. The result is one of @names. NULL with
+ * REX_EINVAL as the last error where @name is NULL, or @names and @count is not 0. Any thread.
  */
 REX_API const char *rex_nearest_name(const char *name, const char *const *names, size_t count);
 

@@ -177,7 +177,8 @@ struct rex_dimension {
  * @base        first element of the whole array; @element_size: bytes of one.
  * @dimensions  outermost first; @count: how many, 1 to 8.
  * @type        REX_TYPE_TO or REX_TYPE_FROM.
- * Returns 0, or REX_EINVAL: the part leaves the array, or a size is not representable.
+ * Returns 0, or REX_EINVAL: a pointer is NULL, the part leaves the array, or a size is not
+ * representable.
  */
 REX_API int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_size,
                                const struct rex_dimension *dimensions, int count, int64_t type);

@@ -355,7 +355,7 @@ typedef int rex_rows(struct rex_cursor *cursor, void *context);
 
 /**
  * rex_push_row(): rex_push() out of line, for code generators and for the rows that need a closer
- * look. Returns likewise.
+ * look. Returns likewise, and REX_EINVAL where @cursor is NULL.
  */
 REX_API int rex_push_row(struct rex_cursor *cursor, struct rex_row row);
 
@@ -381,7 +381,7 @@ static inline int rex_push(struct rex_cursor *cursor, struct rex_row row)
 
 /**
  * rex_cursor_row(): number of the row that rex_push() adds next, counted from 0: what its members
- * name as their parent.
+ * name as their parent. REX_EINVAL where @cursor is NULL.
  */
 REX_API int32_t rex_cursor_row(const struct rex_cursor *cursor);
 
@@ -432,9 +432,9 @@ typedef int rex_mapper(struct rex_cursor *cursor, void *element);
  * @section        the section's row: REX_TOFROM(particles, n); its type says what is copied, and
  *                 whether it is a parameter.
  * @element_size   bytes of an element.
- * Returns 0; REX_EINVAL where the mapper or the section's begin is NULL, the section is no whole
- * number of elements, its row comes after REX_PARENT_MAX, or mappers nest deeper than 64; or an
- * error of rex_push() or @mapper.
+ * Returns 0; REX_EINVAL where the cursor, the mapper or the section's begin is NULL, the section is
+ * no whole number of elements, its row comes after REX_PARENT_MAX, or mappers nest deeper than 64;
+ * or an error of rex_push() or @mapper.
  */
 REX_API int rex_map_elements(struct rex_cursor *cursor, rex_mapper *mapper, struct rex_row section,
                              int64_t element_size);

@@ -375,13 +375,14 @@ REX_API int rex_module_add(struct rex_module *module);
 
 /**
  * rex_module_image_path(): where @module's registered image came from: a file's path, or "memory";
- * "" while not registered. Valid until the module is registered again.
+ * "" while not registered, and, with REX_EINVAL as the last error, where @module is NULL. Valid
+ * until the module is registered again.
  */
 REX_API const char *rex_module_image_path(const struct rex_module *module);
 
 /**
  * rex_module_on_host(): whether @module's registered image is a host shared object; false if it is
- * for a GPU or there is none.
+ * for a GPU or there is none, and, with REX_EINVAL as the last error, where @module is NULL.
  */
 REX_API bool rex_module_on_host(const struct rex_module *module);
 

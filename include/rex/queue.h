@@ -189,8 +189,8 @@ REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *patter
 /**
  * rex_queue_call(): calls @function with @argument on some thread once all that was queued before
  * is done; what is queued afterwards waits for it to return. It must not call librex, libomptarget
- * or CUDA. It is not called after an error. Returns 0, REX_EINVAL, REX_ECUDA, REX_ENOMEM or
- * REX_EFORK.
+ * or CUDA. It is not called after an error. @argument may be NULL. Returns 0, REX_EINVAL,
+ * REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_call(struct rex_queue *queue, void (*function)(void *argument),
                            void *argument);
@@ -337,7 +337,7 @@ REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 /**
  * rex_graph_set(): gives launch @number of @graph other arguments, values and pointers, from the
  * next rex_graph_launch() on; those under way are not touched.
- * @map  the arguments, as many as before and of the same kinds.
+ * @map  the arguments, as many as before and of the same kinds; NULL for none.
  * Returns 0, REX_EINVAL, REX_EPARAMS, REX_EABSENT, REX_ECUDA, REX_ENOMEM or REX_EFORK; on failure
  * the launch stays as it was.
  */

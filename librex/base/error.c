@@ -80,6 +80,11 @@ int rex_fail_lines(int code, const char *format, ...)
     return code;
 }
 
+int rex_fail_null(const char *function, const char *argument)
+{
+    return rex_fail(REX_EINVAL, "%s: the %s is NULL", function, argument);
+}
+
 int rex_fail_memory(size_t size, const char *what)
 {
     return rex_fail(REX_ENOMEM, "out of memory: %zu bytes for %s", size, what);

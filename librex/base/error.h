@@ -26,6 +26,9 @@ int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 /* The same for a message of several lines: what others named in it has been escaped before. */
 int rex_fail_lines(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For an argument of FUNCTION that is NULL: REX_EINVAL. */
+int rex_fail_null(const char *function, const char *argument);
+
 /* For an allocation of SIZE bytes for WHAT that failed. */
 int rex_fail_memory(size_t size, const char *what);
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "rex/inspect.h"
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
@@ -167,12 +166,4 @@ void rex_nearest_try(struct rex_nearest *nearest, const char *name)
         nearest->name = name;
         nearest->edits = edits;
     }
-}
-
-const char *rex_nearest_name(const char *name, const char *const *names, size_t count)
-{
-    struct rex_nearest nearest = {.wanted = name};
-    for (size_t i = 0; i < count; i++)
-        rex_nearest_try(&nearest, names[i]);
-    return nearest.name;
 }

@@ -204,10 +204,9 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
                         const char *name)
 {
     if (list == NULL || bytes == NULL || name == NULL)
-        return rex_fail(REX_EINVAL, "rex_image_list_open: %s is NULL",
-                        list == NULL    ? "list"
-                        : bytes == NULL ? "bytes"
-                                        : "name");
+        return rex_fail_null("rex_image_list_open", list == NULL    ? "list"
+                                                    : bytes == NULL ? "bytes"
+                                                                    : "name");
     struct rex_image_list *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the images of a file");
@@ -229,5 +228,7 @@ void rex_image_list_close(struct rex_image_list *list)
 
 const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list, size_t index)
 {
-    return index < list->count ? &list->entries[index].item : NULL;
+    if (list == NULL)
+        rex_fail_null("rex_image_list_item", "list");
+    return list != NULL && index < list->count ? &list->entries[index].item : NULL;
 }

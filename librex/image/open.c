@@ -81,10 +81,9 @@ int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t 
                         const char *name)
 {
     if (view == NULL || bytes == NULL || name == NULL)
-        return rex_fail(REX_EINVAL, "rex_image_view_open: %s is NULL",
-                        view == NULL    ? "view"
-                        : bytes == NULL ? "bytes"
-                                        : "name");
+        return rex_fail_null("rex_image_view_open", view == NULL    ? "view"
+                                                    : bytes == NULL ? "bytes"
+                                                                    : "name");
     struct rex_image_view *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the view of an image");
@@ -130,10 +129,12 @@ int rex_image_list_view(struct rex_image_view **view, const struct rex_image_lis
 {
     unsigned char *unpacked = NULL;
     size_t size;
-    if (list == NULL || name == NULL || view == NULL || index >= list->count)
-        return rex_fail(REX_EINVAL, "rex_image_list_view: %s",
-                        list == NULL || name == NULL || view == NULL ? "an argument is NULL"
-                                                                     : "there is no such image");
+    if (list == NULL || name == NULL || view == NULL)
+        return rex_fail_null("rex_image_list_view", view == NULL   ? "view"
+                                                    : list == NULL ? "list"
+                                                                   : "name");
+    if (index >= list->count)
+        return rex_fail(REX_EINVAL, "rex_image_list_view: there is no image %zu", index);
     const struct rex_image_entry *entry = &list->entries[index];
     if (!entry->item.compressed)
         return rex_image_view_open(view, list->bytes + entry->item.offset, entry->item.size, name);

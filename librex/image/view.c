@@ -2,7 +2,7 @@
  * view.c - what a device image contains, whatever its kind: what the readers put into a view, and
  * what is found in one.
  *
- * Implements the functions of rex/inspect.h that ask a view.
+ * Implements the functions of rex/inspect.h that ask a view, and rex_nearest_name().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/names.h"
 
@@ -200,43 +201,77 @@ void rex_image_view_close(struct rex_image_view *view)
     free(view);
 }
 
+/* Whether there is VIEW, for FUNCTION. */
+static bool is_view(const struct rex_image_view *view, const char *function)
+{
+    if (view == NULL)
+        rex_fail_null(function, "view");
+    return view != NULL;
+}
+
 enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view)
 {
-    return view->kind;
+    return is_view(view, "rex_image_view_kind") ? view->kind : REX_IMAGE_OTHER;
 }
 
 unsigned rex_image_view_architecture(const struct rex_image_view *view)
 {
-    return view->architecture;
+    return is_view(view, "rex_image_view_architecture") ? view->architecture : 0;
 }
 
 const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view,
                                                      size_t index)
 {
-    return index < view->count ? &view->symbols[index] : NULL;
+    return is_view(view, "rex_image_view_symbol") && index < view->count ? &view->symbols[index]
+                                                                         : NULL;
+}
+
+/* Whether there are VIEW and a NAME to look for, for FUNCTION. */
+static bool is_search(const struct rex_image_view *view, const char *name, const char *function)
+{
+    if (is_view(view, function) && name == NULL)
+        rex_fail_null(function, "name");
+    return view != NULL && name != NULL;
 }
 
 const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
                                                    const char *name)
 {
-    return rex_view_find(view, name);
+    return is_search(view, name, "rex_image_view_find") ? rex_view_find(view, name) : NULL;
 }
 
 const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
 {
-    return rex_view_nearest(view, name, kernel);
+    return is_search(view, name, "rex_image_view_nearest") ? rex_view_nearest(view, name, kernel)
+                                                           : NULL;
 }
 
 const struct rex_image_parameter *rex_image_view_parameter(const struct rex_image_view *view,
                                                            const struct rex_image_symbol *kernel,
                                                            size_t index)
 {
-    bool known = kernel->kernel && kernel->parameters != REX_PARAMETERS_UNKNOWN &&
-                 index < kernel->parameters;
+    if (is_view(view, "rex_image_view_parameter") && kernel == NULL)
+        rex_fail_null("rex_image_view_parameter", "kernel");
+    bool known = view != NULL && kernel != NULL && kernel->kernel &&
+                 kernel->parameters != REX_PARAMETERS_UNKNOWN && index < kernel->parameters;
     return known ? &view->parameters[kernel->first + index] : NULL;
 }
 
 const char *rex_image_view_entry(const struct rex_image_view *view, size_t index)
 {
-    return index < view->position_count ? view->positions[index] : NULL;
+    return is_view(view, "rex_image_view_entry") && index < view->position_count
+               ? view->positions[index]
+               : NULL;
+}
+
+const char *rex_nearest_name(const char *name, const char *const *names, size_t count)
+{
+    struct rex_nearest nearest = {.wanted = name};
+    if (name == NULL || (names == NULL && count > 0)) {
+        rex_fail_null("rex_nearest_name", name == NULL ? "name" : "array of names");
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        rex_nearest_try(&nearest, names[i]);
+    return nearest.name;
 }

@@ -87,7 +87,10 @@ int rex_module_launch_packet(struct __tgt_kernel_arguments *packet, struct rex_m
 {
     struct rex_target target;
     const struct rex_packet_rule *rule;
-    int result = rex_resolve(module, host_key, device, &target);
+    int result =
+        packet != NULL && module != NULL
+            ? rex_resolve(module, host_key, device, &target)
+            : rex_fail_null("rex_module_launch_packet", packet == NULL ? "packet" : "module");
     if (result == REX_OK)
         result = pack(&target, num_teams, thread_limit, args, packet, &rule);
     if (result != REX_OK)
@@ -195,7 +198,7 @@ int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    if (rex_module_register(module) != REX_OK)
+    if (rex_module_ready(module, "rex_module_launch") != REX_OK)
         return -1;
     uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
     if (args != NULL)
@@ -232,7 +235,7 @@ struct checked {
 static int check(struct rex_module *module, const struct rex_kernel_launch *launch,
                  const struct rex_map *map, enum rex_purpose purpose, struct checked *checked)
 {
-    int result = rex_module_register(module);
+    int result = rex_module_ready(module, "rex_launch");
     rex_new_rows_open(&checked->new_rows);
     if (result == REX_OK)
         result = rex_device_offload(launch->device, &checked->number);
@@ -309,7 +312,7 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_lau
                           const struct rex_map *map)
 {
     if (launch == NULL)
-        return rex_fail(REX_EINVAL, "rex_launch: the launch is NULL");
+        return rex_fail_null("rex_launch", "launch");
     return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)
-                          : rex_module_register(module);
+                          : rex_fail_null("rex_launch", "module");
 }

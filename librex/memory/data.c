@@ -12,7 +12,7 @@
 #include "memory/devicememory.h"
 #include "memory/presence.h"
 #include "memory/returned.h"
-#include "module/registration.h"
+#include "module/modules.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/columns.h"
@@ -29,8 +29,8 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
                    enum rex_purpose purpose, const char *what, int *on_device,
                    struct rex_new_rows *made)
 {
-    int number = 0, result = map != NULL ? rex_module_register(module)
-                                         : rex_fail(REX_EINVAL, "%s: the map is NULL", what);
+    int number = 0,
+        result = map != NULL ? rex_module_ready(module, what) : rex_fail_null(what, "map");
     if (result == REX_OK)
         result = rex_flight_check();
     if (result == REX_OK)
@@ -220,7 +220,9 @@ int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count
 int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
                          void **begin, const int64_t *sizes, const int64_t *types)
 {
-    int result = rex_check_data_call(module, device, count, base, begin, sizes, types);
+    int result = module != NULL
+                     ? rex_check_data_call(module, device, count, base, begin, sizes, types)
+                     : rex_fail_null("rex_module_check_map", "module");
     if (result == REX_OK && count > 0 && rex_rows_wanted() && !rex_calls_logged()) {
         struct __tgt_kernel_arguments packet =
             rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);

@@ -13,7 +13,7 @@
 
 int32_t rex_cursor_row(const struct rex_cursor *cursor)
 {
-    return (int32_t)cursor->row;
+    return cursor != NULL ? (int32_t)cursor->row : rex_fail_null("rex_cursor_row", "cursor");
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
 
 int rex_push_row(struct rex_cursor *cursor, struct rex_row row)
 {
-    int result = check_row(cursor, &row);
+    int result = cursor != NULL ? check_row(cursor, &row) : rex_fail_null("rex_push_row", "cursor");
     if (result != REX_OK)
         return result;
     if (cursor->columns != NULL && cursor->row >= cursor->capacity)

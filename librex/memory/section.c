@@ -86,12 +86,14 @@ int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_si
 {
     int64_t pitch[MOST_DIMENSIONS];
     int result = REX_OK;
-    if (base == NULL || dimensions == NULL || element_size <= 0 || count < 1 ||
-        count > MOST_DIMENSIONS)
-        return rex_fail(
-            REX_EINVAL,
-            "rex_push_rectangle: base %p, elements of %lld bytes, %d dimensions of at most %d",
-            base, (long long)element_size, count, MOST_DIMENSIONS);
+    if (cursor == NULL || base == NULL || dimensions == NULL)
+        return rex_fail_null("rex_push_rectangle", cursor == NULL ? "cursor"
+                                                   : base == NULL ? "base"
+                                                                  : "array of dimensions");
+    if (element_size <= 0 || count < 1 || count > MOST_DIMENSIONS)
+        return rex_fail(REX_EINVAL,
+                        "rex_push_rectangle: elements of %lld bytes, %d dimensions of at most %d",
+                        (long long)element_size, count, MOST_DIMENSIONS);
     int empty = 0;
     for (int d = 0; d < count && result == REX_OK; d++) {
         result = check_dimension(&dimensions[d], d);
@@ -133,7 +135,8 @@ static int check_section(const struct rex_cursor *cursor, rex_mapper *mapper,
                          const struct rex_row *section, int64_t element_size)
 {
     if (mapper == NULL)
-        return rex_fail(REX_EINVAL, "map row %lld: the mapper is NULL", (long long)cursor->row);
+        return rex_fail(REX_EINVAL, "rex_map_elements: map row %lld: the mapper is NULL",
+                        (long long)cursor->row);
     if (element_size <= 0 || section->size < 0 || section->size % element_size != 0)
         return rex_fail(
             REX_EINVAL,
@@ -180,7 +183,8 @@ static int push_elements(struct rex_cursor *cursor, rex_mapper *mapper,
 int rex_map_elements(struct rex_cursor *cursor, rex_mapper *mapper, struct rex_row section,
                      int64_t element_size)
 {
-    int result = check_section(cursor, mapper, &section, element_size);
+    int result = cursor != NULL ? check_section(cursor, mapper, &section, element_size)
+                                : rex_fail_null("rex_map_elements", "cursor");
     if (result != REX_OK)
         return result;
     /* One allocation for the section, so that its elements are neighbours on the device too. */
@@ -203,6 +207,10 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
 {
     struct rex_cursor cursor = {.handle = handle};
     struct rex_row section = {base, begin, size, type};
+    if (handle == NULL || mapper == NULL) {
+        rex_fail_null("rex_map_for_runtime", handle == NULL ? "handle" : "mapper");
+        return;
+    }
     /*
      * LLVM 14 to 22 never count the first component of a mapper's call, so that it stays mapped for
      * good: let that be one of nothing. Rows are numbered from what is there already, so that

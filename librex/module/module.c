@@ -177,12 +177,17 @@ static int register_as(struct rex_module *module, const char *name)
     return result;
 }
 
-int rex_module_register(struct rex_module *module)
+int rex_module_ready(struct rex_module *module, const char *caller)
 {
     if (module != NULL && rex_registration_of(module) != NULL)
         return REX_OK;
-    int result = rex_module_check(module, "rex_module_register");
+    int result = rex_module_check(module, caller);
     return result == REX_OK ? register_as(module, NULL) : result;
+}
+
+int rex_module_register(struct rex_module *module)
+{
+    return rex_module_ready(module, "rex_module_register");
 }
 
 struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, const char *name)
@@ -207,7 +212,7 @@ struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, cons
 
 int rex_module_init(struct rex_module *module)
 {
-    int result = rex_module_register(module);
+    int result = rex_module_ready(module, "rex_module_init");
     if (result != REX_OK || rex_runtime_disabled())
         return result;
     if ((result = rex_device_check_default()) != REX_OK ||
@@ -285,16 +290,23 @@ int rex_module_fini(struct rex_module *module)
     return result;
 }
 
+/* MODULE's registration, NULL while there is none or, for CALLER an error, no module. */
+static const struct rex_registration *registration_for(const struct rex_module *module,
+                                                       const char *caller)
+{
+    if (module == NULL)
+        rex_fail_null(caller, "module");
+    return module != NULL ? rex_registration_of(module) : NULL;
+}
+
 const char *rex_module_image_path(const struct rex_module *module)
 {
-    const struct rex_registration *registration =
-        module != NULL ? rex_registration_of(module) : NULL;
+    const struct rex_registration *registration = registration_for(module, "rex_module_image_path");
     return registration != NULL ? __atomic_load_n(&registration->image_path, __ATOMIC_ACQUIRE) : "";
 }
 
 bool rex_module_on_host(const struct rex_module *module)
 {
-    const struct rex_registration *registration =
-        module != NULL ? rex_registration_of(module) : NULL;
+    const struct rex_registration *registration = registration_for(module, "rex_module_on_host");
     return registration != NULL && rex_registration_on_host(registration);
 }

@@ -105,7 +105,7 @@ struct rex_registration *rex_modules_know(struct rex_module *module)
 int rex_module_check(const struct rex_module *module, const char *caller)
 {
     if (module == NULL)
-        return rex_fail(REX_EINVAL, "%s: the module is NULL", caller);
+        return rex_fail_null(caller, "module");
     if (module->struct_size < sizeof *module)
         return rex_fail(
             REX_EINVAL,

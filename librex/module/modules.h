@@ -19,6 +19,9 @@ bool rex_module_in_program(const struct rex_module *module, char path[PATH_MAX])
 /* An argument of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
+/* rex_module_register() for the public function CALLER, which messages name. */
+int rex_module_ready(struct rex_module *module, const char *caller);
+
 /*
  * The module's registration, made and put on the list of modules the first time; NULL where memory
  * ran out.

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "memory/rowcheck.h"
+#include "module/modules.h"
 #include "omp/callreport.h"
 #include "omp/runtime.h"
 #include "queue/capture.h"
@@ -73,7 +74,7 @@ int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue,
             REX_EDEVICE,
             "rex_queue_launch: a launch on device %lld, and queue \"%s\" is of device %d",
             (long long)launch->device, queue->name, queue->gpu.number);
-    int result = rex_module_register(module);
+    int result = rex_module_ready(module, "rex_queue_launch");
     if (unlikely(result != REX_OK))
         return result;
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "memory/devicememory.h"
+#include "module/modules.h"
 #include "omp/device.h"
 #include "omp/forward.h"
 #include "queue/queuestate.h"
@@ -107,7 +108,7 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
         (flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
         result = rex_fail(REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flags);
     if (result == REX_OK)
-        result = rex_module_register(module);
+        result = rex_module_ready(module, "rex_queue_create");
     if (result == REX_OK)
         result = rex_device_resolve(device, &number);
     if (result != REX_OK)
@@ -232,7 +233,7 @@ static void *global_address(struct rex_registration *registration, int64_t posit
 void *rex_module_queue_global(struct rex_module *module, struct rex_queue *queue,
                               const void *variable)
 {
-    if (rex_module_register(module) != REX_OK ||
+    if (rex_module_ready(module, "rex_queue_global") != REX_OK ||
         rex_queue_enter(queue, "rex_queue_global") != REX_OK)
         return NULL;
     struct rex_registration *registration = rex_registration_of(module);

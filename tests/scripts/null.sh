@@ -1,0 +1,157 @@
+#!/bin/sh
+# NULL for every pointer that an exported function takes, one at a time: each is an error that names the function and the parameter, and
+# nothing crashes. The functions and their parameters are those of the headers (tests/walk/api.py); one whose type has no valid value
+# below fails this test, so that a new function cannot be forgotten. Each call is made in a child of its own.
+#
+# Where NULL has a meaning it is in ALLOWED, and the header says so. Preconditions, where nothing looks, are those of librex(7).
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+top=$PWD
+
+release=
+for one in $(tests/llvm --list); do case $one in 14 | 15 | 16 | 19 | 22) release=$one ;; esac; done
+[ -n "$release" ] || { echo 'skip: no LLVM release'; exit 77; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-null.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/walk python3 - "$work/calls.h" <<'PYTHON'
+import re
+import sys
+
+import api
+
+# A valid value of each type, or of one parameter.
+VALUES = {
+    "struct rex_module *": "&rex_this_module", "const struct rex_module *": "&rex_this_module",
+    "struct rex_queue **": "&made.queue", "struct rex_queue *": "with.queue", "const struct rex_queue *": "with.queue",
+    "struct rex_event **": "&made.event", "struct rex_event *": "with.event",
+    "struct rex_graph **": "&made.graph", "struct rex_graph *": "with.graph", "const struct rex_graph *": "with.graph",
+    "struct rex_image_view **": "&made.view", "struct rex_image_view *": "with.view", "const struct rex_image_view *": "with.view",
+    "struct rex_image_list **": "&made.list", "struct rex_image_list *": "with.list", "const struct rex_image_list *": "with.list",
+    "const struct rex_image_symbol *": "rex_image_view_symbol(with.view, 0)",
+    "struct rex_cursor *": "&with.cursor", "const struct rex_cursor *": "&with.cursor",
+    "struct rex_map *": "&made.map", "const struct rex_map *": "&with.args", "struct rex_row": "with.row",
+    "const struct rex_kernel_launch *": "&with.launch", "const struct rex_dimension *": "&with.dimension",
+    "struct __tgt_kernel_arguments *": "&with.packet", "const struct __tgt_kernel_arguments *": "&with.packet",
+    "struct rex_gpu *": "&made.gpu", "double *": "&made.seconds", "enum rex_option": "REX_OPTION_CUBIN",
+    "rex_mapper *": "a_mapper", "rex_rows *": "some_rows", "rex_info_row *": "an_info_row", "rex_log_function *": "a_log",
+    "void(*)(void *argument)": "a_call", "const char *const *": "with.names", "void **": "with.base",
+    "int64_t *": "with.sizes", "const int64_t *": "with.sizes",
+    "bool": "true", "unsigned": "0", "uintptr_t": "rex_this_module.packet_rules",
+    "int64_t device": "0", "int64_t device_id": "0", "int device": "0", "int32_t num_teams": "1", "int32_t thread_limit": "1",
+    "int32_t count": "1", "int32_t arg_num": "1", "int count": "1", "size_t count": "1", "size_t index": "0", "size_t number": "0",
+    "size_t size": "sizeof with.cells", "size_t pattern_size": "4", "int64_t size": "sizeof with.cells[0]",
+    "int64_t element_size": "sizeof with.cells[0]", "int64_t type": "REX_TYPE_TO", "int number": "0", "int error": "0",
+    "int release": "19", "int compiler": "19",
+    "const char * path": '"/nowhere"', "const char * name": '"walk_add__kernel__"', "const char * value": "NULL",
+    "void * host_ptr": "REX_KERNEL_ID(walk_add)", "void * host_key": "REX_KERNEL_ID(walk_add)", "const void * host_key": "REX_KERNEL_ID(walk_add)",
+    "const void * bytes": "with.image", "const void * src": "with.cells", "const void * pattern": "with.cells",
+    "const void * variable": "with.cells", "const void * address": "with.cells", "void * address": "with.cells",
+    "void * context": "NULL", "void * argument": "NULL", "void * handle": "with.cells", "void * base": "with.cells",
+    "void * begin": "with.cells", "void * memory": "with.memory",
+    "rex_device_copy_to void * to": "with.memory", "rex_device_copy_to const void * from": "with.cells",
+    "rex_device_copy_from void * to": "with.cells", "rex_device_copy_from const void * from": "with.memory",
+    "rex_queue_copy_to void * to": "with.memory", "rex_queue_copy_to const void * from": "with.cells",
+    "rex_queue_copy_from void * to": "with.cells", "rex_queue_copy_from const void * from": "with.memory",
+    "rex_queue_fill void * to": "with.memory", "rex_module_launch_map without map const struct rex_kernel_launch * launch": "&with.nothing",
+    "rex_module_queue_launch without map const struct rex_kernel_launch * launch": "&with.nothing",
+    "rex_gpu_get size_t size": "sizeof made.gpu",
+    "rex_image_view_open size_t size": "with.image_size", "rex_image_list_open size_t size": "with.image_size",
+}
+
+# Where NULL is no mistake.
+ALLOWED = """
+    rex_configure value, rex_set_log_callback function, rex_set_log_callback context, rex_info context, rex_queue_call argument,
+    rex_module_register_image name, rex_module_queue_create name,
+    rex_module_launch_map map, rex_module_queue_launch map, rex_graph_set map, rex_packet_fill map,
+    rex_map_build prefix, rex_map_build rows, rex_map_build context, rex_map_build suffix, rex_map_free map,
+    rex_map_for_runtime base,
+    rex_device_free memory, rex_pinned_free memory, rex_queue_destroy queue, rex_event_destroy event, rex_graph_destroy graph,
+    rex_image_view_close view, rex_image_list_close list, rex_is_present address, rex_device_address address
+"""
+ALLOWED = {tuple(pair.split()) for pair in ALLOWED.split(",")}
+
+# What a wrong call returns.
+FAILED = {"int": "result < 0", "int32_t": "result < 0", "bool": "!result", "size_t": "result == 0", "unsigned": "result == 0",
+          "enum rex_image_kind": "result == REX_IMAGE_OTHER", "const char *": 'result == NULL || *result == 0'}
+
+
+def preconditions():
+    """The list of librex(7): function and parameter, a line each."""
+    page = open("librex/man/librex.7").read()
+    section = re.search(r"^\.SS NULL\n(.*?)^\.S[SH] ", page, re.S | re.M)
+    return set(re.findall(r"^\.BR (rex_\w+) \(\),\n\.IR? (\w+)", section[1], re.M)) if section else set()
+
+
+def value(name, null, kind, parameter):
+    for key in ("%s without %s %s %s" % (name, null, kind, parameter), "%s %s %s" % (name, kind, parameter), "%s %s" % (kind, parameter), kind):
+        if key in VALUES:
+            return VALUES[key]
+    raise SystemExit("FAIL: %s: this test has no valid value for the parameter \"%s %s\": add one" % (name, kind, parameter))
+
+
+listed = preconditions()
+
+# What a message calls a function or a parameter, where it does not use its name: a program calls the inline rex_launch(), say, and the
+# kernel says more than the function that launches it.
+CALLED = {
+    "rex_module_launch_map": "rex_launch", "rex_module_data_begin": "data begin", "rex_module_data_end": "data end",
+    "rex_module_data_exit": "data exit", "rex_module_data_update": "data update", "rex_literal_error": "rex_pack_literal_arg_bytes",
+    "args_base": "column of base addresses", "base": "column of base addresses", "begin": "column of begin addresses",
+    "arg_sizes": "column of sizes", "sizes": "column of sizes", "arg_types": "column of map types", "types": "column of map types",
+    "args": "column of begin addresses", "host_ptr": "host key (nil)", "host_key": "host key (nil)", "address": "at (nil)",
+    "src": "source", "names": "array of names", "dimensions": "array of dimensions", "row": "function", "variable": "(nil) is no global",
+    "rex_device_copy_to to": "the destination", "rex_device_copy_to from": "the source",
+    "rex_device_copy_from to": "the destination", "rex_device_copy_from from": "the source",
+    "rex_queue_copy_to to": "the device's memory", "rex_queue_copy_to from": "the host's memory",
+    "rex_queue_copy_from to": "the host's memory", "rex_queue_copy_from from": "the device's memory",
+    "rex_queue_fill to": "the memory", "rex_event_seconds seconds": "no place for the result",
+    "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
+    "rex_map_for_runtime begin": "a section of 1 elements at NULL", "rex_push_rectangle base": "base",
+    "rex___tgt_target_kernel args": "packet", "rex_module_launch args": "packet", "rex_module_launch_packet args": "packet",
+    "rex_module_launch_packet packet": "packet",
+}
+COLUMNS = re.compile("rex___tgt_|rex_module_check_map|rex_module_launch")
+
+
+def called(name, parameter):
+    """what a message has to contain"""
+    function = CALLED.get(name, name.replace("rex_module_queue", "rex_queue"))
+    what = CALLED.get("%s %s" % (name, parameter), CALLED.get(parameter, parameter))
+    if "(nil)" in what or what.endswith("at NULL") or (COLUMNS.match(name) and (what.startswith("column") or (what, parameter) == ("packet", "args"))):
+        return "", what
+    return function, what
+
+
+lines, seen, undocumented = [], set(), []
+for name, one in api.functions().items():
+    for number in one.pointers():
+        kind, parameter = one.parameters[number]
+        seen.add((name, parameter))
+        if (name, parameter) in listed:
+            continue
+        arguments = ", ".join("NULL" if i == number else value(name, parameter, *p) for i, p in enumerate(one.parameters))
+        allowed = (name, parameter) in ALLOWED
+        if allowed and "NULL" not in one.documented:
+            undocumented.append("FAIL: %s does not say what NULL is for %s()" % (one.header, name))
+        call = "%s(%s)" % (name, arguments)
+        if one.result != "void":
+            body = "%s result = %s; failed = %s;" % (one.result, call, FAILED.get(one.result, "result == NULL"))
+        else:
+            body = "%s; failed = rex_last_error_code() != 0;" % call
+        lines.append('CASE("%s", "%s", %d, "%s", "%s", %s)' % ((name, parameter, allowed) + called(name, parameter) + (body,)))
+for name, parameter in ALLOWED | listed:
+    if (name, parameter) not in seen:
+        raise SystemExit("FAIL: %s has no pointer %s" % (name, parameter))
+if undocumented:
+    raise SystemExit("\n".join(undocumented))
+open(sys.argv[1], "w").write("\n".join(lines) + "\n")
+print("%d functions, %d pointers, %d of them may be NULL, %d preconditions" % (
+    len(api.functions()), len(seen), len(ALLOWED), len(listed)))
+PYTHON
+
+gcc -x c -std=gnu11 -O1 -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/walk/kernels.cu
+gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -Wno-nonnull -D_GNU_SOURCE -Iinclude -I"$work" -o "$work/null" tests/walk/null.c \
+    -L"$O" -lrex -Wl,-rpath,"$top/$O" -Wl,-z,nostart-stop-gc -pthread
+REX_LOG=off CUDA_VISIBLE_DEVICES='' tests/llvm "$release" "$work/null" "$work/rex_lib_host.so"
