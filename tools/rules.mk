@@ -32,6 +32,13 @@ $(tools)/rex-check: $(check_objects) $(O)/librex.so | $(O)/lib
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs)
 
+TOOLS += $(tools)/rex-report
+report_objects := $(call objects,$(wildcard tools/rex-report/*.c)) $(tool_common)
+$(tools)/rex-report: $(report_objects) $(O)/librex.so | $(O)/lib
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) $(tool_libs) -lm
+
 # rex-info has a kernel of its own inside, and lists that are made from the public headers.
 info := $(O)/obj/tools/rex-info
 info_headers := $(filter-out %/kernel.h %/rex.h,$(HEADERS))

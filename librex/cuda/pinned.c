@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "rex/device.h"
+#include "trace/traceline.h"
 
 struct range {
     struct range *next;
@@ -129,6 +130,16 @@ static void keep_or_drop(struct range *range, bool pinned)
         free(range);
 }
 
+/* Whether the driver has pinned the memory at ADDRESS for us. */
+static bool is_pinned(const void *address)
+{
+    rex_lock(&lock);
+    const struct range *range = overlapping((uintptr_t)address, 1);
+    bool pinned = range != NULL && range->drivers;
+    rex_unlock(&lock);
+    return pinned;
+}
+
 static struct range *new_range(const void *address, size_t size, bool ours)
 {
     struct range *range = malloc(sizeof *range);
@@ -139,6 +150,7 @@ static struct range *new_range(const void *address, size_t size, bool ours)
                                 .size = size,
                                 .ours = ours,
                                 .drivers = rex_cuda_devices() > 0};
+    rex_line_pinned(is_pinned);
     return range;
 }
 

@@ -78,9 +78,12 @@ static void fit(const struct growing *growing, unsigned char *bytes, size_t size
     snprintf(name, sizeof name, "%d of %s", growing->copy->NumDeviceImages + 1, growing->binary);
     rex_image_fit_header(bytes, size, name, growing->release);
     unsigned architecture = rex_cubin_architecture(bytes, size);
-    if (architecture > 0 && !rex_runtime_disabled())
-        /* never undone: libomptarget uses the device until the process ends */
-        rex_context_activate(architecture);
+    if (architecture == 0 || rex_runtime_disabled())
+        return;
+    uint64_t begin = rex_phase_begin();
+    /* never undone: libomptarget uses the device until the process ends */
+    rex_context_activate(architecture);
+    rex_phase_end(begin, "activate contexts", NULL);
 }
 
 static void fit_all(const struct growing *growing, unsigned char *bytes, size_t size)

@@ -235,6 +235,19 @@ static const char *words_of(int64_t type)
     return known[at].words;
 }
 
+static bool (*pinned)(const void *address);
+
+void rex_line_pinned(bool (*is_pinned)(const void *address))
+{
+    __atomic_store_n(&pinned, is_pinned, __ATOMIC_RELEASE);
+}
+
+static bool is_pinned(const void *address)
+{
+    bool (*ask)(const void *) = __atomic_load_n(&pinned, __ATOMIC_ACQUIRE);
+    return ask != NULL && ask(address);
+}
+
 static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type)
 {
     bool literal = (type & REX_TYPE_LITERAL) != 0;
@@ -249,7 +262,7 @@ static void add_row(struct rex_line *line, const void *begin, int64_t size, int6
     rex_line_text(line, literal ? " bytes\"" : " bytes at ");
     if (!literal) {
         rex_line_hexadecimal(line, (uintptr_t)begin);
-        rex_line_text(line, "\"");
+        rex_line_text(line, is_pinned(begin) ? ", pinned\"" : "\"");
     }
 }
 

@@ -10,6 +10,7 @@ fuzz_check := $(filter-out %/rex-check.o,$(call objects,$(wildcard tools/rex-che
 fuzz_with_program  := $(fuzz_check)
 fuzz_with_source   := $(fuzz_check)
 fuzz_with_elffile  := $(call objects,tools/common/elffile.c tools/common/elfsymbols.c tools/common/mapping.c)
+fuzz_with_report   := $(filter-out %/rex-report.o,$(call objects,$(wildcard tools/rex-report/*.c tools/common/*.c)))
 fuzz_with_bfs      := $(call objects,examples/bfs/graph.c) $(common)
 fuzz_with_gaussian := $(call objects,examples/gaussian/system.c)
 fuzz_with_hotspot  := $(call objects,examples/hotspot/input.c) $(common)

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 O = os.environ["O"]
-TOOLS = ["rex-cc", "rex-check", "rex-info", "rex-run"]
+TOOLS = ["rex-cc", "rex-check", "rex-info", "rex-report", "rex-run"]
 failures = 0
 checks = 0
 
@@ -189,7 +189,7 @@ def check_tool(name, shell, tool):
 
 
 def check_files(name, shell):
-    for line in ("rex-check here", "rex-cc here", "rex-cc -o here", "rex-check --source here"):
+    for line in ("rex-check here", "rex-cc here", "rex-cc -o here", "rex-check --source here", "rex-report here", "rex-report -o here"):
         expect(name, line, {"here.c"}, bare(shell.candidates(line)))
     expect_only(name, "rex-info here", set(), bare(shell.candidates("rex-info here")) - {"here"})
     expect(name, "rex-run --trace=here", {"here.c"}, bare(shell.candidates("rex-run --trace=here")))

@@ -70,6 +70,8 @@ tame rex-run "--wait=$bad" true
 tame rex-run "--omptarget=/missing$bad" true
 tame rex-run "./source$bad.c"
 tame rex-info "--$bad"
+tame rex-report "missing$bad"
+tame rex-report "--$bad"
 tame rex-cc "--arch=$bad" kernels.cu
 tame rex-cc "--embed=$bad" source.c
 NVCC=/missing$bad LIBOMPTARGET_INFO=$bad

@@ -32,3 +32,8 @@ $(O)/obj/tests/unit/check.o: more_cflags += -Itools
 $(O)/tests/unit/check: $(filter-out %/rex-check.o,$(call objects,$(wildcard tools/rex-check/*.c tools/common/*.c)))
 $(O)/tests/unit/check: | $(O)/tests/unit/packets
 $(O)/tests/unit/check: unit_libs = $(LIB_A)
+
+# report: rex-report without its main; and the program's own forwarders come before libomptarget's functions.
+$(O)/obj/tests/unit/report.o: more_cflags += -Itools
+$(O)/tests/unit/report: $(filter-out %/rex-report.o,$(call objects,$(wildcard tools/rex-report/*.c tools/common/*.c)))
+$(O)/tests/unit/report: unit_libs = -rdynamic $(LIB_A)

@@ -48,10 +48,12 @@ static void become(const struct program *program, char **arguments, pid_t parent
 }
 
 /* End as the child did, by the same signal if it was one. */
-static void end_as(int status)
+static void end_as(int status, void (*behind)(void))
 {
     sigset_t none;
     remove_folder();
+    if (behind != NULL)
+        behind();
     if (WIFEXITED(status))
         exit(WEXITSTATUS(status));
     /* One core file is enough. */
@@ -64,17 +66,17 @@ static void end_as(int status)
 }
 
 /* Does what the child does: ends, or stops. Called when something has happened to it. */
-static void look_after(pid_t child)
+static void look_after(pid_t child, void (*behind)(void))
 {
     int status;
     while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
         if (!WIFSTOPPED(status))
-            end_as(status);
+            end_as(status, behind);
         raise(SIGSTOP); /* for a shell that controls jobs */
     }
 }
 
-void run_and_tidy(const struct program *program, char **arguments)
+void run_and_tidy(const struct program *program, char **arguments, void (*behind)(void))
 {
     sigset_t all;
     siginfo_t info;
@@ -89,7 +91,7 @@ void run_and_tidy(const struct program *program, char **arguments)
     for (;;) {
         int number = sigwaitinfo(&all, &info);
         if (number == SIGCHLD)
-            look_after(child);
+            look_after(child, behind);
         /* What the terminal sends, the child gets from it as well. */
         else if (number > 0 && info.si_code <= 0)
             kill(child, number);

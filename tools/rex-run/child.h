@@ -11,7 +11,11 @@
 /* From here on signals wait for run_and_tidy(): none may end rex-run while there is a folder. */
 void hold_signals(void);
 
-/* Run PROGRAM as a child, hand on signals, and remove the folder. Ends as the program ended. */
-void run_and_tidy(const struct program *program, char **arguments) __attribute__((noreturn));
+/*
+ * Run PROGRAM as a child, hand on signals, remove the folder, and call BEHIND, unless it is NULL.
+ * Ends as the program ended.
+ */
+void run_and_tidy(const struct program *program, char **arguments, void (*behind)(void))
+    __attribute__((noreturn));
 
 #endif

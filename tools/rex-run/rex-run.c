@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "elsewhere.h"
 #include "environment.h"
 #include "program.h"
+#include "report.h"
 #include "rex/offload.h"
 
 static const char usage[] =
@@ -27,6 +29,8 @@ static const char usage[] =
     "  --wait=POLICY     how threads wait for a GPU: auto (the default), spin, yield, block or "
     "runtime\n"
     "  --trace=FILE      write a timeline of all calls to FILE; -: a summary at the end\n"
+    "  --report=FILE     write a report of where the time went to FILE, a page, and the trace to "
+    "FILE.json\n"
     "  --log=LEVEL       what librex tells: off, error, warn (the default), info or debug; "
     "LEVEL:FILE into a file\n"
     "  --omptarget=LIB   use the libomptarget LIB, of whatever release, instead of the linked one\n"
@@ -67,19 +71,25 @@ static void set(enum rex_option option, const char *variable, const char *name, 
     setenv(variable, value, 1);
 }
 
-static const char *parse(int count, char **arguments)
+/* What was asked for; NULL: nothing. */
+struct request {
+    const char *library, *trace, *report;
+};
+
+static struct request parse(int count, char **arguments)
 {
-    enum { WAIT = 256, TRACE, LOG, OMPTARGET };
+    enum { WAIT = 256, TRACE, REPORT, LOG, OMPTARGET };
     static const struct option options[] = {
         {"wait", required_argument, NULL, WAIT},
         {"trace", required_argument, NULL, TRACE},
+        {"report", required_argument, NULL, REPORT},
         {"log", required_argument, NULL, LOG},
         {"omptarget", required_argument, NULL, OMPTARGET},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
-    const char *library = NULL;
+    struct request request = {.library = NULL};
     int option;
     opterr = 0;
     /* '+': options after PROGRAM are its own. */
@@ -87,15 +97,34 @@ static const char *parse(int count, char **arguments)
         switch (option) {
         case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
         case LOG: set(REX_OPTION_LOG, "REX_LOG", "--log", optarg); break;
-        case TRACE: setenv("REX_TRACE", optarg, 1); break;
-        case OMPTARGET: library = optarg; break;
+        case TRACE: request.trace = optarg; break;
+        case REPORT: request.report = optarg; break;
+        case OMPTARGET: request.library = optarg; break;
         case 'h': help(); break;
         case 'V': version(); break;
         default: die(NOT_RUN, "%s; try rex-run --help", refused_option(arguments));
         }
     if (optind == count)
         die(NOT_RUN, "no program is named; try rex-run --help");
-    return library;
+    return request;
+}
+
+static void prepare_trace(const struct request *request)
+{
+    if (request->report != NULL)
+        report_prepare(request->report, request->trace);
+    else if (request->trace != NULL)
+        setenv("REX_TRACE", request->trace, 1);
+}
+
+/* Whether the program is to run as a child, behind which there is something to do. */
+static bool is_child(const struct program *program, const struct request *request)
+{
+    if (request->library != NULL && lead_to(program, request->library))
+        return true;
+    if (request->report != NULL)
+        hold_signals();
+    return request->report != NULL;
 }
 
 int main(int count, char **arguments)
@@ -104,11 +133,12 @@ int main(int count, char **arguments)
     if (getauxval(AT_SECURE) != 0)
         die(NOT_RUN, "it has more rights than its caller, and runs nothing then");
     rex_configure(REX_OPTION_LOG, "off"); /* of rex-run itself, which says what is wrong */
-    const char *library = parse(count, arguments);
+    struct request request = parse(count, arguments);
     find_program(&program, arguments[optind]);
+    prepare_trace(&request);
     preload_librex();
-    if (library != NULL && lead_to(&program, library))
-        run_and_tidy(&program, arguments + optind);
+    if (is_child(&program, &request))
+        run_and_tidy(&program, arguments + optind, request.report != NULL ? report_make : NULL);
     execv(program.path, arguments + optind);
     die(REFUSED, "%s: %s", program.path, strerror(errno));
 }

@@ -1,0 +1,213 @@
+#!/bin/sh
+# rex-report on traces of programs on the CPU: advice for those that deserve it and not for their cure; pages without a script, whatever
+# names are in them; what is refused; the two steps that rex-run --report does. What it advises for a GPU is tested in unit/report.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+CC=${CC:-gcc}
+release=19
+tests/llvm --list | grep -qx $release || { echo "skip: LLVM $release is not unpacked"; exit 77; }
+report=$PWD/$O/tools/rex-report
+rex_run=$PWD/$O/tools/rex-run
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-rex-report.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+# run COMMAND...: $status, $work/out, $work/err
+run() {
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+# says STATUS TEXT: the last run ended so, and its error messages contain the text
+says() {
+    [ "$status" = "$1" ] || fail "status $status and not $1: $(cat "$work/err")"
+    grep -qF -e "$2" "$work/err" || fail "no \"$2\" in: $(cat "$work/err")"
+}
+
+# ---- the command line
+
+run "$report" --help
+[ -z "${UPDATE-}" ] || { mkdir -p tests/golden/rex-report; cp "$work/out" tests/golden/rex-report/help.txt; }
+diff -u tests/golden/rex-report/help.txt "$work/out" || fail '--help'
+for option in $("$report" --help | grep -o -e ' --[a-z]*' | sort -u); do
+    grep -q -e "$(echo "$option" | sed 's/-/\\\\-/g')" tools/rex-report.1 || [ "$option" = --trace ] || fail "$option is not in the man page"
+done
+run "$report"
+says 2 'no trace is named'
+run "$report" one two
+says 2 'one trace at a time'
+run "$report" --frobnicate one
+says 2 '--frobnicate: no such option'
+run "$report" "$work/none"
+says 2 'No such file'
+run "$report" "$work"
+says 2 'it is a folder'
+: >"$work/empty"
+run "$report" "$work/empty"
+says 2 'it is empty'
+run "$report" Makefile
+says 2 'it does not begin as a trace that librex wrote'
+printf '[\n]\n' >"$work/nothing"
+run "$report" - <"$work/nothing"
+says 2 '-: it has no line that librex wrote'
+
+# ---- advice
+
+cat >"$work/program.c" <<'C'
+#include <rex.h>
+#include <stdlib.h>
+#include <string.h>
+REX_KERNEL(twice);
+enum { COUNT = 50000, LAUNCHES = 40 };
+static double x[COUNT];
+int main(int count, char **arguments)
+{
+    const char *way = count > 1 ? arguments[1] : "";
+    int64_t n = 10;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(twice), 1, 32);
+    REX_MAP(args, REX_VALUE(n), REX_TOFROM(x, COUNT));
+    REX_DATA_MAP(region, REX_TO(x, COUNT));
+    bool around = strcmp(way, "around") == 0, inside = strcmp(way, "inside") == 0;
+    if (around && rex_data_begin(-1, &region) != 0)
+        return 1;
+    for (int i = 0; i < LAUNCHES; i++) {
+        if (inside && rex_data_begin(-1, &region) != 0)
+            return 1;
+        if (rex_launch(&launch, &args) != 0)
+            return 1;
+        if (inside && rex_data_end(-1, &region) != 0)
+            return 1;
+    }
+    if (around && rex_data_end(-1, &region) != 0)
+        return 1;
+    if (strcmp(way, "abort") == 0)
+        abort();
+    return rex_offload_fini();
+}
+C
+cat >"$work/kernels.cu" <<'CU'
+#include <rex/kernel.h>
+REX_DEVICE_KERNEL(twice, rex_arg n, double *x)
+{
+    REX_FOR(i, rex_arg_int(n))
+        x[i] *= 2;
+}
+CU
+"$CC" -x c -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" "$work/kernels.cu"
+"$CC" -Iinclude -o "$work/program" "$work/program.c" -Wl,-z,nostart-stop-gc -L"$O" -lrex -Wl,-rpath,"$PWD/$O"
+
+# traced WAY: in $work/WAY.json
+traced() { REX_TRACE=$work/$1.json tests/llvm $release "$work/program" "$1" || fail "the program, $1"; }
+# advises WAY PATTERN: it, in one sentence, all that is advised for the program
+advises() {
+    run "$report" "$work/$1.json"
+    [ "$status" = 0 ] || fail "$1: status $status: $(cat "$work/err")"
+    sed -n '/^Advice/,/^$/p' "$work/out" | sed 1d | tr -s '\n ' ' ' >"$work/advice"
+    grep -qE "^ $2 \$" "$work/advice" || fail "$1: not \"$2\": $(cat "$work/advice")"
+}
+time='[0-9.]+ (ns|us|ms|s)'
+for way in each inside around; do traced "$way"; done
+advises each "- Row 1 of twice__kernel__ \(400 kB at 0x[0-9a-f]+\) is copied both ways anew at each of 39 launches, 31\.2 MB in all: a data region \
+around them \(rex_data_begin\(3\)\) would save up to $time, unless the host needs it in between\."
+advises inside "- The 400 kB at 0x[0-9a-f]+ are copied to the device anew by 39 data calls, 15\.6 MB in all: one data region around them would \
+save up to $time, unless the host changes it in between\."
+advises around '(- )?none: nothing that a trace shows was done in vain'
+# The figures of its tables: what was launched, and what copied.
+run "$report" "$work/around.json"
+grep -qE '^  twice__kernel__  waited for        40 ' "$work/out" || fail 'the table of kernels'
+grep -qE "^  data begin +1  +$time +$time +400 kB +0 bytes " "$work/out" || fail 'the table of copies'
+grep -q "Copied in all, launches included: 400 kB to devices, 0 bytes from them" "$work/out" || fail 'the bytes'
+grep -qE '^program, process [0-9]+: 40 launches in .* on the CPU; [0-9 ]+ events$' "$work/out" || fail "the facts: $(sed 1q "$work/out")"
+! grep -q 'ends before' "$work/out" || fail 'a whole trace is doubted'
+
+# ---- traces that are cut off, or not librex's alone
+
+head -c -100 "$work/each.json" >"$work/cut.json"
+run "$report" "$work/cut.json"
+grep -q '1 line of the trace could not be read. The trace ends before the program did' "$work/out" || fail "cut off: $(sed 3q "$work/out")"
+run tests/llvm $release env REX_TRACE="$work/abort.json" "$work/program" abort
+run "$report" "$work/abort.json"
+grep -q '^The trace ends before the program did' "$work/out" || fail "aborted: $(sed 3q "$work/out")"
+
+# ---- pages: whatever names there are, no script and nothing that is loaded
+
+sed 's|"name":"twice__kernel__"|"name":"<script>alert(1)</script>\&\\u001b[31m\\u009b"|; s|"name":"main thread"|"name":"\\"><img src=x>"|' \
+    "$work/each.json" >"$work/hostile.json"
+run "$report" -o "$work/page.html" "$work/hostile.json"
+if [ "$status" != 0 ] || [ -s "$work/out" ]; then fail "-o: status $status: $(cat "$work/out" "$work/err")"; fi
+python3 - "$work/page.html" <<'PYTHON' || fail 'the page'
+import html.parser
+import sys
+
+EMPTY = {"meta", "path"}
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.tags, self.links = [], "", {}, []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        if tag not in EMPTY:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "srcset", "action") or name.startswith("on"):
+                self.links.append((tag, name, value))
+
+    def handle_endtag(self, tag):
+        if tag in EMPTY:
+            return
+        if not self.open or self.open.pop() != tag:
+            sys.exit("</%s> closes another tag" % tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+text = open(sys.argv[1], encoding="utf-8").read()
+page = Page()
+page.feed(text)
+page.close()
+if page.open:
+    sys.exit("not closed: %s" % page.open)
+if "script" in page.tags or "img" in page.tags or "url(" in text or "@import" in text:
+    sys.exit("something is run or loaded")
+if page.links != [("a", "href", "https://ui.perfetto.dev")]:
+    sys.exit("links: %s" % page.links)
+for part in ("<script>alert(1)</script>&\\x1b[31m", "\"><img src=x>", "400 kB", "hostile.json", "copied both ways anew"):
+    if part not in page.text:
+        sys.exit("%s is not on the page" % part)
+if page.tags["svg"] < 2 or page.tags["path"] < 2 or len(text) > 100000:
+    sys.exit("%s svg, %s path, %d characters" % (page.tags.get("svg"), page.tags.get("path"), len(text)))
+PYTHON
+cp "$work/each.json" "$work/same.json"
+run "$report" -o "$work/same.json" "$work/same.json"
+says 2 'it is the trace itself'
+cmp -s "$work/each.json" "$work/same.json" || fail 'the trace is overwritten'
+run "$report" -o "$work/none/page.html" "$work/each.json"
+says 2 'No such file'
+run "$report" -o /dev/full "$work/each.json"
+says 2 '/dev/full cannot be written: No space left'
+run "$report" --text -o "$work/both.html" - <"$work/each.json"
+if [ ! -s "$work/out" ] || [ ! -s "$work/both.html" ]; then fail '--text -o'; fi
+
+# ---- both steps
+
+run tests/llvm $release "$rex_run" --report="$work/report.html" "$work/program" each
+[ "$status" = 0 ] || fail "--report: status $status: $(cat "$work/err")"
+grep -q 'copied both ways anew at each of 39 launches' "$work/report.html" || fail '--report: the page'
+[ -s "$work/report.html.json" ] || fail '--report: the trace is gone'
+run tests/llvm $release "$rex_run" --trace="$work/other.json" --report="$work/other.html" "$work/program" abort
+[ "$status" = 134 ] || fail "--report: status $status of a program that aborts: $(cat "$work/err")"
+grep -q 'ends before the program did' "$work/other.html" || fail '--report after an abort'
+[ -s "$work/other.json" ] || fail '--trace with --report'
+run "$rex_run" --report="$work/other.html" sh -c 'exit 3'
+[ "$status" = 3 ] || fail "--report: status $status, of a program that exits with 3"
+grep -q 'since nothing was offloaded' "$work/err" || fail "--report of nothing: $(cat "$work/err")"
+run "$rex_run" --report=x --trace=%p.json true
+says 125 'a report is made of one file'
+run "$rex_run" --report= true
+says 125 'the value is empty'
+exit $failed

@@ -1,0 +1,359 @@
+/*
+ * report.c - rex-report's advice for programs on a GPU: each appears for a program that deserves it, and not for its cure; the readers of
+ * its lines, its figures, and how busy it says that a track was.
+ *
+ * The driver and libomptarget are fakes, whose calls take no time: what an event took is put in, 20 microseconds, so that no advice depends
+ * on a clock. What it says of programs on the CPU is tested in scripts/rex-report.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex-report/advice.h"
+#include "rex-report/figures.h"
+#include "rex-report/study.h"
+#include "rex/device.h"
+#include "rex/entry.h"
+#include "rex/queue.h"
+
+/* Of tests/data/kernels.cu. */
+static char plain_id;
+static struct __tgt_offload_entry entries[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = entries, .entries_end = entries + 1, .image_name = "tests/data/sm_90.cubin"};
+
+enum { CELLS = 100, LAUNCHES = 200, IN_QUEUE = 1200, LARGE = 4000000, TOOK = 20000 };
+static uint64_t cells[CELLS], *large;
+static char folder[PATH_MAX], trace[PATH_MAX + 16];
+
+/* ---- programs ----------------------------------------------------------------------------------------------------------------------- */
+
+static void start(int release)
+{
+    use_gpu(90);
+    use_release(release);
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+}
+
+/* The trace is written at the end of the process. */
+static void end(void)
+{
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    exit(0);
+}
+
+/* The fake says that CELLS are on the device. */
+static void map_cells(void)
+{
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, 0x10000000};
+}
+
+static void launch(int times, bool copied, int result)
+{
+    uint64_t value = 1, *out = cells;
+    struct rex_kernel_launch description = rex_kernel_launch_of(&plain_id, 3, 64);
+    REX_MAP(copies, REX_VALUE(value), REX_TOFROM(out, CELLS));
+    REX_MAP(resident, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    for (int i = 0; i < times; i++)
+        CHECK_EQUAL(rex_module_launch_map(&module, &description, copied ? &copies : &resident), result);
+}
+
+static void wait_for_each(const void *context)
+{
+    (void)context;
+    start(22);
+    map_cells();
+    launch(LAUNCHES, false, REX_OK);
+    end();
+}
+
+static void fail_often(const void *context)
+{
+    (void)context;
+    start(22);
+    map_cells();
+    the_record()->result = 1;
+    launch(1, false, -1);
+    end();
+}
+
+static struct rex_queue *new_queue(void)
+{
+    struct rex_queue *queue = NULL;
+    map_cells();
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "work", 0), REX_OK);
+    return queue;
+}
+
+static void put(struct rex_queue *queue, int times)
+{
+    uint64_t value = 1, *out = cells;
+    struct rex_kernel_launch description = rex_kernel_launch_of(&plain_id, 3, 64);
+    REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
+    for (int i = 0; i < times; i++)
+        CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), REX_OK);
+}
+
+/* CONTEXT: how many launches. */
+static void use_queue(const void *context)
+{
+    start(22);
+    struct rex_queue *queue = new_queue();
+    put(queue, *(const int *)context);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    end();
+}
+
+static void use_graph(const void *context)
+{
+    struct rex_graph *graph = NULL;
+    (void)context;
+    start(22);
+    struct rex_queue *queue = new_queue();
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    put(queue, 12);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    for (int i = 0; i < IN_QUEUE / 12; i++)
+        CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    end();
+}
+
+static void copy_at_each(const void *context)
+{
+    (void)context;
+    start(22);
+    launch(LAUNCHES, true, REX_OK);
+    end();
+}
+
+static void copy_once(const void *context)
+{
+    uint64_t *out = cells;
+    (void)context;
+    start(22);
+    REX_DATA_MAP(region, REX_TOFROM(out, CELLS));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    map_cells();
+    launch(LAUNCHES, true, REX_OK);
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    end();
+}
+
+static void copy_large(const void *context)
+{
+    bool pinned = *(const bool *)context;
+    start(22);
+    large = pinned ? rex_pinned_alloc(LARGE * sizeof *large) : calloc(LARGE, sizeof *large);
+    CHECK(large != NULL);
+    REX_DATA_MAP(region, REX_TO(large, LARGE));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)large, LARGE * sizeof *large, 0x10000000};
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    end();
+}
+
+/* ---- what is said of them ------------------------------------------------------------------------------------------------------------ */
+
+/* All advice for the last program, each as long as all events take TOOK. */
+static const char *advice_for_last(void)
+{
+    static char line[65536], text[65536];
+    static struct advice advice[MOST_ADVICE];
+    struct findings findings;
+    struct event event;
+    uint64_t to, from;
+    FILE *file = fopen(trace, "r");
+    assert_non_null(file);
+    findings_begin(&findings);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (event_read(&event, line + (*line == ','))) {
+            event.took = TOOK;
+            findings_add(&findings, &event, &to, &from);
+        }
+    fclose(file);
+    assert_true(findings.gpu);
+    size_t count = advise(&findings, advice);
+    findings_end(&findings);
+    *text = '\0';
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", advice[i].text);
+        free(advice[i].text);
+    }
+    return text;
+}
+
+static void expect(void (*program)(const void *), const void *context, const char *advice)
+{
+    in_child(program, context);
+    const char *said = advice_for_last();
+    if (*advice == '\0')
+        assert_string_equal(said, "");
+    else if (strstr(said, advice) == NULL || strchr(said, '\n') != said + strlen(said) - 1)
+        fail_msg("not \"%s\" alone: %s", advice, said);
+}
+
+static void test_waiting(void **state)
+{
+    static const int few = LAUNCHES;
+    (void)state;
+    expect(wait_for_each, NULL,
+           "199 launches were waited for, 3.98 ms in all, though the same thread launched again next: a queue (rex_queue_launch(3)) would "
+           "save up to 3.18 ms.");
+    expect(use_queue, &few, "");
+}
+
+static void test_graphs(void **state)
+{
+    static const int many = IN_QUEUE;
+    (void)state;
+    expect(use_queue, &many,
+           "1 200 launches were put in queues one by one, which took 24 ms: where they repeat, a graph (rex_graph_begin(3)) would save up "
+           "to 23.0 ms.");
+    expect(use_graph, NULL, "");
+}
+
+static void test_copies(void **state)
+{
+    (void)state;
+    expect(copy_at_each, NULL,
+           ") is copied both ways anew at each of 199 launches, 318 kB in all: a data region around them (rex_data_begin(3)) would save up "
+           "to 3.");
+    /* What is left is that they are waited for. */
+    expect(copy_once, NULL, "199 launches were waited for");
+}
+
+static void test_pinned(void **state)
+{
+    static const bool ordinary = false, pinned = true;
+    (void)state;
+    expect(
+        copy_large, &ordinary,
+        "32 MB of ordinary memory were copied, which took about 20 us: pinned memory (rex_pinned_alloc(3)), copied four times as fast on "
+        "an H100, would save up to 15 us.");
+    expect(copy_large, &pinned, "");
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    expect(fail_often, NULL, "1 launch of plain__kernel__ failed with 1: what it should have computed is missing. REX_LOG=debug says more.");
+}
+
+/* ---- its parts ----------------------------------------------------------------------------------------------------------------------- */
+
+static void expect_figure(char *figure, const char *expected)
+{
+    assert_string_equal(figure, expected);
+    free(figure);
+}
+
+static void test_figures(void **state)
+{
+    (void)state;
+    expect_figure(figure_count(0), "0");
+    expect_figure(figure_count(999), "999");
+    expect_figure(figure_count(4280), "4 280");
+    expect_figure(figure_count(1234567), "1 234 567");
+    expect_figure(figure_time(0), "0 ns");
+    expect_figure(figure_time(999), "999 ns");
+    expect_figure(figure_time(12340), "12.3 us");
+    expect_figure(figure_time(999600000), "1.00 s");
+    expect_figure(figure_time(120000000), "120 ms");
+    expect_figure(figure_bytes(400000000), "400 MB");
+    expect_figure(figure_speed(1000, 0), "-");
+    expect_figure(figure_speed(112, 10), "11.2 GB/s");
+    expect_figure(figure_share(1, 0), "-");
+    expect_figure(figure_share(1, 8), "12.5 %");
+}
+
+static void test_lines(void **state)
+{
+    static const char *const none[] = {"",
+                                       "[",
+                                       "{",
+                                       "{}",
+                                       "{\"ph\":\"X\"}",
+                                       "{\"ph\":\"B\",\"cat\":\"launch\"}",
+                                       "{\"ph\":\"X\",\"cat\":\"launch\",\"ts\":1e9}",
+                                       "{\"ph\":\"X\",\"cat\":\"launch\",\"ts\":}",
+                                       "{\"ph\":\"X\",\"cat\":\"launch\",\"name\":\"\\u12\"}",
+                                       "{\"ph\":\"X\" \"cat\":\"launch\"}"};
+    struct event event;
+    char line[512];
+    (void)state;
+    for (size_t i = 0; i < COUNT(none); i++) {
+        snprintf(line, sizeof line, "%s", none[i]);
+        if (event_read(&event, line))
+            fail_msg("an event: %s", none[i]);
+    }
+    snprintf(line, sizeof line,
+             "{\"ph\":\"X\",\"cat\":\"launch\",\"pid\":7,\"tid\":7,\"ts\":2.5,\"dur\":0.75,\"name\":\"a\\u00e9\\\"b\",\"new\":[{\"x\":[1,"
+             "null]}],"
+             "\"args\":{\"device\":1,\"result\":-2,\"rows\":[\"literal 0x1, 8 bytes\",\"to|always 16 bytes at 0xff, pinned\","
+             "\"from 0 bytes at 0x1\"]}}");
+    assert_true(event_read(&event, line));
+    assert_int_equal(event.kind, EVENT_LAUNCH);
+    assert_string_equal(event.name, "a\xc3\xa9\"b");
+    assert_int_equal(event.begin, 2500);
+    assert_int_equal(event.took, 750);
+    assert_int_equal(event.result, -2);
+    assert_int_equal(event.rows, 1);
+    assert_int_equal(event.row[0].number, 1);
+    assert_true(event.row[0].begin == 0xff && event.row[0].size == 16);
+    assert_true(event.row[0].to && event.row[0].always && event.row[0].pinned && !event.row[0].from && !event.row[0].deletes);
+}
+
+/* A slice of a phase on track 1, in nanoseconds. */
+static void add(struct timeline *timeline, uint64_t begin, uint64_t end)
+{
+    struct event event = {.kind = EVENT_PHASE, .track = TRACK_THREAD, .name = "", .id = 1, .begin = begin, .took = end - begin};
+    timeline_add(timeline, &event);
+}
+
+static uint64_t in_bins(const struct timeline *timeline)
+{
+    size_t first, count = timeline_bins(timeline, &first);
+    uint64_t all = 0;
+    for (size_t i = first; i < first + count; i++)
+        all += timeline->tracks[0].bins[i][BUSY_START];
+    return all;
+}
+
+/* What lies in another slice counts once, and nothing is lost when bins become wider, on either side. */
+static void test_timeline(void **state)
+{
+    struct timeline timeline;
+    (void)state;
+    timeline_begin(&timeline);
+    add(&timeline, 1000000, 1000010);
+    add(&timeline, 1000020, 1000030);
+    add(&timeline, 1000000, 1000100);
+    assert_int_equal(track_busy(&timeline.tracks[0]), 100);
+    assert_int_equal(in_bins(&timeline), 100);
+    add(&timeline, 9000000000, 9000000500);
+    assert_int_equal(in_bins(&timeline), 600);
+    add(&timeline, 9000000600, 9000000700);
+    assert_int_equal(in_bins(&timeline), 700);
+    add(&timeline, 10, 9000000800);
+    assert_int_equal(track_busy(&timeline.tracks[0]), 9000000790);
+    assert_int_equal(in_bins(&timeline), 9000000790);
+    timeline_end(&timeline);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waiting),  cmocka_unit_test(test_graphs),  cmocka_unit_test(test_copies), cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_figures), cmocka_unit_test(test_lines),  cmocka_unit_test(test_timeline),
+    };
+    make_folder(folder);
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}

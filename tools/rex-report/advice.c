@@ -1,0 +1,190 @@
+/*
+ * advice.c - what would make a program faster, in sentences with the numbers behind them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "advice.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/memory.h"
+#include "figures.h"
+
+/* How often something has to happen before there is advice about it. */
+#define LEAST_WAITED 100
+#define LEAST_QUEUED 1000
+#define LEAST_CALLS 10
+#define LEAST_COPIES 100              /* of small rows, on a GPU */
+#define LEAST_BYTES UINT64_C(1000000) /* of rows that are copied again */
+#define LEAST_ORDINARY UINT64_C(16000000)
+
+/* Nanoseconds, as an H100 has them: to put a launch in a queue, one of a graph, to copy a row. */
+#define QUEUE_TAKES UINT64_C(4000)
+#define GRAPH_TAKES UINT64_C(800)
+#define COPY_TAKES UINT64_C(8000)
+#define USUAL_SPEED 10 /* bytes a nanosecond, where the trace tells none */
+
+struct list {
+    struct advice *advice;
+    size_t count;
+};
+
+static __attribute__((format(printf, 3, 4))) void add(struct list *list, uint64_t saves,
+                                                      const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        text = tool_format("out of memory"); /* which ends the tool */
+    list->advice[list->count++] = (struct advice){text, saves};
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void about_failures(struct list *list, const struct findings *findings)
+{
+    char *count = figure_count(findings->failed);
+    if (findings->failed == 1)
+        add(list, UINT64_MAX,
+            "1 launch of %s failed with %" PRId64
+            ": what it should have computed is missing. REX_LOG=debug says more.",
+            findings->failed_kernel, findings->result);
+    else if (findings->failed > 1)
+        add(list, UINT64_MAX,
+            "%s launches failed, the last one of %s with %" PRId64
+            ": what they should have computed is missing. REX_LOG=debug says more.",
+            count, findings->failed_kernel, findings->result);
+    free(count);
+}
+
+static void about_waiting(struct list *list, const struct findings *findings)
+{
+    uint64_t saves = less(findings->waited_took, findings->waited * QUEUE_TAKES);
+    if (!findings->gpu || findings->waited < LEAST_WAITED || saves == 0)
+        return;
+    char *count = figure_count(findings->waited), *took = figure_time(findings->waited_took);
+    char *saved = figure_time(saves);
+    add(list, saves,
+        "%s launches were waited for, %s in all, though the same thread launched again next: a "
+        "queue (rex_queue_launch(3)) would save up to %s.",
+        count, took, saved);
+    free(count);
+    free(took);
+    free(saved);
+}
+
+static void about_graphs(struct list *list, const struct findings *findings)
+{
+    uint64_t saves = less(findings->queued_took, findings->queued * GRAPH_TAKES);
+    if (!findings->gpu || findings->queued < LEAST_QUEUED || saves == 0)
+        return;
+    char *count = figure_count(findings->queued), *took = figure_time(findings->queued_took);
+    char *saved = figure_time(saves);
+    add(list, saves,
+        "%s launches were put in queues one by one, which took %s: where they repeat, a graph "
+        "(rex_graph_begin(3)) would save up to %s.",
+        count, took, saved);
+    free(count);
+    free(took);
+    free(saved);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* How long it takes to copy BYTES, by what the trace tells. */
+static uint64_t time_of(const struct findings *findings, uint64_t bytes)
+{
+    return findings->copies.took > 0 ? scaled(bytes, findings->copies.took, findings->copies.bytes)
+                                     : bytes / USUAL_SPEED;
+}
+
+static uint64_t saved_by(const struct findings *findings, const struct repeat *repeat)
+{
+    uint64_t copies = findings->gpu ? (repeat->to + repeat->from) * COPY_TAKES : 0;
+    uint64_t takes = time_of(findings, repeat->bytes) + copies;
+    return takes < repeat->took ? takes : repeat->took;
+}
+
+static const char *direction(const struct repeat *repeat)
+{
+    return repeat->from == 0 ? "to the device" : repeat->to == 0 ? "from the device" : "both ways";
+}
+
+static const char *unless(const struct repeat *repeat)
+{
+    return repeat->from == 0 ? "changes it" : repeat->to == 0 ? "reads it" : "needs it";
+}
+
+static void about_repeat(struct list *list, const struct findings *findings,
+                         const struct repeat *repeat)
+{
+    if (repeat->calls < LEAST_CALLS ||
+        (repeat->bytes < LEAST_BYTES &&
+         !(findings->gpu && repeat->to + repeat->from >= LEAST_COPIES)))
+        return;
+    uint64_t saves = saved_by(findings, repeat);
+    char *calls = figure_count(repeat->calls), *bytes = figure_bytes(repeat->bytes);
+    char *size = figure_bytes(repeat->size), *saved = figure_time(saves);
+    if (repeat->kernel != NULL)
+        add(list, saves,
+            "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s anew at each of %s launches, %s in "
+            "all: a data region around them (rex_data_begin(3)) would save up to %s, unless the "
+            "host %s in between.",
+            repeat->row, repeat->kernel, size, repeat->begin, direction(repeat), calls, bytes,
+            saved, unless(repeat));
+    else
+        add(list, saves,
+            "The %s at 0x%" PRIx64 " are copied %s anew by %s data calls, %s in all: one data "
+            "region around them would save up to %s, unless the host %s in between.",
+            size, repeat->begin, direction(repeat), calls, bytes, saved, unless(repeat));
+    free(calls);
+    free(bytes);
+    free(size);
+    free(saved);
+}
+
+static void about_ordinary(struct list *list, const struct findings *findings)
+{
+    uint64_t takes = time_of(findings, findings->ordinary), saves = takes / 4 * 3;
+    if (!findings->gpu || findings->ordinary < LEAST_ORDINARY)
+        return;
+    char *bytes = figure_bytes(findings->ordinary), *took = figure_time(takes);
+    char *saved = figure_time(saves);
+    add(list, saves,
+        "%s of ordinary memory were copied, which took about %s: pinned memory "
+        "(rex_pinned_alloc(3)), copied four times as fast on an H100, would save up to %s.",
+        bytes, took, saved);
+    free(bytes);
+    free(took);
+    free(saved);
+}
+
+static int compare(const void *one, const void *other)
+{
+    const struct advice *a = one, *b = other;
+    return a->saves < b->saves ? 1 : a->saves > b->saves ? -1 : 0;
+}
+
+size_t advise(const struct findings *findings, struct advice advice[MOST_ADVICE])
+{
+    struct list list = {.advice = advice};
+    about_failures(&list, findings);
+    about_waiting(&list, findings);
+    about_graphs(&list, findings);
+    about_ordinary(&list, findings);
+    for (size_t i = 0; i < findings->repeat_count; i++)
+        about_repeat(&list, findings, &findings->repeats[i]);
+    qsort(advice, list.count, sizeof *advice, compare);
+    return list.count;
+}

@@ -1,0 +1,203 @@
+/*
+ * findings.c - what a trace tells of a program that could be done better, in numbers.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+#define SHORT UINT64_C(100000) /* nanoseconds: of longer launches waiting is a small part */
+#define LARGE                                                                                      \
+    UINT64_C(65536)            /* bytes: of smaller rows it matters little what memory they are in \
+                                */
+#define MUCH UINT64_C(1000000) /* bytes of a call, from which the speed of copies is told */
+#define SEEN (1 << 16)
+
+/* A copy that was made: of the memory at BEGIN, to a device (from it, where IS_BACK). */
+struct seen {
+    uint64_t begin, size;
+    int64_t device;
+    bool is_back, used;
+};
+
+void findings_begin(struct findings *findings)
+{
+    *findings = (struct findings){.gpu = false};
+    findings->seen = tool_alloc(SEEN, sizeof *findings->seen);
+}
+
+void findings_end(struct findings *findings)
+{
+    mappings_end(&findings->mappings);
+    for (size_t i = 0; i < findings->repeat_count; i++)
+        free(findings->repeats[i].kernel);
+    free(findings->failed_kernel);
+    free(findings->seen);
+}
+
+/* ---- memory that is copied again ------------------------------------------------------------- */
+
+/*
+ * Whether such a copy was made before; from now on it was. Each place has room for one: of two that
+ * fall together the older one is forgotten, so that too little may be found, and never too much.
+ */
+static bool was_seen(struct findings *findings, struct seen copy)
+{
+    uint64_t hash = (copy.begin ^ copy.size << 40 ^ (uint64_t)copy.device << 56) + copy.is_back;
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    struct seen *slot = &findings->seen[hash >> 48];
+    bool was = slot->used && slot->begin == copy.begin && slot->size == copy.size &&
+               slot->device == copy.device && slot->is_back == copy.is_back;
+    copy.used = true;
+    *slot = copy;
+    return was;
+}
+
+static bool is_same(const struct repeat *repeat, const struct event *event,
+                    const struct event_row *row)
+{
+    if (event->kind != EVENT_LAUNCH)
+        return repeat->kernel == NULL && repeat->begin == row->begin && repeat->size == row->size;
+    return repeat->kernel != NULL && repeat->row == row->number &&
+           strcmp(repeat->kernel, event->name) == 0;
+}
+
+/* NULL: there is no room for one more. */
+static struct repeat *find_repeat(struct findings *findings, const struct event *event,
+                                  const struct event_row *row)
+{
+    for (size_t i = 0; i < findings->repeat_count; i++)
+        if (is_same(&findings->repeats[i], event, row))
+            return &findings->repeats[i];
+    if (findings->repeat_count == MOST_REPEATS)
+        return NULL;
+    struct repeat *repeat = &findings->repeats[findings->repeat_count++];
+    *repeat = (struct repeat){.row = row->number};
+    if (event->kind == EVENT_LAUNCH)
+        repeat->kernel = tool_format("%s", event->name);
+    return repeat;
+}
+
+static void count_repeat(struct findings *findings, const struct event *event,
+                         const struct event_row *row, struct copied again)
+{
+    struct repeat *repeat = find_repeat(findings, event, row);
+    if (repeat == NULL)
+        return;
+    repeat->begin = row->begin;
+    repeat->size = row->size;
+    repeat->calls++;
+    repeat->to += again.to;
+    repeat->from += again.from;
+    repeat->bytes += row->size * ((uint64_t)again.to + again.from);
+    repeat->took += event->took;
+}
+
+/* What is updated is updated because it has changed. */
+static bool is_asked_for(const struct event *event)
+{
+    return event->kind == EVENT_DATA && strcmp(event->name, "data update") == 0;
+}
+
+static void look_for_repeat(struct findings *findings, const struct event *event,
+                            const struct event_row *row, struct copied copied)
+{
+    struct seen copy = {row->begin, row->size, event->device, false, true};
+    struct copied again = {.to = copied.to && was_seen(findings, copy)};
+    copy.is_back = true;
+    again.from = copied.from && was_seen(findings, copy);
+    if ((again.to || again.from) && !is_asked_for(event))
+        count_repeat(findings, event, row, again);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add_rows(struct findings *findings, const struct event *event, uint64_t *to,
+                     uint64_t *from)
+{
+    for (size_t i = 0; i < event->rows; i++) {
+        const struct event_row *row = &event->row[i];
+        struct copied copied = mappings_row(&findings->mappings, event, row);
+        *to += copied.to ? row->size : 0;
+        *from += copied.from ? row->size : 0;
+        if (!row->pinned && row->size >= LARGE)
+            findings->ordinary += row->size * ((uint64_t)copied.to + copied.from);
+        if (copied.to || copied.from)
+            look_for_repeat(findings, event, row, copied);
+    }
+}
+
+static void add_data(struct findings *findings, const struct event *event, uint64_t bytes)
+{
+    if (bytes < MUCH)
+        return;
+    findings->copies.bytes += bytes;
+    findings->copies.took += event->took;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void note_failure(struct findings *findings, const struct event *event)
+{
+    findings->failed++;
+    findings->result = event->result;
+    free(findings->failed_kernel);
+    findings->failed_kernel = tool_format("%s", event->name);
+}
+
+/*
+ * A launch that copied BYTES: was the one before it, of the same thread, waited for in vain? Of one
+ * that copies, the host may want the result.
+ */
+static void add_launch(struct findings *findings, const struct event *event, uint64_t bytes)
+{
+    size_t at = event->id % THREADS;
+    if (findings->last[at].thread == event->id && findings->last[at].took > 0) {
+        findings->waited++;
+        findings->waited_took += findings->last[at].took;
+    }
+    bool is_short = event->took < SHORT && bytes == 0 && strstr(event->function, "nowait") == NULL;
+    findings->last[at].thread = event->id;
+    findings->last[at].took = is_short ? event->took : 0;
+    findings->launches++;
+    if (event->result != 0)
+        note_failure(findings, event);
+}
+
+static void add_queued(struct findings *findings, const struct event *event)
+{
+    if (strcmp(event->name, "queue launch") != 0)
+        return;
+    findings->launches++;
+    findings->queued++;
+    findings->queued_took += event->took;
+}
+
+void findings_add(struct findings *findings, const struct event *event, uint64_t *to,
+                  uint64_t *from)
+{
+    *to = *from = 0;
+    add_rows(findings, event, to, from);
+    if (event->rows == 0 && (event->kind == EVENT_DATA || event->kind == EVENT_DONE)) {
+        *to = event->to; /* copies without a map */
+        *from = event->from;
+    }
+    if (event->kind == EVENT_LAUNCH)
+        add_launch(findings, event, *to + *from);
+    else if (event->track == TRACK_THREAD && event->kind != EVENT_TRACK)
+        findings->last[event->id % THREADS].took = 0;
+    if (event->kind == EVENT_DATA)
+        add_data(findings, event, *to + *from);
+    if (event->kind == EVENT_QUEUED)
+        add_queued(findings, event);
+    if (event->kind == EVENT_PHASE && strcmp(event->name, "activate contexts") == 0)
+        findings->gpu = true;
+    if (event->track != TRACK_DEVICE) {
+        findings->to += *to;
+        findings->from += *from;
+    }
+}

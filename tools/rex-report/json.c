@@ -1,0 +1,235 @@
+/*
+ * json.c - JSON in memory, read in place, value after value.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "json.h"
+
+#include <string.h>
+
+#define DEEPEST 32 /* arrays and objects in each other */
+
+static char wrong(struct json *json)
+{
+    json->wrong = true;
+    return '\0';
+}
+
+static void pass_blanks(struct json *json)
+{
+    json->at += strspn(json->at, " \t\r\n");
+}
+
+bool json_take(struct json *json, char character)
+{
+    pass_blanks(json);
+    if (json->wrong || *json->at != character || character == '\0')
+        return false;
+    json->at++;
+    return true;
+}
+
+static void want(struct json *json, char character)
+{
+    if (!json_take(json, character))
+        wrong(json);
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+/* The four hexadecimal digits at AT; -1: there are none. */
+static int32_t code_at(const char *at)
+{
+    int32_t code = 0;
+    for (int i = 0; i < 4; i++) {
+        const char *digits = "0123456789abcdef", lower = (char)(at[i] | 0x20);
+        const char *digit = at[i] != '\0' ? strchr(digits, at[i] <= '9' ? at[i] : lower) : NULL;
+        if (digit == NULL)
+            return -1;
+        code = code * 16 + (int32_t)(digit - digits);
+    }
+    return code;
+}
+
+/* CODE as UTF-8 at OUT, which has room for it; halves of pairs become U+FFFD. */
+static char *put_code(char *out, int32_t code)
+{
+    if (code >= 0xd800 && code < 0xe000)
+        code = 0xfffd;
+    if (code < 0x80) {
+        *out++ = (char)code;
+    } else if (code < 0x800) {
+        *out++ = (char)(0xc0 | code >> 6);
+        *out++ = (char)(0x80 | (code & 0x3f));
+    } else {
+        *out++ = (char)(0xe0 | code >> 12);
+        *out++ = (char)(0x80 | (code >> 6 & 0x3f));
+        *out++ = (char)(0x80 | (code & 0x3f));
+    }
+    return out;
+}
+
+/* What stands behind a backslash, which takes more room than what it stands for. */
+static char *put_escaped(struct json *json, char *out)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    char kind = *json->at++;
+    if (kind == 'u') {
+        int32_t code = code_at(json->at);
+        json->at += code >= 0 ? 4 : 0;
+        if (code > 0)
+            return put_code(out, code);
+    } else if (kind != '\0' && strchr(from, kind) != NULL) {
+        *out++ = to[strchr(from, kind) - from];
+        return out;
+    }
+    json->at -= kind == '\0';
+    wrong(json);
+    return out;
+}
+
+char *json_string(struct json *json)
+{
+    static char empty[1];
+    want(json, '"');
+    if (json->wrong)
+        return empty;
+    char *begin = json->at, *out = begin;
+    while (*json->at != '"' && !json->wrong) {
+        size_t plain = strcspn(json->at, "\"\\");
+        memmove(out, json->at, plain);
+        out += plain;
+        json->at += plain;
+        if (*json->at == '\\') {
+            json->at++;
+            out = put_escaped(json, out);
+        } else if (*json->at == '\0') {
+            wrong(json);
+        }
+    }
+    if (json->wrong)
+        return empty;
+    json->at++;
+    *out = '\0';
+    return begin;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static bool is_digit(char character)
+{
+    return character >= '0' && character <= '9';
+}
+
+/* VALUE times ten, and DIGIT more; it stays at the largest. */
+static int64_t append(int64_t value, char digit)
+{
+    return value > (INT64_MAX - 9) / 10 ? INT64_MAX : value * 10 + (digit - '0');
+}
+
+/* What stands behind the point of VALUE, of which DIGITS count. */
+static int64_t read_part(struct json *json, int64_t value, int digits)
+{
+    if (*json->at == '.')
+        json->at++;
+    for (; is_digit(*json->at); json->at++)
+        if (digits > 0) {
+            value = append(value, *json->at);
+            digits--;
+        }
+    for (; digits > 0; digits--)
+        value = append(value, '0');
+    return value;
+}
+
+static int64_t read_number(struct json *json, int digits)
+{
+    int64_t value = 0;
+    bool negative = json_take(json, '-');
+    pass_blanks(json);
+    if (json->wrong || !is_digit(*json->at))
+        return wrong(json);
+    for (; is_digit(*json->at); json->at++)
+        value = append(value, *json->at);
+    value = read_part(json, value, digits);
+    if (*json->at == 'e' || *json->at == 'E') /* librex writes none */
+        return wrong(json);
+    return negative ? -value : value;
+}
+
+int64_t json_thousandths(struct json *json)
+{
+    return read_number(json, 3);
+}
+
+int64_t json_number(struct json *json)
+{
+    return read_number(json, 0);
+}
+
+/* ---- arrays, objects, anything --------------------------------------------------------------- */
+
+/* Whether one more comes before CLOSE. */
+static bool next_of(struct json *json, char close, bool *first)
+{
+    if (json->wrong || json_take(json, close))
+        return false;
+    if (!*first)
+        want(json, ',');
+    *first = false;
+    return !json->wrong;
+}
+
+char *json_member(struct json *json, bool *first)
+{
+    if (*first)
+        want(json, '{');
+    if (!next_of(json, '}', first))
+        return NULL;
+    char *key = json_string(json);
+    want(json, ':');
+    return json->wrong ? NULL : key;
+}
+
+bool json_element(struct json *json, bool *first)
+{
+    if (*first)
+        want(json, '[');
+    return next_of(json, ']', first);
+}
+
+static void skip_word(struct json *json)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(json->at, words[i], strlen(words[i])) == 0) {
+            json->at += strlen(words[i]);
+            return;
+        }
+    wrong(json);
+}
+
+static void skip(struct json *json, int depth)
+{
+    bool first = true;
+    pass_blanks(json);
+    if (depth > DEEPEST)
+        wrong(json);
+    else if (*json->at == '"')
+        json_string(json);
+    else if (*json->at == '{')
+        while (json_member(json, &first) != NULL)
+            skip(json, depth + 1);
+    else if (*json->at == '[')
+        while (json_element(json, &first))
+            skip(json, depth + 1);
+    else if (*json->at == '-' || is_digit(*json->at))
+        json_number(json);
+    else
+        skip_word(json);
+}
+
+void json_skip(struct json *json)
+{
+    skip(json, 0);
+}

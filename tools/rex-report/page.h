@@ -1,0 +1,14 @@
+/*
+ * page.h - a report as one self-contained page: HTML and SVG, no script, nothing loaded.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_REPORT_PAGE_H
+#define REX_REPORT_PAGE_H
+
+#include "study.h"
+
+/* TRACE: the file that was read, as the page calls it. */
+void page_write(FILE *out, const struct study *study, const char *trace);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * rex-report.c - where the time of an offloading program went, from the trace that librex wrote.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+#include "common/option.h"
+#include "common/print.h"
+#include "page.h"
+#include "rex/offload.h"
+#include "study.h"
+#include "text.h"
+
+enum { FAILED = 2 };
+
+static const char usage[] =
+    "usage: rex-report [OPTION]... FILE\n"
+    "\n"
+    "Says where the time of a program went, from the trace that librex wrote of it: how busy each\n"
+    "thread, device and queue was, what kernels and copies took, what was waited for, and what\n"
+    "would make it faster. FILE may be -, the standard input.\n"
+    "\n"
+    "  -o, --output=FILE  write a page to FILE: HTML that needs no network and no script\n"
+    "  --text             write the report to the terminal, as without -o\n"
+    "  -h, --help         this text\n"
+    "  -V, --version      the version\n"
+    "\n"
+    "REX_TRACE=trace.json PROGRAM, or rex-run --trace=trace.json PROGRAM, writes a trace.\n"
+    "The exit status is 0, or 2 if the report cannot be made.\n";
+
+struct request {
+    const char *trace, *output; /* output: NULL: no page */
+    bool text;
+};
+
+static __attribute__((noreturn)) void die(char *message)
+{
+    tool_error("rex-report", message);
+    free(message);
+    exit(FAILED);
+}
+
+/* What was printed has to be there. */
+static void finish(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        die(tool_format("the text cannot be written: %s", strerror(errno)));
+}
+
+static __attribute__((noreturn)) void say(const char *text)
+{
+    fputs(text, stdout);
+    finish();
+    exit(0);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static __attribute__((noreturn)) void say_version(void)
+{
+    printf("rex-report (librex) %s\n", rex_version());
+    say("");
+}
+
+static __attribute__((noreturn)) void refuse(char *what)
+{
+    char *message = tool_format("%s; try rex-report --help", what);
+    free(what);
+    die(message);
+}
+
+static struct request parse(int count, char **arguments)
+{
+    enum { TEXT = 256 };
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"text", no_argument, NULL, TEXT},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    struct request request = {.text = false};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(count, arguments, "o:hV", options, NULL)) != -1)
+        switch (option) {
+        case 'o': request.output = optarg; break;
+        case TEXT: request.text = true; break;
+        case 'h': say(usage);
+        case 'V': say_version();
+        default: refuse(refused_option(arguments));
+        }
+    if (optind + 1 != count)
+        refuse(tool_format(optind == count ? "no trace is named" : "one trace at a time"));
+    request.trace = arguments[optind];
+    request.text = request.text || request.output == NULL;
+    return request;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static FILE *open_trace(const char *path)
+{
+    struct stat status;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (file == NULL)
+        die(tool_format("%s: %s", path, strerror(errno)));
+    if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode))
+        die(tool_format("%s: it is a folder", path));
+    return file;
+}
+
+/* A page never takes the place of the trace that it is made of. */
+static void check_output(const char *output, FILE *trace)
+{
+    struct stat one, other;
+    if (output != NULL && stat(output, &one) == 0 && fstat(fileno(trace), &other) == 0 &&
+        one.st_dev == other.st_dev && one.st_ino == other.st_ino && S_ISREG(one.st_mode))
+        die(tool_format("%s: it is the trace itself", output));
+}
+
+static void write_page(const struct request *request, const struct study *study)
+{
+    FILE *out = fopen(request->output, "we");
+    if (out == NULL)
+        die(tool_format("%s: %s", request->output, strerror(errno)));
+    page_write(out, study, request->trace);
+    bool is_written = fflush(out) == 0 && !ferror(out);
+    if (fclose(out) != 0 || !is_written)
+        die(tool_format("%s cannot be written: %s", request->output, strerror(errno)));
+}
+
+int main(int count, char **arguments)
+{
+    static struct study study;
+    const char *why;
+    setlocale(LC_CTYPE, "");
+    struct request request = parse(count, arguments);
+    FILE *trace = open_trace(request.trace);
+    check_output(request.output, trace);
+    if (!study_trace(&study, trace, &why))
+        die(tool_format("%s: %s", request.trace, why));
+    if (trace != stdin)
+        fclose(trace);
+    if (request.output != NULL)
+        write_page(&request, &study);
+    if (request.text)
+        text_write(stdout, &study);
+    finish();
+    study_end(&study);
+    return 0;
+}
