@@ -1,5 +1,5 @@
 /*
- * heatmap.c - hotspot's picture: temperatures as colours, with a bar that says which colour is how warm.
+ * heatmap.c - hotspot's picture: temperatures as colours, with a bar that says which colour is how warm, and what was run.
  *
  * The colours are "inferno", a map made so that equal steps look equal, that is readable for colour-blind people and in
  * print, and that looks like heat. Built with -DHAVE_PNG and -lpng it writes a PNG, else a PPM, which needs no library.
@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +16,8 @@
 #include <png.h>
 #endif
 
+#include "drawing.h"
 #include "hotspot.h"
-
-/* A pixel as PNG and PPM have it. */
-struct colour {
-    uint8_t red, green, blue;
-};
-_Static_assert(sizeof(struct colour) == 3, "pixels lie side by side");
-
-struct picture {
-    int width, height;
-    struct colour *pixels;
-};
 
 /* Measures in pixels: the map's edge is between the first two, whatever the chip's size. */
 enum {
@@ -35,17 +26,13 @@ enum {
     MARGIN = 16,
     BAR_WIDTH = 24,
     TICK = 6,
-    TICKS = 5, /* labels on the bar */
-    GLYPH_WIDTH = 5,
-    GLYPH_HEIGHT = 7,
-    TEXT_SCALE = 2,
+    MOST_TICKS = 6, /* labels on the bar */
     TEXT_WIDTH = 9, /* characters that a label may have */
-    ADVANCE = (GLYPH_WIDTH + 1) * TEXT_SCALE,
-    LABEL_LEFT = 6
+    LABEL_LEFT = 6,
+    LINE = TEXT_HEIGHT + 8
 };
 
 static const struct colour background = {255, 255, 255};
-static const struct colour ink = {40, 40, 40};
 
 /* ---- colours ----------------------------------------------------------------------------------------------------- */
 
@@ -75,67 +62,49 @@ static struct colour colour_of(double heat)
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-static void fill(struct picture *picture, int left, int top, int width, int height, struct colour colour)
-{
-    for (int y = top; y < top + height; y++)
-        for (int x = left; x < left + width; x++)
-            picture->pixels[(size_t)y * (size_t)picture->width + (size_t)x] = colour;
-}
-
-/* Rows of a glyph from the top, its leftmost pixel in bit 4. */
-static const struct {
-    char character;
-    uint8_t rows[GLYPH_HEIGHT];
-} glyphs[] = {
-    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},      {'2', {14, 17, 1, 2, 4, 8, 31}},
-    {'3', {31, 2, 4, 2, 1, 17, 14}},     {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
-    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},       {'8', {14, 17, 17, 14, 17, 17, 14}},
-    {'9', {14, 17, 17, 15, 1, 2, 12}},   {'.', {0, 0, 0, 0, 0, 12, 12}},      {'-', {0, 0, 0, 31, 0, 0, 0}},
-    {'+', {0, 4, 4, 31, 4, 4, 0}},       {'e', {0, 0, 14, 17, 31, 16, 14}},
-};
-
-static const uint8_t *rows_of(char character)
-{
-    for (size_t i = 0; i < sizeof glyphs / sizeof glyphs[0]; i++)
-        if (glyphs[i].character == character)
-            return glyphs[i].rows;
-    return NULL;
-}
-
-static void write_text(struct picture *picture, int left, int top, const char *text)
-{
-    for (; *text != '\0'; text++, left += ADVANCE) {
-        const uint8_t *rows = rows_of(*text);
-        for (int y = 0; rows != NULL && y < GLYPH_HEIGHT; y++)
-            for (int x = 0; x < GLYPH_WIDTH; x++)
-                if (rows[y] >> (GLYPH_WIDTH - 1 - x) & 1)
-                    fill(picture, left + x * TEXT_SCALE, top + y * TEXT_SCALE, TEXT_SCALE, TEXT_SCALE, ink);
-    }
-}
-
-static void draw_map(struct picture *picture, const double *temp, int64_t size, int edge, double low, double range)
+static void draw_map(struct picture *picture, int top, const double *temp, int64_t size, int edge, double low, double range)
 {
     for (int y = 0; y < edge; y++)
         for (int x = 0; x < edge; x++) {
             double value = temp[y * size / edge * size + x * size / edge];
-            fill(picture, MARGIN + x, MARGIN + y, 1, 1, colour_of((value - low) / range));
+            draw_rectangle(picture, MARGIN + x, top + y, 1, 1, colour_of((value - low) / range));
         }
 }
 
-static void draw_bar(struct picture *picture, int left, int edge, double low, double range)
+/* A round step, 1, 2 or 5 times a power of ten, of which at most MOST_TICKS - 1 are in @range. */
+static double tick_step(double range)
+{
+    double power = pow(10.0, floor(log10(range)) - 1.0);
+    static const double factors[] = {1.0, 2.0, 5.0, 10.0, 20.0, 50.0};
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++)
+        if (range / (power * factors[i]) <= MOST_TICKS - 1)
+            return power * factors[i];
+    return range;
+}
+
+/* Labels at round temperatures, with as many digits behind the point as their step has. */
+static void draw_ticks(struct picture *picture, int left, int top, int edge, double low, double range)
+{
+    double step = tick_step(range), first = ceil(low / step);
+    int digits = step < 1.0 ? (int)ceil(-log10(step) - 1e-9) : 0;
+    for (int tick = 0; tick < MOST_TICKS && (first + tick) * step <= low + range; tick++) {
+        double value = (first + tick) * step;
+        int y = top + (int)((1.0 - (value - low) / range) * (edge - 1));
+        char label[32];
+        snprintf(label, sizeof label, "%.*f", digits < 9 ? digits : 9, value);
+        label[TEXT_WIDTH] = '\0';
+        draw_tick(picture, left, y, TICK);
+        /* Centred on its tick, and inside the picture at both ends, since half a glyph is less than the margin. */
+        draw_text(picture, left + TICK + LABEL_LEFT, y - TEXT_HEIGHT / 2, label);
+    }
+}
+
+static void draw_bar(struct picture *picture, int left, int top, int edge, double low, double range)
 {
     for (int y = 0; y < edge; y++)
-        fill(picture, left, MARGIN + y, BAR_WIDTH, 1, colour_of(1.0 - (double)y / (edge - 1)));
-    for (int tick = 0; tick < TICKS; tick++) {
-        double heat = (double)tick / (TICKS - 1);
-        int y = MARGIN + (int)((1.0 - heat) * (edge - 1));
-        char label[32];
-        snprintf(label, sizeof label, "%.6g", low + heat * range);
-        label[TEXT_WIDTH] = '\0';
-        fill(picture, left + BAR_WIDTH, y, TICK, 1, ink);
-        /* Centred on its tick, and inside the picture at both ends, since half a glyph is less than the margin. */
-        write_text(picture, left + BAR_WIDTH + TICK + LABEL_LEFT, y - GLYPH_HEIGHT * TEXT_SCALE / 2, label);
-    }
+        draw_rectangle(picture, left, top + y, BAR_WIDTH, 1, colour_of(1.0 - (double)y / (edge - 1)));
+    draw_ticks(picture, left + BAR_WIDTH, top, edge, low, range);
+    draw_text(picture, left, top - LINE, "degrees");
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -201,12 +170,11 @@ static void extremes(const double *temp, size_t count, double *low, double *high
     }
 }
 
-int write_heatmap(const char *path, const double *temp, int64_t size)
+int write_heatmap(const char *path, const double *temp, int64_t size, const struct caption *caption)
 {
-    int edge = map_edge(size);
-    int bar = MARGIN + edge + MARGIN;
-    struct picture picture = {.width = bar + BAR_WIDTH + TICK + LABEL_LEFT + TEXT_WIDTH * ADVANCE + MARGIN,
-                              .height = edge + 2 * MARGIN};
+    int edge = map_edge(size), top = MARGIN + 2 * LINE, bar = MARGIN + edge + MARGIN;
+    struct picture picture = {.width = bar + BAR_WIDTH + TICK + LABEL_LEFT + TEXT_WIDTH * TEXT_ADVANCE + MARGIN,
+                              .height = top + edge + MARGIN + 2 * LINE};
     picture.pixels = malloc((size_t)picture.width * (size_t)picture.height * sizeof *picture.pixels);
     if (picture.pixels == NULL) {
         fputs("hotspot: out of memory for the heat map\n", stderr);
@@ -216,9 +184,12 @@ int write_heatmap(const char *path, const double *temp, int64_t size)
     extremes(temp, (size_t)(size * size), &low, &high);
     double range = high > low ? high - low : 1.0; /* all the same: one colour, and no division by zero */
 
-    fill(&picture, 0, 0, picture.width, picture.height, background);
-    draw_map(&picture, temp, size, edge, low, range);
-    draw_bar(&picture, bar, edge, low, range);
+    draw_rectangle(&picture, 0, 0, picture.width, picture.height, background);
+    draw_text(&picture, MARGIN, MARGIN, caption->title);
+    draw_map(&picture, top, temp, size, edge, low, range);
+    draw_bar(&picture, bar, top, edge, low, range);
+    for (int i = 0; i < 2; i++)
+        draw_text(&picture, MARGIN, top + edge + MARGIN / 2 + i * LINE, caption->facts[i]);
     int result = write_picture(path, &picture);
     free(picture.pixels);
     return result;

@@ -333,6 +333,17 @@ static void print_summary(const struct options *options, const struct problem *p
            check->difference, check->tolerance, check->extremes_agree ? "" : "; extremes of the rows are wrong");
 }
 
+static int draw(const char *path, const struct problem *problem, const struct device_run *run)
+{
+    struct caption caption;
+    long long size = (long long)problem->chip.size;
+    snprintf(caption.title, sizeof caption.title, "hotspot: %lld x %lld cells after %d steps", size, size, run->iterations);
+    snprintf(caption.facts[0], sizeof caption.facts[0], "from %.3f to %.3f degrees", run->coldest, run->hottest);
+    snprintf(caption.facts[1], sizeof caption.facts[1], "%lld launches on the %s, %.1f us each", (long long)run->launches,
+             rex_module_on_host(&rex_this_module) ? "CPU" : "GPU", 1e6 * run->kernel_time / (double)run->launches);
+    return write_heatmap(path, problem->temp, problem->chip.size, &caption);
+}
+
 /* Everything between inputs and summary. */
 static int run_all(const struct options *options, struct problem *problem, struct device_run *run, struct check *check)
 {
@@ -342,7 +353,7 @@ static int run_all(const struct options *options, struct problem *problem, struc
         return -1;
     if (options->output != NULL && write_values(options->output, problem->temp, problem->cells) != 0)
         return -1;
-    if (options->picture != NULL && write_heatmap(options->picture, problem->temp, problem->chip.size) != 0)
+    if (options->picture != NULL && draw(options->picture, problem, run) != 0)
         return -1;
     print_summary(options, problem, run, check);
     return options->verify && !passed(check) ? -1 : 0;

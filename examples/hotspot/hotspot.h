@@ -4,7 +4,7 @@
  *   input.c    temp_N and power_N: read, write, generate
  *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu
  *   serial.c   the same simulation on the host, written on its own, to check against
- *   heatmap.c  the picture
+ *   heatmap.c  the picture, drawn with drawing.c
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -86,7 +86,12 @@ int simulate_serially(const struct chip *chip, const double *power, double *temp
 /* Where the picture goes unless --png says otherwise: a PNG, or a PPM in a build without libpng. */
 extern const char *const heatmap_default_path;
 
+/* What stands above and below the picture. */
+struct caption {
+    char title[64], facts[2][64];
+};
+
 /* Draws @size x @size temperatures with a colour bar. 0, or -1 with a line on stderr. */
-int write_heatmap(const char *path, const double *temp, int64_t size);
+int write_heatmap(const char *path, const double *temp, int64_t size, const struct caption *caption);
 
 #endif

@@ -1,0 +1,41 @@
+/*
+ * drawing.h - a picture in memory: rectangles and text.
+ *
+ * What lies outside the picture is not drawn.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef DRAWING_H
+#define DRAWING_H
+
+#include <stdint.h>
+
+/* A pixel as PNG and PPM have it. */
+struct colour {
+    uint8_t red, green, blue;
+};
+_Static_assert(sizeof(struct colour) == 3, "pixels lie side by side");
+
+struct picture {
+    int width, height;
+    struct colour *pixels;
+};
+
+/* Measures of text, in pixels. */
+enum {
+    GLYPH_WIDTH = 5, /* before it is scaled */
+    GLYPH_HEIGHT = 7,
+    TEXT_SCALE = 2,
+    TEXT_ADVANCE = (GLYPH_WIDTH + 1) * TEXT_SCALE, /* from one character to the next */
+    TEXT_HEIGHT = GLYPH_HEIGHT * TEXT_SCALE
+};
+
+void draw_rectangle(struct picture *picture, int left, int top, int width, int height, struct colour colour);
+
+/* TEXT in letters, digits and .,:-+; other characters are left blank. */
+void draw_text(struct picture *picture, int left, int top, const char *text);
+
+/* A line of the text's colour. */
+void draw_tick(struct picture *picture, int left, int top, int width);
+
+#endif
