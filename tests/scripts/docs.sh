@@ -60,8 +60,8 @@ sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
 for page in librex/man/*.[37] README.md; do
     case $page in
     *.md) cat "$page" ;;
-    # Bold letters are printed twice, with a backspace between; col is not everywhere.
-    *) mandoc -Tascii -Owidth=200 "$page" | sed "s/.$(printf '\b')//g" ;;
+    # Bold letters are printed twice, with a backspace between; col is not everywhere. The first line and the last are the title, in capitals.
+    *) mandoc -Tascii -Owidth=200 "$page" | sed '1d; $d' | sed "s/.$(printf '\b')//g" ;;
     esac | grep -oE "$identifier" | grep -E '^(rex_|REX_|__rex_|__tgt_|__cubin|__kmpc_|register_cubin|ident_t)' |
         grep -vE '(_X|_NAME|[^_]_)$' | sort -u >"$work/named"
     for name in $(grep -vxFf "$work/known" "$work/named" || true); do
