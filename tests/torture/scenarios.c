@@ -1,0 +1,606 @@
+/*
+ * scenarios.c - what librex does while its calls fail, step by step: each returns, either with what was asked for or with an error that
+ * fits.
+ *
+ * TORTURE_DEVICE in the environment says what computes: "host", the host device of a real libomptarget; "gpu", a GPU; "fake", a driver and
+ * a libomptarget that only count. The kernels are those of tests/data.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "rex.h"
+#include "rex/inspect.h"
+#include "rex_kmp.h"
+#include "step.h"
+
+REX_KERNEL(plain);
+
+enum { CELLS = 64 };
+static uint64_t cell[CELLS], fake_cell[CELLS]; /* what is mapped, and the fake's device memory for it */
+static struct {
+    bool open;
+    struct rex_map map; /* what was built for it */
+    struct rex_queue *queue[2];
+    struct rex_event *event;
+    struct rex_graph *graph;
+    bool captures;
+    void *pinned, *memory;
+    bool pin;
+} things;
+
+/* ---- launches ----------------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t value = 1000;
+
+static int launches(void)
+{
+    return torture_done("__tgt_target_kernel") + torture_done("__tgt_target_teams_mapper");
+}
+
+/* A launch that has returned RESULT, before which BEFORE were done, has computed, or has failed. */
+static void check_launch(const char *what, int result, int before)
+{
+    if (!STEP_RESULT(what, result))
+        return;
+    if (launches() != before + 1)
+        PROBLEM("%s succeeds, and libomptarget was asked %d times", what, launches() - before);
+    if (torture_computes() && cell[0] != value)
+        PROBLEM("%s succeeds, and the kernel has computed %llu instead of %llu", what, (unsigned long long)cell[0],
+                (unsigned long long)value);
+}
+
+static void launch(void)
+{
+    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    value++;
+    REX_MAP(args, REX_VALUE(value), REX_FROM(cell, CELLS));
+    int before = launches();
+    step_begin();
+    check_launch("rex_launch", rex_launch(&description, &args), before);
+}
+
+static void use_launch(void)
+{
+    launch();
+    launch();
+    launch();
+}
+
+/* ---- packets ------------------------------------------------------------------------------------------------------------------------ */
+
+int exported_kernel(int64_t device, int32_t teams, int32_t threads, void *key,
+                    struct __tgt_kernel_arguments *args) __asm__("rex___tgt_target_kernel");
+
+enum way { DIRECT, SAFE, EXPORTED, RAW };
+
+static int send_packet(enum way way, struct __tgt_kernel_arguments *packet)
+{
+    void *key = (void *)(uintptr_t)REX_KERNEL_ID(plain);
+    int result = way == DIRECT     ? rex_direct___tgt_target_kernel(-1, 1, 1, key, packet)
+                 : way == SAFE     ? rex___tgt_target_kernel(-1, 1, 1, key, packet)
+                 : way == EXPORTED ? exported_kernel(-1, 1, 1, key, packet)
+                                   : rex_module_launch(&rex_this_module, -1, 1, 1, key, packet);
+    /* A wrapper returns -1 for every failure, as libomptarget does; where that has none of its own, it is libomptarget's. */
+    return result < 0 && !step_is_silent() ? rex_last_error_code() : result;
+}
+
+static void use_packets(void)
+{
+    static const char *const names[] = {"the direct wrapper", "the safe wrapper", "the exported wrapper", "rex_module_launch"};
+    bool is_known = TRY(rex_module_add(&rex_this_module));
+    for (enum way way = DIRECT; way <= RAW; way++) {
+        value++;
+        void *base[] = {rex_pack_literal_arg_bytes(&value, sizeof value), cell}, *begin[] = {base[0], cell};
+        int64_t sizes[] = {sizeof value, sizeof cell}, types[] = {0x120, 0x22};
+        struct __tgt_kernel_arguments packet = {.Version = 2,
+                                                .NumArgs = 2,
+                                                .ArgsBase = base,
+                                                .Args = begin,
+                                                .ArgSizes = sizes,
+                                                .ArgTypes = types,
+                                                .Teams = {1, 1, 1},
+                                                .Threads = {1, 1, 1}};
+        if ((way == DIRECT && !rex_ready()) || (way == EXPORTED && !is_known))
+            continue; /* it wants a module that is registered, or known */
+        int before = launches();
+        step_begin();
+        check_launch(names[way], send_packet(way, &packet), before);
+    }
+}
+
+/* ---- regions ------------------------------------------------------------------------------------------------------------------------ */
+
+/* The fake maps what it is told. */
+static void tell_fake(bool mapped)
+{
+    void *library = torture_on_fake() ? dlopen(rex_runtime_path(), RTLD_NOW | RTLD_NOLOAD) : NULL;
+    struct fake_record *(*get)(void);
+    void *address = library != NULL ? dlsym(library, "fake_record") : NULL;
+    if (address == NULL)
+        return;
+    memcpy(&get, &address, sizeof get);
+    get()->mappings[0] = (struct fake_mapping){(uintptr_t)cell, mapped ? sizeof cell : 0, (uintptr_t)fake_cell};
+}
+
+/* Goes through a pointer, as a mapper of the program's does. */
+struct holder {
+    uint64_t *cells;
+    int64_t count;
+};
+static struct holder holder = {cell, CELLS};
+
+static int map_holder(struct rex_cursor *cursor, void *element)
+{
+    struct holder *one = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TO, *one));
+    return result == 0 ? rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, one->cells, 0, one->count)) : result;
+}
+
+static int push_all(struct rex_cursor *cursor, void *context)
+{
+    (void)context;
+    return rex_map_elements(cursor, map_holder, REX_OBJECT(REX_TYPE_TOFROM, holder), sizeof holder);
+}
+
+static bool begin_with(const struct rex_map *map)
+{
+    if (!things.open && TRY(rex_data_begin(-1, map))) {
+        things.open = true;
+        tell_fake(true);
+    }
+    return things.open;
+}
+
+static bool end_with(const struct rex_map *map)
+{
+    if (things.open && TRY(rex_data_end(-1, map))) {
+        things.open = false;
+        tell_fake(false);
+    }
+    return !things.open;
+}
+
+static bool end(void)
+{
+    REX_DATA_MAP(plainly, REX_TOFROM(cell, CELLS));
+    bool ended = end_with(things.map.count > 0 ? &things.map : &plainly);
+    if (ended)
+        rex_map_free(&things.map);
+    return ended;
+}
+
+static bool begin(void)
+{
+    REX_DATA_MAP(map, REX_TOFROM(cell, CELLS));
+    return begin_with(&map);
+}
+
+/* What the device has is what the launches before have made. */
+static void look(const char *what, uint64_t expected)
+{
+    REX_DATA_MAP(map, REX_FROM(cell, CELLS));
+    memset(cell, 0, sizeof cell);
+    if (TRY(rex_data_update(-1, &map)) && torture_computes() && cell[0] != expected)
+        PROBLEM("%s: the device has %llu instead of %llu", what, (unsigned long long)cell[0], (unsigned long long)expected);
+}
+
+static void launch_present(void)
+{
+    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    uint64_t before = value++;
+    REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
+    if (!TRY(rex_launch(&description, &args)))
+        value = before;
+}
+
+static void use_region(void)
+{
+    if (begin()) {
+        REX_DATA_MAP(map, REX_TO(cell, CELLS));
+        cell[0] = ++value;
+        if (TRY(rex_data_update(-1, &map)))
+            look("rex_data_update", value);
+        launch_present();
+        rex_is_present(cell, sizeof cell, -1);
+        rex_device_address(cell, -1);
+    }
+    end();
+}
+
+static void use_mapper(void)
+{
+    if (torture_on_fake() || things.open) /* it maps nothing through a pointer */
+        return;
+    if (TRY(rex_map_build(&things.map, NULL, push_all, NULL, NULL)) && begin_with(&things.map)) {
+        uint64_t before = value;
+        launch_present();
+        if (value != before)
+            look("a launch", value);
+    }
+    end();
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------------------- */
+
+static void use_memory(void)
+{
+    uint64_t from[2] = {++value, value}, to[2] = {0, 0};
+    if (!TRY(rex_offload_init()))
+        return;
+    step_begin();
+    things.memory = rex_device_alloc(sizeof from, 0);
+    if (!STEP_POINTER("rex_device_alloc", things.memory))
+        return;
+    bool copied = TRY(rex_device_copy_to(things.memory, from, sizeof from, 0)) & TRY(rex_device_copy_from(to, things.memory, sizeof to, 0));
+    if (copied && memcmp(from, to, sizeof to) != 0)
+        PROBLEM("rex_device_copy_from: the memory has %llu instead of %llu", (unsigned long long)to[0], (unsigned long long)from[0]);
+    TRY_ONE_OF(rex_device_gpu(0), REX_ENODEVICE);
+    rex_device_free(things.memory, 0);
+    things.memory = NULL;
+}
+
+static void use_pinned(void)
+{
+    step_begin();
+    things.pinned = rex_pinned_alloc(4096);
+    if (STEP_POINTER("rex_pinned_alloc", things.pinned))
+        memset(things.pinned, 1, 4096);
+    things.pin = TRY(rex_pin(cell, sizeof cell));
+    if (things.pin && TRY(rex_unpin(cell)))
+        things.pin = false;
+    if (things.pinned != NULL && TRY(rex_pinned_free(things.pinned)))
+        things.pinned = NULL;
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------------------------------------- */
+
+static bool enqueue(struct rex_queue *queue)
+{
+    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    uint64_t before = value++;
+    REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
+    bool done = TRY(rex_queue_launch(queue, &description, &args));
+    if (!done)
+        value = before;
+    return done;
+}
+
+static void called(void *argument)
+{
+    (void)argument;
+}
+
+static bool make_queues(void)
+{
+    return TRY(rex_queue_create(&things.queue[0], -1, "first", 0)) && TRY(rex_queue_create(&things.queue[1], -1, NULL, 0));
+}
+
+static bool destroy_queues(void)
+{
+    for (int i = 0; i < 2; i++) {
+        TRY(rex_queue_destroy(things.queue[i]));
+        things.queue[i] = NULL;
+    }
+    return true;
+}
+
+static void move_bytes(struct rex_queue *queue)
+{
+    static uint64_t from[2], to[2];
+    step_begin();
+    things.memory = rex_device_alloc(sizeof from, -1);
+    if (!STEP_POINTER("rex_device_alloc", things.memory))
+        return;
+    from[0] = ++value;
+    bool moved = TRY(rex_queue_copy_to(queue, things.memory, from, sizeof from));
+    moved = TRY(rex_queue_copy_from(queue, to, things.memory, sizeof to)) && moved;
+    moved = TRY(rex_queue_sync(queue)) && moved;
+    if (moved && torture_computes() && to[0] != from[0])
+        PROBLEM("rex_queue_copy_from: the memory has %llu instead of %llu", (unsigned long long)to[0], (unsigned long long)from[0]);
+    for (size_t width = 1; width <= 4; width *= 2)
+        TRY(rex_queue_fill(queue, things.memory, from, width, sizeof from));
+    TRY(rex_queue_call(queue, called, NULL));
+    TRY(rex_queue_sync(queue));
+    rex_device_free(things.memory, -1);
+    things.memory = NULL;
+}
+
+static void use_events(struct rex_queue *const queue[2])
+{
+    double seconds;
+    if (!TRY(rex_event_create(&things.event)))
+        return;
+    if (TRY(rex_event_record(things.event, queue[0]))) {
+        TRY(rex_queue_wait(queue[1], things.event));
+        TRY(rex_event_sync(things.event));
+        TRY(rex_event_done(things.event));
+        TRY(rex_event_seconds(&seconds, things.event, things.event));
+    }
+    rex_event_destroy(things.event);
+    things.event = NULL;
+}
+
+static void use_queue(void)
+{
+    int before = torture_done("cuLaunchKernel") + launches();
+    if (make_queues() && begin()) {
+        REX_DATA_MAP(map, REX_FROM(cell, CELLS));
+        int count = enqueue(things.queue[0]) + enqueue(things.queue[0]);
+        int launched = torture_done("cuLaunchKernel") + launches() - before;
+        if (launched != count)
+            PROBLEM("%d launches of a queue succeed, and %d were made", count, launched);
+        use_events(things.queue);
+        bool updated = TRY(rex_queue_update(things.queue[0], &map));
+        bool is_done = TRY(rex_queue_sync(things.queue[0])) && count > 0;
+        if (updated && is_done && torture_computes() && cell[0] != value)
+            PROBLEM("a queue has computed %llu instead of %llu", (unsigned long long)cell[0], (unsigned long long)value);
+        move_bytes(things.queue[0]);
+        TRY(rex_queue_done(things.queue[0]));
+    }
+    destroy_queues();
+    end();
+}
+
+static bool capture(void)
+{
+    if (!TRY(rex_graph_begin(things.queue[0])))
+        return false;
+    bool whole = enqueue(things.queue[0]);
+    if (!TRY(rex_event_create(&things.event)))
+        whole = false;
+    else {
+        whole = TRY(rex_event_record(things.event, things.queue[0])) && whole;
+        whole = TRY(rex_queue_wait(things.queue[1], things.event)) && whole;
+        whole = enqueue(things.queue[1]) && whole;
+    }
+    bool made = TRY(rex_graph_end(&things.graph, things.queue[0]));
+    rex_event_destroy(things.event);
+    things.event = NULL;
+    return made && whole;
+}
+
+static void use_graph(void)
+{
+    if (make_queues() && begin() && capture()) {
+        REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
+        TRY(rex_graph_launch(things.graph, things.queue[0]));
+        if (rex_graph_launches(things.graph) != 2)
+            PROBLEM("a graph of two launches has %zu", rex_graph_launches(things.graph));
+        bool set = TRY(rex_graph_set(things.graph, 0, &args)), launched = TRY(rex_graph_launch(things.graph, things.queue[0]));
+        bool synced = TRY(rex_queue_sync(things.queue[0]));
+        if (set && launched && synced)
+            look("a graph", value);
+    }
+    rex_graph_destroy(things.graph);
+    things.graph = NULL;
+    destroy_queues();
+    end();
+}
+
+/* ---- the rest ----------------------------------------------------------------------------------------------------------------------- */
+
+static void use_init(void)
+{
+    if (TRY(rex_offload_init()) && rex_device_count() < 0)
+        PROBLEM("rex_device_count() is negative");
+    TRY(rex_offload_fini());
+}
+
+static void find_runtime(void)
+{
+    unsetenv("REX_OMPTARGET");
+    launch();
+}
+
+static void see_row(const char *section, const char *name, const char *text, void *context)
+{
+    (void)section, (void)name, (void)text, (void)context;
+}
+
+static void use_info(void)
+{
+    struct rex_gpu gpu;
+    TRY(rex_info(see_row, NULL));
+    if (rex_gpu_count() > 0)
+        TRY(rex_gpu_get(&gpu, sizeof gpu, 0));
+}
+
+static void *launch_in_thread(void *argument)
+{
+    (void)argument;
+    launch();
+    return NULL;
+}
+
+static void use_thread(void)
+{
+    pthread_t thread;
+    TRY(rex_offload_init());
+    if (pthread_create(&thread, NULL, launch_in_thread, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+
+/* A child works on the host device, and is refused a GPU. */
+static void use_fork(void)
+{
+    int status = 0;
+    launch();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+        REX_MAP(args, REX_VALUE(value), REX_FROM(cell, CELLS));
+        rex_launch(&description, &args);
+        _exit(0);
+    }
+    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0))
+        PROBLEM("a child of fork ends with status %d, and signal %d", WEXITSTATUS(status), WTERMSIG(status));
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------------------------- */
+
+static void with_image(const char *image)
+{
+    if (!torture_on_host())
+        rex_this_module.image_name = image;
+    launch();
+}
+
+static void use_ptx(void)
+{
+    with_image("tests/data/sm_90.ptx");
+}
+static void use_fatbin(void)
+{
+    with_image("tests/data/three_zstd.fatbin");
+}
+static void use_container(void)
+{
+    with_image("tests/data/two.offload");
+}
+
+static void prepare_ptx(void)
+{
+    use_ptx();
+    TRY(rex_offload_fini());
+}
+
+static void use_several(void)
+{
+    launch();
+    use_region();
+    use_mapper();
+    use_queue();
+}
+
+static void set_in_folder(const char *variable, const char *before, const char *name)
+{
+    char text[PATH_MAX];
+    const char *folder = getenv("TORTURE_FOLDER");
+    snprintf(text, sizeof text, "%s%s/%s", before, folder != NULL ? folder : "/tmp", name);
+    setenv(variable, text, 1);
+}
+
+static void use_trace(void)
+{
+    set_in_folder("REX_TRACE", "", "trace.json");
+    use_several();
+}
+static void use_summary(void)
+{
+    setenv("REX_TRACE", "-", 1);
+    use_several();
+}
+static void use_log(void)
+{
+    set_in_folder("REX_LOG", "debug:", "log");
+    use_several();
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------------------------- */
+
+#define HOST "host "
+#define GPUS "fake gpu "
+#define FAKE "fake "
+const struct scenario torture_scenarios[] = {
+    {"init", HOST GPUS, NULL, use_init},
+    {"launch", HOST GPUS, NULL, use_launch},
+    {"packets", HOST GPUS, NULL, use_packets},
+    {"region", HOST GPUS, NULL, use_region},
+    {"mapper", HOST "gpu ", NULL, use_mapper},
+    {"memory", HOST GPUS, NULL, use_memory},
+    {"pinned", HOST GPUS, NULL, use_pinned},
+    {"queue", HOST GPUS, NULL, use_queue},
+    {"graph", HOST GPUS, NULL, use_graph},
+    {"trace", HOST GPUS, NULL, use_trace},
+    {"summary", HOST FAKE, NULL, use_summary},
+    {"log", HOST FAKE, NULL, use_log},
+    {"thread", HOST FAKE, NULL, use_thread},
+    {"fork", HOST FAKE, NULL, use_fork},
+    {"find", HOST, NULL, find_runtime},
+    {"info", HOST GPUS, NULL, use_info},
+    {"ptx", GPUS, NULL, use_ptx},
+    {"cached", GPUS, prepare_ptx, use_ptx},
+    {"fatbin", FAKE, NULL, use_fatbin},
+    {"container", FAKE, NULL, use_container},
+};
+const size_t torture_scenario_count = sizeof torture_scenarios / sizeof *torture_scenarios;
+
+/* ---- one run ------------------------------------------------------------------------------------------------------------------------ */
+
+/* What a step has left since it failed; whether nothing is left. */
+static bool tidy(void)
+{
+    rex_graph_destroy(things.graph);
+    rex_event_destroy(things.event);
+    things.graph = NULL;
+    things.event = NULL;
+    destroy_queues();
+    if (things.pin && TRY(rex_unpin(cell)))
+        things.pin = false;
+    if (things.pinned != NULL && TRY(rex_pinned_free(things.pinned)))
+        things.pinned = NULL;
+    if (things.memory != NULL)
+        rex_device_free(things.memory, -1);
+    things.memory = NULL;
+    return end() && !things.pin && things.pinned == NULL;
+}
+
+static void choose_image(void)
+{
+    rex_this_module.image_name = torture_on_host() ? NULL : "tests/data/sm_90.cubin";
+    rex_this_module.host_image_name = torture_on_host() ? TEST_BUILD "/tests/fake/host.so" : NULL;
+}
+
+static void run_clean(const struct scenario *scenario)
+{
+    torture_disarm();
+    tidy();
+    scenario->body();
+    tidy();
+}
+
+/* TORTURE_ROUNDS in the environment: so often the plan's call fails. What stays behind once, and not more often, is a note that is kept. */
+static int torture_rounds(void)
+{
+    const char *rounds = getenv("TORTURE_ROUNDS");
+    return rounds != NULL ? atoi(rounds) : 1;
+}
+
+/*
+ * A failure that is over must be so at once, without the module's end in between. One that lasts is over after it. In the end everything is
+ * made once more, so that what stays behind of the first is no longer the last.
+ */
+void torture_play(const struct scenario *scenario)
+{
+    choose_image();
+    if (scenario->prepare != NULL) {
+        torture_disarm();
+        scenario->prepare();
+        torture_arm();
+    }
+    scenario->body();
+    for (int rounds = torture_rounds(); rounds > 1; rounds--) {
+        torture_fail_again();
+        scenario->body();
+    }
+    if (torture_fired() && !torture_plan()->lasting)
+        run_clean(scenario);
+    if (tidy())
+        TRY(rex_offload_fini());
+    torture_tell_counts();
+    run_clean(scenario);
+    TRY(rex_offload_fini());
+    run_clean(scenario);
+    TRY(rex_offload_fini());
+    torture_tell("registrations %d", torture_done("__tgt_register_lib"));
+}

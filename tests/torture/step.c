@@ -1,0 +1,121 @@
+/*
+ * step.c - whether a step of a scenario may end as it does.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rex.h"
+
+static bool is_device(const char *name)
+{
+    const char *device = getenv("TORTURE_DEVICE");
+    return device != NULL && strcmp(device, name) == 0;
+}
+
+bool torture_on_host(void)
+{
+    return is_device("host");
+}
+
+bool torture_on_fake(void)
+{
+    return is_device("fake");
+}
+
+bool torture_computes(void)
+{
+    return !torture_on_fake();
+}
+
+/* ---- which error fits --------------------------------------------------------------------------------------------------------------- */
+
+#define BIT(error) (1u << -(error))
+#define OF_IMAGES (BIT(REX_EREAD) | BIT(REX_ENOIMAGE) | BIT(REX_EIMAGE) | BIT(REX_EUNSAFE) | BIT(REX_ENODEVICE))
+#define OF_LIBRARIES (BIT(REX_ENORUNTIME) | BIT(REX_ENODEVICE) | BIT(REX_EUNSUPPORTED) | BIT(REX_ECUDA) | BIT(REX_EIMAGE))
+
+/* What the caller may be told of a failure that is none of its own making. */
+static unsigned fitting(enum kind kind, int code)
+{
+    unsigned memory = code == ENOMEM ? BIT(REX_ENOMEM) : 0;
+    switch (kind) {
+    case KIND_MEMORY:
+    case KIND_THREADS: return BIT(REX_ENOMEM);
+    case KIND_FILES: return memory | OF_IMAGES | OF_LIBRARIES;
+    case KIND_LOADER: return memory | OF_LIBRARIES;
+    case KIND_DRIVER: /* a queue of which the driver cannot tell may be at work */
+        return BIT(REX_EBUSY) | BIT(REX_ECUDA) | BIT(REX_ENODEVICE) | BIT(REX_EIMAGE) | (code == 2 ? BIT(REX_ENOMEM) : 0);
+    default: /* no device is like no module */
+        return BIT(REX_EINVAL) | BIT(REX_ERUNTIME) | BIT(REX_ENODEVICE) | BIT(REX_EHOST) | BIT(REX_EDEVICE) | BIT(REX_ENOMEM) |
+               BIT(REX_EABSENT);
+    }
+}
+
+static bool fits(const struct plan *plan, int result)
+{
+    return result < 0 && result > -32 && fitting(torture_calls[plan->call].kind, plan->code) & BIT(result);
+}
+
+/* A device that was lost stays so. */
+static bool is_lost(const struct plan *plan, int result)
+{
+    return plan->call >= 0 && torture_calls[plan->call].kind == KIND_DRIVER && plan->code == 700 && result == REX_ECUDA &&
+           strstr(rex_last_error(), "lost") != NULL;
+}
+
+/* A library that lacks a function stays as it is. */
+static bool is_of_library(const struct plan *plan)
+{
+    return plan->call >= 0 && strcmp(torture_calls[plan->call].name, "dlsym") == 0;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------------------------- */
+
+#define NO_OPTION ((enum rex_option)999)
+
+void step_begin(void)
+{
+    rex_configure(NO_OPTION, NULL);
+}
+
+int step_code(void)
+{
+    return rex_last_error_code() != 0 ? rex_last_error_code() : REX_EINVAL;
+}
+
+bool step_is_silent(void)
+{
+    return strstr(rex_last_error(), "999") != NULL;
+}
+
+/* Why the step may not end with RESULT; NULL: it may. */
+static const char *wrong(int result)
+{
+    const struct plan *plan = torture_plan();
+    if (!torture_fired())
+        return "fails, and nothing else has failed before it";
+    if (is_lost(plan, result))
+        return NULL;
+    if (!torture_armed() && !is_of_library(plan))
+        return "still fails when nothing else does any more";
+    if (step_is_silent() && result != REX_EHOST)
+        return "fails, and sets no error";
+    if (rex_last_error()[0] == '\0')
+        return "fails, and its error is empty";
+    if (result != REX_EHOST && rex_last_error_code() != result)
+        return "fails with another error than the last one";
+    return fits(plan, result) ? NULL : "fails with an error that does not fit";
+}
+
+bool step_ended(const char *what, int result, int also)
+{
+    if (result >= 0 || result == also)
+        return true;
+    const char *why = wrong(result);
+    if (why != NULL)
+        PROBLEM("%.60s %s: %s, %s", what, why, rex_error_name(result), rex_last_error());
+    return false;
+}

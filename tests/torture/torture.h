@@ -1,0 +1,121 @@
+/* torture.h - what the files of the program share. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef REX_TORTURE_H
+#define REX_TORTURE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan.h"
+
+/*
+ * X(name, kind, errno values...): what librex calls of the C library and what can fail. glob() fails with values of its own, of which
+ * GLOB_NOSPACE stands for ENOMEM.
+ */
+#define TORTURE_LIBC(X)                                      \
+    X(malloc, MEMORY, ENOMEM)                                \
+    X(calloc, MEMORY, ENOMEM)                                \
+    X(realloc, MEMORY, ENOMEM)                               \
+    X(reallocarray, MEMORY, ENOMEM)                          \
+    X(aligned_alloc, MEMORY, ENOMEM)                         \
+    X(strdup, MEMORY, ENOMEM)                                \
+    X(open, FILES, EMFILE, EACCES, ENOENT, EINTR, ENOMEM)    \
+    X(openat, FILES, EMFILE, EACCES, ENOENT, ENOSPC, ENOMEM) \
+    X(close, FILES, EIO)                                     \
+    X(read, FILES, EIO, EINTR, CODE_SHORT, CODE_END)         \
+    X(pread, FILES, EIO, EINTR, CODE_SHORT, CODE_END)        \
+    X(write, FILES, ENOSPC, EIO, EINTR, EPIPE, CODE_SHORT)   \
+    X(fstat, FILES, EIO, ENOMEM)                             \
+    X(fstatat, FILES, EACCES, ENOENT)                        \
+    X(stat, FILES, EACCES, ENOENT, ENOMEM)                   \
+    X(fcntl, FILES, EMFILE, EINVAL)                          \
+    X(ftruncate, FILES, EIO, EINTR)                          \
+    X(flock, FILES, EINTR, ENOLCK)                           \
+    X(fdopendir, FILES, ENOMEM)                              \
+    X(readdir, FILES, EIO)                                   \
+    X(mkdir, FILES, ENOSPC, EACCES)                          \
+    X(renameat, FILES, ENOSPC, EIO)                          \
+    X(unlinkat, FILES, EACCES)                               \
+    X(futimens, FILES, EROFS)                                \
+    X(readlink, FILES, EACCES, ENOENT)                       \
+    X(realpath, FILES, ENOMEM, EACCES)                       \
+    X(getcwd, FILES, ENOENT)                                 \
+    X(glob, FILES, ENOMEM)                                   \
+    X(fopen, FILES, EMFILE, ENOENT, ENOMEM)                  \
+    X(fgets, FILES, EIO)                                     \
+    X(dlopen, LOADER, EMFILE, ENOENT)                        \
+    X(dlsym, LOADER, ENOENT)                                 \
+    X(dlinfo, LOADER, ENOMEM)                                \
+    X(dladdr, LOADER, ENOENT)                                \
+    X(dladdr1, LOADER, ENOENT)                               \
+    X(dlclose, LOADER, EINVAL)                               \
+    X(pthread_mutex_init, THREADS, ENOMEM, EAGAIN)           \
+    X(pthread_key_create, THREADS, EAGAIN)                   \
+    X(pthread_setspecific, THREADS, ENOMEM)                  \
+    X(pthread_atfork, THREADS, ENOMEM)                       \
+    X(pthread_getname_np, THREADS, ERANGE)                   \
+    X(atexit, THREADS, ENOMEM)                               \
+    X(sysconf, THREADS, EINVAL)                              \
+    X(getrlimit, THREADS, EINVAL)
+
+/* X(name) of what can fail, V(name) of what has no way to say so. */
+#define TORTURE_RUNTIME(X, V)         \
+    X(omp_get_num_devices)            \
+    X(omp_target_is_present)          \
+    X(omp_target_disassociate_ptr)    \
+    X(omp_get_mapped_ptr)             \
+    X(omp_target_alloc)               \
+    V(omp_target_free)                \
+    X(omp_target_memcpy)              \
+    X(__tgt_target_kernel)            \
+    X(__tgt_target_kernel_nowait)     \
+    X(__tgt_target_teams_mapper)      \
+    V(__tgt_register_lib)             \
+    V(__tgt_unregister_lib)           \
+    V(__tgt_target_data_begin_mapper) \
+    V(__tgt_target_data_end_mapper)   \
+    V(__tgt_target_data_update_mapper)
+
+/* ---- what a run tells of itself: lines in a file that stays when it crashes ------------------------------------------------------- */
+
+void torture_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Where in the program SITE is: a number for addr2line. */
+size_t torture_offset(const void *site);
+
+/* Something is wrong: librex did what it should not. */
+#define PROBLEM(...) torture_tell("problem " __VA_ARGS__)
+
+/* ---- what librex holds ------------------------------------------------------------------------------------------------------------ */
+
+/* Memory from CALL at SITE; RESULT is what goes back to librex. */
+void *torture_hold(void *memory, int call, const void *site);
+void torture_let_go(void *memory);
+/* One more or less of WHAT, as "stream" of the driver's. */
+void torture_balance(const char *what, int change);
+void torture_tell_held(void);
+
+/* ---- calls that were made and went well ------------------------------------------------------------------------------------------- */
+
+int torture_done(const char *name);
+
+/* Librex's dlsym() gives it these: the function that stands before NAME, REAL; REAL where there is none. And back. */
+void *torture_before(const char *name, void *real);
+const void *torture_behind(const void *address);
+
+/* ---- scenarios -------------------------------------------------------------------------------------------------------------------- */
+
+struct scenario {
+    const char *name;
+    const char *devices;   /* where it runs: words of "host fake gpu " */
+    void (*prepare)(void); /* NULL: nothing; neither counted nor failing */
+    void (*body)(void);
+};
+extern const struct scenario torture_scenarios[];
+extern const size_t torture_scenario_count;
+
+/* Runs it in this process, with the plan of the environment. */
+void torture_play(const struct scenario *scenario);
+
+#endif
