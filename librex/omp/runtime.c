@@ -206,30 +206,42 @@ static int check_plugins(const struct rex_candidate *candidate, char *why, size_
     char folder[PATH_MAX], pattern[PATH_MAX + 32];
     glob_t found;
     if (!candidate->release->plugins_apart)
-        return 0;
+        return REX_OK;
     rex_folder_of(candidate->path, folder);
     snprintf(pattern, sizeof pattern, "%s/libomptarget.rtl.*.so", folder);
-    if (glob(pattern, 0, NULL, &found) == 0) {
+    int result = glob(pattern, 0, NULL, &found);
+    if (result == 0) {
         globfree(&found);
-        return 0;
+        return REX_OK;
+    }
+    if (result == GLOB_NOSPACE) {
+        snprintf(why, why_size, "out of memory");
+        return REX_ENOMEM;
     }
     snprintf(why, why_size,
              "no libomptarget.rtl.*.so beside it: Debian has these names of its plugins in "
              "libomp-%d-dev",
              candidate->release->number);
-    return -1;
+    return REX_ENORUNTIME;
 }
 
-/* The first function that every release has and this library does not; NULL if all are there. */
-static const char *missing_function(void *handle)
+/* The first function that librex itself calls and the library lacks; NULL if all are there. */
+static const char *missing_function(void *handle, const struct rex_release *release)
 {
-    static const char *const names[] = {"omp_get_num_devices",
-                                        "omp_target_is_present",
-                                        "omp_target_disassociate_ptr",
-                                        "omp_target_alloc",
-                                        "omp_target_free",
-                                        "omp_target_memcpy",
-                                        NULL};
+    const char *const names[] = {release->no_packet ? "__tgt_target_teams_mapper"
+                                                    : "__tgt_target_kernel",
+                                 "__tgt_register_lib",
+                                 "__tgt_unregister_lib",
+                                 "__tgt_target_data_begin_mapper",
+                                 "__tgt_target_data_end_mapper",
+                                 "__tgt_target_data_update_mapper",
+                                 "omp_get_num_devices",
+                                 "omp_target_is_present",
+                                 "omp_target_disassociate_ptr",
+                                 "omp_target_alloc",
+                                 "omp_target_free",
+                                 "omp_target_memcpy",
+                                 NULL};
     const char *const *name = names;
     while (*name != NULL && dlsym(handle, *name) != NULL)
         name++;
@@ -247,7 +259,7 @@ static int open_candidate(const struct rex_candidate *candidate, const struct re
         snprintf(why, why_size, "%s", error != NULL ? error : "the loader gives no reason");
         return -1;
     }
-    const char *missing = missing_function(handle);
+    const char *missing = missing_function(handle, candidate->release);
     if (missing != NULL) {
         snprintf(why, why_size, "it lacks the entry point %s", missing);
         dlclose(handle);
@@ -271,9 +283,11 @@ static int bind_named(const char *path, const char *how, bool loaded)
     if ((size_t)snprintf(candidate.path, sizeof candidate.path, "%s", path) >=
         sizeof candidate.path)
         return rex_fail(REX_ENORUNTIME, "the path of libomptarget (%s) is too long", how);
-    if (rex_search_tell(path, &candidate.release, why, sizeof why) != 0 ||
-        (!loaded && check_plugins(&candidate, why, sizeof why) != 0))
-        return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+    int result = rex_search_tell(path, &candidate.release, why, sizeof why);
+    if (result == REX_OK && !loaded)
+        result = check_plugins(&candidate, why, sizeof why);
+    if (result != REX_OK)
+        return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
     bound.chosen = how;
     if (open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
@@ -297,6 +311,10 @@ static int bind_best(void)
     struct rex_candidate *all = NULL;
     bound.chosen = "the best found";
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report), i = 0;
+    if (report.no_memory) { /* the best may be one that was not seen */
+        free(all);
+        return rex_fail(REX_ENOMEM, "out of memory while a libomptarget was looked for");
+    }
     while (i < count && (check_plugins(&all[i], why, sizeof why) != 0 ||
                          open_candidate(&all[i], all, count, why, sizeof why) != 0))
         rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why), i++;

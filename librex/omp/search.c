@@ -9,6 +9,7 @@
 #include "omp/search.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <glob.h>
 #include <link.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "image/elf.h"
+#include "rex/offload.h"
 
 static void add(struct rex_report *report, const char *format, va_list arguments)
 {
@@ -122,7 +124,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
     struct exported table = {.elf = &elf};
     const struct rex_release *told = NULL;
     if (rex_file_read(path, &file, why, why_size) != 0)
-        return -1;
+        return errno == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME;
     if (rex_elf_open(&elf, file.bytes, file.size) != 0)
         snprintf(why, why_size, "%s", elf.why);
     else if (elf.header.e_machine != REX_HOST_MACHINE)
@@ -143,7 +145,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
     }
     free(file.bytes);
     if (told == NULL)
-        return -1;
+        return REX_ENORUNTIME;
     *release = told;
     return 0;
 }
@@ -173,13 +175,17 @@ static void add_file(struct list *list, const char *path)
             return;
     if (strlen(path) >= PATH_MAX)
         return;
-    if (rex_search_tell(path, &release, why, sizeof why) != 0) {
+    int result = rex_search_tell(path, &release, why, sizeof why);
+    if (result != REX_OK) {
+        list->report->no_memory |= result == REX_ENOMEM;
         rex_report_line(list->report, "%s: %s", path, why);
         return;
     }
     struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (grown == NULL) {
+        list->report->no_memory = true;
         return;
+    }
     list->candidates = grown;
     snprintf(grown[list->count].path, PATH_MAX, "%s", path);
     grown[list->count++].release = release;
@@ -194,7 +200,9 @@ static void add_folders(struct list *list, const char *pattern)
     char files[PATH_MAX + 32];
     glob_t found;
     snprintf(files, sizeof files, "%s/libomptarget.so*", pattern);
-    if (glob(files, 0, NULL, &found) != 0)
+    int result = glob(files, 0, NULL, &found);
+    list->report->no_memory |= result == GLOB_NOSPACE;
+    if (result != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         add_file(list, found.gl_pathv[i]);
@@ -211,8 +219,9 @@ static void add_loader_folders(struct list *list)
     void *program = dlopen(NULL, RTLD_LAZY);
     if (program == NULL)
         return;
-    Dl_serinfo *folders =
-        dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 ? malloc(size.dls_size) : NULL;
+    bool is_sized = dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0;
+    Dl_serinfo *folders = is_sized ? malloc(size.dls_size) : NULL;
+    list->report->no_memory |= is_sized && folders == NULL;
     if (folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
         dlinfo(program, RTLD_DI_SERINFO, folders) == 0)
         for (unsigned i = 0; i < folders->dls_cnt; i++)

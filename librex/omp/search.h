@@ -20,6 +20,7 @@ struct rex_candidate {
 /* Text that grows up to a limit, escaped: what was tried, and why it was rejected. */
 struct rex_report {
     size_t length;
+    bool no_memory; /* it ran out meanwhile: there may be more than the text says */
     char text[3072];
 };
 void rex_report_add(struct rex_report *report, const char *format, ...)
@@ -40,8 +41,8 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
 extern const char *const rex_search_folders[];
 
 /*
- * Tell the release of the file PATH without opening it as a library. 0, or -1 with the reason in
- * WHY.
+ * Tell the release of the file PATH without opening it as a library. 0, or REX_ENORUNTIME or
+ * REX_ENOMEM with the reason in WHY.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);
