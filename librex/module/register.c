@@ -34,12 +34,18 @@ static void load_on_all(void)
         rex_call_data(REX_DATA_BEGIN, NULL, device, &(struct rex_map){0});
 }
 
-/* With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. */
-static int hand_over(struct rex_descriptor *descriptor, const char *path, bool *accepted)
+/*
+ * With 0, in *ACCEPTED whether there is a device for the image; else it is not registered. Once
+ * libomptarget has seen the descriptor it stays, and the registration has it.
+ */
+static int hand_over(struct rex_registration *registration, struct rex_descriptor *descriptor,
+                     const char *path, bool *accepted)
 {
     int result = rex_flight_register(path);
     if (result != REX_OK)
         return result;
+    descriptor->previous = registration->descriptor;
+    registration->descriptor = descriptor;
     bool late = rex_devices_in_use();
     REX_REAL(register_lib)
     (&descriptor->given);
@@ -69,7 +75,7 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_context_activate(image->view.architecture);
         rex_phase_end(begin, "activate contexts", NULL);
     }
-    int result = hand_over(descriptor, image->path, &accepted);
+    int result = hand_over(registration, descriptor, image->path, &accepted);
     if (result == REX_OK && accepted)
         return REX_OK;
     if (image->view.kind == REX_IMAGE_CUBIN)
@@ -191,12 +197,9 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         result = rex_module_image_retain(image);
     if (result == REX_OK && !now)
         result = keep_view(registration, image);
-    if (result == REX_OK) {
-        /* From here on the runtime may have seen the descriptor, so it stays. */
-        descriptor->previous = registration->descriptor;
-        registration->descriptor = descriptor;
+    if (result == REX_OK)
         result = give_to_runtime(registration, image, descriptor);
-    } else
+    if (registration->descriptor != descriptor)
         free(descriptor);
     if (result != REX_OK) {
         rex_modules_unclaim(registration);
