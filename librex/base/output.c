@@ -105,17 +105,28 @@ int rex_output_reopen(struct rex_output *output)
     return output->descriptor >= 0 ? 0 : why_not_open(output->path);
 }
 
-/* By the way in which it is open, too: the program may read the very file. */
-bool rex_output_is_open(struct rex_output *output)
+/*
+ * By the way in which it is open, too: the program may read the very file. What cannot be told, as
+ * of a file whose server is gone, is no sign: to take it for the program's would lose a descriptor
+ * at each line.
+ */
+static bool is_own(const struct rex_output *output)
 {
     struct stat status;
     int flags = O_ACCMODE | O_APPEND;
-    bool is_own = output->descriptor >= 0 && fstat(output->descriptor, &status) == 0 &&
-                  is_same(&status, &output->status) &&
-                  (fcntl(output->descriptor, F_GETFL) & flags) == (FLAGS & flags);
-    if (!is_own)
+    if (fstat(output->descriptor, &status) == 0 ? !is_same(&status, &output->status)
+                                                : errno == EBADF)
+        return false;
+    int now = fcntl(output->descriptor, F_GETFL);
+    return now != -1 ? (now & flags) == (FLAGS & flags) : errno != EBADF;
+}
+
+bool rex_output_is_open(struct rex_output *output)
+{
+    bool is_open = output->descriptor >= 0 && is_own(output);
+    if (!is_open)
         output->descriptor = -1;
-    return is_own;
+    return is_open;
 }
 
 int rex_output_reopen_same(struct rex_output *output)
