@@ -156,10 +156,25 @@ bool rex_cuda_exports(const char *name, const char *since);
 
 /* CUresult and others of cuda.h. */
 #define REX_CUDA_INVALID_VALUE 1
+#define REX_CUDA_OUT_OF_MEMORY 2
+#define REX_CUDA_NOT_INITIALIZED 3
+#define REX_CUDA_NO_BINARY_FOR_GPU 209
+#define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76
 #define REX_CUDA_STREAM_NON_BLOCKING 0x1
+
+/*
+ * Whether RESULT tells of one call alone, and nothing of the context, which can be used as before.
+ * Of all others that a wait returns nobody can say so: the device is lost.
+ */
+static inline bool rex_cuda_is_of_call(int result)
+{
+    return result == REX_CUDA_INVALID_VALUE || result == REX_CUDA_OUT_OF_MEMORY ||
+           result == REX_CUDA_NOT_INITIALIZED || result == REX_CUDA_NO_BINARY_FOR_GPU ||
+           result == REX_CUDA_INVALID_HANDLE;
+}
 
 /* ---- what there is --------------------------------------------------------------------------- */
 

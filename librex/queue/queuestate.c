@@ -28,6 +28,20 @@ int rex_queue_enter(struct rex_queue *queue, const char *call)
 
 /* ---- lost ------------------------------------------------------------------------------------ */
 
+/* What a look at the stream has FOUND: -1 where the context could not be entered. */
+static bool tells_of_loss(int found)
+{
+    return found > 0 && found != REX_CUDA_NOT_READY && !rex_cuda_is_of_call(found);
+}
+
+/* The driver's call has FOUND an error, which is noted. */
+static int failed(struct rex_queue *queue, int found)
+{
+    return tells_of_loss(found)
+               ? rex_queue_lose(queue)
+               : rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
+}
+
 void rex_queue_mark_lost(struct rex_queue *queue, const char *why)
 {
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
@@ -54,7 +68,7 @@ int rex_queue_refuse_lost(const struct rex_queue *queue)
 int rex_queue_check_lost(struct rex_queue *queue, int result)
 {
     int found = result == REX_ECUDA ? rex_driver.cuStreamQuery(queue->stream) : 0;
-    if (found == 0 || found == REX_CUDA_NOT_READY)
+    if (!tells_of_loss(found))
         return result;
     rex_cuda_note(found, "cuStreamQuery");
     if (queue->busy)
@@ -87,7 +101,7 @@ int rex_queue_sync_locked(struct rex_queue *queue)
     rex_context_leave(entered);
     rex_lock(&queue->lock);
     if (result != 0)
-        return rex_queue_lose(queue);
+        return failed(queue, result);
     if (serial == queue->serial)
         become_idle(queue);
     return REX_OK;
@@ -117,15 +131,21 @@ int rex_queue_done_locked(struct rex_queue *queue)
     int found = query_stream(queue);
     if (found == REX_CUDA_NOT_READY)
         return 0;
-    if (found != 0) {
+    if (found > 0)
         rex_cuda_note(found, "cuStreamQuery");
-        return rex_queue_lose(queue);
-    }
+    if (found != 0)
+        return failed(queue, found);
     become_idle(queue);
     return 1;
 }
 
 /* ---- as mappings and modules see it ---------------------------------------------------------- */
+
+/* Also where the driver cannot tell. A lost device does nothing more. */
+static bool may_be_at_work(struct rex_queue *queue)
+{
+    return rex_queue_done_locked(queue) != 1 && queue->lost[0] == '\0';
+}
 
 static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
 {
@@ -136,7 +156,7 @@ static bool uses(struct rex_unfinished *unfinished, const void *begin, size_t si
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
-    bool result = rex_queue_done_locked(queue) == 0 &&
+    bool result = may_be_at_work(queue) &&
                   (begin == NULL ||
                    rex_addresses_in_use(&queue->gpu.addresses, begin, size, queue->gpu.number));
     rex_unlock(&queue->lock);
@@ -147,8 +167,7 @@ static bool runs(struct rex_unfinished *unfinished, const struct rex_registratio
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
-    bool result = rex_queue_done_locked(queue) == 0,
-         found = queue->kernels.count > REX_KERNEL_LIST_MAX;
+    bool result = may_be_at_work(queue), found = queue->kernels.count > REX_KERNEL_LIST_MAX;
     for (uint32_t i = 0; i < queue->kernels.count && i < REX_KERNEL_LIST_MAX; i++)
         found |= queue->kernels.kernel[i].registration == registration;
     rex_unlock(&queue->lock);
@@ -172,8 +191,7 @@ static bool is_lost(struct rex_unfinished *unfinished, const char *why,
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
-    int found = query_stream(queue);
-    bool lost = found != 0 && found != REX_CUDA_NOT_READY;
+    bool lost = tells_of_loss(query_stream(queue));
     if (lost) {
         rex_queue_mark_lost(queue, why);
         rex_kernel_list_add_all(kernels, &queue->kernels);
