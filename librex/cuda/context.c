@@ -35,9 +35,24 @@ static int users; /* calls of rex_context_activate() and rex_context_hold() not 
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
 
+/*
+ * Asked once for each GPU: a context that was retained can be released whatever the driver says
+ * then.
+ */
 static int handle_of(int number, int *device)
 {
-    return number >= 0 && number < rex_cuda_devices() ? REX_CUDA(cuDeviceGet, device, number) : -1;
+    static int handles[REX_CUDA_DEVICES_MAX]; /* plus 1 */
+    if (number < 0 || number >= rex_cuda_devices())
+        return -1;
+    /* Relaxed: the number stands for itself; all threads are told the same one. */
+    int known = __atomic_load_n(&handles[number], __ATOMIC_RELAXED);
+    if (known > 0)
+        *device = known - 1;
+    else if (REX_CUDA(cuDeviceGet, device, number) != 0)
+        return -1;
+    /* Relaxed: as above. */
+    __atomic_store_n(&handles[number], *device + 1, __ATOMIC_RELAXED);
+    return 0;
 }
 
 /* Whether the context of GPU NUMBER is active, and with what flags. 0 or -1. */

@@ -30,8 +30,8 @@ REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 
 static void discard(struct rex_loaded_image *image)
 {
-    int entered = image->module != NULL ? rex_context_enter(image->context) : -1;
-    if (entered >= 0) {
+    if (image->module != NULL) {
+        int entered = rex_context_enter(image->context); /* where that fails, the calls may not */
         /* a graph that was destroyed may still be at work */
         rex_cuda_note(rex_driver.cuCtxSynchronize(), "cuCtxSynchronize");
         REX_CUDA(cuModuleUnload, image->module);

@@ -30,8 +30,8 @@ int rex_event_create(struct rex_event **event)
 /* The driver's event belongs to a context, which is kept as long. */
 static void drop_driver_event(struct rex_driver_event *driver)
 {
-    int entered = driver->forks == rex_forks() ? rex_context_enter(driver->context) : -1;
-    if (entered >= 0) {
+    if (driver->forks == rex_forks()) {
+        int entered = rex_context_enter(driver->context); /* where that fails, the call may not */
         REX_CUDA(cuEventDestroy, driver->handle);
         rex_context_leave(entered);
         rex_context_drop(driver->ordinal);

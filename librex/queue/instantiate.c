@@ -200,10 +200,8 @@ static int capture_and_instantiate(struct rex_graph *graph)
 
 static void discard(struct rex_graph *graph)
 {
-    int entered = graph->executable != NULL && graph->forks == rex_forks()
-                      ? rex_context_enter(graph->gpu.context)
-                      : -1;
-    if (entered >= 0) {
+    if (graph->executable != NULL && graph->forks == rex_forks()) {
+        int entered = rex_context_enter(graph->gpu.context); /* where it fails, the calls may not */
         REX_CUDA(cuGraphExecDestroy, graph->executable);
         REX_CUDA(cuGraphDestroy, graph->graph);
         rex_context_leave(entered);
