@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 static const struct rex_fork_handler *handlers[REX_FORK_RANKS]; /* NULL: nobody has this rank */
+static void (*look_before)(void), (*go_on_after)(void);
 unsigned rex_fork_count;
 
 void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
@@ -19,15 +20,25 @@ void rex_fork_register(unsigned rank, const struct rex_fork_handler *handler)
     handlers[rank] = handler;
 }
 
+void rex_fork_look(void (*look)(void), void (*go_on)(void))
+{
+    look_before = look;
+    go_on_after = go_on;
+}
+
 static void take_locks(void)
 {
     for (size_t i = 0; i < REX_FORK_RANKS; i++)
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
             pthread_mutex_lock(handlers[i]->taken);
+    if (look_before != NULL)
+        look_before();
 }
 
 static void unlock_in_parent(void)
 {
+    if (go_on_after != NULL)
+        go_on_after();
     for (size_t i = REX_FORK_RANKS; i-- > 0;)
         if (handlers[i] != NULL && handlers[i]->taken != NULL)
             pthread_mutex_unlock(handlers[i]->taken);
@@ -58,7 +69,14 @@ static void in_child(void)
     unlock_in_child();
 }
 
+bool rex_fork_is_watched(void)
+{
+    static bool is_watched;
+    is_watched = is_watched || pthread_atfork(take_locks, unlock_in_parent, in_child) == 0;
+    return is_watched;
+}
+
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(take_locks, unlock_in_parent, in_child);
+    rex_fork_is_watched();
 }

@@ -7,6 +7,7 @@
 #define REX_INTERNAL_FORK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 /*
  * A file that has a lock says with one of these three, once, what a fork does to it. Neither
@@ -58,6 +59,18 @@ static inline void rex_fork_renew(pthread_mutex_t *mutex)
 {
     *mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
+
+/*
+ * LOOK is called before a fork when all locks have been taken, and GO_ON in the parent before they
+ * are given back. For one constructor of a lower number than that of fork.c.
+ */
+void rex_fork_look(void (*look)(void), void (*go_on)(void));
+
+/*
+ * Whether forks are seen. Tried again where it failed, as it may for want of memory: without it a
+ * child would wait for ever for a lock that another thread held. For one thread at a time.
+ */
+bool rex_fork_is_watched(void);
 
 /* Forks that led to this process, since librex was loaded. */
 extern unsigned rex_fork_count;

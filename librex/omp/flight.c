@@ -50,10 +50,30 @@ static void unlist(void *flight)
     *own = (struct rex_flight){.endings = own->endings + 1};
 }
 
+/* Tried again by each new thread where it failed: a process has a limited number of keys. */
+static bool make_key(void)
+{
+    pthread_key_t made;
+    if (__atomic_load_n(&has_key, __ATOMIC_ACQUIRE))
+        return true;
+    if (pthread_key_create(&made, unlist) != 0)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool is_first = !has_key;
+    if (is_first) {
+        key = made;
+        __atomic_store_n(&has_key, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!is_first)
+        pthread_key_delete(made);
+    return true;
+}
+
 static int list(struct rex_flight *own)
 {
     if (!own->is_listed) {
-        if (!has_key || pthread_setspecific(key, own) != 0)
+        if (!make_key() || pthread_setspecific(key, own) != 0)
             return rex_fail_memory(sizeof *own, "a thread that launches");
         pthread_mutex_lock(&lock);
         own->next = all;
@@ -314,12 +334,8 @@ static void begin_in_child(void)
 
 REX_FORK_TAKEN(70, begin_in_child);
 
-/*
- * Before fork.c has its handlers registered, so that of these two the first runs when all locks
- * have been taken, and the second before they are given back.
- */
-__attribute__((constructor(1001))) static void watch_forks(void)
+__attribute__((constructor(1001))) static void begin(void)
 {
-    pthread_atfork(look, go_on, NULL);
-    has_key = pthread_key_create(&key, unlist) == 0;
+    rex_fork_look(look, go_on);
+    make_key();
 }

@@ -387,7 +387,9 @@ int rex_runtime_bind(void)
         rex_trace_start();
         uint64_t begin = rex_phase_begin();
         binding = true;
-        result = choose();
+        result = rex_fork_is_watched()
+                     ? choose()
+                     : rex_fail(REX_ENOMEM, "out of memory for what librex does at a fork");
         binding = false;
         rex_phase_end(begin, "bind libomptarget", bound.path);
     }
