@@ -248,25 +248,29 @@ static const char *missing_function(void *handle, const struct rex_release *rele
     return *name;
 }
 
-static int open_candidate(const struct rex_candidate *candidate, const struct rex_candidate *all,
-                          size_t count, char *why, size_t why_size)
+/* What has been opened stays in the process, and no other one can be used beside it. */
+enum outcome { BOUND, UNOPENED, UNUSABLE };
+
+static enum outcome open_candidate(const struct rex_candidate *candidate,
+                                   const struct rex_candidate *all, size_t count, char *why,
+                                   size_t why_size)
 {
     if (rex_openmp_ready(candidate, all, count, why, why_size) != 0)
-        return -1;
+        return UNOPENED;
     void *handle = dlopen(candidate->path, RTLD_NOW | RTLD_GLOBAL);
     if (handle == NULL) {
         const char *error = dlerror();
         snprintf(why, why_size, "%s", error != NULL ? error : "the loader gives no reason");
-        return -1;
+        return UNOPENED;
     }
     const char *missing = missing_function(handle, candidate->release);
     if (missing != NULL) {
         snprintf(why, why_size, "it lacks the entry point %s", missing);
         dlclose(handle);
-        return -1;
+        return UNUSABLE;
     }
     bind_to(handle, candidate);
-    return 0;
+    return BOUND;
 }
 
 /* ---- the choice ------------------------------------------------------------------------------ */
@@ -290,7 +294,7 @@ static int bind_named(const char *path, const char *how, bool loaded)
         return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
     bound.chosen = how;
-    if (open_candidate(&candidate, NULL, 0, why, sizeof why) != 0)
+    if (open_candidate(&candidate, NULL, 0, why, sizeof why) != BOUND)
         return rex_fail(REX_ENORUNTIME, "libomptarget %s (%s) cannot be used: %s", path, how, why);
     return REX_OK;
 }
@@ -310,16 +314,20 @@ static int bind_best(void)
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     bound.chosen = "the best found";
-    size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report), i = 0;
+    size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
+    enum outcome outcome = UNOPENED;
     if (report.no_memory) { /* the best may be one that was not seen */
         free(all);
         return rex_fail(REX_ENOMEM, "out of memory while a libomptarget was looked for");
     }
-    while (i < count && (check_plugins(&all[i], why, sizeof why) != 0 ||
-                         open_candidate(&all[i], all, count, why, sizeof why) != 0))
-        rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why), i++;
+    for (size_t i = 0; i < count && outcome == UNOPENED; i++) {
+        if (check_plugins(&all[i], why, sizeof why) == REX_OK)
+            outcome = open_candidate(&all[i], all, count, why, sizeof why);
+        if (outcome != BOUND)
+            rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why);
+    }
     free(all);
-    if (i < count) {
+    if (outcome == BOUND) {
         log_passed_over(report.text);
         return REX_OK;
     }
