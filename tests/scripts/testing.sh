@@ -38,6 +38,14 @@ number_of() {
     model_deletions) grep -cE '^(NO|LATE)_[A-Z_]+ ' tests/scripts/model.sh ;;
     driver_faults) grep -oE '\{"cu[A-Za-z0-9]+", +[0-9], [01]\}' tests/unit/queuefaults.c | wc -l ;;
     valgrind_tests) sed -n "/^tests='/,/'\$/p" tests/scripts/valgrind.sh | tr -d "'" | sed 's/^tests=//' | wc -w ;;
+    torture_calls)
+        {
+            sed -n 's/^    [XV].\([A-Za-z_0-9]*\)[,)].*/\1/p' tests/torture/torture.h
+            sed -n 's/^    X([A-Z]*, \([A-Za-z0-9]*\),.*/\1/p' librex/cuda/driver.h
+        } | sort -u | wc -l
+        ;;
+    torture_scenarios) grep -cE '^    \{"[a-z]+", (HOST|GPUS|FAKE)' tests/torture/scenarios.c ;;
+    torture_plants) grep -cE '^    \{"[a-z]+", "planted ' tests/torture/scenarios.c ;;
     rooms) find librex -mindepth 2 -name '*.c' | sed 's|/[^/]*$||' | sort -u | wc -l ;;
     *) echo 0 ;;
     esac | tr -d ' \n'

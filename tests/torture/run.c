@@ -15,7 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT 20 /* seconds */
+/* Seconds. */
+static unsigned limit(void)
+{
+    const char *set = getenv("TORTURE_LIMIT");
+    return set != NULL ? (unsigned)atoi(set) : 20;
+}
 
 /* ---- the process -------------------------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +51,7 @@ static void become(const struct run *run, const char *folder)
     }
     dup2(run->output, STDOUT_FILENO);
     dup2(run->output, STDERR_FILENO);
-    alarm(LIMIT);
+    alarm(limit());
     execl("/proc/self/exe", "torture", "--play", run->scenario->name, (char *)NULL);
     _exit(96);
 }
@@ -199,7 +204,7 @@ static const char *bad_end(const struct run *run, const char *told, char text[64
 {
     int status = run->status;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(text, 64, "it is still running after %d s", LIMIT);
+        snprintf(text, 64, "it is still running after %u s", limit());
     else if (WIFSIGNALED(status))
         snprintf(text, 64, "it crashes: %s", strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 0)

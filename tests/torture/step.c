@@ -76,9 +76,16 @@ static bool is_of_library(const struct plan *plan)
 
 #define NO_OPTION ((enum rex_option)999)
 
+static void ignore(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level, (void)message, (void)context;
+}
+
 void step_begin(void)
 {
+    rex_set_log_callback(ignore, NULL);
     rex_configure(NO_OPTION, NULL);
+    rex_set_log_callback(NULL, NULL);
 }
 
 int step_code(void)
@@ -88,7 +95,7 @@ int step_code(void)
 
 bool step_is_silent(void)
 {
-    return strstr(rex_last_error(), "999") != NULL;
+    return strstr(rex_last_error(), "no option 999") != NULL;
 }
 
 /* Why the step may not end with RESULT; NULL: it may. */

@@ -1,0 +1,26 @@
+#!/bin/sh
+# A sample of `make torture`, the same every time, finds nothing; and what librex must not do, as tests/torture/planted.c does it, is found.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+export O
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-torture.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+status=0
+tests/torture/run --on planted >"$work/planted" || status=$?
+if [ "$status" != 1 ] || grep -q ' 0 findings$' "$work/planted" || [ "$(grep -c 'findings$' "$work/planted")" != 7 ]; then
+    echo "FAIL: not all that is planted is found (status $status):"
+    grep 'findings$' "$work/planted" || true
+    failed=1
+fi
+# What is found can be seen again by what is printed of it.
+again=$(sed -n 's/^ *to see it again: //p' "$work/planted" | grep ' leak ' | head -n 1)
+# The command is plain words.
+# shellcheck disable=SC2086
+! $again >"$work/again" || { echo "FAIL: '$again' finds nothing"; failed=1; }
+grep -q 'leaks malloc' "$work/again" || { echo "FAIL: '$again' tells of no leak:"; cat "$work/again"; failed=1; }
+
+tests/torture/run --shallow || failed=1
+exit "$failed"
