@@ -65,11 +65,29 @@ struct part {
     int64_t type;
 };
 
+static bool is_one_run(const struct part *part, int d)
+{
+    return d == part->run && part->dimensions[d].stride == 1;
+}
+
+/* As many rows as no map has are not counted one by one, which would take hours. */
+static int check_rows(const struct rex_cursor *cursor, const struct part *part)
+{
+    int64_t rows = 1;
+    for (int d = 0; d <= part->run; d++)
+        if (!is_one_run(part, d) &&
+            (__builtin_mul_overflow(rows, part->dimensions[d].length, &rows) ||
+             rows > INT32_MAX - cursor->row))
+            return rex_fail(REX_EINVAL, "rex_push_rectangle: a map of more than %d rows",
+                            INT32_MAX);
+    return REX_OK;
+}
+
 static int push_part(struct rex_cursor *cursor, const struct part *part, int d, char *base,
                      int64_t offset)
 {
     const struct rex_dimension *dimension = &part->dimensions[d];
-    int one_run = d == part->run && dimension->stride == 1;
+    bool one_run = is_one_run(part, d);
     int64_t steps = one_run ? 1 : dimension->length;
     int64_t bytes = part->pitch[d] * (one_run ? dimension->length : 1);
     int result = REX_OK;
@@ -104,6 +122,8 @@ int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_si
     if (empty)
         return result;
     struct part part = {dimensions, pitch, run_dimension(dimensions, count), type};
+    if (result == REX_OK)
+        result = check_rows(cursor, &part);
     return result == REX_OK ? push_part(cursor, &part, 0, base, 0) : result;
 }
 
