@@ -228,7 +228,8 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet,
 /**
  * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
  * to the bound release and passes that on. Parameters as for rex_module_launch_packet(). Returns
- * what `__tgt_target_kernel` returns, or -1: nothing was launched.
+ * what `__tgt_target_kernel` returns, or -1: nothing was launched, for an error of
+ * rex_module_launch_packet() or an error of rex_module_register().
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,

@@ -51,8 +51,9 @@ struct rex_gpu {
  * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES
  * counts), at most 64. 0 if there is none, and then rex_last_error() says why, and what helps: no
  * driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not
- * permitted, a driver of another version than the kernel module's; in a child of fork, that its
- * parent has started the driver (REX_EFORK). It starts the driver and makes no context. Any thread.
+ * permitted, a driver of another version than the kernel module's (REX_EDEVICE); in a child of
+ * fork, that its parent has started the driver (REX_EFORK). It starts the driver and makes no
+ * context. Any thread.
  */
 REX_API int rex_gpu_count(void);
 

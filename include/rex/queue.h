@@ -141,8 +141,8 @@ static inline int rex_queue_launch(struct rex_queue *queue, const struct rex_ker
 /**
  * rex_queue_global(): the device address, in the copy of this binary's image that @queue's kernels
  * use, of the global whose host variable is @variable (REX_GLOBAL()). On the host device it is
- * libomptarget's, the only one. NULL with an error: REX_EINVAL, REX_EKEY, REX_EABSENT, REX_ECUDA.
- * Valid until this binary's module ends.
+ * libomptarget's, the only one. NULL with an error: REX_EINVAL, REX_EKEY, REX_EABSENT, REX_ECUDA,
+ * REX_EFORK, or an error of rex_module_register(). Valid until this binary's module ends.
  */
 static inline void *rex_queue_global(struct rex_queue *queue, const void *variable)
 {

@@ -47,6 +47,9 @@ number_of() {
     torture_scenarios) grep -cE '^    \{"[a-z]+", (HOST|GPUS|FAKE)' tests/torture/scenarios.c ;;
     torture_plants) grep -cE '^    \{"[a-z]+", "planted ' tests/torture/scenarios.c ;;
     rooms) find librex -mindepth 2 -name '*.c' | sed 's|/[^/]*$||' | sort -u | wc -l ;;
+    walk_functions) grep -c '^FUNCTION(' tests/walk/rules.list ;;
+    walk_sequences) sed -n 's/.*--count \([0-9]*\).*/\1/p' tests/scripts/walk.sh ;;
+    walk_kept) count tests/walk/corpus/*.walk ;;
     *) echo 0 ;;
     esac | tr -d ' \n'
 }

@@ -1,6 +1,7 @@
 """The public functions: those that librex/librex.map exports, as the headers declare and document them.
 
-As a program it prints them, a line each: name, result, parameters, and the errors that the comment in the header promises.
+As a program it prints them, a line each: name, result, parameters, and the errors that the comment in the header promises; with --header
+what the walk needs to know of them, in C.
 """
 import glob
 import re
@@ -104,6 +105,19 @@ def functions():
     return found
 
 
-if __name__ == "__main__":
+def header(path="include/rex/offload.h"):
+    """for the walk, in C: of each function the errors that it may return, bit -error, and all their names"""
+    numbers = {name: -int(value) for name, value in re.findall(r"X\((REX_E\w+), (-\d+),", open(path).read())}
+    yield "/* Written by tests/walk/api.py from the headers. */"
     for name, one in functions().items():
-        print("%s\t%s\t%s\t%s" % (name, one.result, "; ".join("%s %s" % p for p in one.parameters), " ".join(sorted(one.errors))))
+        yield "#define ERRORS_%s 0x%xu" % (name, sum(1 << numbers[e] for e in one.errors))
+    yield "#define EXPORTED " + ", ".join('"%s"' % name for name in functions())
+
+
+if __name__ == "__main__":
+    import sys
+    if "--header" in sys.argv[1:]:
+        print("\n".join(header()))
+    else:
+        for name, one in functions().items():
+            print("%s\t%s\t%s\t%s" % (name, one.result, "; ".join("%s %s" % p for p in one.parameters), " ".join(sorted(one.errors))))

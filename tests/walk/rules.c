@@ -1,0 +1,182 @@
+/*
+ * rules.c - the table of rules, what they share, and how results are judged.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rules.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "queue/queuestate.h"
+#include "walk_errors.h"
+
+struct variables walk_now;
+
+/* ---- the table
+ * ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* The walk's own: maps, as REX_MAP() and REX_DATA_MAP() make them, and a cursor that counts. */
+#define OWN 0u
+struct rule walk_rules[] = {
+#define FUNCTION(name, kinds, weight) {#name, kinds, weight, rule_##name, ERRORS_##name},
+#define OURS(name, kinds, weight) {#name, kinds, weight, rule_##name, OWN},
+#include "rules.list"
+#undef FUNCTION
+#undef OURS
+};
+const int walk_rule_count = (int)(sizeof walk_rules / sizeof *walk_rules);
+
+bool walk_rules_complete(void)
+{
+    static const char *const exported[] = {EXPORTED};
+    bool complete = true;
+    for (size_t i = 0; i < sizeof exported / sizeof *exported; i++) {
+        bool found = false;
+        for (int j = 0; j < walk_rule_count; j++)
+            found = found || strcmp(walk_rules[j].name, exported[i]) == 0;
+        if (!found)
+            fprintf(stderr, "walk: %s has no rule: add one to tests/walk/rules.c\n", exported[i]);
+        complete = complete && found;
+    }
+    return complete;
+}
+
+/* ---- judging
+ * ----------------------------------------------------------------------------------------------------------------------------- */
+
+enum { UNTOUCHED = -1000 };
+
+void walk_before(void)
+{
+    rex_fail_again(UNTOUCHED, "no call has failed");
+}
+
+bool walk_judge(const struct call *call, bool failed, int code, enum verdict verdict)
+{
+    int error = rex_last_error_code();
+    walk_count(call->rule, !failed);
+    const char *message = rex_last_error();
+    bool silent = strncmp(call->rule->name, "rex___tgt_", 10) == 0 || strncmp(call->rule->name, "rex_module_launch", 17) == 0;
+    if (failed && error == UNTOUCHED && !silent)
+        walk_found("it fails with %d (%s), and sets no last error", code, rex_error_name(code));
+    if (failed && code != 0 && code != error && !(silent && code == -1))
+        walk_found("it returns %d (%s), and the last error is %d (%s): %s", code, rex_error_name(code), error, rex_error_name(error),
+                   message);
+    if (failed && error != UNTOUCHED && (error >= 0 || error < -31 || *message == '\0'))
+        walk_found("it sets the error %d with the message \"%s\"", error, message);
+    if (failed && error != UNTOUCHED && call->rule->errors != 0 && !(call->rule->errors >> -error & 1))
+        walk_found("its documentation does not list %s (%s)", rex_error_name(error), message);
+    if (!failed && error != UNTOUCHED)
+        walk_found("it succeeds, and sets the last error %s: %s", rex_error_name(error), message);
+    if (failed && verdict == MUST_WORK)
+        walk_found("nothing is wrong with it, and it fails: %s: %s", rex_error_name(error), message);
+    if (!failed && verdict == MUST_FAIL)
+        walk_found("it cannot succeed, and does");
+    return !failed;
+}
+
+void walk_judge_loosely(const struct call *call)
+{
+    if (rex_last_error_code() != UNTOUCHED)
+        walk_judge(call, true, 0, EITHER);
+}
+
+/* ---- what arguments stand for
+ * ------------------------------------------------------------------------------------------------------------ */
+
+struct rex_module *walk_module(const struct call *call, int argument)
+{
+    struct rex_module *const modules[] = {NULL, &walk_now.module, &walk_now.other, &walk_now.broken};
+    return modules[walk_variable(call, argument) + 1];
+}
+
+struct rex_queue *walk_queue(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_now.queue[number] : NULL;
+}
+
+struct rex_event *walk_event(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_now.event[number] : NULL;
+}
+
+struct walk_map *walk_map_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? &walk_now.map[number] : NULL;
+}
+
+void *walk_host_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_host[number] : NULL;
+}
+
+void *walk_memory_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_now.memory[number].address : NULL;
+}
+
+const char *walk_string(const struct call *call, int argument)
+{
+    static char texts[4][64], filled[5000];
+    const char *text = walk_value_text(call->rule->kinds[argument], call->step->argument[argument]);
+    if (strcmp(text, "NULL") == 0)
+        return NULL;
+    memset(filled, 'x', sizeof filled - 1);
+    if (strcmp(text, "LONG") == 0)
+        return filled;
+    if (strcmp(text, "BOUND") == 0)
+        return rex_runtime_path();
+    snprintf(texts[argument % 4], sizeof texts[0], "%.*s", (int)strlen(text) - 2, text + 1);
+    return texts[argument % 4];
+}
+
+bool walk_is_registered(void)
+{
+    return *rex_module_image_path(&walk_now.module) != '\0';
+}
+
+int walk_device(const struct call *call, int argument)
+{
+    int64_t device = walk_integer(call, argument);
+    if (device == -1)
+        device = 0;
+    return device >= 0 && device < rex_device_count() && device < DEVICES ? (int)device : -1;
+}
+
+int walk_device_of_queue(const struct rex_queue *queue)
+{
+    return queue != NULL && queue->gpu.number < rex_device_count() && queue->gpu.number < DEVICES ? queue->gpu.number : -1;
+}
+
+bool walk_has_types(const struct walk_map *map, int64_t types)
+{
+    for (int i = 0; map != NULL && i < map->map.count; i++)
+        if (map->part[i].type & types)
+            return true;
+    return false;
+}
+
+bool walk_has_empty(const struct walk_map *map)
+{
+    for (int i = 0; map != NULL && i < map->map.count; i++)
+        if (map->part[i].host >= 0 && map->part[i].size == 0)
+            return true;
+    return false;
+}
+
+/* A host image does not say how many parameters a kernel has: librex cannot refuse too few of them there. */
+bool walk_is_harmless(const struct call *call, int key, const struct walk_map *map)
+{
+    int number = walk_variable(call, key);
+    enum form form = number == 0 ? FORM_ADD : number == 1 ? FORM_SET : FORM_NOTHING;
+    return walk_settings.gpu || number < 0 || number > 2 || form == FORM_NOTHING || (map != NULL && (map->wrong || map->form == form));
+}

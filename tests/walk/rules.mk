@@ -1,0 +1,32 @@
+# The walk: random sequences of calls of every public function; tests/walk/run -h says how. It is linked with a librex of its own, built with
+# AddressSanitizer and UndefinedBehaviorSanitizer, and so are what it finds.
+
+walk          := tests/walk
+walk_built    := $(O)/$(walk)
+walk_sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+walk_objects  := $(patsubst %.c,$(walk_built)/obj/%.o,$(wildcard librex/*/*.c) $(filter-out %/null.c,$(wildcard $(walk)/*.c)))
+
+$(walk_built)/walk_errors.h: $(walk)/api.py librex/librex.map $(HEADERS)
+	@mkdir -p $(@D)
+	$(Q)PYTHONDONTWRITEBYTECODE=1 python3 $(walk)/api.py --header > $@
+$(walk_built)/obj/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
+	@mkdir -p $(@D)
+	$(call say,WALK,$<)
+	$(Q)$(CC) $(filter-out -O%,$(lib_cflags)) -O1 $(walk_sanitize) -Itests -Itests/fake -I$(walk) -I$(walk_built) \
+	    $(if $(filter librex/%,$<),,-UREX_BUILDING_LIBRARY) -c -o $@ $<
+$(walk_built)/walk: $(walk_objects)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(walk_sanitize) $(LDFLAGS) $(keep_entries) -rdynamic -o $@ $^ -lm $(lib_libs)
+$(eval $(call host-image,$(walk_built)/rex_lib_host.so,$(walk)/kernels.cu))
+
+ifeq ($(SAN),)
+EXTRA += $(walk_built)/walk $(walk_built)/rex_lib_host.so
+endif
+
+.PHONY: walk run-walk
+walk:  ## call every public function at random, SECONDS=60 SEED=1, on five releases and a fake GPU; what is found is shrunk
+	@tools/deps check
+	@tests/llvm
+	@+$(submake) run-walk
+run-walk: $(walk_built)/walk $(walk_built)/rex_lib_host.so $(FAKES)
+	@$(test_env) $(walk)/run --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)

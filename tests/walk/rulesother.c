@@ -1,0 +1,643 @@
+/*
+ * rulesother.c - modules, settings, images, pinned memory, cursors, and what is known of this machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue/queuestate.h"
+#include "rules.h"
+
+/* ---- what there is
+ * -------------------------------------------------------------------------------------------------------------------------- */
+
+static char add_id, set_id, nothing_id, unknown_id;
+static int64_t walk_global[4];
+static struct __tgt_offload_entry entries[4];
+static struct {
+    unsigned char *bytes;
+    size_t size;
+} files[6];
+
+/* One of kernels.cu, for the CPU; of tests/data/kernels.cu, for the fake GPU. */
+static void name_entries(void)
+{
+    static char *const names[2][4] = {{"walk_add__kernel__", "walk_set__kernel__", "walk_nothing__kernel__", "walk_global"},
+                                      {"plain__kernel__", "env__kernel__", "none__kernel__", "table"}};
+    void *const keys[] = {&add_id, &set_id, &nothing_id, walk_global};
+    for (int i = 0; i < 4; i++)
+        entries[i] = (struct __tgt_offload_entry){keys[i], names[walk_settings.gpu][i],
+                                                  i < 3               ? 0
+                                                  : walk_settings.gpu ? sizeof walk_global
+                                                                      : 8,
+                                                  0, 0};
+}
+
+static void read_file(int number, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    files[number].bytes = malloc(1 << 21);
+    if (file == NULL || files[number].bytes == NULL) {
+        fprintf(stderr, "walk: %s cannot be read\n", path);
+        exit(2);
+    }
+    files[number].size = fread(files[number].bytes, 1, 1 << 21, file);
+    fclose(file);
+}
+
+static void read_files(void)
+{
+    char path[4096];
+    static unsigned char text[] = "no image", nothing[1];
+    read_file(0, walk_settings.image);
+    read_file(1, walk_settings.cubin);
+    snprintf(path, sizeof path, "%.*sfatbin", (int)strlen(walk_settings.cubin) - 5, walk_settings.cubin);
+    read_file(2, path);
+    files[3].bytes = text;
+    files[3].size = sizeof text;
+    files[4].bytes = files[1].bytes;
+    files[4].size = files[1].size / 2;
+    files[5].bytes = nothing;
+}
+
+void walk_begin(void)
+{
+    memset(&walk_now, 0, sizeof walk_now);
+    name_entries();
+    read_files();
+    walk_now.module = (struct rex_module){.struct_size = sizeof(struct rex_module),
+                                          .entries_begin = entries,
+                                          .entries_end = entries + 4,
+                                          .image_name = walk_settings.gpu ? walk_settings.cubin : walk_settings.image,
+                                          .host_image_name = walk_settings.gpu ? NULL : walk_settings.image};
+    walk_now.other = (struct rex_module){.struct_size = sizeof(struct rex_module),
+                                         .entries_begin = entries,
+                                         .entries_end = entries + 1,
+                                         .image_name = "/nowhere/nothing.cubin"};
+    for (int i = 0; i < MAPS; i++)
+        walk_now.map[i].map =
+            (struct rex_map){0, walk_now.map[i].base, walk_now.map[i].begin, walk_now.map[i].sizes, walk_now.map[i].types, NULL, NULL};
+    for (int i = 0; i < PACKETS; i++)
+        walk_now.packet[i].map = -1;
+    model_reset();
+}
+
+static void end_queues(void)
+{
+    for (int i = 0; i < QUEUES; i++) {
+        struct rex_graph *graph = NULL;
+        if (walk_now.queue[i] != NULL && rex_graph_end(&graph, walk_now.queue[i]) == REX_OK)
+            rex_graph_destroy(graph);
+    }
+    for (int i = 0; i < GRAPHS; i++)
+        rex_graph_destroy(walk_now.graph[i]);
+    for (int i = 0; i < QUEUES; i++)
+        if (rex_queue_destroy(walk_now.queue[i]) != REX_OK)
+            walk_found("at the end a queue cannot be destroyed: %s", rex_last_error());
+    for (int i = 0; i < EVENTS; i++)
+        rex_event_destroy(walk_now.event[i]);
+}
+
+static void end_mappings(void)
+{
+    for (int device = 0; device < DEVICES; device++)
+        for (int host = 0; host < HOSTS; host++)
+            for (int half = 0; half < 2; half++)
+                if (model_is_present(device, host, half * BYTES / 2, BYTES / 2)) {
+                    int64_t *first = &walk_host[host][half * CELLS / 2];
+                    REX_DATA_MAP(end, REX_DELETE(first, CELLS / 2));
+                    if (rex_module_data_exit(&walk_now.module, device, &end) != REX_OK)
+                        walk_found("at the end a mapping cannot be ended: %s", rex_last_error());
+                }
+}
+
+void walk_end(void)
+{
+    rex_set_log_callback(NULL, NULL);
+    end_queues();
+    for (int i = 0; i < MEMORIES; i++)
+        rex_device_free(walk_now.memory[i].address, walk_now.memory[i].device);
+    if (!walk_settings.gpu)
+        end_mappings();
+    for (int i = 0; i < MAPS; i++)
+        if (walk_now.map[i].built)
+            rex_map_free(&walk_now.map[i].map);
+    for (int i = 0; i < PINNED; i++)
+        if (walk_now.pinned[i].live && rex_pinned_free(walk_now.pinned[i].address) != REX_OK)
+            walk_found("at the end pinned memory cannot be freed: %s", rex_last_error());
+    for (int i = 0; i < HOSTS; i++)
+        rex_unpin(walk_host[i]);
+    for (int i = 0; i < 2; i++) {
+        rex_image_view_close(walk_now.view[i]);
+        rex_image_list_close(walk_now.list[i]);
+    }
+    if (rex_module_fini(&walk_now.module) != REX_OK)
+        walk_found("at the end the module cannot be ended: %s", rex_last_error());
+    for (int i = 0; i < 3; i++)
+        free(files[i].bytes);
+}
+
+const void *walk_key(const struct call *call, int argument)
+{
+    const void *const keys[] = {NULL, &add_id, &set_id, &nothing_id, walk_global, &unknown_id};
+    return keys[walk_variable(call, argument) + 1];
+}
+
+/* ---- modules
+ * ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static enum verdict verdict_of_module(const struct call *call, int argument)
+{
+    return walk_module(call, argument) != &walk_now.module ? MUST_FAIL : walk_is_registered() ? MUST_WORK : EITHER;
+}
+
+#define ONE_MODULE(name)                                           \
+    void rule_##name(struct call *call)                            \
+    {                                                              \
+        enum verdict verdict = verdict_of_module(call, 0);         \
+        walk_before();                                             \
+        walk_judge_int(call, name(walk_module(call, 0)), verdict); \
+    }
+ONE_MODULE(rex_module_register)
+ONE_MODULE(rex_module_init)
+
+void rule_rex_module_add(struct call *call)
+{
+    struct rex_module *module = walk_module(call, 0);
+    walk_before();
+    walk_judge_int(call, rex_module_add(module), module == NULL || module == &walk_now.broken ? MUST_FAIL : MUST_WORK);
+}
+
+/* Data regions must have ended before, and device memory is the runtime's. */
+void rule_rex_module_fini(struct call *call)
+{
+    struct rex_module *module = walk_module(call, 0);
+    if (module == &walk_now.module && model_any_mapping())
+        return;
+    for (int i = 0; i < MEMORIES; i++)
+        if (walk_now.memory[i].address != NULL)
+            return;
+    for (int i = 0; i < QUEUES; i++)
+        if (walk_now.queue[i] != NULL)
+            return;
+    walk_before();
+    walk_judge_int(call, rex_module_fini(module), module == NULL || module == &walk_now.broken ? MUST_FAIL : EITHER);
+}
+
+void rule_rex_module_register_image(struct call *call)
+{
+    enum verdict verdict = verdict_of_module(call, 0);
+    walk_before();
+    struct __tgt_bin_desc *descriptor = rex_module_register_image(walk_module(call, 0), walk_string(call, 1));
+    walk_judge(call, descriptor == NULL, 0, verdict);
+}
+
+void rule_rex_module_image_path(struct call *call)
+{
+    walk_before();
+    if (rex_module_image_path(walk_module(call, 0)) == NULL)
+        walk_found("it returns NULL");
+    walk_judge(call, walk_module(call, 0) == NULL, 0, EITHER);
+}
+
+void rule_rex_module_on_host(struct call *call)
+{
+    walk_before();
+    bool on_host = rex_module_on_host(walk_module(call, 0));
+    walk_judge(call, walk_module(call, 0) == NULL, 0, EITHER);
+    if (on_host && (walk_settings.gpu || !walk_is_registered()))
+        walk_found("it says that the image is for the host");
+}
+
+/* ---- settings and errors
+ * ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Another libomptarget or image before there is one would make the rest of the sequence errors. */
+void rule_rex_configure(struct call *call)
+{
+    int64_t option = walk_integer(call, 0);
+    const char *value = walk_string(call, 1);
+    if ((option == REX_OPTION_OMPTARGET || option == REX_OPTION_CUBIN) && value != NULL && *value != '\0')
+        return;
+    walk_before();
+    walk_judge_int(call, rex_configure((enum rex_option)option, value), option < 0 || option > 9 ? MUST_FAIL : EITHER);
+}
+
+static void a_log(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level;
+    if (message == NULL || context != &walk_now)
+        walk_found("the log's function is called with %p", context);
+}
+
+void rule_rex_set_log_callback(struct call *call)
+{
+    walk_before();
+    rex_set_log_callback(walk_variable(call, 0) >= 0 ? a_log : NULL, &walk_now);
+    walk_judge(call, false, 0, MUST_WORK);
+}
+
+#define TEXT_OF(name)                                        \
+    void rule_##name(struct call *call)                      \
+    {                                                        \
+        walk_before();                                       \
+        const char *text = name((int)walk_integer(call, 0)); \
+        if (text == NULL || *text == '\0')                   \
+            walk_found("it returns no text");                \
+        walk_judge(call, false, 0, MUST_WORK);               \
+    }
+TEXT_OF(rex_error_name)
+TEXT_OF(rex_error_text)
+
+#define STRING(name)                           \
+    void rule_##name(struct call *call)        \
+    {                                          \
+        walk_before();                         \
+        if (name() == NULL)                    \
+            walk_found("it returns NULL");     \
+        walk_judge(call, false, 0, MUST_WORK); \
+    }
+STRING(rex_runtime_path)
+STRING(rex_version)
+
+void rule_rex_last_error(struct call *call)
+{
+    walk_before();
+    if (strcmp(rex_last_error(), "no call has failed") != 0)
+        walk_found("it is \"%s\"", rex_last_error());
+    (void)call;
+}
+
+void rule_rex_last_error_code(struct call *call)
+{
+    walk_before();
+    if (rex_last_error_code() != -1000)
+        walk_found("it is %d", rex_last_error_code());
+    (void)call;
+}
+
+void rule_rex_literal_error(struct call *call)
+{
+    walk_before();
+    walk_judge(call, rex_literal_error(walk_host_of(call, 0), (size_t)walk_integer(call, 1)) == NULL, 0, MUST_FAIL);
+}
+
+/* ---- this machine
+ * ----------------------------------------------------------------------------------------------------------------------------- */
+
+#define NUMBER(name, verdict)                  \
+    void rule_##name(struct call *call)        \
+    {                                          \
+        walk_before();                         \
+        walk_judge_int(call, name(), verdict); \
+    }
+NUMBER(rex_device_count, MUST_WORK)
+NUMBER(rex_runtime_bind, MUST_WORK)
+NUMBER(rex_runtime_release, MUST_WORK)
+
+void rule_rex_gpu_count(struct call *call)
+{
+    walk_before();
+    int count = rex_gpu_count();
+    walk_judge(call, count == 0, 0, EITHER);
+    if (count != walk_settings.gpu)
+        walk_found("it says %d", count);
+}
+
+void rule_rex_gpu_get(struct call *call)
+{
+    struct {
+        struct rex_gpu gpu;
+        char behind[1024];
+    } got, untouched;
+    memset(&untouched, 0x5a, sizeof untouched);
+    got = untouched;
+    size_t size = (size_t)walk_integer(call, 1);
+    bool wrong = walk_variable(call, 0) < 0 || size == 0 || size > sizeof got.gpu;
+    walk_before();
+    int result = rex_gpu_get(walk_variable(call, 0) >= 0 ? &got.gpu : NULL, size, (int)walk_integer(call, 2));
+    size_t written = walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER) ? size : 0;
+    if (memcmp((char *)&got + written, (char *)&untouched + written, sizeof got - written) != 0)
+        walk_found("it has written behind the %zu bytes", written);
+}
+
+void rule_rex_device_gpu(struct call *call)
+{
+    walk_before();
+    walk_judge_int(call, rex_device_gpu(walk_integer(call, 0)), EITHER);
+}
+
+void rule_rex_mappings_changed(struct call *call)
+{
+    walk_before();
+    rex_mappings_changed();
+    walk_judge(call, false, 0, MUST_WORK);
+}
+
+void rule_rex_runtime_takes(struct call *call)
+{
+    int64_t release = walk_integer(call, 0), compiler = walk_integer(call, 1);
+    bool wrong = release < 14 || release > 23 || compiler < 14 || compiler > 23;
+    walk_before();
+    walk_judge_int(call, rex_runtime_takes((int)release, (int)compiler), wrong ? MUST_FAIL : MUST_WORK);
+}
+
+void rule_rex_runtime_tell(struct call *call)
+{
+    walk_before();
+    walk_judge_int(call, rex_runtime_tell(walk_string(call, 0)), walk_variable(call, 0) == 0 ? EITHER : MUST_FAIL);
+}
+
+static void an_info(const char *group, const char *name, const char *value, void *context)
+{
+    if (group == NULL || name == NULL || value == NULL || context != &walk_now)
+        walk_found("a row of it is NULL");
+}
+
+void rule_rex_info(struct call *call)
+{
+    walk_before();
+    int result = rex_info(walk_variable(call, 0) >= 0 ? an_info : NULL, &walk_now);
+    if (result != REX_OK)
+        walk_judge_int(call, result, walk_variable(call, 0) < 0 ? MUST_FAIL : MUST_WORK);
+}
+
+/* ---- pinned memory
+ * ---------------------------------------------------------------------------------------------------------------------------- */
+
+void rule_rex_pinned_alloc(struct call *call)
+{
+    int number = walk_variable(call, 0);
+    int64_t size = walk_integer(call, 1);
+    if (number < 0 || walk_now.pinned[number].live)
+        return;
+    walk_before();
+    void *memory = rex_pinned_alloc((size_t)size);
+    if (!walk_judge(call, memory == NULL, 0, size == 0 || size < 0 ? MUST_FAIL : size < 5000 ? MUST_WORK : EITHER))
+        return;
+    if ((uintptr_t)memory % 4096 != 0 && !walk_settings.gpu)
+        walk_found("it is not aligned to a page");
+    memset(memory, 0x77, size < 5000 ? (size_t)size : 1);
+    walk_now.pinned[number].address = memory;
+    walk_now.pinned[number].live = true;
+}
+
+/* What is freed a second time is an error that is promised. */
+void rule_rex_pinned_free(struct call *call)
+{
+    int number = walk_variable(call, 0);
+    void *address = number >= 0 ? walk_now.pinned[number].address : NULL;
+    bool live = number >= 0 && walk_now.pinned[number].live;
+    for (int i = 0; i < PINNED; i++)
+        if (i != number && walk_now.pinned[i].live && walk_now.pinned[i].address == address)
+            return; /* it came again */
+    walk_before();
+    walk_judge_int(call, rex_pinned_free(address), live || address == NULL ? MUST_WORK : MUST_FAIL);
+    if (live)
+        walk_now.pinned[number].live = false;
+}
+
+void rule_rex_pin(struct call *call)
+{
+    int64_t size = walk_integer(call, 1);
+    walk_before();
+    walk_judge_int(call, rex_pin(walk_host_of(call, 0), (size_t)size),
+                   walk_variable(call, 0) < 0 || size == 0 || size == -1 || size == -8 ? MUST_FAIL : EITHER);
+}
+
+void rule_rex_unpin(struct call *call)
+{
+    walk_before();
+    walk_judge_int(call, rex_unpin(walk_host_of(call, 0)), walk_variable(call, 0) < 0 ? MUST_FAIL : EITHER);
+}
+
+/* ---- images
+ * ----------------------------------------------------------------------------------------------------------------------------------- */
+
+static struct rex_image_view *view_of(const struct call *call)
+{
+    int number = walk_variable(call, 0);
+    return number >= 0 ? walk_now.view[number] : NULL;
+}
+
+static struct rex_image_list *list_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_now.list[number] : NULL;
+}
+
+void rule_rex_image_view_open(struct call *call)
+{
+    int number = walk_variable(call, 0), file = walk_variable(call, 1);
+    struct rex_image_view *view = NULL;
+    if (number >= 0 && walk_now.view[number] != NULL)
+        return;
+    const char *name = walk_string(call, 2);
+    bool null = number < 0 || file < 0 || name == NULL;
+    walk_before();
+    int result =
+        rex_image_view_open(number >= 0 ? &view : NULL, file >= 0 ? files[file].bytes : NULL, file >= 0 ? files[file].size : 8, name);
+    if (walk_judge_int(call, result, null || file > 1 ? MUST_FAIL : MUST_WORK))
+        walk_now.view[number] = view;
+    else if (view != NULL)
+        walk_found("it fails, and has stored a view");
+}
+
+void rule_rex_image_list_open(struct call *call)
+{
+    int number = walk_variable(call, 0), file = walk_variable(call, 1);
+    struct rex_image_list *list = NULL;
+    if (number >= 0 && walk_now.list[number] != NULL)
+        return;
+    const char *name = walk_string(call, 2);
+    bool null = number < 0 || file < 0 || name == NULL;
+    walk_before();
+    int result =
+        rex_image_list_open(number >= 0 ? &list : NULL, file >= 0 ? files[file].bytes : NULL, file >= 0 ? files[file].size : 8, name);
+    if (walk_judge_int(call, result, null || file == 5 ? MUST_FAIL : file < 3 ? MUST_WORK : EITHER))
+        walk_now.list[number] = list;
+    else if (list != NULL)
+        walk_found("it fails, and has stored a list");
+}
+
+void rule_rex_image_list_view(struct call *call)
+{
+    int number = walk_variable(call, 0);
+    struct rex_image_view *view = NULL;
+    if (number >= 0 && walk_now.view[number] != NULL)
+        return;
+    bool null = number < 0 || list_of(call, 1) == NULL || walk_string(call, 3) == NULL;
+    walk_before();
+    int result = rex_image_list_view(number >= 0 ? &view : NULL, list_of(call, 1), (size_t)walk_integer(call, 2), walk_string(call, 3));
+    if (walk_judge_int(call, result, null ? MUST_FAIL : EITHER))
+        walk_now.view[number] = view;
+}
+
+void rule_rex_image_view_close(struct call *call)
+{
+    walk_before();
+    rex_image_view_close(view_of(call));
+    walk_judge(call, false, 0, MUST_WORK);
+    if (walk_variable(call, 0) >= 0)
+        walk_now.view[walk_variable(call, 0)] = NULL;
+}
+
+void rule_rex_image_list_close(struct call *call)
+{
+    walk_before();
+    rex_image_list_close(list_of(call, 0));
+    walk_judge(call, false, 0, MUST_WORK);
+    if (walk_variable(call, 0) >= 0)
+        walk_now.list[walk_variable(call, 0)] = NULL;
+}
+
+/* A question about something that is NULL is an error; an answer is none, whatever it is. */
+#define ASK(name, null, question)          \
+    void rule_##name(struct call *call)    \
+    {                                      \
+        walk_before();                     \
+        question;                          \
+        walk_judge(call, null, 0, EITHER); \
+    }
+ASK(rex_image_list_item, list_of(call, 0) == NULL, rex_image_list_item(list_of(call, 0), (size_t)walk_integer(call, 1)))
+ASK(rex_image_view_architecture, view_of(call) == NULL, rex_image_view_architecture(view_of(call)))
+ASK(rex_image_view_kind, view_of(call) == NULL, rex_image_view_kind(view_of(call)))
+ASK(rex_image_view_symbol, view_of(call) == NULL, rex_image_view_symbol(view_of(call), (size_t)walk_integer(call, 1)))
+ASK(rex_image_view_entry, view_of(call) == NULL, rex_image_view_entry(view_of(call), (size_t)walk_integer(call, 1)))
+ASK(rex_image_view_find, view_of(call) == NULL || walk_string(call, 1) == NULL, rex_image_view_find(view_of(call), walk_string(call, 1)))
+ASK(rex_image_view_nearest, view_of(call) == NULL || walk_string(call, 1) == NULL,
+    rex_image_view_nearest(view_of(call), walk_string(call, 1), walk_integer(call, 2) == 0))
+
+void rule_rex_image_view_parameter(struct call *call)
+{
+    const struct rex_image_symbol *kernel =
+        view_of(call) != NULL ? rex_image_view_symbol(view_of(call), (size_t)walk_integer(call, 1)) : NULL;
+    walk_before();
+    rex_image_view_parameter(view_of(call), kernel, (size_t)walk_integer(call, 2));
+    walk_judge(call, kernel == NULL, 0, EITHER);
+}
+
+void rule_rex_nearest_name(struct call *call)
+{
+    const char *names[] = {walk_string(call, 1), "walk_set__kernel__"};
+    const char *name = walk_string(call, 0);
+    size_t count = (size_t)walk_integer(call, 2);
+    if (names[0] == NULL && count > 0 && count <= 2)
+        return;
+    bool none = names[0] == NULL;
+    if (!none && count > 2)
+        count = 2;
+    walk_before();
+    rex_nearest_name(name, none ? NULL : names, count);
+    walk_judge(call, name == NULL || (none && count > 0), 0, EITHER);
+}
+
+/* ---- cursors
+ * ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static struct rex_cursor *cursor_of(const struct call *call)
+{
+    return walk_variable(call, 0) >= 0 ? &walk_now.cursor : NULL;
+}
+
+static int64_t type_of(const struct call *call, int argument)
+{
+    static const int64_t types[] = {REX_TYPE_TO,
+                                    REX_TYPE_FROM,
+                                    REX_TYPE_TOFROM,
+                                    REX_TYPE_ALLOC,
+                                    REX_TYPE_MEMBER_OF(0),
+                                    REX_TYPE_MEMBER_OF(5000),
+                                    REX_TYPE_MEMBER_MASK,
+                                    REX_TYPE_LITERAL,
+                                    REX_TYPE_PRIVATE,
+                                    REX_TYPE_POINTER,
+                                    INT64_MIN};
+    return types[call->step->argument[argument] % (sizeof types / sizeof *types)];
+}
+
+void rule_cursor_new(struct call *call)
+{
+    (void)call;
+    walk_now.cursor = (struct rex_cursor){0};
+}
+
+void rule_rex_cursor_row(struct call *call)
+{
+    walk_before();
+    walk_judge_int(call, rex_cursor_row(cursor_of(call)), cursor_of(call) == NULL ? MUST_FAIL : MUST_WORK);
+}
+
+void rule_rex_push_row(struct call *call)
+{
+    int64_t size = walk_integer(call, 3), row = walk_now.cursor.row;
+    walk_before();
+    int result = rex_push_row(cursor_of(call), rex_row_of(walk_host_of(call, 2), walk_host_of(call, 2), size, type_of(call, 1)));
+    bool worked = walk_judge_int(call, result, cursor_of(call) == NULL || size < 0 ? MUST_FAIL : EITHER);
+    if (walk_now.cursor.row != row + worked)
+        walk_found("the cursor goes from row %lld to %lld", (long long)row, (long long)walk_now.cursor.row);
+}
+
+static int map_element(struct rex_cursor *cursor, void *element)
+{
+    return rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TOFROM));
+}
+
+static int map_without_end(struct rex_cursor *cursor, void *element)
+{
+    return rex_map_elements(cursor, map_without_end, rex_row_of(element, element, 8, REX_TYPE_TOFROM), 8);
+}
+
+void rule_rex_map_elements(struct call *call)
+{
+    int mapper = walk_variable(call, 1);
+    int64_t size = walk_integer(call, 4), element = walk_integer(call, 5);
+    bool wrong = cursor_of(call) == NULL || mapper < 0 || element <= 0 || (mapper == 1 && size > 0);
+    walk_before();
+    int result = rex_map_elements(cursor_of(call),
+                                  mapper == 0   ? map_element
+                                  : mapper == 1 ? map_without_end
+                                                : NULL,
+                                  rex_row_of(walk_host_of(call, 3), walk_host_of(call, 3), size, type_of(call, 2)), element);
+    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
+        walk_now.cursor = (struct rex_cursor){0};
+    if (walk_now.cursor.depth != 0)
+        walk_found("the cursor stays at depth %d", walk_now.cursor.depth);
+}
+
+/* Of a handle only libomptarget knows what it is: without one, or without a mapper. */
+void rule_rex_map_for_runtime(struct call *call)
+{
+    int mapper = walk_variable(call, 0);
+    char handle;
+    walk_before();
+    rex_map_for_runtime(mapper >= 0 ? map_element : NULL, walk_integer(call, 1), mapper >= 0 ? NULL : &handle, walk_host_of(call, 2),
+                        walk_host_of(call, 2), walk_integer(call, 3), REX_TYPE_TO);
+    walk_judge(call, true, REX_EINVAL, MUST_FAIL);
+}
+
+void rule_rex_push_rectangle(struct call *call)
+{
+    static const struct rex_dimension kinds[] = {{CELLS, 0, CELLS, 1},
+                                                 {CELLS, 0, 4, 2},
+                                                 {8, 2, 4, 1},
+                                                 {INT64_C(1) << 40, 0, INT64_C(1) << 40, 1},
+                                                 {INT64_C(1) << 40, 0, INT64_C(1) << 38, 2},
+                                                 {-1, INT64_MIN, INT64_MAX, 0}};
+    int kind = walk_variable(call, 4), count = (int)walk_integer(call, 3);
+    struct rex_dimension dimensions[10];
+    for (int i = 0; i < 10; i++)
+        dimensions[i] = kinds[kind >= 0 ? kind : 0];
+    bool wrong = cursor_of(call) == NULL || kind < 0 || kind == 5 || walk_variable(call, 1) < 0 || count < 1 || count > 8 ||
+                 walk_integer(call, 2) <= 0;
+    int64_t row = walk_now.cursor.row;
+    walk_before();
+    int result = rex_push_rectangle(cursor_of(call), walk_host_of(call, 1), walk_integer(call, 2), kind >= 0 ? dimensions : NULL, count,
+                                    type_of(call, 5));
+    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
+        walk_now.cursor = (struct rex_cursor){.row = row};
+    else if (walk_now.cursor.row > row + (1 << 24)) /* so that the next ones find room */
+        walk_now.cursor.row = row;
+}
