@@ -113,7 +113,7 @@ COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
-.PHONY: bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
+.PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
 .PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
 FORCE:
 
@@ -290,6 +290,15 @@ fuzz: library  ## look for bytes that break a reader, each for FUZZ_SECONDS=60 s
 fuzz-keep: library  ## take over into tests/fuzz/corpus what make fuzz found and runs more of the readers
 fuzz-coverage: library  ## lines of the readers that the inputs kept in tests/fuzz/corpus run
 fuzz-planted: library  ## plant a mistake in a reader, and see the fuzz targets find it, one after another
+
+html:  ## the manual as linked pages with a search, in build/html (installs missing packages)
+	@tools/deps html
+	@tools/pages/pages.py build/html $(wildcard build/bench/*.svg)
+
+check-html: html library $(TOOLS)  ## look at those pages and at a report of a million events in a headless browser
+	@tools/deps browser
+	@tests/browser/check-report $(O)/tools/rex-report build/pictures
+	@tests/browser/check-pages build/html build/pictures
 
 bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, clang and GCC on the GPU here; ROUNDS=N QUICK=1
 bench: library  ## what librex costs on top of libomptarget: instructions, and times on any machine; build/bench; QUICK=1

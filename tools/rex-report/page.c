@@ -35,7 +35,7 @@ static const char head[] =
     "h2 { font-size: 1.15rem; margin: 2rem 0 .5rem }\n"
     "p, li { max-width: 60rem; overflow-wrap: anywhere } li { margin: .4rem 0 }\n"
     ".soft { color: var(--soft) }\n"
-    ".tracks { display: grid; grid-template-columns: minmax(6rem, 16rem) 1fr 4.5rem; gap: 4px "
+    ".tracks { display: grid; grid-template-columns: fit-content(16rem) 1fr 4.5rem; gap: 4px "
     "8px;\n"
     "  align-items: center }\n"
     ".tracks > span { overflow-wrap: anywhere; font-size: .9rem; line-height: 1.2 }\n"
@@ -57,6 +57,9 @@ static const char head[] =
     "  overflow-wrap: anywhere; min-width: 9rem }\n"
     "th { color: var(--soft); font-weight: 600 }\n"
     "code { font-size: .9em; overflow-wrap: anywhere }\n"
+    "@media (max-width: 600px) { .tracks { grid-template-columns: 1fr 4.5rem }\n"
+    "  .tracks > span { grid-column: 1 / -1 } .tracks > .share { grid-column: 2 }\n"
+    "  .axis { grid-column: 1 } }\n"
     "</style>\n";
 
 /* ---- text that others wrote ------------------------------------------------------------------ */

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""usage: tools/pages/pages.py FOLDER [FIGURE.svg]...
+
+Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages by mandoc, the README, the lessons with their
+programs, what changed, figures of benchmarks, an entry page, and a search that needs no server.
+
+SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""
+
+import glob
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import markdown  # noqa: E402
+
+OWN = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(OWN))
+TEXTS = {"README.md": ("readme.html", "Overview"), "examples/README.md": ("tutorial.html", "Tutorial"), "CHANGELOG.md": ("changes.html", "Changes")}
+GROUPS = [
+    ("To begin with", lambda page: page.section == "7"),
+    ("Tools", lambda page: page.section == "1"),
+    ("Functions and macros", lambda page: page.section == "3" and not page.name.startswith("REX_E")),
+    ("Errors", lambda page: page.name.startswith("REX_E")),
+]
+
+
+class ManPage:
+    def __init__(self, path):
+        self.path = path
+        self.name, self.section = os.path.basename(path).rsplit(".", 1)
+        self.file = "%s.%s.html" % (self.name, self.section)
+        text = open(path, encoding="utf-8").read()
+        names = re.search(r"^\.SH NAME\n(.*?)^\.SH", text, re.S | re.M).group(1).replace("\n", " ").replace("\\-", "-")
+        listed, self.about = names.strip().split(" - ", 1)
+        self.names = [name.strip() for name in listed.split(",")]
+
+
+def plain(markup):
+    """What a reader sees of MARKUP, for the search."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
+
+
+def frame(title, body, here=""):
+    links = [("index.html", "librex")] + [(file, name) for file, name in TEXTS.values()]
+    bar = " ".join('<a href="%s"%s>%s</a>' % (file, ' aria-current="page"' if file == here else "", name) for file, name in links)
+    return """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>%s</title>
+<link rel="stylesheet" href="pages.css">
+<nav>%s<form role="search" action="index.html"><input id="search" type="search" name="q" placeholder="Search" aria-label="Search" autocomplete="off"></form></nav>
+<div id="found" role="status"></div>
+<main>
+%s
+</main>
+<script src="words.js"></script>
+<script src="search.js"></script>
+</html>
+""" % (html.escape(title), bar, body)
+
+
+class Site:
+    def __init__(self, folder):
+        self.folder = folder
+        self.pages = sorted((ManPage(path) for path in glob.glob("librex/man/*.[1-8]") + glob.glob("tools/*.[1-8]")),
+                            key=lambda page: (page.name.lower(), page.name))
+        self.targets = {(name, page.section): page.file for page in self.pages for name in page.names}
+        self.words = []  # of the search: [title, file, what is on it]
+        self.sources = set()
+
+    def write(self, file, title, body):
+        self.words.append([title, file, plain(body)])
+        with open(os.path.join(self.folder, file), "w", encoding="utf-8") as out:
+            out.write(frame(title, body, file))
+
+    # ---- man pages
+
+    def refer(self, match):
+        file = self.targets.get((html.unescape(match.group(2)), match.group(4)))
+        return '<a href="%s">%s</a>' % (file, match.group(0)) if file else match.group(0)
+
+    def man_page(self, page):
+        body = subprocess.run(["mandoc", "-Thtml", "-O", "fragment", page.path], check=True, capture_output=True, text=True).stdout
+        body = re.sub(r'<table class="(?:head|foot)">.*?</table>', "", body, flags=re.S)
+        # Where it stands alone; mandoc breaks lines wherever there is a blank.
+        body = re.sub(r"(<b>)?\b([A-Za-z_][\w-]*)(</b>)?\((\d)\)", self.refer, body)
+        body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)", r'<div class="wide">\1</div>', body, flags=re.S)
+        self.write(page.file, "%s(%s)" % (page.name, page.section), "<h1 class=\"title\">%s</h1>\n%s" % (html.escape(page.name), body))
+
+    # ---- texts and sources
+
+    def source(self, path):
+        file = "source-" + path.replace("/", "-") + ".html"
+        if path not in self.sources:
+            self.sources.add(path)
+            text = open(path, encoding="utf-8").read()
+            self.write(file, path, '<h1 class="title">%s</h1>\n<pre class="source">%s</pre>' % (html.escape(path), html.escape(text)))
+        return file
+
+    def link_from(self, path):
+        def link(target):
+            if re.match(r"https?://", target):
+                return target
+            where, _, place = target.partition("#")
+            at = os.path.normpath(os.path.join(os.path.dirname(path), where)) if where else path
+            place = "#" + place if place else ""
+            if at in TEXTS:
+                return TEXTS[at][0] + place
+            return self.source(at) if os.path.isfile(at) and not at.endswith(".md") and at != "LICENSE" else None
+        return link
+
+    def text(self, path):
+        file, name = TEXTS[path]
+        self.write(file, name, markdown.convert(open(path, encoding="utf-8").read().split("\n"), self.link_from(path)))
+
+    def lessons(self):
+        """Every program of a lesson, also where no text leads to it."""
+        for path in sorted(glob.glob("examples/[0-9]*/*.c") + glob.glob("examples/[0-9]*/*.cu")):
+            self.source(path)
+
+    # ---- the entry page
+
+    def listed(self, belongs):
+        rows = ['<dt><a href="%s">%s</a></dt><dd>%s</dd>' % (page.file, html.escape(page.name), html.escape(page.about))
+                for page in self.pages if belongs(page)]
+        return "<dl class=\"pages\">\n%s\n</dl>" % "\n".join(rows)
+
+    def figures(self, figures):
+        out = []
+        for path in figures:
+            shutil.copy(path, self.folder)
+            name = os.path.basename(path)
+            out.append('<figure><img src="%s" alt="%s" loading="lazy"></figure>' % (name, html.escape(name.rsplit(".", 1)[0].replace("-", " "))))
+        return '<h2 id="figures">Benchmarks</h2>\n%s' % "\n".join(out) if out else ""
+
+    def index(self, figures):
+        first = open("README.md", encoding="utf-8").read().split("\n\n")[1]
+        body = ['<h1 class="title">librex</h1>', "<p>%s</p>" % markdown.inline(first, self.link_from("README.md"))]
+        body.append('<p><a href="readme.html#a-first-program">A first program</a>, <a href="tutorial.html">nine lessons</a> with their '
+                    'programs and what they print, <a href="readme.html#what-runs-on-which-llvm-release">what runs on which LLVM release</a>, '
+                    '<a href="rex-troubleshooting.7.html">from a symptom to its cause</a>, <a href="changes.html">what changed</a>.</p>')
+        for title, belongs in GROUPS:
+            body.append('<h2 id="%s">%s</h2>\n%s' % (markdown.anchor(title), title, self.listed(belongs)))
+        body.append('<h2 id="programs">Programs of the lessons</h2>\n<ul class="sources">%s</ul>' % "".join(
+            '<li><a href="%s">%s</a></li>' % (self.source(path), path) for path in sorted(self.sources)))
+        body.append(self.figures(figures))
+        self.write("index.html", "librex", "\n".join(body))
+
+    def search(self):
+        with open(os.path.join(self.folder, "words.js"), "w", encoding="utf-8") as out:
+            out.write("const words = %s;\n" % json.dumps(self.words, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
+        for file in ("search.js", "pages.css"):
+            shutil.copy(os.path.join(OWN, file), self.folder)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder = os.path.abspath(sys.argv[1])
+    figures = [os.path.abspath(path) for path in sys.argv[2:]]
+    os.chdir(TOP)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    site = Site(folder)
+    for page in site.pages:
+        site.man_page(page)
+    for path in TEXTS:
+        site.text(path)
+    site.lessons()
+    site.index(figures)
+    site.search()
+    print("%s/index.html: %d pages" % (os.path.relpath(folder, TOP), len(site.words)))
+
+
+main()

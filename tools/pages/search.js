@@ -1,0 +1,64 @@
+/*
+ * search.js - the search of the manual's pages, in what words.js has of each: title, file, text. It
+ * works from files: nothing is asked of a server.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+(function () {
+    "use strict";
+    const field = document.getElementById("search"), found = document.getElementById("found");
+    const most = 20;
+    const pages = words.map(([title, file, text]) =>
+        ({ title, file, text, lower: text.toLowerCase(), name: title.toLowerCase() }));
+
+    /* How well PAGE answers to the PARTS of a question; 0: it lacks one. */
+    function rank(page, parts) {
+        let sum = 0;
+        for (const part of parts) {
+            const at = page.lower.indexOf(part);
+            if (page.name.startsWith(part)) sum += page.name.replace(/\(.*/, "") === part ? 1000 : 100;
+            else if (page.name.includes(part)) sum += 50;
+            else if (at >= 0) sum += at < 400 ? 20 : 1; /* its names come first on a page */
+            else return 0;
+        }
+        return sum;
+    }
+
+    /* The text around the first of PARTS that PAGE has, with that marked. */
+    function excerpt(page, parts) {
+        const line = document.createElement("p");
+        const part = parts.find(one => page.lower.includes(one)) || "";
+        const at = Math.max(0, page.lower.indexOf(part)), from = Math.max(0, at - 60);
+        const mark = document.createElement("mark");
+        mark.textContent = page.text.slice(at, at + part.length);
+        line.append((from > 0 ? "\u2026" : "") + page.text.slice(from, at), mark,
+            page.text.slice(at + part.length, at + part.length + 100));
+        return line;
+    }
+
+    function show() {
+        const parts = field.value.toLowerCase().split(/\s+/).filter(part => part !== "");
+        found.replaceChildren();
+        if (parts.length === 0) return;
+        const best = pages.map(page => ({ page, value: rank(page, parts) }))
+            .filter(one => one.value > 0).sort((a, b) => b.value - a.value).slice(0, most);
+        const list = document.createElement("ol");
+        for (const { page } of best) {
+            const item = document.createElement("li"), link = document.createElement("a");
+            link.href = page.file;
+            link.textContent = page.title;
+            item.append(link, excerpt(page, parts));
+            list.append(item);
+        }
+        found.append(best.length > 0 ? list : "Nothing is found.");
+    }
+
+    field.addEventListener("input", show);
+    field.form.addEventListener("submit", event => {
+        const first = found.querySelector("a");
+        event.preventDefault();
+        if (first !== null) location.href = first.href;
+    });
+    field.value = new URLSearchParams(location.search).get("q") || "";
+    show();
+})();
