@@ -8,18 +8,29 @@ ABI     := 0
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
 
+# Everything below is named from the top of the tree.
+ifeq ($(wildcard librex/librex.map),)
+$(error there is nothing to build here; 'make -C $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))' builds librex from any folder)
+endif
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Settings, all of which may be given on the command line
 
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-CFLAGS  ?= -O2 -g
-LDFLAGS ?=
-WERROR  ?= -Werror
-SAN     ?=
-V       ?=
-K       ?=
+SAN      ?=
+# Hardened unless CFLAGS are given: who gives them, a packager or a debugging session, chooses. _FORTIFY_SOURCE needs
+# optimisation, and would hide from a sanitizer the functions that it replaces.
+ifeq ($(origin CFLAGS),undefined)
+CFLAGS   := -O2 -g -fstack-protector-strong
+CPPFLAGS ?= $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif
+CPPFLAGS ?=
+LDFLAGS  ?=
+WERROR   ?= -Werror
+V        ?=
+K        ?=
 
 DESTDIR    ?=
 prefix     ?= /usr/local
@@ -45,7 +56,7 @@ endif
 
 quote = '$(subst ','\'',$(1))'
 O := build/$(notdir $(firstword $(CC)))-$(firstword $(shell \
-         printf '%s' $(call quote,$(CC) | $(CFLAGS) | $(LDFLAGS) | $(SAN)) | cksum))
+         printf '%s' $(call quote,$(CC) | $(CPPFLAGS) | $(CFLAGS) | $(LDFLAGS) | $(SAN)) | cksum))
 
 ifneq ($(filter-out asan ubsan tsan fuzz,$(SAN)),)
 $(error SAN is one of asan, ubsan, tsan, and fuzz for clang; not '$(SAN)')
@@ -56,14 +67,16 @@ sanitize_tsan  := -fsanitize=thread -fno-omit-frame-pointer
 sanitize_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize       := $(sanitize_$(SAN))
 
+# The same bits in whichever folder they are built. A sanitizer's reports keep the whole path.
+anywhere      := $(if $(SAN),,-ffile-prefix-map=$(call quote,$(CURDIR))=.)
 warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
-common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CFLAGS) $(sanitize) -MMD -MP
+common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
 lib_cflags     = $(common_cflags) -Ilibrex -fPIC -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
                  -DREX_VERSION_STRING='"$(VERSION)"'
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
 # ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.
 kernel_cflags  = -x c -std=gnu11 -O2 -g -shared -fPIC -pthread -Wall -Wextra $(WERROR) -Iinclude \
-                 $(filter-out -fsanitize=thread,$(sanitize)) -MMD -MP
+                 $(anywhere) $(filter-out -fsanitize=thread,$(sanitize)) -MMD -MP
 
 # Entry tables are reached through __start_ and __stop_ symbols alone: keep the linker from dropping them.
 keep_entries := -Wl,-z,nostart-stop-gc
@@ -74,12 +87,16 @@ have_png   := $(shell printf '\043include <png.h>\n' | $(CC) -E -x c - >/dev/nul
 PNG_CFLAGS := $(if $(have_png),-DHAVE_PNG)
 PNG_LIBS   := $(if $(have_png),-lpng)
 
+comma := ,
+
 # Short lines by default, whole commands with V=1.
 Q   := $(if $(filter 1,$(V)),,@)
 say  = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
 
 objects  = $(patsubst %.c,$(O)/obj/%.o,$(1))
 nproc   := $(shell nproc 2>/dev/null || echo 2)
+# The last line of what somebody asked for: what came of it, and what to try next. Not with make -s.
+tell     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%s\n' $(call quote,$(1)))
 # A sub-make that builds as wide as the machine, unless the caller has chosen a width.
 submake  = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(nproc))
 
@@ -114,7 +131,7 @@ EXTRA    :=# what else tests need built; rules.mk files add to it
 
 .PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
 .PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
-.PHONY: print-O library examples test-programs run-demo run-check run-check-gpu
+.PHONY: print-O library tools examples test-programs run-demo run-check run-check-gpu
 FORCE:
 
 all: library examples  ## build the library, the tools and the examples (needs gcc and make alone)
@@ -124,7 +141,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*##  *\(.*\)/\1\t\2/p' $(filter %Makefile %rules.mk,$(MAKEFILE_LIST)) | while IFS="$$(printf '\t')" read -r name text; do \
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
-	@echo '  Settings: CC CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
+	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR= lets warnings pass'
 	@echo '  Building in $(O), with $(if $(NVCC),$(NVCC) for $(ARCH),no nvcc)'
 
@@ -154,9 +171,11 @@ $(1): $(2) $$(O)/arch
 endif
 endef
 
--include $(wildcard tools/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)
+-include $(wildcard tools/rules.mk tools/*/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)
 
-all: $(TOOLS) $(COMPLETIONS)
+tools: $(TOOLS) $(COMPLETIONS)
+all: tools
+	$(call tell,librex $(VERSION): library$(comma) $(words $(TOOLS)) tools and $(words $(EXAMPLES)) examples are in $(O); next: make demo$(comma) make check or make install)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The library
@@ -182,7 +201,7 @@ $(O)/librex.so: $(O)/$(SONAME)
 
 $(LIB_A): $(lib_objects)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $(lib_objects)
+	$(Q)rm -f $@ && ar rcsD $@ $(lib_objects)
 
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
@@ -234,7 +253,7 @@ EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
 
 $(O)/libcommon.a: $(call objects,$(wildcard examples/common/*.c))
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsD $@ $^
 
 examples: $(EXAMPLES)
 
@@ -243,7 +262,7 @@ examples: $(EXAMPLES)
 
 $(O)/libsupport.a: $(call objects,$(wildcard tests/support/*.c))
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsD $@ $^
 
 $(UNIT): $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(support) $(LIB_A)
 	@mkdir -p $(@D)
@@ -304,43 +323,60 @@ bench-gpu: library  ## time librex against stock libomptarget, the CUDA driver, 
 bench: library  ## what librex costs on top of libomptarget: instructions, and times on any machine; build/bench; QUICK=1
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Installing. Programs find librex through the loader's configuration or rex.pc; nothing here touches either.
+# Installing. Programs find librex through the loader's configuration, rex.pc or CMake's find_package; nothing here
+# touches these. Folders may have spaces in their names.
 
-pcdir := $(libdir)/pkgconfig
-datadir := $(prefix)/share/librex
+pcdir    := $(libdir)/pkgconfig
+cmakedir := $(libdir)/cmake/rex
+datadir  := $(prefix)/share/librex
 # Where a completion goes: .../zsh/_rex-run to $(zshcompletiondir).
 installed_completion = $($(notdir $(patsubst %/,%,$(dir $(1))))completiondir)/$(notdir $(1))
+# $(call to,FOLDER): the folder to install to, as a word of the shell's
+to = $(call quote,$(DESTDIR)$(1))
+# $(call placed,FROM): sed's arguments that fill in a template which is installed in the folder FROM and names the others
+# from there, so that an installed tree may be moved
+relative = -e "s|@$(1)@|$$(realpath -m --relative-to=$(call quote,$(3)) $(call quote,$(2)))|"
+placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PREFIX,$(prefix),$(1)) \
+           $(call relative,BINDIR,$(bindir),$(1)) $(call relative,LIBDIR,$(libdir),$(1)) \
+           $(call relative,INCLUDEDIR,$(includedir),$(1))
+CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
-	$(Q)install -d $(DESTDIR)$(libdir) $(DESTDIR)$(pcdir) $(DESTDIR)$(includedir)/rex
-	$(Q)install -m 755 $(LIB_SO) $(DESTDIR)$(libdir)/
-	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(libdir)/$(SONAME)
-	$(Q)ln -sf $(SONAME) $(DESTDIR)$(libdir)/librex.so
-	$(Q)install -m 644 $(LIB_A) $(DESTDIR)$(libdir)/
-	$(Q)for h in $(HEADERS:include/%=%); do install -m 644 include/$$h $(DESTDIR)$(includedir)/$$h || exit 1; done
-	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
-	    -e "s|@PREFIX@|$$(realpath -m --relative-to=$(pcdir) $(prefix))|" \
-	    -e "s|@LIBDIR@|$$(realpath -m --relative-to=$(pcdir) $(libdir))|" \
-	    -e "s|@INCLUDEDIR@|$$(realpath -m --relative-to=$(pcdir) $(includedir))|" \
-	    librex/rex.pc.in > $(DESTDIR)$(pcdir)/rex.pc
-	$(Q)install -D -m 644 tools/rex-info/abi.schema.json $(DESTDIR)$(datadir)/abi.schema.json
-	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(DESTDIR)$(bindir)/$${t##*/} || exit 1; done
-	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(DESTDIR)$(call installed_completion,$(c)) && ):
+	$(Q)install -d $(call to,$(libdir)) $(call to,$(pcdir)) $(call to,$(cmakedir)) $(call to,$(includedir)/rex)
+	$(Q)install -m 755 $(LIB_SO) $(call to,$(libdir)/)
+	$(Q)ln -sf $(notdir $(LIB_SO)) $(call to,$(libdir)/$(SONAME))
+	$(Q)ln -sf $(SONAME) $(call to,$(libdir)/librex.so)
+	$(Q)install -m 644 $(LIB_A) $(call to,$(libdir)/)
+	$(Q)for h in $(HEADERS:include/%=%); do install -m 644 include/$$h $(call to,$(includedir))/$$h || exit 1; done
+	$(Q)sed $(call placed,$(pcdir)) librex/rex.pc.in > $(call to,$(pcdir)/rex.pc)
+	$(Q)$(foreach f,$(CMAKE_FILES),sed $(call placed,$(cmakedir)) tools/cmake/$(f).in > $(call to,$(cmakedir)/$(f)) && ):
+	$(Q)install -D -m 644 tools/rex-info/abi.schema.json $(call to,$(datadir)/abi.schema.json)
+	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(call to,$(bindir))/$${t##*/} || exit 1; done
+	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(call to,$(call installed_completion,$(c))) && ):
 	$(Q)for m in $(MANPAGES); do \
-	    install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/} || exit 1; \
+	    folder=$(call to,$(mandir))/man$${m##*.}; \
+	    install -D -m 644 $$m "$$folder/$${m##*/}" || exit 1; \
 	    for n in $$($(man_names)); do \
-	        [ $$n.$${m##*.} = $${m##*/} ] || ln -sf $${m##*/} $(DESTDIR)$(mandir)/man$${m##*.}/$$n.$${m##*.} || exit 1; \
+	        [ $$n.$${m##*.} = $${m##*/} ] || ln -sf $${m##*/} "$$folder/$$n.$${m##*.}" || exit 1; \
 	    done; done
+	$(call tell,$(installed))
+
+# The loader looks in folders below /usr and nowhere else, unless it is told; rex-cc tells each program.
+installed = librex $(VERSION) is installed in $(DESTDIR)$(prefix); next: $(strip \
+    $(if $(DESTDIR),pack it up, \
+    $(if $(filter /usr /usr/%,$(libdir)),sudo ldconfig$(comma) then rex-info, \
+    $(bindir)/rex-info says what runs here$(comma) $(bindir)/rex-cc compiles programs)))
 
 uninstall:  ## remove what install put there
-	$(Q)rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(LIB))) $(DESTDIR)$(pcdir)/rex.pc
-	$(Q)rm -f $(HEADERS:include/%=$(DESTDIR)$(includedir)/%)
-	$(Q)rm -f $(addprefix $(DESTDIR)$(bindir)/,$(notdir $(TOOLS))) $(DESTDIR)$(datadir)/abi.schema.json
-	$(Q)if [ -d $(DESTDIR)$(datadir) ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(datadir); fi
-	$(Q)rm -f $(foreach c,$(COMPLETIONS),$(DESTDIR)$(call installed_completion,$(c)))
+	$(Q)for f in $(notdir $(LIB)) pkgconfig/rex.pc $(CMAKE_FILES:%=cmake/rex/%); do rm -f $(call to,$(libdir))/$$f || exit 1; done
+	$(Q)for h in $(HEADERS:include/%=%); do rm -f $(call to,$(includedir))/$$h || exit 1; done
+	$(Q)rm -f $(call to,$(datadir)/abi.schema.json)
+	$(Q)for t in $(notdir $(TOOLS)); do rm -f $(call to,$(bindir))/$$t || exit 1; done
+	$(Q)$(foreach c,$(COMPLETIONS),rm -f $(call to,$(call installed_completion,$(c))) && ):
 	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \
-	    rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done
-	$(Q)if [ -d $(DESTDIR)$(includedir)/rex ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(includedir)/rex; fi
+	    rm -f $(call to,$(mandir))/man$${m##*.}/$${n%.$${m##*.}}.$${m##*.}; done; done
+	$(Q)for d in $(call to,$(includedir)/rex) $(call to,$(cmakedir)) $(call to,$(datadir)); do \
+	    [ ! -d "$$d" ] || rmdir --ignore-fail-on-non-empty "$$d" || exit 1; done
 
 installcheck: library $(TOOLS)  ## install into temporary places and use what was installed
 	@$(test_env) tests/scripts/installcheck.sh

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stackguard.h"
 #include "cuda/context.h"
 #include "launch/check.h"
 #include "launch/like.h"
@@ -183,6 +184,7 @@ static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int6
                : -1;
 }
 
+REX_NO_STACK_GUARD
 int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams,
                                  int32_t thread_limit, void *host_key,
                                  struct __tgt_kernel_arguments *args)
@@ -298,6 +300,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *
     return result == REX_EHOST ? REX_OK : result;
 }
 
+REX_NO_STACK_GUARD
 int rex_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
                    const struct rex_map *map, enum rex_purpose purpose)
 {

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/stackguard.h"
 #include "cuda/context.h"
 #include "launch/packet.h"
 #include "memory/presence.h"
@@ -104,6 +105,7 @@ static inline int launch_like(const struct rex_registration *registration,
                                   &packet);
 }
 
+REX_NO_STACK_GUARD
 int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,
                     const struct rex_map *map, enum rex_purpose purpose)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stackguard.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
 #include "memory/devicememory.h"
@@ -208,6 +209,7 @@ int rex_command_check(const struct rex_command *command, int number)
     }
 }
 
+REX_NO_STACK_GUARD
 int rex_command_do(int number, const struct rex_command *command)
 {
     switch (command->kind) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stackguard.h"
 #include "cuda/context.h"
 #include "memory/rowcheck.h"
 #include "module/modules.h"
@@ -62,6 +63,7 @@ static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *
 
 /* ---- launches, copies, fills and calls ------------------------------------------------------- */
 
+REX_NO_STACK_GUARD
 int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue,
                             const struct rex_kernel_launch *launch, const struct rex_map *map)
 {

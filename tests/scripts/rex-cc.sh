@@ -195,6 +195,20 @@ else
     echo 'no nvcc: GPU images are not tested'
 fi
 
+# ---- images alone, for a program that something else links
+
+mkdir images
+quietly "$rex_cc" --host --images -DFACTOR=2 -o images kernels.cu 'more kernels.o'
+made images/rex_lib_host.so
+[ "$(ls images)" = rex_lib_host.so ] || fail "--images made $(ls images)"
+quietly "$rex_cc" --no-check app.o twice.c -o images/app
+quietly "$top/tests/llvm" 19 images/app
+run "$rex_cc" --images -o images kernels.cu app.o
+ends 2
+says '--images takes kernels and nothing else'
+run "$rex_cc" --images --embed kernels.cu
+ends 2
+
 # ---- rex-check speaks up: the kernel of twice.c is in no image
 
 run "$rex_cc" --host app.c twice.c kernels.cu -o two-app
