@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rex/kinds.h"
 #include "rex/offload.h"
 
 #ifdef __cplusplus
@@ -42,8 +43,8 @@ extern "C" {
  */
 
 /**
- * REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has; host images
- * never do.
+ * REX_PARAMETERS_UNKNOWN: the image does not say how many parameters a kernel has: host images do
+ * only by a signature of rex/kernel.h.
  */
 #define REX_PARAMETERS_UNKNOWN UINT16_MAX
 
@@ -59,12 +60,15 @@ enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_
 struct rex_image_view;
 
 /**
- * struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, and
- * its size in bytes.
+ * struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, its
+ * size in bytes, and what the kernel's signature tells of it.
  */
 struct rex_image_parameter {
     uint16_t offset; /**< bytes from the start of the parameters. */
     uint16_t size;   /**< bytes; 8 for what libomptarget can pass on every release. */
+    uint16_t kind;   /**< enum rex_kind; REX_KIND_UNKNOWN without a signature. */
+    /** bytes of the value in it; 0: any number up to @size, or the signature does not tell. */
+    uint16_t width;
 };
 
 /**
@@ -95,10 +99,12 @@ struct rex_image_symbol {
     /** bytes of that symbol; 0: there is none, and the kernel is launched as it is. */
     uint32_t environment_size;
     bool kernel; /**< a kernel, not a global. */
-    /** the image says that the first parameter is the runtime's, by a symbol rex_env_NAME. */
+    /** the image says that the first parameter is the runtime's. */
     bool env;
-    /** the image says that no parameter is the runtime's, by a symbol rex_plain_NAME. */
+    /** the image says that no parameter is the runtime's. */
     bool plain;
+    /** it has a signature of rex/kernel.h, which tells the kinds of its parameters. */
+    bool signature;
 };
 
 /**
@@ -150,6 +156,12 @@ REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, co
 REX_API const struct rex_image_parameter *
 rex_image_view_parameter(const struct rex_image_view *view, const struct rex_image_symbol *kernel,
                          size_t index);
+
+/**
+ * rex_kind_name(): what a parameter of @kind is called in messages: "rex_arg_f64", "pointer"; "?"
+ * for REX_KIND_UNKNOWN and what is no kind.
+ */
+REX_API const char *rex_kind_name(unsigned kind);
 
 /**
  * rex_image_view_entry(): the name in row @index of the offload entry table that a host image

@@ -23,10 +23,13 @@
  * (REX_DEVICE_KERNEL). An *env* kernel has one more in front, which LLVM's runtime fills with the
  * address of its launch environment or -1 (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and
  * what the REX compiler emits). librex tells them apart and sends what the release needs; LLVM 18
- * always passes the extra parameter, so there only env kernels run. These macros mark which one a
- * kernel is, with one byte of device memory, so that a launch with one row too few is an error; a
- * kernel without a mark is told by the number of its parameters, and one row too few for a plain
- * one looks like an env one.
+ * always passes the extra parameter, so there only env kernels run.
+ *
+ * **Signatures**: these macros also write the kernel's form and parameters into the image: how many
+ * there are, how wide, and whether each is a pointer, a value of a type that its name tells
+ * (`rex_arg_f64`), or any (`rex_arg`). librex compares them with a launch's rows before anything
+ * runs, and rex-check shows them. A kernel without a signature is told by the number of its
+ * parameters, and one row too few for a plain one looks like an env one.
  *
  * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and
  * rex_num_threads() are 1 there. A kernel whose loops are REX_FOR is right on both; one that
@@ -43,9 +46,12 @@
 
 #include "rex/detail_push.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "rex/kinds.h"
 
 #ifdef __CUDACC__
 /** REX_ON_GPU: 1 when nvcc compiles, 0 for a host image. */
@@ -67,6 +73,70 @@
  */
 typedef uint64_t rex_arg;
 
+#ifdef __CUDACC__
+/** struct rex_kind_of: what stands for a parameter's type in a signature: see rex_kinds. */
+template <class type> struct rex_kind_of {
+    static constexpr unsigned value = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
+};
+template <class type> struct rex_kind_of<type *> {
+    static constexpr unsigned value = REX_KIND_POINTER;
+};
+template <class type> struct rex_kind_of<type *__restrict__> {
+    static constexpr unsigned value = REX_KIND_POINTER;
+};
+#define REX_KIND_IS(type, number)                 \
+    template <> struct rex_kind_of<type> {        \
+        static constexpr unsigned value = number; \
+    }
+/** float by value, 4 bytes. */
+REX_KIND_IS(float, REX_KIND_FLOATING | 4 << 8);
+/** double by value, 8 bytes. */
+REX_KIND_IS(double, REX_KIND_FLOATING | 8 << 8);
+/** rex_arg. */
+REX_KIND_IS(rex_arg, REX_KIND_WORD);
+#define REX_ARG_TYPE(name, kind)                            \
+    struct name {                                           \
+        rex_arg packed;                                     \
+        __device__ __forceinline__ operator rex_arg() const \
+        {                                                   \
+            return packed;                                  \
+        }                                                   \
+    };                                                      \
+    REX_KIND_IS(name, kind)
+#else
+#define REX_ARG_TYPE(name, kind) typedef rex_arg name
+#endif
+
+/*
+ * A `rex_arg` whose value has one type, which is in the kernel's signature: librex refuses a launch
+ * whose value is of another width, or of another type where the program says which (REX_VALUE()).
+ * For CUDA C++ each is a type of its own, and becomes a rex_arg where one is wanted.
+ */
+/** rex_arg_i8: carries an int8_t; read it with rex_arg_int8(). */
+REX_ARG_TYPE(rex_arg_i8, REX_KIND_I8);
+/** rex_arg_u8: carries a uint8_t; rex_arg_uint8(). */
+REX_ARG_TYPE(rex_arg_u8, REX_KIND_U8);
+/** rex_arg_i16: carries an int16_t; rex_arg_int16(). */
+REX_ARG_TYPE(rex_arg_i16, REX_KIND_I16);
+/** rex_arg_u16: carries a uint16_t; rex_arg_uint16(). */
+REX_ARG_TYPE(rex_arg_u16, REX_KIND_U16);
+/** rex_arg_i32: carries an int32_t; rex_arg_int32(). */
+REX_ARG_TYPE(rex_arg_i32, REX_KIND_I32);
+/** rex_arg_u32: carries a uint32_t; rex_arg_uint32(). */
+REX_ARG_TYPE(rex_arg_u32, REX_KIND_U32);
+/** rex_arg_i64: carries an int64_t; rex_arg_int(). */
+REX_ARG_TYPE(rex_arg_i64, REX_KIND_I64);
+/** rex_arg_u64: carries a uint64_t; rex_arg_uint(). */
+REX_ARG_TYPE(rex_arg_u64, REX_KIND_U64);
+/** rex_arg_f32: carries a float; rex_arg_float(). */
+REX_ARG_TYPE(rex_arg_f32, REX_KIND_F32);
+/** rex_arg_f64: carries a double; rex_arg_double(). */
+REX_ARG_TYPE(rex_arg_f64, REX_KIND_F64);
+/** rex_arg_b: carries a bool; rex_arg_bool(). */
+REX_ARG_TYPE(rex_arg_b, REX_KIND_BOOL);
+#undef REX_ARG_TYPE
+#undef REX_KIND_IS
+
 /** rex_arg_int(): the parameter as a signed integer packed as 8 bytes. */
 REX_DEVICE int64_t rex_arg_int(rex_arg arg)
 {
@@ -77,6 +147,54 @@ REX_DEVICE int64_t rex_arg_int(rex_arg arg)
 REX_DEVICE int32_t rex_arg_int32(rex_arg arg)
 {
     return (int32_t)(uint32_t)arg;
+}
+
+/** rex_arg_int16(): the parameter as an `int16_t` packed as 2 bytes. */
+REX_DEVICE int16_t rex_arg_int16(rex_arg arg)
+{
+    return (int16_t)(uint16_t)arg;
+}
+
+/** rex_arg_int8(): the parameter as an `int8_t`, a `signed char`, packed as 1 byte. */
+REX_DEVICE int8_t rex_arg_int8(rex_arg arg)
+{
+    return (int8_t)(uint8_t)arg;
+}
+
+/** rex_arg_char(): the parameter as a `char`. */
+REX_DEVICE char rex_arg_char(rex_arg arg)
+{
+    return (char)(unsigned char)arg;
+}
+
+/** rex_arg_uint(): the parameter as an unsigned integer packed as 8 bytes. */
+REX_DEVICE uint64_t rex_arg_uint(rex_arg arg)
+{
+    return arg;
+}
+
+/** rex_arg_uint32(): the parameter as a `uint32_t` packed as 4 bytes. */
+REX_DEVICE uint32_t rex_arg_uint32(rex_arg arg)
+{
+    return (uint32_t)arg;
+}
+
+/** rex_arg_uint16(): the parameter as a `uint16_t` packed as 2 bytes. */
+REX_DEVICE uint16_t rex_arg_uint16(rex_arg arg)
+{
+    return (uint16_t)arg;
+}
+
+/** rex_arg_uint8(): the parameter as a `uint8_t` packed as 1 byte. */
+REX_DEVICE uint8_t rex_arg_uint8(rex_arg arg)
+{
+    return (uint8_t)arg;
+}
+
+/** rex_arg_bool(): the parameter as a `bool` packed as 1 byte. */
+REX_DEVICE bool rex_arg_bool(rex_arg arg)
+{
+    return (uint8_t)arg != 0;
 }
 
 /** rex_arg_float(): the parameter as a `float` packed as 4 bytes. */
@@ -191,15 +309,36 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
 
 #if REX_ON_GPU
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
-/*
- * The byte in front, rex_plain_NAME or rex_env_NAME, says in the CUBIN which of the two the kernel
- * is. In a namespace its name is mangled, and the kernel is as one of another origin.
+
+/**
+ * struct rex_kinds: never defined: its name in the image tells a kernel's form, 0 for plain and 1
+ * for env, and then of each parameter its `enum rex_kind`, with the bytes of one by value above
+ * bit 8.
  */
-#define REX_DEVICE_KERNEL_STEM(S, ...)                \
-    __device__ unsigned char rex_plain_##S##kernel__; \
+template <unsigned... numbers> struct rex_kinds;
+
+/** struct rex_signature: of a kernel's form and type, the pointer to its rex_kinds. */
+template <unsigned form, class kernel> struct rex_signature;
+/** void: what a kernel returns. */
+template <unsigned form, class... parameters> struct rex_signature<form, void(parameters...)> {
+    typedef rex_kinds<form, rex_kind_of<parameters>::value...> *rex_pointer;
+};
+
+/**
+ * REX_SIGNATURE(kernel, form, parameters...): an empty kernel whose mangled name is the signature
+ * of @kernel: it takes no memory of a device, and stays with the other kernels whatever compiles
+ * and links them.
+ */
+#define REX_SIGNATURE(kernel, form, ...)                     \
+    extern "C++" __global__ void rex_signature_##kernel(     \
+        rex_signature<form, void(__VA_ARGS__)>::rex_pointer) \
+    {                                                        \
+    }
+#define REX_DEVICE_KERNEL_STEM(S, ...)         \
+    REX_SIGNATURE(S##kernel__, 0, __VA_ARGS__) \
     extern "C" __global__ void S##kernel__(__VA_ARGS__)
-#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)          \
-    __device__ unsigned char rex_env_##S##kernel__; \
+#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)     \
+    REX_SIGNATURE(S##kernel__, 1, __VA_ARGS__) \
     extern "C" __global__ void S##kernel__([[maybe_unused]] void *rex_environment, ##__VA_ARGS__)
 /* A variable at file scope is not mangled; extern "C" in front makes nvcc warn. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
@@ -228,23 +367,29 @@ struct rex_device_entry {
             (void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
 /**
+ * REX_SIGNATURE(kernel, form, parameters...): the form and the parameters of @kernel as text, which
+ * librex reads.
+ */
+#define REX_SIGNATURE(kernel, form, ...)                    \
+    REX_DEVICE_LINKAGE const char rex_signature_##kernel[]; \
+    const char rex_signature_##kernel[] = #form "(" #__VA_ARGS__ ")";
+
+/**
  * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body
- * follows. At least one parameter; a kernel without any says `void`. The symbol
- * `rex_plain_S##kernel__` says so in a CUBIN; a kernel of a host image without a symbol is plain.
+ * follows. At least one parameter; a kernel without any says `void`.
  */
 #define REX_DEVICE_KERNEL_STEM(S, ...)                \
+    REX_SIGNATURE(S##kernel__, 0, __VA_ARGS__)        \
     REX_DEVICE_LINKAGE void S##kernel__(__VA_ARGS__); \
     REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)    \
     void S##kernel__(__VA_ARGS__)
 
 /**
  * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `S##kernel__`: the runtime's
- * parameter, `rex_environment`, is put in front of those given. The symbol `rex_env_S##kernel__`
- * says so in the image.
+ * parameter, `rex_environment`, is put in front of those given.
  */
 #define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                     \
-    REX_DEVICE_LINKAGE const char rex_env_##S##kernel__;                       \
-    const char rex_env_##S##kernel__ = 1;                                      \
+    REX_SIGNATURE(S##kernel__, 1, __VA_ARGS__)                                 \
     REX_DEVICE_LINKAGE void S##kernel__(void *rex_environment, ##__VA_ARGS__); \
     REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                             \
     void S##kernel__(__attribute__((__unused__)) void *rex_environment, ##__VA_ARGS__)

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "image/signature.h"
+
 #define STO_CUDA_ENTRY 0x10
 #define STT_CUDA_OBJECT 13 /* globals of nvcc -rdc=true; without it they are STT_OBJECT */
 #define OSABI_CUDA_13 0x41
@@ -95,7 +97,8 @@ static int set_parameter(struct rex_image_view *view, struct rex_image_symbol *k
     if (ordinal >= kernel->parameters || size == 0 ||
         view->parameters[kernel->first + ordinal].size != 0)
         return -1;
-    view->parameters[kernel->first + ordinal] = (struct rex_image_parameter){offset, size};
+    view->parameters[kernel->first + ordinal] =
+        (struct rex_image_parameter){.offset = offset, .size = size};
     /* Attributes come last parameter first; the message names the first odd one. */
     if (size != 8 && (kernel->odd_size == 0 || ordinal < kernel->odd_index)) {
         kernel->odd_size = size;
@@ -172,6 +175,8 @@ static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, cons
         return 0;
     found.kernel =
         ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && (symbol->st_other & STO_CUDA_ENTRY);
+    if (found.kernel && rex_signature_is_mangled(name))
+        return 0;
     return found.kernel || is_global(symbol) ? rex_view_add(view, &found) : 0;
 }
 
@@ -276,6 +281,10 @@ int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf)
             read_modes(view, elf, &symbol, name);
     for (size_t i = 0; rex_elf_section(elf, i, &section) == 0; i++)
         if (read_section(view, elf, &section, &symbols) != 0)
+            return -1;
+    for (size_t i = 1; i < rex_elf_symbols(&symbols); i++)
+        if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 &&
+            rex_signature_read_mangled(view, name) != 0)
             return -1;
     return 0;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/container.h"
+#include "image/list.h"
 #include "image/elf.h"
 #include "image/fatbin.h"
 #include "image/ptx.h"

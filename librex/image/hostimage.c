@@ -1,5 +1,5 @@
 /*
- * hostimage.c - read a host shared object: kernels, globals, and its own entry table.
+ * hostimage.c - read a host shared object: kernels, globals, signatures, and its own entry table.
  *
  * libomptarget's host device opens it with the loader and looks kernels up by name (16 on), or
  * takes the rows of its section `omp_offloading_entries` by position (14 and 15).
@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "image/signature.h"
 
 #define ENTRY_SECTION "omp_offloading_entries"
 #define ENTRY_SIZE 32
@@ -22,7 +24,7 @@ static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, cons
                                      .parameters = REX_PARAMETERS_UNKNOWN,
                                      .exec_mode = -1};
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' ||
+    if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || rex_signature_of(name) != NULL ||
         (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return 0;
     found.kernel = type == STT_FUNC;
@@ -66,9 +68,9 @@ static int find_memory(const struct rex_elf *elf, struct memory *memory)
     return 0;
 }
 
-/* The string at ADDRESS, NULL if it does not end inside its section. */
-static const char *string_at(const struct rex_elf *elf, const struct memory *memory,
-                             uint64_t address)
+/* The bytes at ADDRESS, *ROOM up to the end of their section; NULL: there are none. */
+static const char *bytes_at(const struct rex_elf *elf, const struct memory *memory,
+                            uint64_t address, uint64_t *room)
 {
     size_t low = 0, high = memory->count; /* the first piece behind ADDRESS */
     while (low < high) {
@@ -82,8 +84,56 @@ static const char *string_at(const struct rex_elf *elf, const struct memory *mem
     if (piece == NULL || address - piece->address >= piece->size)
         return NULL;
     uint64_t into = address - piece->address;
-    return rex_elf_string_within((const char *)elf->bytes + piece->offset + into,
-                                 piece->size - into);
+    *room = piece->size - into;
+    return (const char *)elf->bytes + piece->offset + into;
+}
+
+/* The string at ADDRESS, NULL if it does not end inside its section. */
+static const char *string_at(const struct rex_elf *elf, const struct memory *memory,
+                             uint64_t address)
+{
+    uint64_t room;
+    const char *string = bytes_at(elf, memory, address, &room);
+    return string != NULL ? rex_elf_string_within(string, room) : NULL;
+}
+
+/* ---- signatures ------------------------------------------------------------------------------ */
+
+/* The signature is the text of its symbol, which may be longer than any name. */
+static int read_signature(struct rex_image_view *view, const struct rex_elf *elf,
+                          const struct memory *memory, const Elf64_Sym *symbol, const char *name)
+{
+    uint64_t room;
+    const char *text =
+        symbol->st_shndx != SHN_UNDEF ? bytes_at(elf, memory, symbol->st_value, &room) : NULL;
+    if (text == NULL || symbol->st_size > room || memchr(text, '\0', symbol->st_size) == NULL)
+        return 0;
+    return rex_signature_read_text(view, name, text);
+}
+
+/* Signatures that lie over each other would take the square of the file's size to read. */
+static int read_signatures(struct rex_image_view *view, struct rex_elf *elf,
+                           const Elf64_Shdr *symbols)
+{
+    struct memory memory = {NULL, 0};
+    uint64_t total = 0;
+    int result = 0;
+    for (size_t i = 1; result == 0 && i < rex_elf_symbols(symbols); i++) {
+        Elf64_Sym symbol;
+        const char *name;
+        if (rex_elf_symbol(elf, symbols, i, &symbol, &name) != 0 || rex_signature_of(name) == NULL)
+            continue;
+        if (symbol.st_size > elf->size - total) {
+            elf->why = "its signatures take more bytes than the file has";
+            result = -1;
+        } else if (memory.pieces == NULL && find_memory(elf, &memory) != 0)
+            result = -1;
+        else
+            result = read_signature(view, elf, &memory, &symbol, rex_signature_of(name));
+        total += symbol.st_size;
+    }
+    free(memory.pieces);
+    return result;
 }
 
 /* ---- the entry table ------------------------------------------------------------------------- */
@@ -195,7 +245,7 @@ int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf)
         if (rex_elf_symbol(elf, &symbols, i, &symbol, &name) == 0 &&
             add_symbol(view, &symbol, name) != 0)
             return -1;
-    if (rex_view_index(view) != 0)
+    if (rex_view_index(view) != 0 || read_signatures(view, elf, &symbols) != 0)
         return -1;
     return rex_elf_find(elf, ENTRY_SECTION, &entries) == 0 ? read_positions(view, elf, &entries)
                                                            : 0;

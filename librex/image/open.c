@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "image/container.h"
 #include "image/cubin.h"
 #include "image/fatbin.h"
 #include "image/hostimage.h"

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/signature.h"
+
 struct text {
     char *at, *end;
     char *token; /* the last one */
@@ -184,7 +186,7 @@ static int add_parameter(struct rex_image_view *view, struct rex_image_symbol *k
     if (rex_view_add_parameters(view, 1, &at) != 0)
         return -1;
     view->parameters[at] =
-        (struct rex_image_parameter){(uint16_t)*offset, (uint16_t)variable->size};
+        (struct rex_image_parameter){.offset = (uint16_t)*offset, .size = (uint16_t)variable->size};
     if (kernel->parameters == 0)
         kernel->first = at;
     if (variable->size != 8 && kernel->odd_size == 0) {
@@ -292,6 +294,21 @@ static void read_exec_modes(struct rex_image_view *view)
     }
 }
 
+/* Behind the others, and no more counted: they are no kernels to launch. How many there are. */
+static size_t set_signatures_apart(struct rex_image_view *view)
+{
+    size_t kept = 0, all = view->count;
+    for (size_t i = 0; i < all; i++) {
+        struct rex_image_symbol symbol = view->symbols[i];
+        if (symbol.kernel && rex_signature_is_mangled(symbol.name))
+            continue;
+        view->symbols[i] = view->symbols[kept];
+        view->symbols[kept++] = symbol;
+    }
+    view->count = kept;
+    return all - kept;
+}
+
 int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
@@ -314,8 +331,12 @@ int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
         depth += *text.token == '{';
         depth -= *text.token == '}' && depth > 0;
     }
+    size_t signatures = set_signatures_apart(view);
     if (rex_view_index(view) != 0)
         return -1;
     read_exec_modes(view);
+    for (size_t i = 0; i < signatures; i++)
+        if (rex_signature_read_mangled(view, view->symbols[view->count + i].name) != 0)
+            return -1;
     return 0;
 }

@@ -95,7 +95,7 @@ struct rex_image_symbol *rex_view_kernel_after(const struct rex_image_view *view
     return kernel != NULL && kernel->kernel ? kernel : NULL;
 }
 
-/* What the marks of rex/kernel.h say of the kernels. */
+/* What the marks say that rex/kernel.h made before there were signatures: globals of a byte. */
 static void read_forms(struct rex_image_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {

@@ -25,7 +25,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
-#include "image/container.h"
+#include "image/list.h"
 #include "image/cubin.h"
 #include "module/descriptor.h"
 #include "module/imagefit.h"

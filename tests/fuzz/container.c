@@ -1,6 +1,6 @@
 /* container.c - LLVM's OffloadBinary, and the images in it as a registration that is adopted gets them fitted.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "image/container.h"
+#include "image/list.h"
 #include "image/cubin.h"
 
 #include "fuzz.h"

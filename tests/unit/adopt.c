@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "module/adopt.h"
-#include "image/container.h"
+#include "image/list.h"
 #include "module/descriptor.h"
 #include "rex_kmp.h"
 

@@ -84,7 +84,7 @@ static void check_parameter(const struct rex_image_view *view, const char *kerne
     assert_int_equal(parameter->size, size);
 }
 
-/* The marks of rex/kernel.h: nvcc's -O3 and -rdc=true with the linker leave them, at a byte for each kernel; other kernels have none. */
+/* The marks that rex/kernel.h made before there were signatures, at a byte for each kernel: nvcc's -O3 and -rdc=true with the linker left them. */
 static void test_marks(void **state)
 {
     static const char *const files[] = {"tests/data/marked_sm_75.cubin", "tests/data/marked_sm_90.cubin", "tests/data/marked_sm_120.cubin",
@@ -400,7 +400,9 @@ static void test_host_image(void **state)
     (void)state;
     assert_int_equal(rex_view_open(&view, bytes, size, HOST), 0);
     assert_int_equal(view.kind, REX_IMAGE_HOST);
-    check_kernel(&view, "plain__kernel__", REX_PARAMETERS_UNKNOWN, 0, 0);
+    check_kernel(&view, "plain__kernel__", 2, 0, 0);
+    check_parameter(&view, "plain__kernel__", 1, 8, 8);
+    check_kernel(&view, "none__kernel__", 0, 0, 0);
     assert_false(rex_view_find(&view, "plain__kernel__")->env);
     assert_true(rex_view_find(&view, "env__kernel__")->env);
     assert_false(rex_view_find(&view, "none__kernel__")->env);
@@ -454,6 +456,7 @@ static void test_host_image_without_table(void **state)
     assert_int_equal(rex_view_open(&view, bytes, size, "libomp"), 0);
     assert_int_equal(view.position_count, 0);
     assert_true(rex_view_find(&view, "omp_get_default_device")->kernel);
+    check_kernel(&view, "omp_get_default_device", REX_PARAMETERS_UNKNOWN, 0, 0);
     rex_view_close(&view);
     free(bytes);
 }

@@ -71,9 +71,14 @@ static void show_parameters(const struct image *image, const struct rex_image_sy
         return;
     }
     printf(", \"parameters\": [");
-    for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
-        printf("%s{\"offset\": %u, \"bytes\": %u}", i == 0 ? "" : ", ", parameter->offset,
+    for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL;
+         i++) {
+        printf("%s{\"offset\": %u, \"bytes\": %u", i == 0 ? "" : ", ", parameter->offset,
                parameter->size);
+        if (kernel->signature)
+            printf(", \"kind\": \"%s\"", rex_kind_name(parameter->kind));
+        printf("}");
+    }
     printf("]");
 }
 

@@ -47,6 +47,24 @@ static void print_image(const struct image *image)
                kernels == 1 ? "" : "s");
 }
 
+/* ": (rex_arg, pointer)", without the runtime's parameter. */
+static void print_signature(const struct image *image, const struct rex_image_symbol *kernel)
+{
+    const struct rex_image_parameter *parameter;
+    const char *between = ": (";
+    for (size_t i = kernel->env;
+         (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++) {
+        fputs(between, stdout);
+        if (parameter->kind == REX_KIND_VALUE || parameter->kind == REX_KIND_FLOATING)
+            printf("%s of %u", rex_kind_name(parameter->kind), parameter->width);
+        else
+            fputs(rex_kind_name(parameter->kind), stdout);
+        between = ", ";
+    }
+    if (*between == ',')
+        putchar(')');
+}
+
 /* "4 parameters of 8 bytes", or the bytes of each. */
 static void print_parameters(const struct image *image, const struct rex_image_symbol *kernel)
 {
@@ -66,6 +84,8 @@ static void print_parameters(const struct image *image, const struct rex_image_s
         fputs(" bytes", stdout);
     if (kernel->env)
         fputs(", the first for the runtime", stdout);
+    if (kernel->signature)
+        print_signature(image, kernel);
 }
 
 static void print_limits(const struct rex_image_symbol *kernel)

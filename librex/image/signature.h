@@ -1,0 +1,42 @@
+/*
+ * signature.h - what rex/kernel.h says of a kernel's parameters in its image.
+ *
+ * In a CUBIN and in PTX it is the mangled name of an empty kernel, in a host image the text of the
+ * kernel's declaration.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_SIGNATURE_H
+#define REX_INTERNAL_SIGNATURE_H
+
+#include "image/view.h"
+
+/* Whether the kernel of a CUBIN or PTX called NAME is a signature. */
+bool rex_signature_is_mangled(const char *name);
+
+/* The name of the kernel whose signature in a host image is the symbol NAME; NULL: it is none. */
+const char *rex_signature_of(const char *name);
+
+/*
+ * For the readers, once the parameters of all kernels are known: have the kernel whose signature is
+ * MANGLED, or TEXT for the kernel called NAME, tell its form and the kinds of its parameters. What
+ * is no signature, or not of a kernel with as many parameters, tells nothing. 0 or -1, as
+ * rex_view_add_parameters().
+ */
+int rex_signature_read_mangled(struct rex_image_view *view, const char *mangled);
+int rex_signature_read_text(struct rex_image_view *view, const char *name, const char *text);
+
+/* What PARAMETER is: "pointer", "rex_arg_f64", or "value of 4 bytes", which is put into TEXT. */
+#define REX_PARAMETER_MAX 40
+const char *rex_parameter_print(const struct rex_image_parameter *parameter,
+                                char text[REX_PARAMETER_MAX]);
+
+/*
+ * The parameters of a kernel as messages list them, cut off where TEXT ends: "(rex_arg,
+ * rex_arg_f64, pointer)".
+ */
+#define REX_SIGNATURE_MAX 400
+void rex_signature_print(const struct rex_image_parameter *parameters, size_t count,
+                         char text[REX_SIGNATURE_MAX]);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * signature.c - what a kernel's signature tells: the text in a host image, the mangled name in a CUBIN and PTX, and both in real images.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "common.h"
+
+#include "image/open.h"
+#include "image/signature.h"
+
+/* A view of one kernel, "k"; PARAMETERS as a CUBIN's reader finds them. */
+static void open_view(struct rex_image_view *view, enum rex_image_kind kind, uint16_t parameters)
+{
+    const struct rex_image_symbol kernel = {.name = "k", .kernel = true, .parameters = parameters, .exec_mode = -1};
+    *view = (struct rex_image_view){.kind = kind, .most = SIZE_MAX};
+    assert_int_equal(rex_view_add(view, &kernel), 0);
+    if (parameters != REX_PARAMETERS_UNKNOWN)
+        assert_int_equal(rex_view_add_parameters(view, parameters, &view->symbols[0].first), 0);
+    assert_int_equal(rex_view_index(view), 0);
+}
+
+/* The parameters of VIEW's kernel, as messages print them, are WANTED; NULL: it has no signature. */
+static void check_view(struct rex_image_view *view, const char *what, const char *wanted)
+{
+    char list[REX_SIGNATURE_MAX] = "none";
+    const struct rex_image_symbol *kernel = rex_view_find(view, "k");
+    if (kernel->signature)
+        rex_signature_print(view->parameters + kernel->first, kernel->parameters, list);
+    if (strcmp(list, wanted != NULL ? wanted : "none") != 0)
+        fail_msg("%s: %s", what, list);
+    assert_true(kernel->signature ? kernel->env != kernel->plain : !kernel->env && !kernel->plain);
+    rex_view_close(view);
+}
+
+static void test_text(void **state)
+{
+    static const struct {
+        const char *text, *list;
+    } cases[] = {
+        {"0(rex_arg n, rex_arg_f64 a, const double *x, double *y)", "(rex_arg, rex_arg_f64, pointer, pointer)"},
+        {"1(rex_arg n)", "(pointer, rex_arg)"},
+        {"0(void)", "()"},
+        {"1(void)", "(pointer)"},
+        {"1()", "(pointer)"},
+        {"0()", "()"},
+        {"0(void *x)", "(pointer)"},
+        {"0(const rex_arg_b a, volatile rex_arg_i8 b, rex_arg_u16 const c)", "(rex_arg_b, rex_arg_i8, rex_arg_u16)"},
+        {"0(double *__restrict__ const x, int y[restrict 4], int64_t **z)", "(pointer, pointer, pointer)"},
+        {"0(void (*function)(int, int), rex_arg n)", "(pointer, rex_arg)"},
+        {"0(uint64_t a, unsigned long b, size_t c, long unsigned int d)", "(rex_arg, rex_arg, rex_arg, rex_arg)"},
+        {"0(int a, short b, unsigned char c, long long d, unsigned e, _Bool f, int16_t)",
+         "(value of 4 bytes, value of 2 bytes, value of 1 byte, value of 8 bytes, value of 4 bytes, value of 1 byte, value of 2 bytes)"},
+        {"0(float f, const double d)", "(floating point of 4 bytes, floating point of 8 bytes)"},
+        /* never guessed */
+        {"0(my_arg a, struct pair p, struct pair *q, enum e f, long double g)", "(?, ?, pointer, ?, ?)"},
+        {"0(__typeof__(int *) p, __typeof__(int) *q, T &r, f g(int))", "(?, pointer, ?, ?)"},
+        {"0(vec<int, 2> v, vec<int *, 2> *w, [[maybe_unused]] rex_arg n)", "(?, pointer, rex_arg)"},
+        {"0(rex_arg n __attribute__((unused)), __attribute__ ((unused)) int *q)", "(rex_arg, pointer)"},
+        /* no signatures */
+        {"", NULL},
+        {"2(rex_arg n)", NULL},
+        {"0", NULL},
+        {"0(", NULL},
+        {"0(rex_arg n", NULL},
+        {"0(rex_arg n,", NULL},
+        {"0(rex_arg n))", NULL},
+        {"0(int (*f", NULL},
+        {"0(int [", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        open_view(&view, REX_IMAGE_HOST, REX_PARAMETERS_UNKNOWN);
+        assert_int_equal(rex_signature_read_text(&view, "k", cases[i].text), 0);
+        assert_int_equal(rex_signature_read_text(&view, "another", cases[i].text), 0);
+        check_view(&view, cases[i].text, cases[i].list);
+    }
+}
+
+static void test_mangled(void **state)
+{
+    static const struct {
+        const char *name, *list;
+        uint16_t parameters;
+    } cases[] = {
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2ELj14ELj1EEE", "(rex_arg, rex_arg_f64, pointer)", 3},
+        {"_Z15rex_signature_kP9rex_kindsIJLj1ELj2EEE", "(pointer, rex_arg)", 2},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0EEE", "()", 0},
+        {"_ZN5inner15rex_signature_kEP9rex_kindsIJLj0ELj1EEE", "(pointer)", 1},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj4099ELj1028ELj16ELj3EEE", "(value of 16 bytes, floating point of 4 bytes, ?, ?)", 4},
+        /* as many parameters as the kernel has */
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2EEE", NULL, 2},
+        {"_Z15rex_signature_kP9rex_kindsIJLj1ELj2EEE", NULL, 1},
+        /* no signatures */
+        {"_Z15rex_signature_kP9rex_kindsIJLj2ELj2EEE", NULL, 1},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2EE", NULL, 1},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2EEEv", NULL, 1},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2", NULL, 1},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELi2EEE", NULL, 1},
+        {"_Z15rex_signature_kP9rex_kindsIJEE", NULL, 0},
+        {"_Z99rex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
+        {"_Z14rex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
+        {"_Zrex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
+        {"rex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
+        {"_Z15rex_signature_k", NULL, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        open_view(&view, REX_IMAGE_CUBIN, cases[i].parameters);
+        assert_int_equal(rex_signature_read_mangled(&view, cases[i].name), 0);
+        check_view(&view, cases[i].name, cases[i].list);
+    }
+}
+
+/* The list in a message ends, however many parameters there are. */
+static void test_long_list(void **state)
+{
+    static struct rex_image_parameter parameters[500];
+    char list[REX_SIGNATURE_MAX];
+    (void)state;
+    for (size_t i = 0; i < COUNT(parameters); i++)
+        parameters[i].kind = REX_KIND_POINTER;
+    rex_signature_print(parameters, COUNT(parameters), list);
+    assert_in_range(strlen(list), REX_SIGNATURE_MAX - 20, REX_SIGNATURE_MAX - 1);
+    assert_string_equal(list + strlen(list) - 15, ", pointer, ...)");
+    assert_string_equal(rex_kind_name(REX_KIND_BOOL), "rex_arg_b");
+    assert_string_equal(rex_kind_name(REX_KIND_BOOL + 1), "?");
+}
+
+static void check_kernel(const struct rex_image_view *view, const char *name, const char *wanted)
+{
+    char list[REX_SIGNATURE_MAX];
+    const struct rex_image_symbol *kernel = rex_view_find(view, name);
+    assert_non_null(kernel);
+    assert_true(kernel->signature);
+    rex_signature_print(view->parameters + kernel->first, kernel->parameters, list);
+    assert_string_equal(list, wanted);
+}
+
+/* nvcc's -O3, -rdc=true with the linker, and its PTX; a host image of this build. They add no kernel and no global to those that a list
+ * shows. */
+static void test_images(void **state)
+{
+    static const char *const files[] = {"tests/data/signed_sm_75.cubin",  "tests/data/signed_sm_90.cubin",
+                                        "tests/data/signed_sm_120.cubin", "tests/data/signed_rdc_sm_90.cubin",
+                                        "tests/data/signed_sm_90.ptx",    TEST_BUILD "/tests/fake/host.so"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_image_view view;
+        size_t size;
+        unsigned char *bytes = read_bytes(files[i], &size);
+        assert_int_equal(rex_view_open(&view, bytes, size, files[i]), 0);
+        check_kernel(&view, "plain__kernel__", "(rex_arg, pointer)");
+        check_kernel(&view, "env__kernel__", "(pointer, rex_arg, pointer)");
+        check_kernel(&view, "none__kernel__", "()");
+        assert_true(rex_view_find(&view, "env__kernel__")->env);
+        assert_true(rex_view_find(&view, "none__kernel__")->plain);
+        if (view.kind != REX_IMAGE_HOST) {
+            check_kernel(&view, "narrow__kernel__", "(pointer, value of 4 bytes, floating point of 4 bytes, floating point of 8 bytes)");
+            check_kernel(&view, "narrow_first__kernel__", "(value of 4 bytes, rex_arg, pointer)");
+            check_kernel(&view, "wide__kernel__", "(value of 16 bytes, pointer)");
+            assert_int_equal(view.count, 7);
+        }
+        for (size_t j = 0; j < view.count; j++)
+            assert_null(strstr(view.symbols[j].name, "rex_"));
+        rex_view_close(&view);
+        free(bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_mangled),
+        cmocka_unit_test(test_long_list),
+        cmocka_unit_test(test_images),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
