@@ -5,8 +5,11 @@
  */
 #include "launch/check.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "cuda/gpu.h"
+#include "image/signature.h"
 #include "memory/rowcheck.h"
 #include "module/register.h"
 #include "omp/grid.h"
@@ -30,16 +33,80 @@ static enum rex_kernel_form form_of(struct rex_kernel_facts facts, uint32_t rows
                : REX_FORM_UNKNOWN;
 }
 
+static const struct rex_signature *signature_of(const struct rex_target *target)
+{
+    return target->registration->table.signature[target->position];
+}
+
+/* ", the first of them the runtime's", and the others as the signature tells them. */
+static void print_others(const struct rex_target *target, char *text, size_t size)
+{
+    static const char *const forms[] = {[REX_FORM_PLAIN] = ", none of them the runtime's",
+                                        [REX_FORM_ENV] = ", the first of them the runtime's"};
+    const struct rex_signature *signature = signature_of(target);
+    uint8_t form = rex_target_facts(target).form;
+    char list[REX_SIGNATURE_MAX] = "";
+    if (signature != NULL)
+        rex_signature_print(signature->parameter, signature->count, list);
+    snprintf(text, size, "%s%s%s", form == REX_FORM_UNKNOWN ? "" : forms[form],
+             signature != NULL ? " " : "", list);
+}
+
 static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t count)
 {
-    struct rex_kernel_facts facts = rex_target_facts(target);
-    return rex_fail(REX_EPARAMS,
-                    "kernel \"%s\" has %u parameters%s, and the launch %u rows for them (of %u)",
-                    rex_target_name(target), facts.parameters,
-                    facts.form == REX_FORM_PLAIN ? ", none of them the runtime's"
-                    : facts.form == REX_FORM_ENV ? ", the first of them the runtime's"
-                                                 : "",
-                    rows, count);
+    char others[REX_SIGNATURE_MAX + 40];
+    print_others(target, others, sizeof others);
+    return rex_fail(
+        REX_EPARAMS, "kernel \"%s\" has %u parameters%s, and the launch %u rows for them (of %u)",
+        rex_target_name(target), rex_target_facts(target).parameters, others, rows, count);
+}
+
+/* ---- rows and the signature ------------------------------------------------------------------ */
+
+/* What ARGUMENT is, as a message says it. */
+static const char *name_argument(const struct rex_argument *argument, char text[80])
+{
+    if (!(argument->type & REX_TYPE_LITERAL))
+        return "an address of mapped memory";
+    snprintf(text, 80, "a value of %lld byte%s", (long long)argument->size,
+             argument->size == 1 ? "" : "s");
+    return text;
+}
+
+int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
+                       const struct rex_argument *argument)
+{
+    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], text[80];
+    rex_signature_print(declared->parameter, declared->count, list);
+    return rex_fail(
+        REX_EPARAMS, "kernel \"%s\", declared %s: parameter %u is a %s, and map row %u %s",
+        declared->name, list, index, rex_parameter_print(&declared->parameter[index], one),
+        argument->row, name_argument(argument, text));
+}
+
+static int check_arguments(const struct rex_target *target, const struct rex_signature *signature,
+                           const struct __tgt_kernel_arguments *args)
+{
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < args->NumArgs && index < signature->count; i++) {
+        struct rex_argument argument = {i, args->ArgTypes[i], args->ArgSizes[i], args->ArgsBase[i]};
+        if (!(argument.type & REX_TYPE_PARAMETER))
+            continue;
+        if (!rex_argument_fits(&signature->parameter[index++], &argument))
+            return rex_wrong_argument(&(struct rex_declared){rex_target_name(target),
+                                                             signature->parameter,
+                                                             signature->count},
+                                      index - 1, &argument);
+    }
+    return REX_OK;
+}
+
+/* The rows of ARGS against the signature, if the kernel has one. */
+static int check_signature(const struct rex_target *target,
+                           const struct __tgt_kernel_arguments *args)
+{
+    const struct rex_signature *signature = signature_of(target);
+    return signature != NULL ? check_arguments(target, signature, args) : REX_OK;
 }
 
 /* With REX_CHECK=off a kernel is compared with the image at its first launch. */
@@ -86,9 +153,29 @@ static int check_types(const struct rex_target *target, const struct __tgt_kerne
     return REX_OK;
 }
 
+/* On the host device a kernel is a C function that is called with words of 8 bytes. */
+static int check_words(const struct rex_target *target)
+{
+    const struct rex_signature *signature = signature_of(target);
+    for (uint32_t i = 0; signature != NULL && i < signature->count; i++) {
+        const struct rex_image_parameter *parameter = &signature->parameter[i];
+        char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX];
+        if (parameter->kind != REX_KIND_FLOATING && parameter->width <= 8)
+            continue;
+        rex_signature_print(signature->parameter, signature->count, list);
+        return rex_fail(REX_EPARAMS,
+                        "kernel \"%s\", declared %s: parameter %u is a %s, and the host device "
+                        "passes words of 8 bytes: declare it as a rex_arg or a pointer",
+                        rex_target_name(target), list, i, rex_parameter_print(parameter, one));
+    }
+    return REX_OK;
+}
+
 static int check_widths(const struct rex_target *target)
 {
     const struct rex_registration *registration = target->registration;
+    if (rex_registration_on_host(registration))
+        return check_words(target);
     struct rex_misfit misfit = registration->table.misfit[target->position];
     return misfit.size == 0
                ? REX_OK
@@ -123,6 +210,8 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
         result = check_types(target, args, &rows);
     if (result == REX_OK)
         result = rex_check_form(target, rows, args->NumArgs, form);
+    if (result == REX_OK)
+        result = check_signature(target, args);
     if (result == REX_OK)
         result = check_release(target, *form);
     if (result == REX_OK && target->device == -1)
@@ -177,7 +266,7 @@ int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_
     if (facts.checked != args->NumArgs + 1)
         return rex_check_parameters(target, args, form);
     *form = (enum rex_kernel_form)facts.form;
-    return REX_OK;
+    return check_signature(target, args);
 }
 
 /* ---- the grid -------------------------------------------------------------------------------- */

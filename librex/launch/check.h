@@ -7,6 +7,7 @@
 #define REX_INTERNAL_CHECK_H
 
 #include "module/modules.h"
+#include "rex/map.h"
 #include "rex/launch.h"
 
 static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)
@@ -35,6 +36,39 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
  */
 int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
                      enum rex_kernel_form *form);
+
+/*
+ * A kernel as its signature tells of it: COUNT parameters, without the runtime's. Where it has no
+ * signature their kinds are unknown.
+ */
+struct rex_declared {
+    const char *name;
+    const struct rex_image_parameter *parameter;
+    uint32_t count;
+};
+
+/* A row of a launch that is a parameter: its number, and what is in its columns. */
+struct rex_argument {
+    uint32_t row;
+    int64_t type, size;
+    const void *base;
+};
+
+/* Whether ARGUMENT is what PARAMETER takes, as far as both tell. */
+static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
+                                     const struct rex_argument *argument)
+{
+    if (!(argument->type & REX_TYPE_LITERAL))
+        return parameter->kind <= REX_KIND_POINTER;
+    if (parameter->width != 0 && parameter->width != argument->size)
+        return false;
+    /* no program has memory in its first page */
+    return parameter->kind != REX_KIND_POINTER || (uintptr_t)argument->base - 1 >= 4095;
+}
+
+/* ARGUMENT is not what parameter INDEX of DECLARED takes: REX_EPARAMS, with both in its message. */
+int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
+                       const struct rex_argument *argument);
 
 /* A strict launch must give its grid whole: 0 or REX_EINVAL, with a message that calls it WHAT. */
 int rex_check_strict(const struct rex_kernel_launch *launch, const char *what);

@@ -83,6 +83,7 @@ static void describe(struct rex_loaded_image *image, const struct rex_table *tab
         if (symbol == NULL || !symbol->kernel || symbol->parameters == REX_PARAMETERS_UNKNOWN)
             continue;
         kernel->known = true;
+        kernel->env = symbol->env;
         kernel->parameters = symbol->parameters;
         kernel->shared_memory = rex_view_own_memory(&image->view, symbol);
         kernel->parameter = image->view.parameters + symbol->first;

@@ -21,6 +21,7 @@ struct rex_loaded_kernel {
     /* the most that the driver has been told to allow; written under the lock of all images */
     uint32_t dynamic_memory;
     bool known; /* the image says what the parameters are */
+    bool env;   /* and that the first is the runtime's */
 };
 
 /*

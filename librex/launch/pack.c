@@ -73,22 +73,63 @@ static int absent(const struct rex_stream_gpu *gpu, const char *name, const stru
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
+/* Of a kernel without a signature, too, whose parameters may be of any kind. */
+static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t parameter,
+                          const struct rex_map *map, int32_t row)
+{
+    const struct rex_argument argument = {(uint32_t)row, map->types[row], map->sizes[row],
+                                          map->base[row]};
+    if (rex_argument_fits(&kernel->parameter[parameter], &argument))
+        return REX_OK;
+    return rex_wrong_argument(&(struct rex_declared){kernel->name, kernel->parameter + kernel->env,
+                                                     kernel->parameters - kernel->env},
+                              parameter - kernel->env, &argument);
+}
+
+/* Whether a parameter is 8 bytes of KIND, in one comparison. */
+static bool is_word_of(const struct rex_image_parameter *parameter, uint32_t kind)
+{
+    uint32_t both;
+    memcpy(&both, &parameter->size, sizeof both);
+    return both == (8 | kind << 16);
+}
+_Static_assert(offsetof(struct rex_image_parameter, kind) ==
+                   offsetof(struct rex_image_parameter, size) + 2,
+               "is_word_of() may take both at once");
+
+static int check_value(const struct rex_loaded_kernel *kernel, uint32_t parameter,
+                       const struct rex_map *map, int32_t row)
+{
+    size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
+    int result = check_argument(kernel, parameter, map, row);
+    if (result != REX_OK)
+        return result;
+    if (size > width || (size < width && width != sizeof(void *)))
+        return wrong_width(kernel, parameter, map->sizes[row], "a value");
+    return width <= sizeof(void *) || map->begin[row] != NULL
+               ? REX_OK
+               : rex_fail(REX_EINVAL, "kernel \"%s\": map row %d, a value of %zu bytes, is at NULL",
+                          kernel->name, row, width);
+}
+
 static int pack_value(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
                       uint32_t parameter, const struct rex_map *map, int32_t row)
 {
-    size_t width = kernel->parameter[parameter].size, size = (size_t)map->sizes[row];
-    unsigned char *to = gpu->values + kernel->parameter[parameter].offset;
+    const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
+    unsigned char *to = gpu->values + wanted->offset;
     gpu->arguments[parameter] = to;
-    if (unlikely(size != width && (size > width || width != sizeof(void *))))
-        return wrong_width(kernel, parameter, map->sizes[row], "a value");
-    if (unlikely(width > sizeof(void *) && map->begin[row] == NULL))
-        return rex_fail(REX_EINVAL, "kernel \"%s\": map row %d, a value of %zu bytes, is at NULL",
-                        kernel->name, row, width);
-    if (unlikely(width > sizeof(void *)))
-        memcpy(to, map->begin[row], width);
-    else
-        /* little-endian: a shorter value is in the low bytes, the rest is 0 */
-        memcpy(to, &map->base[row], width);
+    if (unlikely(!is_word_of(wanted, REX_KIND_WORD) ||
+                 (uint64_t)map->sizes[row] > sizeof(void *))) {
+        int result = check_value(kernel, parameter, map, row);
+        if (result != REX_OK)
+            return result;
+        if (wanted->size > sizeof(void *)) {
+            memcpy(to, map->begin[row], wanted->size);
+            return REX_OK;
+        }
+    }
+    /* little-endian: a shorter value is in the low bytes, the rest is 0 */
+    memcpy(to, &map->base[row], wanted->size);
     return REX_OK;
 }
 
@@ -108,6 +149,17 @@ static int pack_address(struct rex_stream_gpu *gpu, const struct rex_loaded_kern
         return wrong_width(kernel, parameter, sizeof value, "an address");
     memcpy(gpu->arguments[parameter], &value, sizeof value);
     return REX_OK;
+}
+
+/* The address that ROW names on the device. */
+static int pack_row_address(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
+                            uint32_t parameter, const struct rex_map *map, int32_t row,
+                            uintptr_t value)
+{
+    int result = REX_OK;
+    if (unlikely(!is_word_of(&kernel->parameter[parameter], REX_KIND_POINTER)))
+        result = check_argument(kernel, parameter, map, row);
+    return result == REX_OK ? pack_address(gpu, kernel, parameter, value) : result;
 }
 
 static uint32_t count_parameters(const struct rex_map *map)
@@ -153,11 +205,13 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *
         if (map->sizes[row] > 0 || (type & REX_TYPE_IMPLICIT))
             return absent(gpu, kernel->name, map, row);
         /* A section without elements needs no memory. */
-        return type & REX_TYPE_PARAMETER ? pack_address(gpu, kernel, (*parameter)++, 0) : REX_OK;
+        return type & REX_TYPE_PARAMETER
+                   ? pack_row_address(gpu, kernel, (*parameter)++, map, row, 0)
+                   : REX_OK;
     }
-    return type & REX_TYPE_PARAMETER
-               ? pack_address(gpu, kernel, (*parameter)++, device_base(map, row, device))
-               : REX_OK;
+    return type & REX_TYPE_PARAMETER ? pack_row_address(gpu, kernel, (*parameter)++, map, row,
+                                                        device_base(map, row, device))
+                                     : REX_OK;
 }
 
 static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target,

@@ -40,14 +40,18 @@ static int check_shape(const struct rex_module *module, size_t *count)
     return REX_OK;
 }
 
-static void free_shapes(struct rex_table *table)
+/* Shapes and signatures, which are found by way of the facts. */
+static void free_found(struct rex_table *table)
 {
-    for (uint32_t i = 0; table->launched != NULL && i < table->count; i++)
+    for (uint32_t i = 0; table->launched != NULL && i < table->count; i++) {
+        free(table->signature[i]);
+        table->signature[i] = NULL;
         while (table->launched[i].shapes != NULL) {
             struct rex_shape *shape = table->launched[i].shapes;
             table->launched[i].shapes = shape->next;
             free(shape);
         }
+    }
 }
 
 static int allocate(struct rex_table *table, size_t count, size_t slots)
@@ -56,23 +60,27 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
     uint64_t *facts = malloc(count * sizeof *facts);
     struct rex_launched *launched = calloc(count, sizeof *launched); /* no shapes */
     struct rex_misfit *misfit = malloc(count * sizeof *misfit);
-    if (index == NULL || facts == NULL || launched == NULL || misfit == NULL) {
+    struct rex_signature **signature = calloc(count, sizeof(void *)); /* none */
+    if (index == NULL || facts == NULL || launched == NULL || misfit == NULL || signature == NULL) {
         free(index);
         free(facts);
         free(launched);
         free(misfit);
-        return rex_fail_memory(slots * sizeof *index +
-                                   count * (sizeof *facts + sizeof *launched + sizeof *misfit),
+        free(signature);
+        return rex_fail_memory(slots * sizeof *index + count * (sizeof *facts + sizeof *launched +
+                                                                sizeof *misfit + sizeof(void *)),
                                "the index of host keys");
     }
     free(table->index);
     free(table->facts);
     free(table->launched);
     free(table->misfit);
+    free(table->signature);
     table->index = index;
     table->facts = facts;
     table->launched = launched;
     table->misfit = misfit;
+    table->signature = signature;
     return REX_OK;
 }
 
@@ -140,7 +148,7 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     int result = check_shape(module, &count);
     if (result != REX_OK)
         return result;
-    free_shapes(table);
+    free_found(table);
     if (!is_indexed(table, module, count))
         result = make_index(table, module, count);
     if (result != REX_OK)
@@ -235,6 +243,26 @@ static int check_environment(const struct rex_image_symbol *kernel, const char *
     return REX_OK;
 }
 
+/* A signature is kept for launches; the view may be closed. */
+static int keep_signature(struct rex_table *table, uint32_t position,
+                          const struct rex_image_symbol *kernel, const struct rex_image_view *view)
+{
+    if (!kernel->signature)
+        return REX_OK;
+    size_t count = (size_t)kernel->parameters - kernel->env;
+    struct rex_signature *kept = malloc(sizeof *kept + count * sizeof *kept->parameter);
+    if (kept == NULL)
+        return rex_fail_memory(sizeof *kept + count * sizeof *kept->parameter,
+                               "a kernel's signature");
+    kept->count = (uint32_t)count;
+    if (count > 0)
+        memcpy(kept->parameter, view->parameters + kernel->first + kernel->env,
+               count * sizeof *kept->parameter);
+    free(table->signature[position]);
+    table->signature[position] = kept;
+    return REX_OK;
+}
+
 static int match_kernel(struct rex_table *table, uint32_t position,
                         const struct rex_image_view *view, const char *path,
                         const struct rex_release *release)
@@ -250,6 +278,8 @@ static int match_kernel(struct rex_table *table, uint32_t position,
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         facts.flags |= REX_FACT_NARROW_FIRST;
     int result = check_environment(kernel, path, release, &facts);
+    if (result == REX_OK)
+        result = keep_signature(table, position, kernel, view);
     if (result != REX_OK)
         return result;
     table->launched[position].most_threads = most_threads(kernel, view);

@@ -19,7 +19,7 @@
  * was made, plus one.
  */
 struct rex_kernel_facts {
-    uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image */
+    uint16_t parameters; /* REX_PARAMETERS_UNKNOWN in a host image without a signature */
     uint8_t form;        /* enum rex_kernel_form */
     uint8_t flags;
     uint32_t checked;
@@ -68,6 +68,15 @@ struct rex_misfit {
     uint16_t index, size;
 };
 
+/*
+ * What a kernel's signature says of its parameters, without the runtime's. Never changed once a
+ * thread can find it; freed with the table's facts.
+ */
+struct rex_signature {
+    uint32_t count;
+    struct rex_image_parameter parameter[];
+};
+
 /* Is in no table: the key is that of no kernel, so that no launch is like it. */
 extern const struct rex_launched rex_never_launched;
 
@@ -76,10 +85,11 @@ struct rex_table {
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
-    uint32_t *index;               /* hash of keys: position + 1 */
-    uint64_t *facts;               /* a struct rex_kernel_facts each */
-    struct rex_launched *launched; /* one for each entry */
-    struct rex_misfit *misfit;     /* likewise */
+    uint32_t *index;                  /* hash of keys: position + 1 */
+    uint64_t *facts;                  /* a struct rex_kernel_facts each */
+    struct rex_launched *launched;    /* one for each entry */
+    struct rex_misfit *misfit;        /* likewise */
+    struct rex_signature **signature; /* likewise; NULL where the kernel has none */
 };
 
 /*
