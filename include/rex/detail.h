@@ -78,6 +78,55 @@ static inline struct rex_row rex_row_value(const void *value, size_t size)
     return rex_row_of(bits, bits, (int64_t)size, REX_TYPE_LITERAL | REX_TYPE_PARAMETER);
 }
 
+#ifdef __cplusplus
+/** struct rex_kind_of_value: rex_kind_told is the `enum rex_kind` of a value of a type. */
+extern "C++" template <class type> struct rex_kind_of_value {
+    enum { rex_kind_told = REX_KIND_UNKNOWN };
+};
+extern "C++" template <class type> struct rex_kind_of_value<type *> {
+    enum { rex_kind_told = REX_KIND_POINTER };
+};
+#define REX_KIND_IS(type, number)                             \
+    extern "C++" template <> struct rex_kind_of_value<type> { \
+        enum { rex_kind_told = number };                      \
+    };
+/** REX_KIND_IS: the types that have kinds of their own. */
+REX_KIND_IS(signed char, REX_KIND_I8)
+REX_KIND_IS(unsigned char, REX_KIND_U8)
+REX_KIND_IS(short, REX_KIND_I16)
+REX_KIND_IS(unsigned short, REX_KIND_U16)
+REX_KIND_IS(int, REX_KIND_I32)
+REX_KIND_IS(unsigned, REX_KIND_U32)
+REX_KIND_IS(long, REX_KIND_I64)
+REX_KIND_IS(unsigned long, REX_KIND_U64)
+REX_KIND_IS(long long, REX_KIND_I64)
+REX_KIND_IS(unsigned long long, REX_KIND_U64)
+REX_KIND_IS(float, REX_KIND_F32)
+REX_KIND_IS(double, REX_KIND_F64)
+REX_KIND_IS(bool, REX_KIND_BOOL)
+#undef REX_KIND_IS
+/** REX_KIND_OF(value): the `enum rex_kind` of a variable's type; of others, 0. */
+#define REX_KIND_OF(value) rex_kind_of_value<__typeof__(value)>::rex_kind_told
+#else
+/** REX_KIND_OF(value): likewise. */
+#define REX_KIND_OF(value)                \
+    _Generic((value),                     \
+        signed char: REX_KIND_I8,         \
+        unsigned char: REX_KIND_U8,       \
+        short: REX_KIND_I16,              \
+        unsigned short: REX_KIND_U16,     \
+        int: REX_KIND_I32,                \
+        unsigned: REX_KIND_U32,           \
+        long: REX_KIND_I64,               \
+        unsigned long: REX_KIND_U64,      \
+        long long: REX_KIND_I64,          \
+        unsigned long long: REX_KIND_U64, \
+        float: REX_KIND_F32,              \
+        double: REX_KIND_F64,             \
+        bool: REX_KIND_BOOL,              \
+        default: __builtin_classify_type(value) == 5 ? REX_KIND_POINTER : REX_KIND_UNKNOWN)
+#endif
+
 /** rex_row_with(): @row with the bits @type added. */
 static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
 {

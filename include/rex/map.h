@@ -29,6 +29,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rex/kinds.h"
 #include "rex/offload.h"
 
 #ifdef __cplusplus
@@ -81,6 +82,13 @@ extern "C" {
 #define REX_PARENT_MAX 65533
 /** REX_TYPE_MEMBER_MASK: the bits of REX_TYPE_MEMBER_OF(). */
 #define REX_TYPE_MEMBER_MASK ((int64_t)((uint64_t)0xffff << 48))
+/**
+ * REX_TYPE_KIND(kind): the `enum rex_kind` (rex/kinds.h) of a literal's type, which librex compares
+ * with the kernel's signature. Bits that mean nothing to any release.
+ */
+#define REX_TYPE_KIND(kind) ((int64_t)(kind) << 32)
+/** REX_TYPE_KIND_MASK: the bits of REX_TYPE_KIND(). */
+#define REX_TYPE_KIND_MASK REX_TYPE_KIND(15)
 /** REX_TYPE_TOFROM: both ways. */
 #define REX_TYPE_TOFROM (REX_TYPE_TO | REX_TYPE_FROM)
 /** REX_TYPE_ALLOC: neither way. */
@@ -203,14 +211,16 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 /**
  * REX_VALUE(expression): a scalar by value, at most 8 bytes (checked at compile time): integers,
  * floating point, bool, small structs, pointers taken as they are. The kernel takes it as a
- * `rex_arg` (rex/kernel.h).
+ * `rex_arg`, or as that of its type, `rex_arg_f64` for a double (rex/kernel.h): the row's type says
+ * which one it is, REX_TYPE_KIND().
  */
 #define REX_VALUE(expression)                                                    \
     (__extension__({                                                             \
         __typeof__(expression) rex_value_copy = (expression);                    \
         REX_STATIC_ASSERT(sizeof rex_value_copy <= 8,                            \
                           "a value of more than 8 bytes: use REX_FIRSTPRIVATE"); \
-        rex_row_value(&rex_value_copy, sizeof rex_value_copy);                   \
+        rex_row_with(rex_row_value(&rex_value_copy, sizeof rex_value_copy),      \
+                     REX_TYPE_KIND(REX_KIND_OF(rex_value_copy)));                \
     }))
 /**
  * REX_DEVICE_POINTER(pointer): is_device_ptr, has_device_addr: a pointer that already is a device

@@ -63,13 +63,16 @@ static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t 
 
 /* ---- rows and the signature ------------------------------------------------------------------ */
 
-/* What ARGUMENT is, as a message says it. */
+/* What ARGUMENT is, as a message says it: a value, and of which type, as its parameter is called.
+ */
 static const char *name_argument(const struct rex_argument *argument, char text[80])
 {
+    unsigned kind = rex_argument_kind(argument);
     if (!(argument->type & REX_TYPE_LITERAL))
         return "an address of mapped memory";
-    snprintf(text, 80, "a value of %lld byte%s", (long long)argument->size,
-             argument->size == 1 ? "" : "s");
+    snprintf(text, 80, "a value of %lld byte%s%s%s", (long long)argument->size,
+             argument->size == 1 ? "" : "s", kind != REX_KIND_UNKNOWN ? " for a " : "",
+             kind != REX_KIND_UNKNOWN ? rex_kind_name(kind) : "");
     return text;
 }
 

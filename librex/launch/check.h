@@ -54,13 +54,27 @@ struct rex_argument {
     const void *base;
 };
 
+/* The kind of ARGUMENT, a literal, where the program tells it. */
+static inline unsigned rex_argument_kind(const struct rex_argument *argument)
+{
+    return (unsigned)((uint64_t)argument->type >> 32) & 15;
+}
+
+/* Whether a value of KIND may be for PARAMETER. */
+static inline bool rex_kind_fits(const struct rex_image_parameter *parameter, unsigned kind)
+{
+    bool typed = parameter->kind == REX_KIND_POINTER || parameter->kind >= REX_KIND_I8;
+    return kind == REX_KIND_UNKNOWN || !typed || parameter->kind == kind;
+}
+
 /* Whether ARGUMENT is what PARAMETER takes, as far as both tell. */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_argument *argument)
 {
     if (!(argument->type & REX_TYPE_LITERAL))
         return parameter->kind <= REX_KIND_POINTER;
-    if (parameter->width != 0 && parameter->width != argument->size)
+    if ((parameter->width != 0 && parameter->width != argument->size) ||
+        !rex_kind_fits(parameter, rex_argument_kind(argument)))
         return false;
     /* no program has memory in its first page */
     return parameter->kind != REX_KIND_POINTER || (uintptr_t)argument->base - 1 >= 4095;

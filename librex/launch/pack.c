@@ -175,7 +175,8 @@ static uint32_t count_parameters(const struct rex_map *map)
 /* Rows that are neither a value nor plain mapped memory are looked at more closely. */
 static bool is_usual(int64_t type)
 {
-    return type == VALUE || (type & ~MAPPED_BITS) == REX_TYPE_PARAMETER;
+    return type == VALUE || (type & ~MAPPED_BITS) == REX_TYPE_PARAMETER ||
+           (type & ~REX_TYPE_KIND_MASK) == VALUE;
 }
 
 static int check_rows(const struct rex_map *map, const char *name)

@@ -23,7 +23,9 @@
 /* Why no release does what TYPE says, NULL if there is nothing wrong. */
 static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 {
-    if (rex_row_has(type, ~KNOWN_BITS))
+    int64_t known =
+        rex_row_has(type, REX_TYPE_LITERAL) ? KNOWN_BITS | REX_TYPE_KIND_MASK : KNOWN_BITS;
+    if (rex_row_has(type, ~known))
         return "has type bits that are no map type";
     if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_PRIVATE))
         return "is both a literal and private";

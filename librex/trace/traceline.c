@@ -148,6 +148,7 @@ static const struct {
 };
 
 #define MEMBER_OF ((uint64_t)0xffff << 48)
+#define KIND ((uint64_t)REX_TYPE_KIND_MASK) /* of a literal: librex's own, and no bit of LLVM's */
 
 static size_t add_word(char *text, size_t size, size_t at, const char *word)
 {
@@ -157,7 +158,7 @@ static size_t add_word(char *text, size_t size, size_t at, const char *word)
 
 void rex_type_text(int64_t type, char *text, size_t size)
 {
-    uint64_t rest = (uint64_t)type & ~MEMBER_OF;
+    uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_TYPE_LITERAL ? KIND : 0));
     size_t at = 0;
     char word[32];
     if (size > 0)

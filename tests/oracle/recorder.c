@@ -163,7 +163,8 @@ static void put_row(const char *indent, const struct row *row, int number, int e
         put_address(row->base);
         put_address(row->begin);
     }
-    fprintf(record, " %lld 0x%llx", (long long)row->size, (unsigned long long)row->type & 0xffffffffffff);
+    /* What librex's macros tell of a value's type is in bits that no release reads. */
+    fprintf(record, " %lld 0x%llx", (long long)row->size, (unsigned long long)row->type & (row->type & LITERAL ? 0xfff0ffffffff : 0xffffffffffff));
     put_parent(row, number, row, element);
 }
 

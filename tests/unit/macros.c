@@ -37,7 +37,7 @@ static void check(macros *include, const char *prefix)
     assert_ptr_equal(made.based[1], array);
     assert_int_equal(made.wide[1], sizeof array);
     assert_int_equal(made.wide[2], sizeof *array);
-    assert_int_equal(made.bits[0], REX_TYPE_LITERAL | REX_TYPE_PARAMETER);
+    assert_int_equal(made.bits[0], REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_KIND(REX_KIND_I64));
     assert_int_equal(made.bits[1], REX_TYPE_TOFROM | REX_TYPE_PARAMETER);
     assert_int_equal(made.bits[2], REX_TYPE_TO | REX_TYPE_ALWAYS | REX_TYPE_PARAMETER);
 }

@@ -62,7 +62,7 @@ static void prefix_rows_suffix(void **state)
     assert_int_equal(map.count, 10);
     assert_null(map.mappers);
     assert_non_null(map.storage);
-    check_row(&map, 0, 7, 7, 4, REX_TYPE_LITERAL | REX_TYPE_PARAMETER);
+    check_row(&map, 0, 7, 7, 4, REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_KIND(REX_KIND_I32));
     check_row(&map, 1, 8, 8, 16, REX_TYPE_TO);
     check_row(&map, 2, 8, 16, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(1));
     check_row(&map, 3, 100, 100, 64, REX_TYPE_PARAMETER);
@@ -71,7 +71,7 @@ static void prefix_rows_suffix(void **state)
     check_row(&map, 6, 200, 200, 32, 0);
     check_row(&map, 7, 200, 208, 8, REX_TYPE_FROM | REX_TYPE_MEMBER_OF(6));
     check_row(&map, 8, 208, 300, 8, REX_TYPE_POINTER | REX_TYPE_MEMBER_OF(7));
-    check_row(&map, 9, 9, 9, 4, REX_TYPE_LITERAL | REX_TYPE_PARAMETER);
+    check_row(&map, 9, 9, 9, 4, REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_KIND(REX_KIND_I32));
 
     /* A built map is a map like any other, and its members move along again. */
     assert_int_equal(rex_map_build(&again, &map, NULL, NULL, &map), 0);

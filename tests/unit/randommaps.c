@@ -149,9 +149,9 @@ static void expect_clause(struct columns *columns, const struct clause *clause, 
     switch (clause->kind) {
     case SECTION: expect(columns, array, array + lower, bytes, direction | modifier | 0x20); break;
     case OBJECT: expect(columns, pair, pair, 24, direction | modifier | 0x20); break;
-    case LITERAL_INT: expect(columns, (uint64_t)clause->value & 0xffffffff, (uint64_t)clause->value & 0xffffffff, 4, 0x120); break;
-    case LITERAL_DOUBLE: expect(columns, bits, bits, 8, 0x120); break;
-    case LITERAL_BYTE: expect(columns, (uint64_t)clause->value & 0xff, (uint64_t)clause->value & 0xff, 1, 0x120); break;
+    case LITERAL_INT: expect(columns, (uint64_t)clause->value & 0xffffffff, (uint64_t)clause->value & 0xffffffff, 4, 0x900000120); break;
+    case LITERAL_DOUBLE: expect(columns, bits, bits, 8, 0xe00000120); break;
+    case LITERAL_BYTE: expect(columns, (uint64_t)clause->value & 0xff, (uint64_t)clause->value & 0xff, 1, 0x600000120); break;
     case FIRSTPRIVATE: expect(columns, pair, pair, 24, 0xa1); break;
     case OWN: expect(columns, pair, pair, 24, 0xa0); break;
     case POINTER: expect(columns, array, array, 0, 0x220); break;

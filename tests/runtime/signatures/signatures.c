@@ -246,6 +246,51 @@ static void every_accessor(void **state)
         assert_true(out[i] == wanted[i]);
 }
 
+#define KIND(value) ((REX_VALUE(value)).type >> 32)
+
+/* What REX_VALUE tells of a value's type. */
+static void kinds_of_values(void **state)
+{
+    struct {
+        int a, b;
+    } pair = {0, 0};
+    const long constant = 1;
+    char letter = 'l';
+    (void)state;
+    assert_true(KIND((int8_t)1) == REX_KIND_I8 && KIND((uint8_t)1) == REX_KIND_U8 && KIND((int16_t)1) == REX_KIND_I16);
+    assert_true(KIND((uint16_t)1) == REX_KIND_U16 && KIND(1) == REX_KIND_I32 && KIND(1u) == REX_KIND_U32 && KIND(1L) == REX_KIND_I64);
+    assert_true(KIND(1LL) == REX_KIND_I64 && KIND(1UL) == REX_KIND_U64 && KIND(1ULL) == REX_KIND_U64 && KIND(constant) == REX_KIND_I64);
+    assert_true(KIND(1.0f) == REX_KIND_F32 && KIND(1.0) == REX_KIND_F64 && KIND((bool)1) == REX_KIND_BOOL);
+    assert_true(KIND(&pair) == REX_KIND_POINTER && KIND(state) == REX_KIND_POINTER);
+    assert_true(KIND(pair) == REX_KIND_UNKNOWN && KIND(letter) == REX_KIND_UNKNOWN);
+    assert_int_equal(REX_DEVICE_POINTER(NULL).type >> 32, REX_KIND_POINTER);
+}
+
+/* A value of the right width and another type, where the macro tells it. */
+static void values_of_another_type(void **state)
+{
+    static const char *const words[] = {"parameter 1 is a rex_arg_f64, and map row 1 a value of 8 bytes for a rex_arg_i64",
+                                        "parameter 2 is a pointer, and map row 2 a value of 8 bytes for a rex_arg_u64"};
+    const int64_t n = N;
+    (void)state;
+    REX_MAP(integer, REX_VALUE(n), REX_VALUE(n), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(address, REX_VALUE(n), REX_VALUE(2.0), REX_VALUE((uintptr_t)x), REX_TOFROM(y, N));
+    REX_MAP(good, REX_VALUE(n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
+    struct rex_map *wrong[] = {&integer, &address};
+    for (size_t form = 0; form < 2; form++)
+        for (int round = 0; round < 2 && runs(keys[form]); round++) {
+            struct rex_kernel_launch launch = rex_kernel_launch_of(keys[form], 1, 1);
+            assert_int_equal(rex_launch(&launch, &good), REX_OK);
+            assert_int_equal(rex_queue_launch(queue, &launch, &good), REX_OK);
+            for (size_t i = 0; i < 2; i++) {
+                assert_int_equal(rex_launch(&launch, wrong[i]), REX_EPARAMS);
+                assert_non_null(strstr(rex_last_error(), words[i]));
+                assert_int_equal(rex_queue_launch(queue, &launch, wrong[i]), REX_EPARAMS);
+                assert_non_null(strstr(rex_last_error(), words[i]));
+            }
+        }
+}
+
 /* By value a double is in a register of another sort; a queue on a GPU passes it. */
 static void double_by_value(void **state)
 {
@@ -271,8 +316,14 @@ int main(void)
     for (int i = 0; i < N; i++)
         x[i] = i, y[i] = 100 + i;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_rows),          cmocka_unit_test(right_rows),     cmocka_unit_test(wrong_rows_later),
-        cmocka_unit_test(addresses_as_values), cmocka_unit_test(every_accessor), cmocka_unit_test(double_by_value),
+        cmocka_unit_test(wrong_rows),
+        cmocka_unit_test(right_rows),
+        cmocka_unit_test(wrong_rows_later),
+        cmocka_unit_test(kinds_of_values),
+        cmocka_unit_test(values_of_another_type),
+        cmocka_unit_test(addresses_as_values),
+        cmocka_unit_test(every_accessor),
+        cmocka_unit_test(double_by_value),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
