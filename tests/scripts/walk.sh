@@ -8,4 +8,4 @@ export O
 [ -x "$O/tests/walk/walk" ] || { echo "skip: there is no $O/tests/walk/walk"; exit 77; }
 
 tests/walk/run tests/walk/corpus/*.walk
-tests/walk/run --seed 1 --count 16
+tests/walk/run --seed 1 --count 24

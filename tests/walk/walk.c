@@ -58,7 +58,7 @@ static void make_step(struct step *step, int function)
 /* Most sequences begin with what most calls need. */
 static const char *const beginnings[] = {
     "rex_module_init(&module);",
-    "rex_module_queue_create(&queue0, &module, 0, \"walk\", 0);",
+    "rex_module_queue_create(&queue0, &module, 0, \"walk\", 4);", /* its own globals, which the fake GPU's module has */
     "rex_event_create(&event0);",
     "rex_device_alloc(memory0, 512, 0);",
     "map_for_add(map0, 32, 3, host0, TO, 64, host1, TOFROM, 64);",
@@ -66,6 +66,11 @@ static const char *const beginnings[] = {
     "rex_module_data_begin(&module, 0, map1);",
     "map_of_one(map2, TO, host0, 64);",
     "rex_module_data_begin(&module, 0, map2);",
+    "rex_graph_begin(queue0);",
+    "rex_module_queue_launch(&module, queue0, add, 0, 1, 1, 0, map0);",
+    "rex_graph_end(&graph0, queue0);",
+    "rex_graph_set(graph0, 0, map0);",
+    "rex_graph_launch(graph0, queue0);",
 };
 enum { BEGINNINGS = (int)(sizeof beginnings / sizeof *beginnings) };
 
@@ -78,7 +83,8 @@ static void make_sequence(struct sequence *sequence, uint64_t seed, uint64_t num
     sequence->count = 40 + (int)chance(MOST_STEPS - 40);
     for (int i = 0; i < sequence->count; i++)
         make_step(&sequence->step[i], some_function());
-    for (int i = 0; i < BEGINNINGS; i++)
+    int begin = chance(4) > 0 ? BEGINNINGS : 1; /* a module with queues and memory is not ended */
+    for (int i = 0; i < begin; i++)
         if (chance(8) > 0 && !walk_step_read(beginnings[i], &sequence->step[i]))
             exit((fprintf(stderr, "walk: this is no step: %s\n", beginnings[i]), 2));
 }
