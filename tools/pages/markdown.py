@@ -1,4 +1,5 @@
-"""As much of Markdown as this project's texts use, as HTML: headings, paragraphs, lists, tables, blocks of code, links, `code`, **bold**, *emphasis*.
+"""As much of Markdown as this project's texts use, as HTML: headings, paragraphs, lists, tables,
+blocks of code, links, `code`, **bold**, *emphasis*.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -22,10 +23,13 @@ def inline(text, link):
 
     def linked(match):
         target = link(match.group(2))
-        return keep('<a href="%s">' % html.escape(target)) + match.group(1) + keep("</a>") if target else match.group(1)
+        if not target:
+            return match.group(1)
+        return keep('<a href="%s">' % html.escape(target)) + match.group(1) + keep("</a>")
 
     text = re.sub(r"`([^`]+)`", lambda m: keep("<code>%s</code>" % html.escape(m.group(1))), text)
-    text = re.sub(r"<(https?://[^>]+)>", lambda m: keep('<a href="%s">%s</a>' % (m.group(1), m.group(1))), text)
+    text = re.sub(r"<(https?://[^>]+)>",
+                  lambda m: keep('<a href="%s">%s</a>' % (m.group(1), m.group(1))), text)
     text = re.sub(r"\[([^]]+)\]\(([^)]+)\)", linked, text)
     text = html.escape(text, quote=False)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
@@ -43,18 +47,21 @@ def table(lines, link):
     head, rows = cells(lines[0]), [cells(line) for line in lines[2:]]
     out = ['<div class="wide"><table>']
     if any(head):
-        out.append("<thead><tr>%s</tr></thead>" % "".join("<th>%s</th>" % inline(cell, link) for cell in head))
+        out.append("<thead><tr>%s</tr></thead>" %
+                   "".join("<th>%s</th>" % inline(cell, link) for cell in head))
     for row in rows:
-        out.append("<tr>%s</tr>" % "".join("<td>%s</td>" % inline(cell, link) for cell in row))
+        out.append("<tr>%s</tr>" %
+                   "".join("<td>%s</td>" % inline(cell, link) for cell in row))
     return "\n".join(out + ["</table></div>"])
 
 
 def item_end(lines, at, indent):
-    """Behind the lines of the list's item that begins before AT: all that stand further to the right."""
+    """Behind the lines of the list's item that begins before AT: all further to the right."""
     while at < len(lines):
         if lines[at].strip() and not lines[at].startswith(" " * indent):
             break
-        if not lines[at].strip() and not (at + 1 < len(lines) and lines[at + 1].startswith(" " * indent)):
+        goes_on = at + 1 < len(lines) and lines[at + 1].startswith(" " * indent)
+        if not lines[at].strip() and not goes_on:
             break
         at += 1
     return at
@@ -85,7 +92,8 @@ def block(lines, at, link):
         return "<pre>%s</pre>" % html.escape("\n".join(lines[at + 1:end])), end + 1
     if line.startswith("    "):
         end = while_true(lines, at, lambda text: text.startswith("    ") or not text.strip())
-        return "<pre>%s</pre>" % html.escape("\n".join(text[4:] for text in lines[at:end]).rstrip()), end
+        text = "\n".join(text[4:] for text in lines[at:end]).rstrip()
+        return "<pre>%s</pre>" % html.escape(text), end
     if line.startswith("#"):
         level, text = len(line) - len(line.lstrip("#")), line.lstrip("# ")
         return '<h%d id="%s">%s</h%d>' % (level, anchor(text), inline(text, link), level), at + 1
@@ -94,8 +102,8 @@ def block(lines, at, link):
         return table(lines[at:end], link), end
     if line.startswith("- "):
         return items(lines, at, link)
-    end = while_true(lines, at, lambda text: text.strip() and not re.match(r"```|- |\||#", text)) or at
-    end = max(end, at + 1)
+    end = while_true(lines, at + 1,
+                     lambda text: text.strip() and not re.match(r"```|- |\||#", text))
     return "<p>%s</p>" % inline("\n".join(lines[at:end]), link), end
 
 

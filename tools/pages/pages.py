@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """usage: tools/pages/pages.py FOLDER [FIGURE.svg]...
 
-Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages by mandoc, the README, the lessons with their
-programs, what changed, figures of benchmarks, an entry page, and a search that needs no server.
+Write the manual as linked pages to FOLDER, which `make html` calls build/html: man pages by mandoc,
+the README, the lessons with their programs, what changed, figures of benchmarks, an entry page, and
+a search that needs no server.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -21,13 +22,25 @@ import markdown  # noqa: E402
 
 OWN = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(OWN))
-TEXTS = {"README.md": ("readme.html", "Overview"), "examples/README.md": ("tutorial.html", "Tutorial"), "CHANGELOG.md": ("changes.html", "Changes")}
+TEXTS = {
+    "README.md": ("readme.html", "Overview"),
+    "examples/README.md": ("tutorial.html", "Tutorial"),
+    "CHANGELOG.md": ("changes.html", "Changes"),
+}
 GROUPS = [
     ("To begin with", lambda page: page.section == "7"),
     ("Tools", lambda page: page.section == "1"),
-    ("Functions and macros", lambda page: page.section == "3" and not page.name.startswith("REX_E")),
+    ("Functions and macros",
+     lambda page: page.section == "3" and not page.name.startswith("REX_E")),
     ("Errors", lambda page: page.name.startswith("REX_E")),
 ]
+
+
+WAYS = """<p><a href="readme.html#a-first-program">A first program</a>,
+<a href="tutorial.html">nine lessons</a> with their programs and what they print,
+<a href="readme.html#what-runs-on-which-llvm-release">what runs on which LLVM release</a>,
+<a href="rex-troubleshooting.7.html">from a symptom to its cause</a>,
+<a href="changes.html">what changed</a>.</p>"""
 
 
 class ManPage:
@@ -36,8 +49,8 @@ class ManPage:
         self.name, self.section = os.path.basename(path).rsplit(".", 1)
         self.file = "%s.%s.html" % (self.name, self.section)
         text = open(path, encoding="utf-8").read()
-        names = re.search(r"^\.SH NAME\n(.*?)^\.SH", text, re.S | re.M).group(1).replace("\n", " ").replace("\\-", "-")
-        listed, self.about = names.strip().split(" - ", 1)
+        names = re.search(r"^\.SH NAME\n(.*?)^\.SH", text, re.S | re.M).group(1)
+        listed, self.about = names.replace("\n", " ").replace("\\-", "-").strip().split(" - ", 1)
         self.names = [name.strip() for name in listed.split(",")]
 
 
@@ -46,16 +59,21 @@ def plain(markup):
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 
+CURRENT = ' aria-current="page"'
+
+
 def frame(title, body, here=""):
     links = [("index.html", "librex")] + [(file, name) for file, name in TEXTS.values()]
-    bar = " ".join('<a href="%s"%s>%s</a>' % (file, ' aria-current="page"' if file == here else "", name) for file, name in links)
+    bar = " ".join('<a href="%s"%s>%s</a>' % (file, CURRENT if file == here else "", name)
+                   for file, name in links)
     return """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
 <link rel="stylesheet" href="pages.css">
-<nav>%s<form role="search" action="index.html"><input id="search" type="search" name="q" placeholder="Search" aria-label="Search" autocomplete="off"></form></nav>
+<nav>%s<form role="search" action="index.html"><input id="search" type="search" name="q"
+    placeholder="Search" aria-label="Search" autocomplete="off"></form></nav>
 <div id="found" role="status"></div>
 <main>
 %s
@@ -69,9 +87,10 @@ def frame(title, body, here=""):
 class Site:
     def __init__(self, folder):
         self.folder = folder
-        self.pages = sorted((ManPage(path) for path in glob.glob("librex/man/*.[1-8]") + glob.glob("tools/*.[1-8]")),
-                            key=lambda page: (page.name.lower(), page.name))
-        self.targets = {(name, page.section): page.file for page in self.pages for name in page.names}
+        paths = glob.glob("librex/man/*.[1-8]") + glob.glob("tools/*.[1-8]")
+        self.pages = sorted(map(ManPage, paths), key=lambda page: (page.name.lower(), page.name))
+        self.targets = {(name, page.section): page.file
+                        for page in self.pages for name in page.names}
         self.words = []  # of the search: [title, file, what is on it]
         self.sources = set()
 
@@ -87,12 +106,15 @@ class Site:
         return '<a href="%s">%s</a>' % (file, match.group(0)) if file else match.group(0)
 
     def man_page(self, page):
-        body = subprocess.run(["mandoc", "-Thtml", "-O", "fragment", page.path], check=True, capture_output=True, text=True).stdout
+        body = subprocess.run(["mandoc", "-Thtml", "-O", "fragment", page.path],
+                              check=True, capture_output=True, text=True).stdout
         body = re.sub(r'<table class="(?:head|foot)">.*?</table>', "", body, flags=re.S)
         # Where it stands alone; mandoc breaks lines wherever there is a blank.
         body = re.sub(r"(<b>)?\b([A-Za-z_][\w-]*)(</b>)?\((\d)\)", self.refer, body)
-        body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)", r'<div class="wide">\1</div>', body, flags=re.S)
-        self.write(page.file, "%s(%s)" % (page.name, page.section), "<h1 class=\"title\">%s</h1>\n%s" % (html.escape(page.name), body))
+        body = re.sub(r"(<pre>.*?</pre>|<table class=\"tbl\".*?</table>)",
+                      r'<div class="wide">\1</div>', body, flags=re.S)
+        self.write(page.file, "%s(%s)" % (page.name, page.section),
+                   '<h1 class="title">%s</h1>\n%s' % (html.escape(page.name), body))
 
     # ---- texts and sources
 
@@ -101,7 +123,8 @@ class Site:
         if path not in self.sources:
             self.sources.add(path)
             text = open(path, encoding="utf-8").read()
-            self.write(file, path, '<h1 class="title">%s</h1>\n<pre class="source">%s</pre>' % (html.escape(path), html.escape(text)))
+            self.write(file, path, '<h1 class="title">%s</h1>\n<pre class="source">%s</pre>' %
+                       (html.escape(path), html.escape(text)))
         return file
 
     def link_from(self, path):
@@ -113,12 +136,14 @@ class Site:
             place = "#" + place if place else ""
             if at in TEXTS:
                 return TEXTS[at][0] + place
-            return self.source(at) if os.path.isfile(at) and not at.endswith(".md") and at != "LICENSE" else None
+            is_source = os.path.isfile(at) and not at.endswith(".md") and at != "LICENSE"
+            return self.source(at) if is_source else None
         return link
 
     def text(self, path):
         file, name = TEXTS[path]
-        self.write(file, name, markdown.convert(open(path, encoding="utf-8").read().split("\n"), self.link_from(path)))
+        lines = open(path, encoding="utf-8").read().split("\n")
+        self.write(file, name, markdown.convert(lines, self.link_from(path)))
 
     def lessons(self):
         """Every program of a lesson, also where no text leads to it."""
@@ -128,7 +153,8 @@ class Site:
     # ---- the entry page
 
     def listed(self, belongs):
-        rows = ['<dt><a href="%s">%s</a></dt><dd>%s</dd>' % (page.file, html.escape(page.name), html.escape(page.about))
+        rows = ['<dt><a href="%s">%s</a></dt><dd>%s</dd>' %
+                (page.file, html.escape(page.name), html.escape(page.about))
                 for page in self.pages if belongs(page)]
         return "<dl class=\"pages\">\n%s\n</dl>" % "\n".join(rows)
 
@@ -137,25 +163,27 @@ class Site:
         for path in figures:
             shutil.copy(path, self.folder)
             name = os.path.basename(path)
-            out.append('<figure><img src="%s" alt="%s" loading="lazy"></figure>' % (name, html.escape(name.rsplit(".", 1)[0].replace("-", " "))))
+            about = html.escape(name.rsplit(".", 1)[0].replace("-", " "))
+            out.append('<figure><img src="%s" alt="%s" loading="lazy"></figure>' % (name, about))
         return '<h2 id="figures">Benchmarks</h2>\n%s' % "\n".join(out) if out else ""
 
     def index(self, figures):
         first = open("README.md", encoding="utf-8").read().split("\n\n")[1]
-        body = ['<h1 class="title">librex</h1>', "<p>%s</p>" % markdown.inline(first, self.link_from("README.md"))]
-        body.append('<p><a href="readme.html#a-first-program">A first program</a>, <a href="tutorial.html">nine lessons</a> with their '
-                    'programs and what they print, <a href="readme.html#what-runs-on-which-llvm-release">what runs on which LLVM release</a>, '
-                    '<a href="rex-troubleshooting.7.html">from a symptom to its cause</a>, <a href="changes.html">what changed</a>.</p>')
+        body = ['<h1 class="title">librex</h1>',
+                "<p>%s</p>" % markdown.inline(first, self.link_from("README.md")), WAYS]
         for title, belongs in GROUPS:
-            body.append('<h2 id="%s">%s</h2>\n%s' % (markdown.anchor(title), title, self.listed(belongs)))
-        body.append('<h2 id="programs">Programs of the lessons</h2>\n<ul class="sources">%s</ul>' % "".join(
-            '<li><a href="%s">%s</a></li>' % (self.source(path), path) for path in sorted(self.sources)))
+            body.append('<h2 id="%s">%s</h2>\n%s' %
+                        (markdown.anchor(title), title, self.listed(belongs)))
+        body.append('<h2 id="programs">Programs of the lessons</h2>\n<ul class="sources">%s</ul>' %
+                    "".join('<li><a href="%s">%s</a></li>' % (self.source(path), path)
+                            for path in sorted(self.sources)))
         body.append(self.figures(figures))
         self.write("index.html", "librex", "\n".join(body))
 
     def search(self):
         with open(os.path.join(self.folder, "words.js"), "w", encoding="utf-8") as out:
-            out.write("const words = %s;\n" % json.dumps(self.words, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
+            text = json.dumps(self.words, ensure_ascii=False, separators=(",", ":"))
+            out.write("const words = %s;\n" % text.replace("</", "<\\/"))
         for file in ("search.js", "pages.css"):
             shutil.copy(os.path.join(OWN, file), self.folder)
 

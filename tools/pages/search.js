@@ -16,7 +16,8 @@
         let sum = 0;
         for (const part of parts) {
             const at = page.lower.indexOf(part);
-            if (page.name.startsWith(part)) sum += page.name.replace(/\(.*/, "") === part ? 1000 : 100;
+            if (page.name.replace(/\(.*/, "") === part) sum += 1000;
+            else if (page.name.startsWith(part)) sum += 100;
             else if (page.name.includes(part)) sum += 50;
             else if (at >= 0) sum += at < 400 ? 20 : 1; /* its names come first on a page */
             else return 0;
