@@ -270,8 +270,8 @@ REX_API int rex_info(rex_info_row *row, void *context);
 
 /**
  * rex_info_release(): calls @row with what librex does for LLVM @release, as rex_info() does for
- * the one here: group `adapted`. Returns 0, or REX_EINVAL: @row is NULL, or librex does not know
- * that release. Any thread.
+ * the one here: group `adapted`. @context is the caller's, or NULL. Returns 0, or REX_EINVAL: @row
+ * is NULL, or librex does not know that release. Any thread.
  */
 REX_API int rex_info_release(int release, rex_info_row *row, void *context);
 

@@ -62,7 +62,7 @@ VALUES = {
 
 # Where NULL is no mistake.
 ALLOWED = """
-    rex_configure value, rex_set_log_callback function, rex_set_log_callback context, rex_info context, rex_queue_call argument,
+    rex_configure value, rex_set_log_callback function, rex_set_log_callback context, rex_info context, rex_info_release context, rex_queue_call argument,
     rex_module_register_image name, rex_module_queue_create name,
     rex_module_launch_map map, rex_module_queue_launch map, rex_graph_set map, rex_packet_fill map,
     rex_map_build prefix, rex_map_build rows, rex_map_build context, rex_map_build suffix, rex_map_free map,

@@ -174,6 +174,12 @@ bool walk_has_empty(const struct walk_map *map)
 }
 
 /* A host image does not say how many parameters a kernel has: librex cannot refuse too few of them there. */
+/* The kernel without parameters says so in a host image, too; which rows are right for the others walk_is_harmless() sees to. */
+bool walk_has_too_many(const struct call *call, int key, const struct walk_map *map)
+{
+    return !walk_settings.gpu && walk_variable(call, key) == 2 && map != NULL && walk_has_types(map, REX_TYPE_PARAMETER);
+}
+
 bool walk_is_harmless(const struct call *call, int key, const struct walk_map *map)
 {
     int number = walk_variable(call, key);

@@ -95,6 +95,7 @@ int walk_device(const struct call *call, int argument);
 /* The same for an argument that is a queue. */
 int walk_device_of_queue(const struct rex_queue *queue);
 /* Whether a launch of the key with the map cannot make the kernel go wild. */
+bool walk_has_too_many(const struct call *call, int key, const struct walk_map *map);
 bool walk_is_harmless(const struct call *call, int key, const struct walk_map *map);
 bool walk_has_types(const struct walk_map *map, int64_t types);
 bool walk_has_empty(const struct walk_map *map);

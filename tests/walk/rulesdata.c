@@ -275,7 +275,8 @@ void rule_rex_module_launch_map(struct call *call)
     if (!walk_is_harmless(call, 1, map))
         return;
     bool ready = walk_is_registered() && module == &walk_now.module && walk_device(call, 2) >= 0 && !walk_settings.gpu;
-    bool right = key >= 0 && key < 3 && (map == NULL || (!map->wrong && !walk_has_types(map, REX_TYPE_DELETE)));
+    bool right =
+        key >= 0 && key < 3 && !walk_has_too_many(call, 1, map) && (map == NULL || (!map->wrong && !walk_has_types(map, REX_TYPE_DELETE)));
     bool can = right && ready && (map == NULL || model_can_map(walk_device(call, 2), map));
     walk_before();
     int result = rex_module_launch_map(module, &launch, map != NULL ? &map->map : NULL);

@@ -251,6 +251,15 @@ void rule_rex_set_log_callback(struct call *call)
 TEXT_OF(rex_error_name)
 TEXT_OF(rex_error_text)
 
+void rule_rex_kind_name(struct call *call)
+{
+    walk_before();
+    const char *text = rex_kind_name((unsigned)walk_integer(call, 0));
+    if (text == NULL || *text == '\0')
+        walk_found("it returns no text");
+    walk_judge(call, false, 0, MUST_WORK);
+}
+
 #define STRING(name)                           \
     void rule_##name(struct call *call)        \
     {                                          \
@@ -354,6 +363,25 @@ static void an_info(const char *group, const char *name, const char *value, void
 {
     if (group == NULL || name == NULL || value == NULL || context != &walk_now)
         walk_found("a row of it is NULL");
+}
+
+void rule_rex_info_release(struct call *call)
+{
+    int64_t release = walk_integer(call, 0);
+    walk_before();
+    int result = rex_info_release((int)release, walk_variable(call, 1) >= 0 ? an_info : NULL, &walk_now);
+    bool wrong = walk_variable(call, 1) < 0 || release < 14 || release > 23;
+    walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK);
+}
+
+void rule_rex_release_next(struct call *call)
+{
+    int64_t release = walk_integer(call, 0);
+    walk_before();
+    int next = rex_release_next((int)release);
+    if (next != 0 && next <= release)
+        walk_found("it is no later one");
+    walk_judge(call, false, 0, MUST_WORK);
 }
 
 void rule_rex_info(struct call *call)
