@@ -75,10 +75,16 @@
 #undef argument
 #pragma push_macro("at")
 #undef at
+#pragma push_macro("atomicAdd")
+#undef atomicAdd
+#pragma push_macro("atomicCAS")
+#undef atomicCAS
 #pragma push_macro("base")
 #undef base
 #pragma push_macro("begin")
 #undef begin
+#pragma push_macro("behind")
+#undef behind
 #pragma push_macro("bits")
 #undef bits
 #pragma push_macro("bound_tid")
@@ -205,6 +211,8 @@
 #undef key
 #pragma push_macro("kind")
 #undef kind
+#pragma push_macro("lane")
+#undef lane
 #pragma push_macro("last")
 #undef last
 #pragma push_macro("launch")
@@ -215,6 +223,8 @@
 #undef level
 #pragma push_macro("list")
 #undef list
+#pragma push_macro("llong")
+#undef llong
 #pragma push_macro("loc")
 #undef loc
 #pragma push_macro("location")
@@ -325,6 +335,8 @@
 #undef seconds
 #pragma push_macro("section")
 #undef section
+#pragma push_macro("seen")
+#undef seen
 #pragma push_macro("shared_memory")
 #undef shared_memory
 #pragma push_macro("shareds")
@@ -343,6 +355,8 @@
 #undef src
 #pragma push_macro("state")
 #undef state
+#pragma push_macro("step")
+#undef step
 #pragma push_macro("storage")
 #undef storage
 #pragma push_macro("stored")
@@ -373,6 +387,12 @@
 #undef type
 #pragma push_macro("types")
 #undef types
+#pragma push_macro("uint")
+#undef uint
+#pragma push_macro("ullong")
+#undef ullong
+#pragma push_macro("ulong")
+#undef ulong
 #pragma push_macro("upper")
 #undef upper
 #pragma push_macro("value")
@@ -381,6 +401,10 @@
 #undef variable
 #pragma push_macro("view")
 #undef view
+#pragma push_macro("wanted")
+#undef wanted
+#pragma push_macro("was")
+#undef was
 #pragma push_macro("width")
 #undef width
 #pragma push_macro("x")

@@ -293,6 +293,8 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
     _Pragma("omp parallel for collapse(3)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_COUNT(k, nk)
 #endif
 
+#include "rex/reduce.h"
+
 /*
  * ---- Kernels and globals ----------------------------------------------------------------------
  */

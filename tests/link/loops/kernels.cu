@@ -48,3 +48,44 @@ REX_DEVICE_KERNEL_ENV(environment, rex_arg n, int64_t *cells)
 REX_DEVICE_KERNEL(nothing, void)
 {
 }
+
+/* Sums, least and largest values of each type, and atomics beside them. */
+#define REDUCTIONS(type, at)                                                                  \
+    do {                                                                                      \
+        type *mine = (type *)(out + 6 * (at));                                                \
+        REX_FOR_SUM(i, count, &mine[0], (type)i);                                             \
+        REX_FOR_MIN(i, count, &mine[1], (type)(count - i));                                   \
+        REX_FOR_MAX(i, count, &mine[2], (type)(i % 1000));                                    \
+        REX_FOR(i, count) {                                                                   \
+            rex_atomic_add(&mine[3], (type)(i % 3));                                          \
+            rex_atomic_min(&mine[4], (type)(i / 2 + 5));                                      \
+            rex_atomic_max(&mine[5], (type)(i / 2));                                          \
+        }                                                                                     \
+    } while (0)
+
+/* At each number of OUT begin six values, of whatever size. */
+REX_DEVICE_KERNEL(reductions, rex_arg n, double *out)
+{
+    int64_t count = rex_arg_int(n);
+    REDUCTIONS(int, 0);
+    REDUCTIONS(unsigned, 1);
+    REDUCTIONS(long, 2);
+    REDUCTIONS(unsigned long, 3);
+    REDUCTIONS(long long, 4);
+    REDUCTIONS(unsigned long long, 5);
+    REDUCTIONS(double, 6);
+}
+
+/* Teams in a loop, with memory of their own: each row the other way round. */
+REX_DEVICE_KERNEL(turned, rex_arg rows, int64_t *cells)
+{
+    REX_SHARED int64_t row[130];
+    REX_FOR_TEAMS(i, rex_arg_int(rows)) {
+        REX_FOR_THREADS(k, 130)
+            row[k] = cells[i * 130 + k];
+        rex_barrier();
+        REX_FOR_THREADS(k, 130)
+            cells[i * 130 + k] = row[129 - k];
+        rex_barrier();
+    }
+}

@@ -3,6 +3,7 @@
 #include <rex_kmp.h>
 
 #include <stdio.h>
+#include <string.h>
 
 REX_KERNEL(one);
 REX_KERNEL(two);
@@ -10,6 +11,8 @@ REX_KERNEL(three);
 REX_KERNEL(arguments);
 REX_KERNEL(environment);
 REX_KERNEL(nothing);
+REX_KERNEL(reductions);
+REX_KERNEL(turned);
 
 static int64_t launches = 7;
 REX_GLOBAL(launches);
@@ -45,8 +48,7 @@ static void launch(void *key, int count, const int64_t *numbers, void *array, si
         sizes[rows] = (int64_t)size;
         types[rows++] = 0x23;
     }
-    struct __tgt_kernel_arguments args = {3,    (uint32_t)rows, column, column,    sizes,     types, NULL,
-                                          NULL, 0,              0,      {5, 1, 1}, {3, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = {3, (uint32_t)rows, column, column, sizes, types, NULL, NULL, 0, 0, {5, 1, 1}, {3, 1, 1}, 0};
     if (__tgt_target_kernel(-1, 5, 3, key, &args) != 0)
         failures++;
 }
@@ -100,11 +102,51 @@ static void values(void)
         }
 }
 
+/* Six values of a type at the place AT: before, and then as they must be for LAST. */
+#define BEFORE(type, at)                            \
+    do {                                            \
+        const type six[6] = {0, 100, 0, 7, 100, 0}; \
+        memcpy(out + 6 * (at), six, sizeof six);    \
+    } while (0)
+#define BEHIND(type, at)                                                                                    \
+    do {                                                                                                    \
+        const type six[6] = {(type)((type)CELLS * (CELLS - 1) / 2), 1, 999, 7 + CELLS, 5, (CELLS - 1) / 2}; \
+        if (memcmp(out + 6 * (at), six, sizeof six) != 0) {                                                 \
+            fprintf(stderr, "reductions of " #type "\n");                                                   \
+            failures++;                                                                                     \
+        }                                                                                                   \
+    } while (0)
+#define ALL(what)                    \
+    do {                             \
+        what(int, 0);                \
+        what(unsigned, 1);           \
+        what(long, 2);               \
+        what(unsigned long, 3);      \
+        what(long long, 4);          \
+        what(unsigned long long, 5); \
+        what(double, 6);             \
+    } while (0)
+
+static void reductions(void)
+{
+    const int64_t all[] = {CELLS}, rows[] = {NI * NJ};
+    double out[42];
+    ALL(BEFORE);
+    launch(REX_KERNEL_ID(reductions), 1, all, out, sizeof out);
+    ALL(BEHIND);
+    for (int64_t i = 0; i < CELLS; i++)
+        cells[i] = i;
+    launch(REX_KERNEL_ID(turned), 1, rows, cells, sizeof cells);
+    for (int64_t i = 0; i < CELLS; i++)
+        expect("turned", i, i / NK * NK + NK - 1 - i % NK);
+}
+
 int main(void)
 {
     if (rex_offload_init() != 0)
         return 1;
     loops();
     values();
+    reductions();
     return failures != 0;
 }
