@@ -257,9 +257,10 @@ REX_API int rex_module_launch_packet(struct __tgt_kernel_arguments *packet,
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
 /**
- * register_cubin(): registers the image file @name (NULL: REX_CUBIN_NAME) and returns the
- * descriptor, also in `__cubin_desc`; NULL on failure. Once registered, returns that descriptor
- * whatever the name.
+ * register_cubin(): registers the image file @name (NULL, or REX_CUBIN_NAME however it is spelt:
+ * the image that rex_offload_init() registers, the host image included) and returns the descriptor,
+ * also in `__cubin_desc`; NULL on failure. Once registered, returns that descriptor whatever the
+ * name.
  */
 static inline struct __tgt_bin_desc *register_cubin(const char *name)
 {

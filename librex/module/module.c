@@ -190,10 +190,32 @@ int rex_module_register(struct rex_module *module)
     return rex_module_ready(module, "rex_module_register");
 }
 
+/* Past slashes, and past "." where it is a part of a path. */
+static const char *past_nothing(const char *path)
+{
+    while (*path == '/' || (*path == '.' && (path[1] == '/' || path[1] == '\0')))
+        path++;
+    return path;
+}
+
+/* Whether NAME is the module's own name for its image: "./a//b" is "a/b". */
+static bool is_own_name(const struct rex_module *module, const char *name)
+{
+    const char *own = module->image_name;
+    if (own == NULL || name == NULL || (*own == '/') != (*name == '/'))
+        return false;
+    for (own = past_nothing(own), name = past_nothing(name); *own != '\0' && *own == *name;) {
+        bool part = *own == '/';
+        own = part ? past_nothing(own) : own + 1;
+        name = part ? past_nothing(name) : name + 1;
+    }
+    return *own == *name;
+}
+
 struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, const char *name)
 {
     if (rex_module_check(module, "rex_module_register_image") != REX_OK ||
-        register_as(module, name) != REX_OK)
+        register_as(module, is_own_name(module, name) ? NULL : name) != REX_OK)
         return NULL;
     struct rex_registration *registration = rex_registration_of(module);
     if (registration == NULL) {

@@ -67,6 +67,23 @@ static void register_without_name(void **state)
     check_launch();
 }
 
+/* The module's own name is the same as none, whatever image it is for, and however it is spelt. */
+static void register_with_own_name(void **state)
+{
+    static const char *const names[] = {REX_CUBIN_NAME, "./" REX_CUBIN_NAME, ".//./" REX_CUBIN_NAME};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct __tgt_bin_desc *descriptor = register_cubin(names[i]);
+        assert_non_null(descriptor);
+        check_registered(default_image().text);
+        check_launch();
+        assert_int_equal(rex_offload_fini(), 0);
+    }
+    assert_null(register_cubin("./" REX_CUBIN_NAME "/"));
+    assert_null(register_cubin("/" REX_CUBIN_NAME));
+    assert_null(register_cubin("." REX_CUBIN_NAME));
+}
+
 static void register_with_name(void **state)
 {
     (void)state;
@@ -180,6 +197,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_name),
         cmocka_unit_test(register_without_name),
+        cmocka_unit_test(register_with_own_name),
         cmocka_unit_test(register_with_name),
         cmocka_unit_test(second_name_changes_nothing),
         cmocka_unit_test(failed_name_leaves_nothing),
