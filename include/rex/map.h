@@ -88,7 +88,7 @@ extern "C" {
  */
 #define REX_TYPE_KIND(kind) ((int64_t)(kind) << 32)
 /** REX_TYPE_KIND_MASK: the bits of REX_TYPE_KIND(). */
-#define REX_TYPE_KIND_MASK REX_TYPE_KIND(15)
+#define REX_TYPE_KIND_MASK INT64_C(0xf00000000)
 /** REX_TYPE_TOFROM: both ways. */
 #define REX_TYPE_TOFROM (REX_TYPE_TO | REX_TYPE_FROM)
 /** REX_TYPE_ALLOC: neither way. */
