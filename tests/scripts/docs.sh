@@ -55,6 +55,7 @@ sed -nE 's/.*"(REX_[A-Z_]+)".*/\1/p' librex/base/settings.c >"$work/variables"
 {
     cat "$work/public" "$work/variables"
     echo rex_kmp
+    grep -oE "$identifier" tools/cmake/rexConfig.cmake.in | grep -E '^(rex_static|rex_target_kernels)$'
     for header in include/rex/*.h; do echo "rex_$(basename "$header" .h)"; done
 } >"$work/known"
 for page in librex/man/*.[37] README.md; do

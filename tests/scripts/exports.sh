@@ -39,6 +39,17 @@ for file in exported archive; do
     done
 done
 
+# Debian's symbols file, made from the map: UPDATE=1 writes it anew. Its packages are of the version that is built.
+version=$(sed -n 's/^VERSION := //p' Makefile)
+symbols=tools/debian/librex0.symbols
+tools/packages/symbols "$O/librex.so" "$version" >"$work/symbols"
+[ -z "${UPDATE-}" ] || cp "$work/symbols" "$symbols"
+diff -u "$symbols" "$work/symbols" || fail "$symbols is not what librex.map exports (UPDATE=1 writes it)"
+case $(head -n 1 tools/debian/changelog) in
+"librex ($version-"*) ;;
+*) fail "tools/debian/changelog does not begin with version $version" ;;
+esac
+
 for needed in $(readelf -d "$O/librex.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
     case $needed in
     libc.so.* | libdl.so.* | libpthread.so.* | ld-linux*) ;;

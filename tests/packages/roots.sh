@@ -1,0 +1,74 @@
+#!/bin/sh
+# The packages in clean roots of Debian 12 and 13: installed, used by debian/tests, removed without a trace; piuparts on top. Wants root
+# and Debian's mirror. ROOTS=DIR keeps the roots' archives there; LLVM's own host device is what programs run on.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+[ "$(id -u)" = 0 ] || { echo 'skip: not root, which makes clean roots'; exit 77; }
+mirror=${MIRROR:-http://deb.debian.org/debian}
+roots=${ROOTS:-build/packages/roots}
+mkdir -p "$roots"
+roots=$(cd "$roots" && pwd)
+deb=$top/build/packages/deb
+[ -n "$(find "$deb" -name 'librex0_*.deb' 2>/dev/null)" ] || tools/packages/deb "$VERSION" "$deb"
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+root=
+leave() {
+    [ -z "$root" ] || { umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"; }
+    root=
+}
+trap leave EXIT
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+apt() { inside apt-get -q -y -o APT::Sandbox::User=root "$@"; }
+# Everything but what any package leaves: its logs, and the lists and caches of apt and dpkg.
+listing() {
+    (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./src -o -path ./var/log -o -path ./var/lib/apt -o \
+        -path ./var/lib/dpkg -o -path ./var/cache \) -prune -o -print | sort)
+}
+
+# try SUITE
+try() {
+    suite=$1
+    base=$roots/$suite.tar.gz
+    if [ ! -s "$base" ]; then
+        debootstrap --variant=minbase "$suite" "$roots/$suite" "$mirror" || { fail "debootstrap $suite"; return; }
+        tar -C "$roots/$suite" --one-file-system -czf "$base" . && rm -rf --one-file-system "${roots:?}/$suite"
+    fi
+    root=$(mktemp -d "${TMPDIR:-/tmp}/librex-root.XXXXXX")
+    chmod 755 "$root"
+    tar -C "$root" -xzf "$base"
+    mount -t proc proc "$root/proc" || { fail 'no /proc'; return; }
+    cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
+    mkdir "$root/src"
+    cp "$deb"/*.deb README.md "$root/src/"
+    rm -f "$root"/src/*-dbgsym_*
+    cp -R tools/debian "$root/src/debian"
+    echo "== Debian $(cat "$root/etc/debian_version")"
+    apt update
+    # What they need comes first, so that only they are gone afterwards.
+    apt install --no-install-recommends gcc libc6-dev binutils pkg-config libomp5-19
+    listing >"$root/tmp/before"
+    # The shell of the root expands it.
+    # shellcheck disable=SC2016
+    inside sh -c 'apt-get -q -y --no-install-recommends -o APT::Sandbox::User=root install /src/*.deb' || { fail "$suite: not installed"; return; }
+    for test in first-program rex-cc rex-check; do
+        # The same.
+        # shellcheck disable=SC2016
+        if inside sh -c 'cd /src && sh debian/tests/$1' sh "$test"; then echo "$suite: $test passes"; else fail "$suite: $test"; fi
+    done
+    apt purge librex0 librex-dev rex-tools rex-doc || fail "$suite: not removed"
+    listing >"$root/tmp/after"
+    if diff "$root/tmp/before" "$root/tmp/after"; then echo "$suite: nothing is left"; else fail "$suite: files are left, or gone"; fi
+    leave
+
+    set -- "$deb"/*_*.deb
+    if piuparts --basetgz="$base" -d "$suite" --mirror="$mirror main" --no-eatmydata --warn-on-others "$@" >"$roots/piuparts-$suite.log" 2>&1; then
+        echo "$suite: piuparts passes"
+    else
+        fail "$suite: piuparts, $roots/piuparts-$suite.log"
+    fi
+}
+for suite in ${SUITES:-bookworm trixie}; do try "$suite"; done
+exit "$failed"
