@@ -19,12 +19,11 @@ leave() {
     [ -z "$root" ] || { umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"; }
     root=
 }
-trap leave EXIT
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 apt() { inside apt-get -q -y -o APT::Sandbox::User=root "$@"; }
-# Everything but what any package leaves: its logs, and the lists and caches of apt and dpkg.
+# Everything but what any package leaves, its logs, and the lists and caches of apt and dpkg, and the shared memory of programs.
 listing() {
-    (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./src -o -path ./var/log -o -path ./var/lib/apt -o \
+    (cd "$root" && find . -xdev \( -path ./proc -o -path ./dev -o -path ./tmp -o -path ./src -o -path ./var/log -o -path ./var/lib/apt -o \
         -path ./var/lib/dpkg -o -path ./var/cache \) -prune -o -print | sort)
 }
 
@@ -63,12 +62,20 @@ try() {
     if diff "$root/tmp/before" "$root/tmp/after"; then echo "$suite: nothing is left"; else fail "$suite: files are left, or gone"; fi
     leave
 
-    set -- "$deb"/*_*.deb
-    if piuparts --basetgz="$base" -d "$suite" --mirror="$mirror main" --no-eatmydata --warn-on-others "$@" >"$roots/piuparts-$suite.log" 2>&1; then
+    if piuparts --basetgz="$base" -d "$suite" --mirror="$mirror main" --no-eatmydata --warn-on-others \
+        --bindmount="$repository" --extra-repo="deb [trusted=yes] file:$repository ./" "$repository"/*.deb >"$roots/piuparts-$suite.log" 2>&1; then
         echo "$suite: piuparts passes"
     else
         fail "$suite: piuparts, $roots/piuparts-$suite.log"
     fi
 }
+# piuparts looks for what the packages need of each other in a repository.
+repository=$(mktemp -d "${TMPDIR:-/tmp}/librex-repository.XXXXXX")
+trap 'leave; rm -rf "$repository"' EXIT
+chmod 755 "$repository"
+cp "$deb"/*.deb "$repository/"
+rm -f "$repository"/*-dbgsym_*
+(cd "$repository" && dpkg-scanpackages --multiversion . >Packages)
+
 for suite in ${SUITES:-bookworm trixie}; do try "$suite"; done
 exit "$failed"
