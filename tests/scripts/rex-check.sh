@@ -357,8 +357,50 @@ expect source-device-only 0 --source rex_lib_good.cu
 expect source-no-entries 1 --source main.c rex_lib_good.cu
 expect source-unusable 2 --source kernels.so
 
+# Columns, rows, regions: rose_columns.c is right, and each of these mistakes in it is found.
+cp rose_columns.c right.c
+expect source-columns 0 --source right.c rex_lib_columns.cu
+: >mistakes
+# mistake WHAT SED'S OPTIONS...
+mistake() {
+    what=$1
+    shift
+    sed "$@" right.c >rose_columns.c
+    ! cmp -s right.c rose_columns.c || fail "no mistake is made: $what"
+    echo "$what:" >>mistakes
+    ! "$check" --source rose_columns.c rex_lib_columns.cu >output 2>&1 || fail "not found: $what"
+    sed 's/^/    /' output >>mistakes
+    count=$((count + 1))
+}
+mistake 'a short column' 's/base\[\] = {literal_0, x, y}/base[] = {literal_0, x}/'
+mistake 'a short column of sizes' 's/sizes\[3\] = {4, 8 \* (int64_t)n, 8/sizes[2] = {4, 8/'
+mistake 'NumArgs too large' 's/int arg_num = 3/int arg_num = 4/'
+mistake 'NumArgs too small, by an assignment' 's/assigned.NumArgs = 2 + 1/assigned.NumArgs = 2/'
+mistake 'a short column of a region' 's/int64_t types\[\] = {1, 3}/int64_t types[] = {1}/'
+mistake 'another length allocated' 's/begin = (void \*\*)malloc(sizeof(void \*) \* (size_t)arg_num)/begin = (void **)malloc(sizeof(void *) * (size_t)rows)/'
+mistake 'a size not filled in' '/sizes\[index\] = 8/d'
+mistake 'a version that is none' 's/args = {3, /args = {4, /'
+mistake 'no version' '/assigned.Version/d'
+mistake 'a literal whose begin is an address' 's/begin\[\] = {(literal_0)/begin[] = {\&n/'
+mistake 'the same, with a cursor' 's/begin\[index\] = literal;/begin[index] = \&n;/'
+mistake 'a row without the parameter bit' 's/types\[\] = {288, 33, 35}/types[] = {288, 33, 3}/'
+mistake 'a parameter too many' 's/TO | FROM}/PARAMETER | TO | FROM}/'
+mistake 'a packed value without the literal bit' 's/types\[\] = {288, 33, 35}/types[] = {35, 33, 35}/'
+mistake 'an address for a value' -e 's/{literal_0, x, y}/{y, x, y}/' -e 's/{(literal_0), x/{y, x/' -e 's/{288, 33, 35}/{35, 33, 35}/'
+mistake 'rows in another order' -e 's/{literal_0, x, y}/{x, literal_0, y}/' -e 's/{(literal_0), x + 0/{x, literal_0/' -e 's/{288, 33, 35}/{33, 288, 35}/'
+mistake 'a region without its end' '/__tgt_target_data_end/d'
+mistake 'an end without its region' '/__tgt_target_data_begin/d'
+mistake 'a way out of a region' '/^        __tgt_target_data_end/d'
+mistake 'a column not freed' '/free(sizes)/d'
+mistake 'a column freed too early' -e '/^    free(base)/d' -e 's/^    int result = /    free(base);\n&/'
+cp mistakes output
+[ -z "${UPDATE-}" ] || cp output "$golden/source-mistakes.txt"
+diff "$golden/source-mistakes.txt" output || fail 'mistakes in columns, rows and regions'
+
 # What the project keeps as generated code is as it should be.
-"$check" --source "$top"/tests/runtime/generated/rose/rose_*.c "$top"/tests/runtime/generated/*.cu || fail 'tests/runtime/generated'
+right() { "$check" --source "$@" >output || fail "$1: $(cat output)"; }
+right "$top"/tests/runtime/generated/rose/rose_*.c "$top"/tests/runtime/generated/*.cu
+for example in "$top"/examples/*raw*/; do right "$example"*.c "$example"*.cu; done
 
 # ---- unusable input, options
 

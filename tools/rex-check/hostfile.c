@@ -58,16 +58,6 @@ void check_includes(const struct host *host)
 
 /* ---- initialisation and timers --------------------------------------------------------------- */
 
-/* Whether the name at INDEX is called; `int f(void)` declares it. */
-static bool is_call(const struct tokens *tokens, size_t index)
-{
-    const struct token *before = index > 0 ? &tokens->list[index - 1] : token_at(tokens, SIZE_MAX);
-    bool declared = before->kind == TOKEN_NAME && !token_is(before, "return") &&
-                    !token_is(before, "else") && !token_is(before, "do");
-    return tokens->list[index].kind == TOKEN_NAME && token_is(token_at(tokens, index + 1), "(") &&
-           !declared;
-}
-
 static bool contains(const struct token *token, const char *part)
 {
     size_t length = strlen(part);
@@ -110,7 +100,7 @@ static bool find_main(const struct tokens *tokens, size_t *open, size_t *close)
 static size_t first_timer(const struct tokens *tokens, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (is_timer(&tokens->list[i]) && is_call(tokens, i))
+        if (is_timer(&tokens->list[i]) && token_is_call(tokens, i))
             return i;
     return SIZE_MAX;
 }
@@ -123,7 +113,7 @@ size_t check_calls(const struct host *host, size_t count)
     size_t first = has_main ? first_timer(tokens, open, close) : SIZE_MAX;
     for (size_t i = 0; i < tokens->count; i++) {
         size_t line = tokens->list[i].line;
-        if (!token_is(&tokens->list[i], "rex_offload_init") || !is_call(tokens, i))
+        if (!token_is(&tokens->list[i], "rex_offload_init") || !token_is_call(tokens, i))
             continue;
         if (++count > 1)
             report_finding_at(host->report, FINDING_INIT, host->path, line, NULL,

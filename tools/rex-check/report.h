@@ -32,7 +32,13 @@
       "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all") \
     X(INCLUDE, "include", "source: not one include of rex_kmp.h before the first entry")       \
     X(INIT, "init", "source: not one call of rex_offload_init() before timers")                \
-    X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")
+    X(SECTION_ATTRIBUTE, "section-attribute", "source: an entry without its section attribute")\
+    X(COLUMN_LENGTH, "column-length", "source: a column of another length than NumArgs")       \
+    X(COLUMN_FREED, "column-freed", "source: an allocated column freed too early, or never")   \
+    X(PACKET_VERSION, "packet-version", "source: a packet of a version that is none")          \
+    X(LITERAL_BASE, "literal-base", "source: a literal row whose base and begin differ")       \
+    X(ROW_PARAMETER, "row-parameter", "source: rows that are not the kernel's parameters")     \
+    X(REGION_END, "region-end", "source: a region that is not ended, or not begun")
 
 enum finding {
 #define X(constant, name, meaning) FINDING_##constant,

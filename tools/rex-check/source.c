@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-static struct position position(const char *path, const struct tokens *tokens, size_t index)
+struct position source_position(const char *path, const struct tokens *tokens, size_t index)
 {
     return (struct position){path, token_at(tokens, index)->line, index};
 }
@@ -23,7 +23,7 @@ static bool ends_with(const struct token *token, const char *suffix)
 }
 
 /* NAME(ARGUMENT, ...) or NAME(ARGUMENT): the first argument, where it is a name. */
-static const struct token *argument_of(const struct tokens *tokens, size_t index)
+const struct token *source_argument(const struct tokens *tokens, size_t index)
 {
     const struct token *argument = token_at(tokens, index + 2);
     return token_is(token_at(tokens, index + 1), "(") && argument->kind == TOKEN_NAME ? argument
@@ -110,7 +110,7 @@ static size_t read_entry(struct sources *sources, const char *path, const struct
            !token_is(&tokens->list[begin - 1], "}") && !is_entry(&tokens->list[begin - 1]))
         begin--;
     size_t close = token_closing(tokens, open + 1);
-    struct source_entry entry = {.at = position(path, tokens, index),
+    struct source_entry entry = {.at = source_position(path, tokens, index),
                                  .symbol = token_string(symbol)};
     entry.in_section = says_section(tokens, begin, open);
     read_values(&entry, tokens, open + 1, close);
@@ -122,13 +122,13 @@ static size_t read_entry(struct sources *sources, const char *path, const struct
 static void add_macro_entry(struct sources *sources, const char *path, const struct tokens *tokens,
                             size_t index, const char *infix)
 {
-    const struct token *stem = argument_of(tokens, index);
+    const struct token *stem = source_argument(tokens, index);
     if (stem == NULL)
         return;
     int length = (int)stem->length;
     add_entry(sources,
               (struct source_entry){
-                  .at = position(path, tokens, index),
+                  .at = source_position(path, tokens, index),
                   .symbol = tool_format("%.*s%somp_offload_entry__", length, stem->text, infix),
                   .key = tool_format("%.*s%sid__", length, stem->text, infix),
                   .name = tool_format("%.*s%skernel__", length, stem->text, infix),
@@ -143,13 +143,24 @@ static void add_use(struct sources *sources, struct position at, char *key)
     sources->uses[sources->use_count++] = (struct source_use){at, key};
 }
 
-static void add_macro_use(struct sources *sources, const char *path, const struct tokens *tokens,
-                          size_t index, const char *infix)
+char *source_key(const struct tokens *tokens, size_t index)
 {
-    const struct token *stem = argument_of(tokens, index);
-    if (stem != NULL)
-        add_use(sources, position(path, tokens, index),
-                tool_format("%.*s%sid__", (int)stem->length, stem->text, infix));
+    const struct token *token = token_at(tokens, index);
+    bool macro = token_is(token, "REX_KERNEL_ID"), stem = token_is(token, "REX_KERNEL_STEM_ID");
+    if (!macro && !stem)
+        return token->kind == TOKEN_NAME ? token_string(token) : NULL;
+    token = source_argument(tokens, index);
+    return token != NULL
+               ? tool_format("%.*s%sid__", (int)token->length, token->text, macro ? "__" : "")
+               : NULL;
+}
+
+static void add_macro_use(struct sources *sources, const char *path, const struct tokens *tokens,
+                          size_t index)
+{
+    char *key = source_key(tokens, index);
+    if (key != NULL)
+        add_use(sources, source_position(path, tokens, index), key);
 }
 
 void source_read_host(struct sources *sources, const char *path, const struct tokens *tokens)
@@ -162,92 +173,11 @@ void source_read_host(struct sources *sources, const char *path, const struct to
             add_macro_entry(sources, path, tokens, i, "__");
         else if (token_is(token, "REX_KERNEL_STEM"))
             add_macro_entry(sources, path, tokens, i, "");
-        else if (token_is(token, "REX_KERNEL_ID"))
-            add_macro_use(sources, path, tokens, i, "__");
-        else if (token_is(token, "REX_KERNEL_STEM_ID"))
-            add_macro_use(sources, path, tokens, i, "");
+        else if (token_is(token, "REX_KERNEL_ID") || token_is(token, "REX_KERNEL_STEM_ID"))
+            add_macro_use(sources, path, tokens, i);
         else if (token_is(token, "&") && ends_with(token_at(tokens, i + 1), "__id__"))
-            add_use(sources, position(path, tokens, i), token_string(&tokens->list[i + 1]));
+            add_use(sources, source_position(path, tokens, i), token_string(&tokens->list[i + 1]));
     }
-}
-
-/* ---- kernels --------------------------------------------------------------------------------- */
-
-static void add_kernel(struct sources *sources, struct source_kernel kernel)
-{
-    sources->kernels = tool_grow(sources->kernels, sources->kernel_count, sizeof *sources->kernels);
-    sources->kernels[sources->kernel_count++] = kernel;
-}
-
-/* extern "C" in front of __global__ at INDEX, in the same declaration. */
-static bool says_c(const struct tokens *tokens, size_t index)
-{
-    while (index-- > 0 && !token_is(&tokens->list[index], ";") &&
-           !token_is(&tokens->list[index], "}") && !token_is(&tokens->list[index], "__global__"))
-        if (tokens->list[index].kind == TOKEN_STRING && tokens->list[index].length == 1 &&
-            *tokens->list[index].text == 'C')
-            return true;
-    return false;
-}
-
-/*
- * `void NAME(parameters) {` behind __global__ at INDEX; launch bounds and attributes may stand
- * between.
- */
-static void read_global(struct sources *sources, const char *path, const struct tokens *tokens,
-                        size_t index, bool c_linkage)
-{
-    const struct token *name = NULL;
-    for (size_t i = index + 1;
-         i < tokens->count && !token_is(&tokens->list[i], ";") && !token_is(&tokens->list[i], "{");
-         i++) {
-        if (token_is(&tokens->list[i], "__global__"))
-            return;
-        if (!token_is(&tokens->list[i], "(")) {
-            name = tokens->list[i].kind == TOKEN_NAME ? &tokens->list[i] : name;
-            continue;
-        }
-        size_t close = token_closing(tokens, i);
-        bool bounds = name == NULL || token_is(name, "__launch_bounds__") ||
-                      token_is(name, "__attribute__") || token_is(name, "__maxnreg__");
-        if (!bounds && token_is(token_at(tokens, close + 1), "{"))
-            add_kernel(sources,
-                       (struct source_kernel){position(path, tokens, index), token_string(name),
-                                              c_linkage || says_c(tokens, index)});
-        if (!bounds)
-            return;
-        i = close;
-    }
-}
-
-static void add_macro_kernel(struct sources *sources, const char *path, const struct tokens *tokens,
-                             size_t index, const char *infix)
-{
-    const struct token *stem = argument_of(tokens, index);
-    if (stem != NULL)
-        add_kernel(sources,
-                   (struct source_kernel){
-                       position(path, tokens, index),
-                       tool_format("%.*s%skernel__", (int)stem->length, stem->text, infix), true});
-}
-
-void source_read_device(struct sources *sources, const char *path, const struct tokens *tokens)
-{
-    size_t c_until = 0; /* the end of extern "C" { */
-    for (size_t i = 0; i < tokens->count; i++) {
-        const struct token *token = &tokens->list[i];
-        if (token_is(token, "extern") && token_at(tokens, i + 1)->kind == TOKEN_STRING &&
-            token_is(token_at(tokens, i + 2), "{"))
-            c_until = token_closing(tokens, i + 2);
-        else if (token_is(token, "__global__"))
-            read_global(sources, path, tokens, i, i < c_until);
-        else if (token_is(token, "REX_DEVICE_KERNEL") || token_is(token, "REX_DEVICE_KERNEL_ENV"))
-            add_macro_kernel(sources, path, tokens, i, "__");
-        else if (token_is(token, "REX_DEVICE_KERNEL_STEM") ||
-                 token_is(token, "REX_DEVICE_KERNEL_ENV_STEM"))
-            add_macro_kernel(sources, path, tokens, i, "");
-    }
-    sources->device_files++;
 }
 
 void sources_free(struct sources *sources)
@@ -257,8 +187,10 @@ void sources_free(struct sources *sources)
         free(sources->entries[i].key);
         free(sources->entries[i].name);
     }
-    for (size_t i = 0; i < sources->kernel_count; i++)
+    for (size_t i = 0; i < sources->kernel_count; i++) {
         free(sources->kernels[i].name);
+        free(sources->kernels[i].parameters.list);
+    }
     for (size_t i = 0; i < sources->use_count; i++)
         free(sources->uses[i].key);
     free(sources->entries);

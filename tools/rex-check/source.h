@@ -19,10 +19,24 @@ struct source_entry {
     bool in_section, global;
 };
 
+/* A type that the language, or rex/kernel.h, does not define may be either. */
+enum parameter_kind { PARAMETER_UNKNOWN, PARAMETER_POINTER, PARAMETER_VALUE };
+
+struct parameter {
+    enum parameter_kind kind;
+    struct token name;
+};
+
+struct parameters {
+    struct parameter *list;
+    size_t count;
+};
+
 struct source_kernel {
     struct position at;
     char *name;
-    bool c_linkage;
+    bool c_linkage, by_macro;
+    struct parameters parameters;
 };
 
 /* A key whose address is taken outside of the entries. */
@@ -39,9 +53,20 @@ struct sources {
     size_t device_files;
 };
 
-/* Add what the tokens of the file PATH say: a host file, a device file. */
+/* Add what the tokens of the host file PATH say. */
 void source_read_host(struct sources *sources, const char *path, const struct tokens *tokens);
-void source_read_device(struct sources *sources, const char *path, const struct tokens *tokens);
+
+struct position source_position(const char *path, const struct tokens *tokens, size_t index);
+
+/* NAME(ARGUMENT, ...) or NAME(ARGUMENT) at INDEX: the first argument, where it is a name. */
+const struct token *source_argument(const struct tokens *tokens, size_t index);
+
+/*
+ * The key that the name behind & at INDEX, or the macro REX_KERNEL_ID() or REX_KERNEL_STEM_ID()
+ * there, stands for, which the caller frees; NULL where none is.
+ */
+char *source_key(const struct tokens *tokens, size_t index);
+
 void sources_free(struct sources *sources);
 
 #endif

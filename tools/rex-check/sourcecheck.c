@@ -9,15 +9,18 @@
  */
 #include "sourcecheck.h"
 
-#include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "columncheck.h"
 #include "common/memory.h"
+#include "constants.h"
 #include "hostfile.h"
+#include "kernels.h"
 #include "names.h"
+#include "regioncheck.h"
+#include "rowcheck.h"
 #include "source.h"
 #include "stem.h"
 
@@ -149,6 +152,47 @@ static void check_has_kernel(const struct index *index, const struct source_entr
                           entry->symbol, entry->name);
 }
 
+/* ---- launches and data calls ----------------------------------------------------------------- */
+
+/* The kernel that CALL launches; NULL: not known. */
+static const struct source_kernel *launched(const struct sources *sources,
+                                            const struct index *index, const struct calls *calls,
+                                            const struct call *call)
+{
+    char *key = call->key != NONE
+                    ? source_key(calls->variables->tokens, key_in(calls->variables, call->key))
+                    : NULL;
+    size_t entry = key != NULL ? names_find(&index->keys, key) : SIZE_MAX;
+    const char *name = entry != SIZE_MAX ? sources->entries[entry].name : NULL;
+    size_t kernel = name != NULL ? names_find(&index->kernels, name) : SIZE_MAX;
+    free(key);
+    return kernel != SIZE_MAX ? &sources->kernels[kernel] : NULL;
+}
+
+static void check_host_calls(const struct host *hosts, size_t count, const struct sources *sources,
+                             const struct index *index)
+{
+    struct variables *variables = tool_alloc(count, sizeof *variables);
+    struct calls *calls = tool_alloc(count, sizeof *calls);
+    for (size_t i = 0; i < count; i++) {
+        variables_read(&variables[i], hosts[i].tokens);
+        constants_find(&variables[i]);
+        calls_read(&calls[i], &variables[i]);
+        check_columns(&hosts[i], &calls[i]);
+        for (size_t k = 0; k < calls[i].count; k++)
+            check_parameters(&hosts[i], &calls[i], &calls[i].list[k],
+                             launched(sources, index, &calls[i], &calls[i].list[k]));
+        check_freed(&hosts[i], &calls[i]);
+    }
+    check_regions(hosts, calls, count);
+    for (size_t i = 0; i < count; i++) {
+        calls_free(&calls[i]);
+        variables_free(&variables[i]);
+    }
+    free(calls);
+    free(variables);
+}
+
 static void check_all(const struct host *hosts, size_t count, const struct sources *sources,
                       struct report *report)
 {
@@ -169,6 +213,7 @@ static void check_all(const struct host *hosts, size_t count, const struct sourc
     check_uses(sources, &index, report);
     for (size_t i = 0; count > 0 && i < sources->kernel_count; i++)
         check_kernel(sources, &index, i, report);
+    check_host_calls(hosts, count, sources, &index);
     index_free(&index);
     if (count == 0 || sources->device_files == 0)
         report_note(report, count == 0 ? "rex-check" : hosts->path,
@@ -179,51 +224,7 @@ static void check_all(const struct host *hosts, size_t count, const struct sourc
                        "no host file defines an entry");
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-#define LARGEST_SOURCE ((size_t)256 << 20)
-
-static int fail(const char *path, const char *reason, char why[256])
-{
-    snprintf(why, 256, "%.150s: %s", path, reason);
-    return -1;
-}
-
-/* More room for TEXT, which is full. */
-static bool grow(struct source_text *text, size_t *room)
-{
-    size_t wanted = *room == 0 ? 65536 : *room * 2;
-    char *grown = wanted <= LARGEST_SOURCE ? realloc(text->bytes, wanted) : NULL;
-    if (grown == NULL)
-        return false;
-    text->bytes = grown;
-    *room = wanted;
-    return true;
-}
-
-/* Reads all of FILE, which may be a pipe. Why it cannot be used; NULL: it can. */
-static const char *read_all(FILE *file, struct source_text *text)
-{
-    size_t room = 0, got;
-    do {
-        if (text->size == room && !grow(text, &room))
-            return "it is larger than any source";
-        got = fread(text->bytes + text->size, 1, room - text->size, file);
-        if (memchr(text->bytes + text->size, '\0', got) != NULL)
-            return "it is no source: --source wants C, C++ and CUDA files";
-        text->size += got;
-    } while (got > 0);
-    return ferror(file) ? strerror(errno) : NULL;
-}
-
-static int read_text(const char *path, struct source_text *text, char why[256])
-{
-    FILE *file = fopen(path, "re");
-    const char *reason = file != NULL ? read_all(file, text) : strerror(errno);
-    if (file != NULL)
-        fclose(file);
-    return reason == NULL ? 0 : fail(path, reason, why);
-}
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static bool is_device(const char *path)
 {
@@ -241,7 +242,7 @@ void check_texts(const char *const *paths, const struct source_text *texts, size
     for (size_t i = 0; i < count; i++) {
         tokens_read(&tokens[i], texts[i].bytes, texts[i].size);
         if (is_device(paths[i]))
-            source_read_device(&sources, paths[i], &tokens[i]);
+            kernels_read(&sources, paths[i], &tokens[i]);
         else {
             source_read_host(&sources, paths[i], &tokens[i]);
             hosts[host_count++] = (struct host){paths[i], &tokens[i], report};
@@ -260,7 +261,7 @@ int check_source(const char *const *paths, size_t count, struct report *report, 
     struct source_text *texts = tool_alloc(count, sizeof *texts);
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = read_text(paths[i], &texts[i], why);
+        result = source_text_read(paths[i], &texts[i], why);
     if (result == 0)
         check_texts(paths, texts, count, report);
     for (size_t i = 0; i < count; i++)

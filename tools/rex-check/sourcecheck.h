@@ -9,12 +9,7 @@
 #include <stddef.h>
 
 #include "report.h"
-
-/* A source in memory. */
-struct source_text {
-    char *bytes;
-    size_t size;
-};
+#include "sourcetext.h"
 
 /* Check TEXTS, which are called PATHS; or the files at PATHS: 0, or -1 with the reason in WHY. */
 void check_texts(const char *const *paths, const struct source_text *texts, size_t count,

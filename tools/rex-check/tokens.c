@@ -246,9 +246,46 @@ const struct token *token_at(const struct tokens *tokens, size_t index)
     return index < tokens->count ? &tokens->list[index] : &nothing;
 }
 
+bool token_is_any(const struct token *token, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (token_is(token, *words))
+            return true;
+    return false;
+}
+
+const struct token *token_before(const struct tokens *tokens, size_t index, size_t distance)
+{
+    return token_at(tokens, index >= distance ? index - distance : SIZE_MAX);
+}
+
+bool token_is_call(const struct tokens *tokens, size_t index)
+{
+    static const char *const statements[] = {"return", "else", "do", NULL};
+    const struct token *before = token_before(tokens, index, 1);
+    bool declared = before->kind == TOKEN_NAME && !token_is_any(before, statements);
+    return tokens->list[index].kind == TOKEN_NAME && token_is(token_at(tokens, index + 1), "(") &&
+           !declared;
+}
+
 size_t token_closing(const struct tokens *tokens, size_t index)
 {
     return index < tokens->count ? tokens->list[index].closing : tokens->count;
+}
+
+size_t token_behind_brackets(const struct tokens *tokens, size_t index)
+{
+    while (token_is(token_at(tokens, index), "["))
+        index = token_closing(tokens, index) + 1;
+    return index;
+}
+
+size_t token_behind_casts(const struct tokens *tokens, size_t index)
+{
+    size_t at = index;
+    for (int casts = 0; casts < 4 && token_is(token_at(tokens, at), "("); casts++)
+        at = token_closing(tokens, at) + 1;
+    return token_at(tokens, at)->kind == TOKEN_NAME ? at : index;
 }
 
 char *token_string(const struct token *token)

@@ -33,11 +33,24 @@ void tokens_read(struct tokens *tokens, const char *text, size_t size);
 /* Whether TOKEN is the name, or the mark, TEXT. */
 bool token_is(const struct token *token, const char *text);
 
-/* The token at INDEX; past either end, one that is nothing. */
+/* Whether TOKEN is one of WORDS, whose last is NULL. */
+bool token_is_any(const struct token *token, const char *const *words);
+
+/* The token at INDEX, or DISTANCE before it; past either end, one that is nothing. */
 const struct token *token_at(const struct tokens *tokens, size_t index);
+const struct token *token_before(const struct tokens *tokens, size_t index, size_t distance);
+
+/* Whether the name at INDEX is called; `int f(void)` declares it. */
+bool token_is_call(const struct tokens *tokens, size_t index);
 
 /* The index of the bracket that closes the one at INDEX; the number of tokens if none does. */
 size_t token_closing(const struct tokens *tokens, size_t index);
+
+/* The token behind the brackets at INDEX, one pair of [] or several, or none. */
+size_t token_behind_brackets(const struct tokens *tokens, size_t index);
+
+/* The name at INDEX, or behind casts there; INDEX itself where none is. */
+size_t token_behind_casts(const struct tokens *tokens, size_t index);
 
 /* TOKEN as a string, which the caller frees. */
 char *token_string(const struct token *token);
