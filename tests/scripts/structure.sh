@@ -63,6 +63,7 @@ check hotspot_raw 2 "$region"
 check pathfinder_raw 1 "$region"
 check nn_raw 1 'i[tl]*l[tl]*'
 check particles_raw 3 "$region"
+check axpy_multi_raw 4 "$region"
 
-[ "$failed" -eq 0 ] && echo '12 programs have the shape that they promise'
+[ "$failed" -eq 0 ] && echo '13 programs have the shape that they promise'
 exit "$failed"
