@@ -129,7 +129,7 @@ TOOLS    :=# installed programs; tools/rules.mk adds to it
 COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
-.PHONY: all help demo check check-gpu asan ubsan tsan bench install uninstall installcheck clean FORCE
+.PHONY: all help demo check check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
 .PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
 .PHONY: print-O library tools examples test-programs run-demo run-check run-check-gpu
 FORCE:
@@ -294,6 +294,9 @@ check:  ## build everything and run all tests on every LLVM release (installs mi
 	@+$(submake) run-check
 run-check: test-programs
 	@$(test_env) tests/run $(if $(K),-k '$(K)')
+
+conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program
+	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
 check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(EXTRA)  ## run the runtime tests on the GPU, on the libomptarget of the environment
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')

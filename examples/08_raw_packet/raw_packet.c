@@ -41,7 +41,7 @@ char axpy__id__ = 0;
 /*
  * The entry: one row of a table that the linker puts together from all objects in this section. It says that the key
  * above stands for the function "axpy__kernel__" of the device image. Size 0 means a kernel (a global variable has its
- * size here).
+ * size here). Nothing in the program names the entry, so `used` keeps gcc -flto from dropping it.
  */
 struct __tgt_offload_entry axpy__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     &axpy__id__, "axpy__kernel__", 0, 0, 0};

@@ -1,0 +1,43 @@
+#!/bin/sh
+# tests/conform on a sample: a raw example in all sixteen builds; two of the larger ones, and what a compiler writes, in some. An
+# entry without the attribute `used` is lost by gcc -flto, and the table says so.
+set -eu
+cd "$(dirname "$0")/../.."
+[ -z "${SAN-}" ] || { echo 'skip: programs are built without sanitizers here'; exit 77; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+# conforms BUILDS OPERANDS...: all of so many builds are ok
+conforms() {
+    builds=$1
+    shift
+    tests/conform --quick "$@" >"$work/table" 2>&1 || { fail "tests/conform $*"; cat "$work/table"; }
+    [ "$(grep -cE '^(gcc|clang) ' "$work/table")" = "$builds" ] || fail "tests/conform $*: not $builds builds: $(cat "$work/table")"
+}
+conforms 16 examples/08_raw_packet
+conforms 2 --only 'c11 lto gc' examples/particles_raw -- --size 50
+conforms 2 --only 'c11 lto gc' examples/hotspot_raw -- --size 48
+conforms 4 --only clang\ c++ tests/runtime/generated/rose tests/runtime/generated/kernels.cu
+
+# refused STATUS WORDS OPERANDS...: the table, or what follows it, has WORDS
+refused() {
+    wanted=$1
+    words=$2
+    shift 2
+    status=0
+    tests/conform --quick "$@" >"$work/table" 2>&1 || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: tests/conform $*"
+    grep -q -e "$words" "$work/table" || fail "no \"$words\" of tests/conform $*: $(cat "$work/table")"
+}
+cp examples/08_raw_packet/* "$work"
+sed -i 's/, used))/))/' "$work/raw_packet.c"
+refused 1 'gcc c11 lto, rex-check:' --only 'gcc c11 lto' "$work"
+sed -i 's/THREADS, &axpy__id__/THREADS, \&axpi__id__/' "$work/raw_packet.c"
+refused 1 'rex-check --source: .*axpi__id__ is in no entry' --only 'gcc c11' "$work"
+refused 1 'gcc c11, compiling:' --only 'gcc c11' "$work"
+refused 2 'there is no nowhere' nowhere
+refused 2 'are wanted' examples/common
+[ "$failed" = 0 ] && echo 'the examples conform'
+exit $failed
