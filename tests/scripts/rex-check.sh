@@ -397,10 +397,20 @@ cp mistakes output
 [ -z "${UPDATE-}" ] || cp output "$golden/source-mistakes.txt"
 diff "$golden/source-mistakes.txt" output || fail 'mistakes in columns, rows and regions'
 
+# The broken programs of lesson 12.
+: >output
+for file in "$top"/examples/13_broken/*.c; do
+    "$check" --source "$file" "$top/examples/13_broken/kernels.cu" | sed "s|$top/examples/13_broken/||" >broken
+    cat broken >>output
+    grep -q ': finding: ' broken || fail "nothing is found in $file"
+done
+[ -z "${UPDATE-}" ] || cp output "$golden/source-broken.txt"
+diff "$golden/source-broken.txt" output || fail 'examples/13_broken'
+
 # What the project keeps as generated code is as it should be.
 right() { "$check" --source "$@" >output || fail "$1: $(cat output)"; }
 right "$top"/tests/runtime/generated/rose/rose_*.c "$top"/tests/runtime/generated/*.cu
-for example in "$top"/examples/*raw*/; do right "$example"*.c "$example"*.cu; done
+for example in "$top"/examples/*raw*/ "$top"/examples/1[01]_*/; do right "$example"*.c "$example"*.cu; done
 
 # ---- unusable input, options
 

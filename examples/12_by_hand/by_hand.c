@@ -1,0 +1,99 @@
+/*
+ * Lesson 11: registration by hand, with libomptarget's own names, and a second image.
+ *
+ * This is what rex_offload_init() and the wrappers of rex_kmp.h do for every other program: for those who write such wrappers
+ * themselves, or register an image that they have just compiled.
+ *
+ * Run it:  make && $(make -s print-O)/examples/12_by_hand/12_by_hand
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+
+/* No rewrite: __tgt_target_kernel keeps its own meaning in this file, and __rex_real_... names libomptarget's functions. */
+#define REX_KMP_INTERNAL
+#include "rex_kmp.h"
+
+#include <stdio.h>
+
+enum { COUNT = 1000, TEAMS = 4, THREADS = 64 };
+
+/* Key and entry, as in lesson 8. */
+char scale__id__ = 0;
+struct __tgt_offload_entry scale__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used)) = {&scale__id__, (char *)"scale__kernel__", 0, 0, 0};
+
+/*
+ * The linker makes these two for every section whose name is a C identifier: where the table of entries begins and ends in
+ * this program. A shared object has a pair of its own, which is why they are hidden.
+ */
+extern struct __tgt_offload_entry first_entry __asm__("__start_omp_offloading_entries") __attribute__((visibility("hidden")));
+extern struct __tgt_offload_entry behind_entries __asm__("__stop_omp_offloading_entries") __attribute__((visibility("hidden")));
+
+/* What rex_kmp.h calls rex_this_module. It lives as long as it is registered. */
+static struct rex_module module;
+
+static int register_images(const char *cubin, const char *host_image)
+{
+    module.struct_size = sizeof module;
+    module.entries_begin = &first_entry;
+    module.entries_end = &behind_entries;
+    module.image_name = cubin;
+    module.host_image_name = host_image;
+    /* Finds libomptarget, reads and checks the image, and gives libomptarget a descriptor that is made of all this. */
+    return rex_module_register(&module);
+}
+
+/* A wrapper of one's own. The packet that libomptarget gets has to fit the release, and is written to: so it is a copy. */
+static int launch(int64_t n, double *y)
+{
+    void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
+    void *base[] = {packed_n, y};
+    void *begin[] = {packed_n, y};
+    int64_t sizes[] = {sizeof(int64_t), (int64_t)sizeof(double) * n};
+    int64_t types[] = {288, 32};
+    struct __tgt_kernel_arguments args = {3, 2, base, begin, sizes, types, 0, 0, (uint64_t)n, 0, {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
+    struct __tgt_kernel_arguments fitted;
+    int result = rex_module_launch_packet(&fitted, &module, -1, TEAMS, THREADS, &scale__id__, &args);
+    if (result == 0)
+        return __rex_real___tgt_target_kernel(NULL, -1, TEAMS, THREADS, &scale__id__, &fitted);
+    /* 1: this release needs what no packet can show, and librex has to launch. Less than 0: the launch is wrong. */
+    return result == 1 ? rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args) : result;
+}
+
+/* The calls of a region, by their real names: nothing is checked here, and libomptarget must have a registration already. */
+static int scale_on_device(int64_t n, double *y)
+{
+    void *base[] = {y};
+    int64_t sizes[] = {(int64_t)sizeof(double) * n};
+    int64_t types[] = {3};
+    __rex_real___tgt_target_data_begin(-1, 1, base, base, sizes, types);
+    int result = launch(n, y);
+    __rex_real___tgt_target_data_end(-1, 1, base, base, sizes, types);
+    return result;
+}
+
+static int use(const char *cubin, const char *host_image, double *y)
+{
+    if (register_images(cubin, host_image) != 0 || scale_on_device(COUNT, y) != 0) {
+        printf("%s: %s\n", host_image, rex_last_error());
+        return 1;
+    }
+    printf("%s: y[0] = %g\n", rex_module_on_host(&module) ? host_image : cubin, y[0]);
+    /* Takes the descriptor back. The module can be registered again then, with the same images or with others. */
+    return rex_module_fini(&module);
+}
+
+int main(void)
+{
+    static double y[COUNT];
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < COUNT; i++)
+        y[i] = 1.0;
+    /* The same key, the same name of a kernel, and two images that mean something else by it. */
+    if (use("twice.cubin", "twice.so", y) != 0 || use("thrice.cubin", "thrice.so", y) != 0)
+        return 1;
+    for (int64_t i = 0; i < COUNT; i++)
+        wrong += y[i] != 6.0;
+    printf("twice and thrice: %lld of %d values wrong\n", (long long)wrong, COUNT);
+    return wrong != 0;
+}
