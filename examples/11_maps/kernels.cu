@@ -1,5 +1,5 @@
 /*
- * Lesson 10, the device side: one kernel, whichever way its lists have been mapped.
+ * Lesson 11, the device side: one kernel, whichever way its lists have been mapped.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

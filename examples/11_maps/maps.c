@@ -1,5 +1,5 @@
 /*
- * Lesson 10: three ways to say what is mapped.
+ * Lesson 11: three ways to say what is mapped.
  *
  * The same lists, each a struct with a pointer to its values, go to the device three times:
  *

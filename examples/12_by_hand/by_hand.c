@@ -1,5 +1,5 @@
 /*
- * Lesson 11: registration by hand, with libomptarget's own names, and a second image.
+ * Lesson 12: registration by hand, with libomptarget's own names, and a second image.
  *
  * This is what rex_offload_init() and the wrappers of rex_kmp.h do for every other program: for those who write such wrappers
  * themselves, or register an image that they have just compiled.

@@ -1,5 +1,5 @@
 /*
- * Lesson 11, the device side: compiled twice, with two meanings of FACTOR.
+ * Lesson 12, the device side: compiled twice, with two meanings of FACTOR.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,5 +1,5 @@
 /*
- * Lesson 12, a broken program: an entry that is in no table.
+ * Lesson 13, a broken program: an entry that is in no table.
  *
  * The attribute that puts it into the section is missing: it is a variable like any other, and nobody finds it.
  *

@@ -1,5 +1,5 @@
 /*
- * Lesson 12, the device side, which is right.
+ * Lesson 13, the device side, which is right.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

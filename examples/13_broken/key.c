@@ -1,5 +1,5 @@
 /*
- * Lesson 12, a broken program: a launch with a key that is in no entry.
+ * Lesson 13, a broken program: a launch with a key that is in no entry.
  *
  * The address of the key is the identity of the kernel on the host; this one stands for none.
  *

@@ -1,5 +1,5 @@
 /*
- * Lesson 12, a broken program: an entry that names a kernel which the image does not have.
+ * Lesson 13, a broken program: an entry that names a kernel which the image does not have.
  *
  * One of the two sides was renamed and the other was not, or the image is an old one.
  *

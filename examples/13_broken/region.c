@@ -1,5 +1,5 @@
 /*
- * Lesson 12, a broken program: a region that does not end.
+ * Lesson 13, a broken program: a region that does not end.
  *
  * Nothing is copied back then. This cannot be seen where a single call is looked at: it may end in another place.
  *

@@ -1,5 +1,5 @@
 /*
- * Lesson 12, a broken program: a row that is no parameter.
+ * Lesson 13, a broken program: a row that is no parameter.
  *
  * The bit 0x20 is missing in its type: y is mapped, and the kernel reads whatever lies where its address would be.
  *

@@ -6,6 +6,7 @@
 #include "sourcetext.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
