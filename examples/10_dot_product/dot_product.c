@@ -73,6 +73,8 @@ int main(void)
 {
     double expected = 0, sum = 0, least = DBL_MAX, most = -DBL_MAX;
     unsigned how_often[10] = {0}, counted = 0;
+    if (rex_offload_init() != 0)
+        return 1;
     /* Small whole numbers: their sums are exact in whatever order they are added. */
     for (int i = 0; i < COUNT; i++) {
         digit[i] = i % 100 < 90 ? i % 7 : 9;

@@ -20,7 +20,7 @@ enum { COUNT = 1000, TEAMS = 4, THREADS = 64 };
 /* Key and entry, as in lesson 8. */
 char scale__id__ = 0;
 struct __tgt_offload_entry scale__omp_offload_entry__
-    __attribute__((section("omp_offloading_entries"), used)) = {&scale__id__, (char *)"scale__kernel__", 0, 0, 0};
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {&scale__id__, (char *)"scale__kernel__", 0, 0, 0};
 
 /*
  * The linker makes these two for every section whose name is a C identifier: where the table of entries begins and ends in

@@ -14,7 +14,7 @@ enum { COUNT = 1000 };
 char axpy__id__ = 0;
 char axpi__id__ = 0;
 struct __tgt_offload_entry axpy__omp_offload_entry__
-    __attribute__((section("omp_offloading_entries"), used)) = {&axpy__id__, (char *)"axpy__kernel__", 0, 0, 0};
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {&axpy__id__, (char *)"axpy__kernel__", 0, 0, 0};
 
 static int axpy(int64_t n, double a, double *x, double *y)
 {

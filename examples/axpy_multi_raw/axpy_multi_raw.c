@@ -31,16 +31,20 @@
 #include "../common/common.h"
 
 char OUT__1__rounds__31__id__ = 0;
-struct __tgt_offload_entry OUT__1__rounds__31__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used)) = {
+struct __tgt_offload_entry OUT__1__rounds__31__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__1__rounds__31__id__, (char *)"OUT__1__rounds__31__kernel__", 0, 0, 0};
 char OUT__2__rounds__35__id__ = 0;
-struct __tgt_offload_entry OUT__2__rounds__35__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used)) = {
+struct __tgt_offload_entry OUT__2__rounds__35__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__2__rounds__35__id__, (char *)"OUT__2__rounds__35__kernel__", 0, 0, 0};
 char OUT__3__rounds__39__id__ = 0;
-struct __tgt_offload_entry OUT__3__rounds__39__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used)) = {
+struct __tgt_offload_entry OUT__3__rounds__39__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__3__rounds__39__id__, (char *)"OUT__3__rounds__39__kernel__", 0, 0, 0};
 char OUT__4__rounds__43__id__ = 0;
-struct __tgt_offload_entry OUT__4__rounds__43__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used)) = {
+struct __tgt_offload_entry OUT__4__rounds__43__omp_offload_entry__
+    __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
     (void *)&OUT__4__rounds__43__id__, (char *)"OUT__4__rounds__43__kernel__", 0, 0, 0};
 
 /* ---- what the compiler made of the function with the directives ---------------------------------------------------- */

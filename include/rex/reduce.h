@@ -35,6 +35,7 @@
 #define REX_ATOMIC_LOAD(address) (*(volatile const rex_word *)(address))
 #define REX_ATOMIC_SWAP(address, last, next) atomicCAS((rex_word *)(address), (last), (next))
 #else
+/* Relaxed: a first guess, which the compare-and-swap below looks at again. */
 #define REX_ATOMIC_LOAD(address) __atomic_load_n((const rex_word *)(address), __ATOMIC_RELAXED)
 #define REX_ATOMIC_SWAP(address, last, next) \
     __sync_val_compare_and_swap((rex_word *)(address), (last), (next))

@@ -276,7 +276,7 @@ inline register_as()
 /* code: rex_registration_of */
 #define REGISTRATION_OF (rules) /* = load packet_rules ACQUIRE */
 
-/* code: rex_module_register */
+/* code: rex_module_ready */
 inline register_module()
 {
     atomic {

@@ -10,7 +10,7 @@ clang=$(command -v clang-19 || command -v clang || true)
 
 # The commands that make would run for an empty folder, with the files that this build has made. A check alone, so that nothing is written.
 "$MAKE" --no-print-directory --dry-run CC="$clang" O=nowhere V=1 test-programs |
-    sed -n "/ -c -o [^ ]*\\.o /{s/ -c -o [^ ]*\\.o / -fsyntax-only /;s/ -MMD//;s/ -MP//;s|\\([ I\"']\\)nowhere/|\\1$O/|g;p;}" | sort -u >"$work/commands"
+    sed ':join; /\\$/{N; s/\\\n/ /; b join}' | sed -n "/ -c -o [^ ]*\\.o /{s/ -c -o [^ ]*\\.o / -fsyntax-only /;s/ -MMD//;s/ -MP//;s|\\([ I\"']\\)nowhere/|\\1$O/|g;p;}" | sort -u >"$work/commands"
 count=$(wc -l <"$work/commands")
 [ "$count" -ge 250 ] || { echo "FAIL: make tells of only $count files"; exit 1; }
 xargs -d '\n' -n 1 -P "$(nproc)" sh -c <"$work/commands" >"$work/output" 2>&1 || { cat "$work/output"; echo "FAIL: a warning of $clang"; exit 1; }

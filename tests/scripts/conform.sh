@@ -32,7 +32,7 @@ refused() {
     grep -q -e "$words" "$work/table" || fail "no \"$words\" of tests/conform $*: $(cat "$work/table")"
 }
 cp examples/08_raw_packet/* "$work"
-sed -i 's/, used))/))/' "$work/raw_packet.c"
+sed -i 's/, used, aligned(8)))/))/' "$work/raw_packet.c"
 refused 1 'gcc c11 lto, rex-check:' --only 'gcc c11 lto' "$work"
 sed -i 's/THREADS, &axpy__id__/THREADS, \&axpi__id__/' "$work/raw_packet.c"
 refused 1 'rex-check --source: .*axpi__id__ is in no entry' --only 'gcc c11' "$work"
