@@ -6,6 +6,7 @@
 #include "omp/runtime.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -308,6 +309,16 @@ static void log_passed_over(char *lines)
         rex_log(REX_LOG_INFO, "passed over: %s", line + strspn(line, " "));
 }
 
+/* The loader tells of an error in words alone: the one that may pass, or 0. */
+static int error_in(const char *why)
+{
+    static const int errors[] = {ENOMEM, EMFILE, ENFILE, EIO};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (strstr(why, strerror(errors[i])) != NULL)
+            return errors[i];
+    return 0;
+}
+
 static int bind_best(void)
 {
     char folder[PATH_MAX], why[1024];
@@ -316,21 +327,22 @@ static int bind_best(void)
     bound.chosen = "the best found";
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
     enum outcome outcome = UNOPENED;
-    if (report.no_memory) { /* the best may be one that was not seen */
-        free(all);
-        return rex_fail(REX_ENOMEM, "out of memory while a libomptarget was looked for");
-    }
-    for (size_t i = 0; i < count && outcome == UNOPENED; i++) {
-        if (check_plugins(&all[i], why, sizeof why) == REX_OK)
+    for (size_t i = 0; i < count && outcome == UNOPENED && report.error == 0; i++) {
+        int result = check_plugins(&all[i], why, sizeof why);
+        if (result == REX_OK)
             outcome = open_candidate(&all[i], all, count, why, sizeof why);
         if (outcome != BOUND)
             rex_report_line(&report, "%s (LLVM %d): %s", all[i].path, all[i].release->number, why);
+        report.error = result == REX_ENOMEM ? ENOMEM : outcome == UNOPENED ? error_in(why) : 0;
     }
     free(all);
     if (outcome == BOUND) {
         log_passed_over(report.text);
         return REX_OK;
     }
+    if (report.error != 0) /* the best may be one that was not seen */
+        return rex_fail(report.error == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME,
+                        "libomptarget cannot be looked for: %s", strerror(report.error));
     return rex_fail_lines(
         REX_ENORUNTIME,
         "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or "

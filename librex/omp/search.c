@@ -144,6 +144,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
         told = NULL;
     }
     free(file.bytes);
+    errno = 0;
     if (told == NULL)
         return REX_ENORUNTIME;
     *release = told;
@@ -166,6 +167,18 @@ bool rex_same_file(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
+/*
+ * What is passed over for want of descriptors or memory may be the best there is. A file that is
+ * not there, or that the user may not read, will not be there the next time either.
+ */
+static void note(struct rex_report *report, int error)
+{
+    bool may_pass =
+        error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO || error == EINTR;
+    if (may_pass && report->error == 0)
+        report->error = error;
+}
+
 static void add_file(struct list *list, const char *path)
 {
     const struct rex_release *release;
@@ -175,15 +188,14 @@ static void add_file(struct list *list, const char *path)
             return;
     if (strlen(path) >= PATH_MAX)
         return;
-    int result = rex_search_tell(path, &release, why, sizeof why);
-    if (result != REX_OK) {
-        list->report->no_memory |= result == REX_ENOMEM;
+    if (rex_search_tell(path, &release, why, sizeof why) != REX_OK) {
+        note(list->report, errno);
         rex_report_line(list->report, "%s: %s", path, why);
         return;
     }
     struct rex_candidate *grown = realloc(list->candidates, (list->count + 1) * sizeof *grown);
     if (grown == NULL) {
-        list->report->no_memory = true;
+        note(list->report, ENOMEM);
         return;
     }
     list->candidates = grown;
@@ -201,7 +213,8 @@ static void add_folders(struct list *list, const char *pattern)
     glob_t found;
     snprintf(files, sizeof files, "%s/libomptarget.so*", pattern);
     int result = glob(files, 0, NULL, &found);
-    list->report->no_memory |= result == GLOB_NOSPACE;
+    if (result == GLOB_NOSPACE)
+        note(list->report, ENOMEM);
     if (result != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
@@ -217,15 +230,18 @@ static void add_loader_folders(struct list *list)
 {
     Dl_serinfo size;
     void *program = dlopen(NULL, RTLD_LAZY);
-    if (program == NULL)
+    if (program == NULL) {
+        note(list->report, ENOMEM); /* nothing else can be in the way */
         return;
-    bool is_sized = dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0;
-    Dl_serinfo *folders = is_sized ? malloc(size.dls_size) : NULL;
-    list->report->no_memory |= is_sized && folders == NULL;
-    if (folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
-        dlinfo(program, RTLD_DI_SERINFO, folders) == 0)
-        for (unsigned i = 0; i < folders->dls_cnt; i++)
-            add_folders(list, folders->dls_serpath[i].dls_name);
+    }
+    Dl_serinfo *folders =
+        dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 ? malloc(size.dls_size) : NULL;
+    bool is_told = folders != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
+                   dlinfo(program, RTLD_DI_SERINFO, folders) == 0;
+    for (unsigned i = 0; is_told && i < folders->dls_cnt; i++)
+        add_folders(list, folders->dls_serpath[i].dls_name);
+    if (!is_told)
+        note(list->report, ENOMEM);
     free(folders);
     dlclose(program);
 }

@@ -20,7 +20,7 @@ struct rex_candidate {
 /* Text that grows up to a limit, escaped: what was tried, and why it was rejected. */
 struct rex_report {
     size_t length;
-    bool no_memory; /* it ran out meanwhile: there may be more than the text says */
+    int error; /* 0, or errno of a failure that may pass: there may be more than the text says */
     char text[3072];
 };
 void rex_report_add(struct rex_report *report, const char *format, ...)
@@ -42,7 +42,7 @@ extern const char *const rex_search_folders[];
 
 /*
  * Tell the release of the file PATH without opening it as a library. 0, or REX_ENORUNTIME or
- * REX_ENOMEM with the reason in WHY.
+ * REX_ENOMEM with the reason in WHY, and errno where the file could not be read, else 0.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size);
