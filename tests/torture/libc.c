@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,12 @@ static void *opened(void *handle, const char *path)
 
 FUNCTION(void *, dlopen, const char *path, int flags)
 {
-    int code = NEXT(dlopen);
+    static char missing[PATH_MAX]; /* a library that is not there will not be there the next time either */
+    int code = path != NULL ? NEXT(dlopen) : 0; /* the program itself is open */
+    if (code == ENOENT)
+        snprintf(missing, sizeof missing, "%s", path);
+    else if (code == 0 && path != NULL && strcmp(path, missing) == 0)
+        code = ENOENT;
     if (code == 0) {
         loader_error[0] = '\0';
         torture_inside++;
@@ -191,7 +197,7 @@ FUNCTION(void *, dlopen, const char *path, int flags)
         torture_inside--;
         return opened(handle, path);
     }
-    snprintf(loader_error, sizeof loader_error, "%s: cannot open shared object file: %s", path != NULL ? path : "", strerror(code));
+    snprintf(loader_error, sizeof loader_error, "%s: cannot open shared object file: %s", path, strerror(code));
     return NULL;
 }
 

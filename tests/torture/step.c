@@ -35,7 +35,8 @@ bool torture_computes(void)
 
 #define BIT(error) (1u << -(error))
 #define OF_IMAGES (BIT(REX_EREAD) | BIT(REX_ENOIMAGE) | BIT(REX_EIMAGE) | BIT(REX_EUNSAFE) | BIT(REX_ENODEVICE))
-#define OF_LIBRARIES (BIT(REX_ENORUNTIME) | BIT(REX_ENODEVICE) | BIT(REX_EUNSUPPORTED) | BIT(REX_ECUDA) | BIT(REX_EIMAGE))
+#define OF_LIBRARIES \
+    (BIT(REX_ERUNTIME) | BIT(REX_ENORUNTIME) | BIT(REX_ENODEVICE) | BIT(REX_EUNSUPPORTED) | BIT(REX_ECUDA) | BIT(REX_EIMAGE))
 
 /* What the caller may be told of a failure that is none of its own making. */
 static unsigned fitting(enum kind kind, int code)
@@ -66,10 +67,10 @@ static bool is_lost(const struct plan *plan, int result)
            strstr(rex_last_error(), "lost") != NULL;
 }
 
-/* A library that lacks a function stays as it is. */
+/* A library that is not there, or lacks a function, stays so. */
 static bool is_of_library(const struct plan *plan)
 {
-    return plan->call >= 0 && strcmp(torture_calls[plan->call].name, "dlsym") == 0;
+    return plan->call >= 0 && torture_calls[plan->call].kind == KIND_LOADER && plan->code == ENOENT;
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------------------------- */
