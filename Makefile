@@ -67,7 +67,7 @@ sanitize_tsan  := -fsanitize=thread -fno-omit-frame-pointer
 sanitize_fuzz  := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize       := $(sanitize_$(SAN))
 
-# The same bits in whichever folder they are built. A sanitizer's reports keep the whole path.
+# The same bits in whichever folder they are built, so that another name of the folder rebuilds nothing. A sanitizer's reports keep the whole path.
 anywhere      := $(if $(SAN),,-ffile-prefix-map=$(call quote,$(CURDIR))=.)
 warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
@@ -206,7 +206,7 @@ $(LIB_A): $(lib_objects)
 # Rewritten only when their content changes, so that a new version, flag or architecture rebuilds what it must.
 stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) > $@
 $(O)/flags: FORCE
-	$(call stamp,$(lib_cflags) | $(test_cflags))
+	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags)))
 $(O)/arch: FORCE
 	$(call stamp,$(NVCC) $(ARCH))
 
