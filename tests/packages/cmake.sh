@@ -54,12 +54,16 @@ refused() {
     tr -s '\n ' '  ' <"$work/said" | grep -qF "$text" || fail "no \"$text\" in: $(cat "$work/said")"
     rm -rf "$work/refused"
 }
-# CMake expands it.
+# Here and below CMake expands what begins with a dollar.
 # shellcheck disable=SC2016
 refused 'the images of second and beside would have the same names' \
     'add_executable(second "${lesson}/launch.c")
 rex_target_kernels(second "${lesson}/kernels.cu")'
 refused 'wants a target, then kernels' 'rex_target_kernels(beside)'
+# shellcheck disable=SC2016
+refused 'objects is neither a program nor a shared library' \
+    'add_library(objects OBJECT "${lesson}/launch.c")
+rex_target_kernels(objects "${lesson}/kernels.cu")'
 refused 'Could not find a configuration file for package "rex" that is compatible' 'find_package(rex 0.2 REQUIRED)'
 
 "$MAKE" -s uninstall prefix="$work/my tools"
