@@ -6,7 +6,7 @@ dist:  ## the release archive with its checksum in build/dist, the same bits whe
 	@tools/packages/dist '$(VERSION)'
 	$(call tell,build/dist/librex-$(VERSION).tar.xz is made; next: unpack it and run make there)
 
-deb:  ## Debian packages of library, headers, tools, manual: build/deb (installs missing packages)
+deb:  ## Debian packages in build/deb (installs missing packages)
 	@tools/deps deb
 	@tools/packages/deb '$(VERSION)'
 	$(call tell,Debian packages are in build/deb; next: sudo apt install ./build/deb/*.deb)
