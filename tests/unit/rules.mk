@@ -25,7 +25,7 @@ $(O)/tests/unit/map: unit_libs = -Wl,--wrap=calloc
 
 # like: the steps of a launch's long way are counted.
 $(O)/tests/unit/like: unit_libs = \
-    -rdynamic -Wl,--wrap=rex_module_register,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
+    -rdynamic -Wl,--wrap=rex_module_ready,--wrap=rex_resolve,--wrap=rex_check_packet,--wrap=rex_check_rows,--wrap=rex_check_presence
 
 # check: rex-check without its main, and the library behind it.
 $(O)/obj/tests/unit/check.o: more_cflags += -Itools

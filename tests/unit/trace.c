@@ -219,11 +219,12 @@ static void start_on_host(const char *trace)
 
 static void launch_on_host(uint64_t trip_count, uint32_t dynamic_memory)
 {
-    int64_t a = 1, b = 2;
+    int64_t value = 1;
+    uint64_t *out = NULL;
     struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
     description.trip_count = trip_count;
     description.dynamic_memory = dynamic_memory;
-    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
     CHECK_EQUAL(rex_module_launch_map(&module, &description, &args), REX_OK);
 }
 
