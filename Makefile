@@ -298,7 +298,9 @@ run-check: test-programs
 conform: $(LIB) $(O)/tools/rex-check | $(O)/lib  ## does what a generator wrote compile, fit and run, however it is built? DIR=folder ARGS=of the program
 	@$(if $(DIR),,echo 'conform: say which sources with DIR=...' >&2; exit 2;) O='$(O)' tests/conform $(DIR) -- $(ARGS)
 
-check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(EXTRA)  ## run the runtime tests on the GPU, on the libomptarget of the environment
+# The walk, with its own sanitized build of the library, and the readers' targets run on no GPU.
+for_gpu = $(filter-out $(O)/tests/walk/% $(O)/tests/fuzz/%,$(EXTRA))
+check-gpu: $(LIB) $(TOOLS) $(RUNTIME) $(EXAMPLES) $(for_gpu)  ## run the runtime tests on the GPU, on the libomptarget of the environment
 	@$(test_env) tests/run --gpu $(if $(K),-k '$(K)')
 
 asan ubsan tsan:
