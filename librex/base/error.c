@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/names.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "rex/detail.h"
 
 /* ---- the last error of each thread ----------------------------------------------------------- */

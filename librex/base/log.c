@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/names.h"
 #include "base/file.h"
 #include "base/fork.h"
 #include "base/hash.h"
+#include "base/names.h"
 #include "base/output.h"
 #include "base/settings.h"
 

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/list.h"
 #include "image/elf.h"
 #include "image/fatbin.h"
+#include "image/list.h"
 #include "image/ptx.h"
 
 #define SMALL ((size_t)16 << 20) /* read whole, whatever it is */

@@ -7,8 +7,8 @@
 #define REX_INTERNAL_CHECK_H
 
 #include "module/modules.h"
-#include "rex/map.h"
 #include "rex/launch.h"
+#include "rex/map.h"
 
 static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)
 {

@@ -15,11 +15,11 @@
 
 #include "base/error.h"
 #include "cuda/context.h"
+#include "memory/mappings.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
 #include "omp/mappingend.h"
-#include "memory/mappings.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
 #include "trace/trace.h"

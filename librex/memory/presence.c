@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "memory/mappings.h"
 #include "module/registration.h"
 #include "omp/calls.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
-#include "memory/mappings.h"
 #include "omp/runtime.h"
 
 static bool begins(enum rex_purpose purpose)

@@ -2,9 +2,9 @@
  * flight.h - calls of libomptarget that are in flight: which threads are inside it.
  *
  * Launches, data calls and questions about what is mapped are counted, each by its own thread, so
- * that none waits for another. Two look at all counts: who registers or ends a module on a release
- * that crashes where that meets a launch, and a fork, whose child cannot go on with what another
- * thread of its parent was changing.
+ * that none waits for another. Two look at all counts: who registers or ends a module, at which
+ * libomptarget crashes where that meets a launch, and a fork, whose child cannot go on with what
+ * another thread of its parent was changing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

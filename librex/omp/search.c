@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/names.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "image/elf.h"
 #include "rex/offload.h"
 

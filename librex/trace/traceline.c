@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/names.h"
 #include "base/hash.h"
+#include "base/names.h"
 #include "rex/map.h"
 
 #define STRING_MAX 1024 /* bytes of a string; C++ makes long names */

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/names.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/names.h"
 
 /* A program with more kernels than fit has the rest in one row. */
 #define ROWS 2048
