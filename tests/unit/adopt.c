@@ -262,6 +262,27 @@ static void test_in_containers(void **state)
     }
 }
 
+static void two_images(const void *context)
+{
+    struct bytes image = cubin(90);
+    struct __tgt_device_image images[2];
+    (void)context;
+    for (int i = 0; i < 2; i++)
+        images[i] = (struct __tgt_device_image){image.bytes, image.bytes + image.size, NULL, NULL};
+    begin(19, "on");
+    CHECK_EQUAL(registered(&(struct __tgt_bin_desc){2, images, NULL, NULL})->image_count, 2);
+}
+
+/* Messages count the images of a descriptor from 1. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    const char *output = in_child(two_images, NULL);
+    assert_non_null(strstr(output, "device image 1 of the program: CUDA 13's header rewritten for LLVM 19"));
+    assert_non_null(strstr(output, "device image 2 of the program: CUDA 13's header rewritten for LLVM 19"));
+    assert_non_null(strstr(output, "adopted the offload code of the program, 2 device images"));
+}
+
 static void new_entries(const void *context)
 {
     int release = *(const int *)context;
@@ -385,7 +406,7 @@ static void set_policy(const void *context)
 static void test_policy(void **state)
 {
     static const struct policy policies[] = {
-        {NULL, 0, false, false, 90},     {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90}, {"block", 4, false, false, 90},
+        {NULL, 0, false, false, 90},       {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90},   {"block", 4, false, false, 90},
         {"runtime", -1, false, false, 90}, {"spin", -1, false, true, 90}, {"spin", -1, false, false, 75},
     };
     (void)state;
@@ -396,11 +417,11 @@ static void test_policy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_containers),    cmocka_unit_test(test_hostile_containers),
-        cmocka_unit_test(test_raw),           cmocka_unit_test(test_in_containers),
-        cmocka_unit_test(test_new_entries),   cmocka_unit_test(test_off),
-        cmocka_unit_test(test_no_older_form), cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_containers), cmocka_unit_test(test_hostile_containers),
+        cmocka_unit_test(test_raw),        cmocka_unit_test(test_in_containers),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_new_entries),
+        cmocka_unit_test(test_off),        cmocka_unit_test(test_no_older_form),
+        cmocka_unit_test(test_odd),        cmocka_unit_test(test_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -415,19 +415,47 @@ static void test_trim(void **state)
     close(opened);
 }
 
+/* A program that has closed its standard input gets descriptor 0 for the folder. */
+static void trim_without_input(const void *context)
+{
+    int opened = open_folder();
+    (void)context;
+    put(OWN(1), 100);
+    close(STDIN_FILENO);
+    rex_cache_trim(opened, 0);
+    CHECK(!exists(OWN(1)));
+    CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO); /* which is free again */
+}
+
+static void test_trim_without_input(void **state)
+{
+    (void)state;
+    in_child(trim_without_input, NULL);
+}
+
 /* The folder may be one where the program's own images lie: they are neither removed nor counted. */
 static void test_strangers(void **state)
 {
     static const char *const theirs[] = {
-        "mine.cubin", "stranger", OWN(1) ".cubin", "0-sm_90.cubin", "000000000000000g-sm_90.cubin", "0000000000000001-sm_.cubin",
-        REX_CACHE_UNFINISHED "1-1-mine.cubin", REX_CACHE_UNFINISHED OWN(1), REX_CACHE_UNFINISHED "1-x-" OWN(1),
+        "mine.cubin",
+        "stranger",
+        OWN(1) ".cubin",
+        "0-sm_90.cubin",
+        "000000000000000g-sm_90.cubin",
+        "0000000000000001-sm_.cubin",
+        REX_CACHE_UNFINISHED "1-1-mine.cubin",
+        REX_CACHE_UNFINISHED OWN(1),
+        REX_CACHE_UNFINISHED "1-x-" OWN(1),
     };
     int opened = open_folder();
     (void)state;
     for (size_t i = 0; i < COUNT(theirs); i++)
         put(theirs[i], 9000);
     /* The name of a file of the cache, and something else in it. */
-    put_bytes(OWN(5), 9000, "\x7f" "ELF, by its first bytes", 24);
+    put_bytes(OWN(5), 9000,
+              "\x7f"
+              "ELF, by its first bytes",
+              24);
     put_bytes(OWN(6), 9000, REX_CACHE_MAGIC, OWN_SIZE - 1);
     put_bytes(REX_CACHE_UNFINISHED "1-1-" OWN(7), 9000, "mine", 4);
     put(OWN(8), 10);
@@ -531,9 +559,11 @@ static void test_ptx(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip), TEST(test_without_input), TEST(test_keys),    TEST(test_same_name), TEST(test_damaged), TEST(test_folders), TEST(test_files),
-        TEST(test_no_room),    TEST(test_places),  TEST(test_writers),   TEST(test_trim),    TEST(test_strangers),
-        TEST(test_many),       TEST(test_huge),    TEST(test_used),    TEST(test_ptx),
+        TEST(test_round_trip), TEST(test_without_input), TEST(test_keys),  TEST(test_same_name),
+        TEST(test_damaged),    TEST(test_folders),       TEST(test_files), TEST(test_no_room),
+        TEST(test_places),     TEST(test_writers),       TEST(test_trim),  TEST(test_trim_without_input),
+        TEST(test_strangers),  TEST(test_many),          TEST(test_huge),  TEST(test_used),
+        TEST(test_ptx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,8 @@ struct state {
     const char *version;
     int broken;
     const char *says[3];
+    mode_t mode; /* of the file that is closed */
+    gid_t group;
 };
 
 static void in_state(const void *context)
@@ -129,7 +131,9 @@ static void in_state(const void *context)
     snprintf(path, sizeof path, "%s%s", root, given->missing != NULL ? given->missing : "/none");
     remove(path);
     if (given->closed != NULL)
-        make_file(given->closed, "", 0);
+        make_file(given->closed, "", given->mode);
+    snprintf(path, sizeof path, "%s%s", root, given->closed != NULL ? given->closed : "/none");
+    CHECK(given->group == 0 || chown(path, 0, given->group) == 0);
     rex_nogpu_root = root;
     setenv("FAKE_CUDA_FAILS", given->fails, 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
@@ -186,9 +190,69 @@ static void test_states(void **state)
         {.fails = "805", .broken = 1, .says = {"MPS daemon"}},
         {.fails = "3", .broken = 1, .says = {"CUDA_ERROR_NOT_INITIALIZED", "child of fork"}},
     };
+    /* Who is not in the file's group is told of it, where that helps. Group 1 has a name on every Linux, 54321 on none. */
+    static const struct state groups[] = {
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia0",
+         .mode = 0660,
+         .group = 1,
+         .broken = 1,
+         .says = {": its mode is 0660; become a member of its group, ", "!chmod"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia0",
+         .mode = 0640,
+         .group = 1,
+         .broken = 1,
+         .says = {": its mode is 0640; its owner can change that (chmod 666, or NVreg_DeviceFileMode of the kernel module)"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia0",
+         .mode = 0660,
+         .group = 0,
+         .broken = 1,
+         .says = {": its mode is 0660; its owner can change that"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia0",
+         .mode = 0660,
+         .group = 54321,
+         .broken = 1,
+         .says = {": its mode is 0660; its owner can change that"}},
+    };
     (void)state;
     for (size_t i = 0; i < COUNT(states); i++)
         in_child(in_state, &states[i]);
+    for (size_t i = 0; i < COUNT(groups) && getuid() == 0; i++) /* another user cannot give files away */
+        in_child(in_state, &groups[i]);
+}
+
+/* ---- a program that cannot open libraries -------------------------------------------------------------------------- */
+
+static bool is_static;
+bool __real_rex_can_open_libraries(void);
+bool __wrap_rex_can_open_libraries(void);
+bool __wrap_rex_can_open_libraries(void)
+{
+    return !is_static && __real_rex_can_open_libraries();
+}
+
+static void linked_statically(const void *context)
+{
+    (void)context;
+    is_static = true;
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver cannot be opened by a program that was linked "
+                                     "with -static or -static-pie");
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), "the program was linked with -static or -static-pie, and libomptarget cannot be loaded into it");
+}
+
+static void test_static(void **state)
+{
+    (void)state;
+    in_child(linked_statically, NULL);
 }
 
 static void no_library(const void *context)
@@ -286,10 +350,8 @@ static void architecture_fails_once(const void *function)
 
 REX_KERNEL(plain);
 static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
+static struct rex_module module = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
 
 /* A registration looks again; what it has decided stays. */
 static void register_again(const void *context)
@@ -428,7 +490,7 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_info), cmocka_unit_test(test_states), cmocka_unit_test(test_drivers),
-                                       cmocka_unit_test(test_tries_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),   cmocka_unit_test(test_info),    cmocka_unit_test(test_states),
+                                       cmocka_unit_test(test_static), cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

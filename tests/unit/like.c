@@ -36,9 +36,9 @@ int __wrap_rex_check_packet(const struct rex_target *target, const struct __tgt_
 int __real_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 int __real_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what,
-                                 struct rex_new_rows *new_rows);
+                              struct rex_new_rows *new_rows);
 int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what,
-                                 struct rex_new_rows *new_rows);
+                              struct rex_new_rows *new_rows);
 
 int __wrap_rex_module_ready(struct rex_module *module, const char *caller)
 {
@@ -65,7 +65,7 @@ int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, c
 }
 
 int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what,
-                                 struct rex_new_rows *new_rows)
+                              struct rex_new_rows *new_rows)
 {
     steps.presence++;
     return __real_rex_check_presence(map, purpose, number, what, new_rows);
@@ -298,6 +298,50 @@ static void packets(const void *context)
     CHECK_EQUAL(last_call(*(const int *)context == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL)->grid[0], 7);
 }
 
+/* ---- what is sent ---------------------------------------------------------------------------------------------------------------- */
+
+/* The last launch: everything that libomptarget was told, but for what is not said in it. */
+static struct fake_call last_sent(int release)
+{
+    struct fake_call call = *last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
+    call.packet.padding = 0;
+    return call;
+}
+
+static void launch_twice_as(int release, struct rex_kernel_launch launch)
+{
+    struct fake_call calls[2];
+    launch.device = 0;
+    rex_mappings_changed();
+    for (int i = 0; i < 2; i++) {
+        memset(&steps, 0, sizeof steps);
+        CHECK_EQUAL(rex_launch_map(&rex_this_module, &launch, &map, REX_FOR_LAUNCH), 0);
+        CHECK_EQUAL(steps.resolved, i == 0);
+        calls[i] = last_sent(release);
+    }
+    CHECK(memcmp(&calls[0], &calls[1], sizeof calls[0]) == 0);
+    CHECK_EQUAL(calls[1].grid[0], launch.teams[0]);
+    CHECK_EQUAL(calls[1].block[0], launch.threads[0]);
+}
+
+/* By the short way goes what has gone the long way, whatever the launch asks for. */
+static void same_is_sent(const void *context)
+{
+    int release = *(const int *)context;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
+    start(release, REX_TYPE_PRESENT);
+    launch_twice_as(release, launch);
+    launch.teams[0] = 1;
+    launch.threads[0] = 1024;
+    launch_twice_as(release, launch);
+    for (int i = 1; i < 3; i++)
+        launch.teams[i] = launch.threads[i] = 1;
+    launch.trip_count = 77;
+    launch_twice_as(release, launch);
+    launch.flags = REX_LAUNCH_NOWAIT;
+    launch_twice_as(release, launch);
+}
+
 /* ---- the wrappers --------------------------------------------------------------------------------------------------------------- */
 
 /* What code without the header calls; the header's own functions of these names are others. */
@@ -431,15 +475,17 @@ TEST(generation_is_changed)
 TEST(mapping_is_cut)
 TEST(kinds_are_many)
 TEST(packets)
+TEST(same_is_sent)
 TEST(wrappers)
 TEST(queue_on_gpu)
 TEST(queue_on_host)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_is_changed), cmocka_unit_test(test_purpose_is_changed), cmocka_unit_test(test_generation_is_changed),
-        cmocka_unit_test(test_mapping_is_cut), cmocka_unit_test(test_kinds_are_many),     cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_wrappers),       cmocka_unit_test(test_queue_on_gpu),       cmocka_unit_test(test_queue_on_host)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_is_changed),        cmocka_unit_test(test_purpose_is_changed),
+                                       cmocka_unit_test(test_generation_is_changed), cmocka_unit_test(test_mapping_is_cut),
+                                       cmocka_unit_test(test_kinds_are_many),        cmocka_unit_test(test_packets),
+                                       cmocka_unit_test(test_same_is_sent),          cmocka_unit_test(test_wrappers),
+                                       cmocka_unit_test(test_queue_on_gpu),          cmocka_unit_test(test_queue_on_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
