@@ -9,9 +9,12 @@
  */
 #include "bound.h"
 
+#include <malloc.h>
+
 #include "rex/entry.h"
 #include "rex_kmp.h"
 #include "rex/queue.h"
+#include "queue/capture.h"
 
 /* Of tests/data/kernels.cu. */
 struct pair {
@@ -21,16 +24,16 @@ static char plain_id, env_id, narrow_id, narrow_first_id, wide_id, bounded_id;
 static double table[4];
 #define ENTRY(key, name, size) {(key), (char *)(uintptr_t)(name), (size), 0, 0}
 static struct __tgt_offload_entry entries[] = {
-    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),  ENTRY(&narrow_id, "narrow__kernel__", 0),
+    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),   ENTRY(&narrow_id, "narrow__kernel__", 0),
     ENTRY(&wide_id, "wide__kernel__", 0),   ENTRY(&table, "table", sizeof table),
 };
 static struct __tgt_offload_entry other_entries[] = {ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
 static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)}; /* of tests/data/limits.cu */
-#define MODULE(first, count)                                                                                           \
-    {                                                                                                                  \
-        .struct_size = sizeof(struct rex_module), .entries_begin = (first), .entries_end = (first) + (count),          \
-        .image_name = "tests/data/sm_90.cubin"                                                                         \
-    }
+#define MODULE(first, count)                   \
+    {.struct_size = sizeof(struct rex_module), \
+     .entries_begin = (first),                 \
+     .entries_end = (first) + (count),         \
+     .image_name = "tests/data/sm_90.cubin"}
 static struct rex_module module = MODULE(entries, 4), with_globals = MODULE(entries, 5), other_module = MODULE(other_entries, 1);
 
 enum { DEVICE = 0x10000000, CELLS = 100 };
@@ -93,11 +96,11 @@ static int put_plain(struct rex_queue *queue, uint64_t value, uint64_t *out)
     return rex_module_queue_launch(&module, queue, &launch, &args);
 }
 
-#define SEES(parameter, type, expected)                                                                                \
-    do {                                                                                                               \
-        type value_;                                                                                                   \
-        memcpy(&value_, seen.bytes[parameter], sizeof value_);                                                         \
-        CHECK(value_ == (expected));                                                                                   \
+#define SEES(parameter, type, expected)                        \
+    do {                                                       \
+        type value_;                                           \
+        memcpy(&value_, seen.bytes[parameter], sizeof value_); \
+        CHECK(value_ == (expected));                           \
     } while (0)
 
 /* ---- arguments ----------------------------------------------------------------------------------------------------------------------- */
@@ -642,6 +645,45 @@ static void graph_of_two_modules(const void *context)
     CHECK_EQUAL(driver_calls("cuModuleUnload"), 2);
 }
 
+/* What a graph keeps of a launch is its own: all rows, and the bytes of values that are wider than an address. */
+static void keep_arguments(const void *context)
+{
+    enum { ROWS = 5 };
+    static const int64_t lengths[ROWS] = {9, 8, 31, 16, 17}, literal = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
+    char values[ROWS][32];
+    void *base[ROWS], *begin[ROWS];
+    int64_t sizes[ROWS], types[ROWS];
+    struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
+                                  .launch = {.map = {.count = ROWS, .base = base, .begin = begin, .sizes = sizes, .types = types}}};
+    (void)context;
+    for (int i = 0; i < ROWS; i++) {
+        memset(values[i], 'a' + i, sizeof values[i]);
+        base[i] = begin[i] = values[i];
+        sizes[i] = lengths[i];
+        types[i] = i == 3 ? REX_TYPE_PARAMETER | REX_TYPE_TO : literal;
+    }
+    base[3] = values[0];
+    void *memory = rex_capture_own_map(&command);
+    CHECK(memory != NULL);
+    memset(values, 0, sizeof values);
+    memset(sizes, 0, sizeof sizes);
+    memset(types, 0, sizeof types);
+    const struct rex_map *own = &command.launch.map;
+    CHECK_EQUAL(own->count, ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        CHECK_EQUAL(own->sizes[i], lengths[i]);
+        CHECK_EQUAL(own->types[i], i == 3 ? REX_TYPE_PARAMETER | REX_TYPE_TO : literal);
+        bool wide = i != 3 && lengths[i] > 8;
+        CHECK_EQUAL((char *)own->begin[i] == values[i], !wide);
+        CHECK((char *)own->base[i] == (i == 3 ? values[0] : (char *)own->begin[i]));
+        CHECK_EQUAL((uintptr_t)own->begin[i] % 16 == 0 || !wide, true);
+        CHECK(!wide || (char *)own->begin[i] + lengths[i] <= (char *)memory + malloc_usable_size(memory));
+        for (int64_t at = 0; wide && at < lengths[i]; at++)
+            CHECK_EQUAL(((char *)own->begin[i])[at], 'a' + i);
+    }
+    free(memory);
+}
+
 static unsigned dynamic_memory(void)
 {
     return *(unsigned *)in_driver("fake_cuda_dynamic_memory");
@@ -678,6 +720,7 @@ static void ask_dynamic_memory(const void *context)
 static void test_graphs(void **state)
 {
     (void)state;
+    in_child(keep_arguments, NULL);
     in_child(graph_of_two_modules, NULL);
     in_child(ask_dynamic_memory, NULL);
     in_child(use_graph, NULL);
@@ -790,8 +833,10 @@ static void two_gpus(const void *context)
 /* The driver is asked for more than 48 KiB of shared memory for a kernel, of which 1 KiB is the kernel's own, once for each new most. */
 static void ask_for_shared_memory(const void *context)
 {
-    static struct rex_module limits = {.struct_size = sizeof(struct rex_module), .entries_begin = limits_entries,
-                                       .entries_end = limits_entries + 1, .image_name = "tests/data/limits_sm_90.cubin"};
+    static struct rex_module limits = {.struct_size = sizeof(struct rex_module),
+                                       .entries_begin = limits_entries,
+                                       .entries_end = limits_entries + 1,
+                                       .image_name = "tests/data/limits_sm_90.cubin"};
     static const struct {
         uint32_t bytes;
         uint32_t asked; /* by then */
