@@ -20,6 +20,9 @@ $(O)/tests/unit/addresses $(O)/tests/unit/mappings $(O)/tests/unit/queuework: un
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=rex_can_open_libraries
 # queuefaults: memory runs out where a test says so.
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+# shortage: so it does there.
+$(O)/tests/unit/shortage: unit_libs = \
+    -rdynamic -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=strdup,--wrap=free
 # log: so do its own, and malloc() fails where a test says so.
 $(O)/tests/unit/log: unit_libs = -rdynamic -Wl,--wrap=malloc
 # map: calloc() fails where a test says so.

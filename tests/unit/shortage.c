@@ -1,0 +1,222 @@
+/*
+ * shortage.c - memory runs out once, at each allocation that librex makes in turn, from binding to the end of a module: the call says so
+ * and leaves nothing behind, and the same again goes well. `make torture` does so with every call, on real releases; this is a quick part
+ * of it.
+ *
+ * The driver and libomptarget are fakes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <errno.h>
+
+#include "rex.h"
+#include "rex/inspect.h"
+#include "rex/queue.h"
+
+REX_KERNEL(plain);
+
+/* The allocation of that number fails, counted from when it was set; -1: none. And blocks that are there now. */
+static int failing = -1, allocations, blocks;
+
+static void *counted(void *block)
+{
+    blocks += block != NULL;
+    return block;
+}
+
+static int is_to_fail(void)
+{
+    bool fails = failing >= 0 && ++allocations == failing;
+    if (fails)
+        errno = ENOMEM;
+    return fails;
+}
+
+#define FAILING(name, type, parameters, ...)                              \
+    type __real_##name parameters;                                        \
+    type __wrap_##name parameters;                                        \
+    type __wrap_##name parameters                                         \
+    {                                                                     \
+        return is_to_fail() ? NULL : counted(__real_##name(__VA_ARGS__)); \
+    }
+FAILING(malloc, void *, (size_t size), size)
+FAILING(calloc, void *, (size_t count, size_t size), count, size)
+FAILING(aligned_alloc, void *, (size_t alignment, size_t size), alignment, size)
+FAILING(strdup, char *, (const char *text), text)
+
+#define GROWING(name, parameters, ...)                                 \
+    void *__real_##name parameters;                                    \
+    void *__wrap_##name parameters;                                    \
+    void *__wrap_##name parameters                                     \
+    {                                                                  \
+        bool is_new = block == NULL;                                   \
+        void *made = is_to_fail() ? NULL : __real_##name(__VA_ARGS__); \
+        return is_new ? counted(made) : made;                          \
+    }
+GROWING(realloc, (void *block, size_t size), block, size)
+GROWING(reallocarray, (void *block, size_t count, size_t size), block, count, size)
+
+void __real_free(void *block);
+void __wrap_free(void *block);
+void __wrap_free(void *block)
+{
+    blocks -= block != NULL;
+    __real_free(block);
+}
+
+/* ---- what is done ------------------------------------------------------------------------------------------------------------------ */
+
+/* The rows of one cell: itself. */
+struct cell {
+    int64_t number;
+};
+static struct cell cells[3];
+
+static int cell_rows(struct rex_cursor *cursor, void *cell)
+{
+    return rex_push(cursor, (struct rex_row){cell, cell, sizeof(struct cell), REX_TYPE_TOFROM});
+}
+
+static int rows(struct rex_cursor *cursor, void *context)
+{
+    struct rex_row row = {cells, cells, sizeof cells, REX_TYPE_TOFROM};
+    (void)context;
+    return rex_map_elements(cursor, cell_rows, row, sizeof(struct cell));
+}
+
+static int use_region(void)
+{
+    struct rex_map map = {.count = 0};
+    int result = rex_map_build(&map, NULL, rows, NULL, NULL);
+    CHECK(result == REX_OK || map.count == 0);
+    if (result != REX_OK)
+        return result;
+    if ((result = rex_data_begin(0, &map)) == REX_OK)
+        result = rex_data_end(0, &map);
+    rex_map_free(&map);
+    return result;
+}
+
+static int use_returned(void)
+{
+    void *base = cells, *begin = cells;
+    int64_t size = sizeof cells, type = REX_TYPE_TO | REX_TYPE_RETURN;
+    struct rex_map map = {.count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
+    int result = rex_data_begin(0, &map);
+    if (result == REX_OK)
+        result = rex_data_end(0, &map);
+    CHECK(base == cells || result != REX_OK);
+    return result;
+}
+
+static int use_launches(void)
+{
+    int64_t value = 1;
+    uint64_t *out = NULL;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
+    int result = rex_launch(&launch, &args);
+    return result == REX_OK ? rex_launch(&launch, &args) : result;
+}
+
+static int use_image(const char *path)
+{
+    struct rex_image_list *list = NULL;
+    struct rex_image_view *view = NULL;
+    size_t size;
+    int kept = failing;
+    failing = -1;
+    unsigned char *bytes = read_bytes(path, &size);
+    failing = kept;
+    int result = rex_image_list_open(&list, bytes, size, path);
+    CHECK_EQUAL(list != NULL, result == REX_OK);
+    if (result == REX_OK) {
+        result = rex_image_list_view(&view, list, 0, path);
+        CHECK_EQUAL(view != NULL, result == REX_OK);
+    }
+    rex_image_view_close(view);
+    rex_image_list_close(list);
+    free(bytes);
+    return result;
+}
+
+static int failed_registrations;
+
+static int use_all(void)
+{
+    static const char *const images[] = {"tests/data/sm_90.cubin", "tests/data/sm_90.ptx", "tests/data/three.fatbin",
+                                         "tests/data/two.offload", FAKE("host.so")};
+    int result = rex_module_register(&rex_this_module);
+    failed_registrations += result != REX_OK;
+    for (size_t i = 0; result == REX_OK && i < COUNT(images); i++)
+        result = use_image(images[i]);
+    if (result == REX_OK)
+        result = use_launches();
+    if (result == REX_OK)
+        result = use_region();
+    return result == REX_OK ? use_returned() : result;
+}
+
+/* ---- memory runs out --------------------------------------------------------------------------------------------------------------- */
+
+struct shortage {
+    int number, release, sm;
+};
+
+/* What is left at the end is printed. It ends with status 3 where there are fewer allocations. */
+static void run_out(const void *context)
+{
+    const struct shortage *shortage = context;
+    setenv("REX_LOG", "off", 1);
+    use_gpu(shortage->sm);
+    use_release(shortage->release);
+    rex_this_module.image_name = shortage->sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
+    failing = shortage->number;
+    int result = use_all();
+    failing = -1;
+    if (shortage->number > 0 && allocations < shortage->number)
+        _exit(result == REX_OK ? 3 : 4);
+    if (result != REX_OK) {
+        CHECK_MENTIONS(rex_last_error(), "emory");
+        /* A libomptarget that cannot be read for want of memory is none. */
+        CHECK(result == REX_ENOMEM || (result == REX_ENORUNTIME && strstr(rex_last_error(), "malloc: Cannot allocate memory") != NULL));
+        CHECK_EQUAL(rex_last_error_code(), result);
+    }
+    CHECK_EQUAL(use_all(), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&rex_this_module), REX_OK);
+    CHECK_EQUAL(the_record()->registered, 0);
+    /* A registration that has failed keeps its message, for threads that wait for it; the first allocation is of what it keeps it in. */
+    printf("%d", blocks - (shortage->number > 1 ? failed_registrations : 0));
+}
+
+/* As many blocks as where nothing fails are left each time. */
+static void run_out_each(struct shortage shortage)
+{
+    int left = atoi(in_child(run_out, &shortage));
+    for (;;) {
+        shortage.number++;
+        struct child child = run_child(run_out, &shortage);
+        if (child.status == 3)
+            break;
+        if (child.status != 0 || atoi(child.output) != left)
+            fail_msg("allocation %d on LLVM %d: the child ended with %d, and should leave %d blocks:\n%s", shortage.number,
+                     shortage.release, child.status, left, child.output);
+    }
+    assert_in_range(shortage.number, 20, 1000);
+}
+
+static void test_each(void **state)
+{
+    static const struct shortage shortages[] = {{0, 14, 0}, {0, 22, 0}, {0, 19, 90}, {0, 23, 90}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(shortages); i++)
+        run_out_each(shortages[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
