@@ -415,6 +415,33 @@ static void test_trim(void **state)
     close(opened);
 }
 
+static bool fdopendir_fails;
+DIR *__real_fdopendir(int descriptor);
+DIR *__wrap_fdopendir(int descriptor);
+DIR *__wrap_fdopendir(int descriptor)
+{
+    errno = ENOMEM;
+    return fdopendir_fails ? NULL : __real_fdopendir(descriptor);
+}
+
+/* A folder that cannot be read for want of memory is left as it is, and no descriptor of it stays open. */
+static void test_trim_without_memory(void **state)
+{
+    int opened = open_folder(), next = dup(opened);
+    (void)state;
+    put(OWN(1), 100);
+    close(next);
+    fdopendir_fails = true;
+    rex_cache_trim(opened, 0);
+    fdopendir_fails = false;
+    assert_true(exists(OWN(1)));
+    assert_int_equal(dup(opened), next);
+    close(next);
+    rex_cache_trim(opened, 0);
+    assert_false(exists(OWN(1)));
+    close(opened);
+}
+
 /* A program that has closed its standard input gets descriptor 0 for the folder. */
 static void trim_without_input(const void *context)
 {
@@ -559,10 +586,23 @@ static void test_ptx(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip), TEST(test_without_input), TEST(test_keys),  TEST(test_same_name),
-        TEST(test_damaged),    TEST(test_folders),       TEST(test_files), TEST(test_no_room),
-        TEST(test_places),     TEST(test_writers),       TEST(test_trim),  TEST(test_trim_without_input),
-        TEST(test_strangers),  TEST(test_many),          TEST(test_huge),  TEST(test_used),
+        TEST(test_round_trip),
+        TEST(test_without_input),
+        TEST(test_keys),
+        TEST(test_same_name),
+        TEST(test_damaged),
+        TEST(test_folders),
+        TEST(test_files),
+        TEST(test_no_room),
+        TEST(test_places),
+        TEST(test_writers),
+        TEST(test_trim),
+        TEST(test_trim_without_input),
+        TEST(test_trim_without_memory),
+        TEST(test_strangers),
+        TEST(test_many),
+        TEST(test_huge),
+        TEST(test_used),
         TEST(test_ptx),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,7 @@ static void make_machine(const char *version)
 struct state {
     const char *fails, *visible; /* cuInit's result; CUDA_VISIBLE_DEVICES */
     const char *closed, *missing; /* a device file that is 0000, that is not there */
+    bool no_gpus;                 /* nor are those of the GPUs */
     const char *version;
     int broken;
     const char *says[3];
@@ -130,6 +131,10 @@ static void in_state(const void *context)
         make_machine(given->version);
     snprintf(path, sizeof path, "%s%s", root, given->missing != NULL ? given->missing : "/none");
     remove(path);
+    for (int i = 0; i < 2 && given->no_gpus; i++) {
+        snprintf(path, sizeof path, "%s/dev/nvidia%d", root, i);
+        CHECK_EQUAL(remove(path), 0);
+    }
     if (given->closed != NULL)
         make_file(given->closed, "", given->mode);
     snprintf(path, sizeof path, "%s%s", root, given->closed != NULL ? given->closed : "/none");
@@ -178,6 +183,7 @@ static void test_states(void **state)
          .missing = "/dev/nvidia-uvm",
          .broken = 1,
          .says = {"CUDA_ERROR_UNKNOWN", "/dev/nvidia-uvm is missing: nvidia-modprobe"}},
+        {.fails = "100", .version = NVRM, .no_gpus = true, .broken = 1, .says = {"/dev/nvidia0 is missing: nvidia-modprobe -u -c 0, as root, makes it; a container must be given it"}},
         {.fails = "803",
          .version = NVRM,
          .broken = 1,

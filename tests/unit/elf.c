@@ -136,6 +136,52 @@ static void test_tables_at_the_end(void **state)
     }
 }
 
+/* ---- relocations --------------------------------------------------------------------------------------------------------------------- */
+
+/* Each address of the image itself as that of a symbol, and what lies between. Their number. */
+static int name_symbols(struct guarded *copy, const struct rex_elf *elf, const Elf64_Shdr *table)
+{
+    Elf64_Shdr symbols;
+    Elf64_Sym symbol;
+    const char *name;
+    int changed = 0;
+    assert_int_equal(rex_elf_section(elf, table->sh_link, &symbols), 0);
+    for (uint64_t at = 0; at < table->sh_size; at += sizeof(Elf64_Rela)) {
+        Elf64_Rela relocation;
+        uint64_t index = 1 + at / sizeof relocation % (rex_elf_symbols(&symbols) - 1);
+        memcpy(&relocation, elf->bytes + table->sh_offset + at, sizeof relocation);
+        if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_RELATIVE)
+            continue;
+        assert_int_equal(rex_elf_symbol(elf, &symbols, index, &symbol, &name), 0);
+        relocation.r_info = ELF64_R_INFO(index, R_X86_64_64);
+        relocation.r_addend -= (Elf64_Sxword)symbol.st_value;
+        memcpy(copy->bytes + table->sh_offset + at, &relocation, sizeof relocation);
+        changed++;
+    }
+    return changed;
+}
+
+/* Names of entries are found by relocations of either kind. */
+static void test_relocations_by_symbol(void **state)
+{
+    struct rex_image_view *view;
+    struct rex_elf elf;
+    Elf64_Shdr table;
+    size_t size;
+    unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
+    (void)state;
+    assert_int_equal(rex_image_view_open(&view, bytes, size, "host.so"), 0);
+    assert_true(view->position_count > 0);
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_find_type(&elf, SHT_RELA, &table), 0);
+    struct guarded copy = guarded_copy(bytes, size, 0);
+    if (name_symbols(&copy, &elf, &table) > 0) /* else this machine's relocations are others */
+        compare(view, &copy, "relocations by symbol");
+    let_go(&copy);
+    rex_image_view_close(view);
+    free(bytes);
+}
+
 /* ---- sizes of headers ---------------------------------------------------------------------------------------------------------------- */
 
 static void refused(const unsigned char *bytes, size_t size, const Elf64_Ehdr *header, const char *why)
@@ -193,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_at_the_end),
+        cmocka_unit_test(test_relocations_by_symbol),
         cmocka_unit_test(test_sizes_of_headers),
         cmocka_unit_test(test_headers_past_the_end),
     };

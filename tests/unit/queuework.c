@@ -168,6 +168,38 @@ static void launch_misfits(struct rex_queue *queue)
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), before);
 }
 
+/* Of a signed kernel each argument has to be of its parameter's kind; else nothing is launched. */
+static void launch_other_kinds(const void *context)
+{
+    static struct rex_module signed_module = MODULE(entries, 4);
+    int number = 1;
+    float half = 0.5f;
+    double whole = 3;
+    uint64_t *out = cells;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&narrow_id, 1, 1);
+    signed_module.image_name = "tests/data/signed_sm_90.cubin";
+    start(*(const int *)context, &signed_module);
+    struct rex_queue *queue = new_queue(&signed_module, "kinds", 0);
+    REX_MAP(right, REX_ALLOC(out, CELLS), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
+    REX_MAP(one, REX_VALUE(whole), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
+    REX_MAP(two, REX_ALLOC(out, CELLS), REX_VALUE(whole), REX_VALUE(half), REX_VALUE(whole));
+    const struct rex_map *const wrong[] = {&one, &two};
+    static const char *const says[] = {"parameter 0 is a pointer, and map row 0 a value of 8 bytes for a rex_arg_f64",
+                                       "parameter 1 is a value of 4 bytes, and map row 1 a value of 8 bytes for a rex_arg_f64"};
+    expect(8, 4, 4, 8);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        CHECK_EQUAL(rex_module_queue_launch(&signed_module, queue, &launch, wrong[i]), REX_EPARAMS);
+        CHECK_MENTIONS(rex_last_error(), "kernel \"narrow__kernel__\", declared (pointer, value of 4 bytes, floating point of 4 bytes, "
+                                         "floating point of 8 bytes): ");
+        CHECK_MENTIONS(rex_last_error(), says[i]);
+    }
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
+    CHECK_EQUAL(rex_module_queue_launch(&signed_module, queue, &launch, &right), REX_OK);
+    SEES(1, int, 1);
+    SEES(2, float, 0.5f);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 static void arguments(const void *context)
 {
     start(*(const int *)context, &module);
@@ -182,8 +214,10 @@ static void test_arguments(void **state)
 {
     static const int releases[] = {16, 17, 18, 19, 20, 21, 22, 23};
     (void)state;
-    for (size_t i = 0; i < COUNT(releases); i++)
+    for (size_t i = 0; i < COUNT(releases); i++) {
         in_child(arguments, &releases[i]);
+        in_child(launch_other_kinds, &releases[i]);
+    }
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------------------- */
