@@ -10,15 +10,14 @@
 
 #include "module/adopt.h"
 #include "module/modules.h"
+#include "omp/flight.h"
 #include "rex/entry.h"
 
 #define KERNELS 50
 
 static char keys[KERNELS], names[KERNELS][32];
 static struct __tgt_offload_entry entries[KERNELS];
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entries,
-                                   .entries_end = entries + KERNELS};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module), .entries_begin = entries, .entries_end = entries + KERNELS};
 
 static int stop;
 static const char *wrong;
@@ -74,10 +73,40 @@ static void test_registers_again(void **state)
     in_child(registers_again, NULL);
 }
 
+/* ---- what is remembered while nobody may launch ------------------------------------------------------------------------------------- */
+
+static int times_forgotten;
+static bool is_remembered;
+
+/* A launch that was inside when the others were stopped remembers something, once, after it was asked to forget. */
+static void forget(void)
+{
+    is_remembered = times_forgotten++ == 0;
+}
+
+static void remembers_late(const void *context)
+{
+    use_release(*(const int *)context);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    rex_flight_on_stop(forget);
+    CHECK_EQUAL(rex_flight_register("a test"), 0);
+    CHECK(times_forgotten > 0 && !is_remembered);
+    rex_flight_registered();
+}
+
+static void test_remembers_late(void **state)
+{
+    static const int releases[] = {14, 19, 22};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(remembers_late, &releases[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registers_again),
+        cmocka_unit_test(test_remembers_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
