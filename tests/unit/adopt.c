@@ -406,7 +406,7 @@ static void set_policy(const void *context)
 static void test_policy(void **state)
 {
     static const struct policy policies[] = {
-        {NULL, 0, false, false, 90},       {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90},   {"block", 4, false, false, 90},
+        {NULL, 0, false, false, 90},     {"spin", 1, false, false, 90}, {"spin", 1, true, false, 90}, {"block", 4, false, false, 90},
         {"runtime", -1, false, false, 90}, {"spin", -1, false, true, 90}, {"spin", -1, false, false, 75},
     };
     (void)state;

@@ -226,7 +226,8 @@ static void nothing_usable(const void *context)
     CHECK_EQUAL(chroot(context), 0);
     CHECK_EQUAL(chdir("/"), 0);
     CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
-    CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it");
+    CHECK_MENTIONS(rex_last_error(),
+                   "/usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it");
     CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file");
     CHECK_MENTIONS(rex_last_error(), "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib");
     char found[64] = "";
@@ -404,8 +405,8 @@ static void loaded_without_plugins(const void *context)
 {
     static char key;
     static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-    static struct rex_module module = {
-        .struct_size = sizeof module, .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
+    static struct rex_module module = {.struct_size = sizeof module, .entries_begin = entry, .entries_end = entry + 1,
+                                       .image_name = "tests/data/sm_90.cubin"};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)context);
     use_gpu(90);
@@ -513,8 +514,13 @@ static void translated_for_14(const void *context)
 {
     static void *base[1] = {(void *)1};
     static int64_t size[1] = {8}, type[1] = {0x120};
-    struct __tgt_kernel_arguments packet = {
-        .Version = 3, .NumArgs = 1, .ArgsBase = base, .Args = base, .ArgSizes = size, .ArgTypes = type, .Tripcount = 500};
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = 1,
+                                            .ArgsBase = base,
+                                            .Args = base,
+                                            .ArgSizes = size,
+                                            .ArgTypes = type,
+                                            .Tripcount = 500};
     (void)context;
     use_release(14);
     CHECK_EQUAL(rex_runtime_bind(), 0);
@@ -560,20 +566,20 @@ static void missing_function(const void *context)
 
 /* Each of the jumps reaches the slot of its own name. */
 static const char *reached;
-#define PROBE(type, name, parameters, arguments, missing) \
-    void exported_##name(void) __asm__("__tgt_" #name);   \
-    static void probe_##name(void)                        \
-    {                                                     \
-        reached = #name;                                  \
+#define PROBE(type, name, parameters, arguments, missing)                                                              \
+    void exported_##name(void) __asm__("__tgt_" #name);                                                                \
+    static void probe_##name(void)                                                                                     \
+    {                                                                                                                  \
+        reached = #name;                                                                                               \
     }
 REX_FORWARDED(PROBE)
 
 static void every_jump(const void *context)
 {
     (void)context;
-#define JUMP(type, name, parameters, arguments, missing) \
-    rex_real.name = (type(*) parameters)probe_##name;    \
-    exported_##name();                                   \
+#define JUMP(type, name, parameters, arguments, missing)                                                               \
+    rex_real.name = (type(*) parameters)probe_##name;                                                                  \
+    exported_##name();                                                                                                  \
     CHECK(strcmp(reached, #name) == 0);
     REX_FORWARDED(JUMP)
 }

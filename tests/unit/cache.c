@@ -464,25 +464,15 @@ static void test_trim_without_input(void **state)
 static void test_strangers(void **state)
 {
     static const char *const theirs[] = {
-        "mine.cubin",
-        "stranger",
-        OWN(1) ".cubin",
-        "0-sm_90.cubin",
-        "000000000000000g-sm_90.cubin",
-        "0000000000000001-sm_.cubin",
-        REX_CACHE_UNFINISHED "1-1-mine.cubin",
-        REX_CACHE_UNFINISHED OWN(1),
-        REX_CACHE_UNFINISHED "1-x-" OWN(1),
+        "mine.cubin", "stranger", OWN(1) ".cubin", "0-sm_90.cubin", "000000000000000g-sm_90.cubin", "0000000000000001-sm_.cubin",
+        REX_CACHE_UNFINISHED "1-1-mine.cubin", REX_CACHE_UNFINISHED OWN(1), REX_CACHE_UNFINISHED "1-x-" OWN(1),
     };
     int opened = open_folder();
     (void)state;
     for (size_t i = 0; i < COUNT(theirs); i++)
         put(theirs[i], 9000);
     /* The name of a file of the cache, and something else in it. */
-    put_bytes(OWN(5), 9000,
-              "\x7f"
-              "ELF, by its first bytes",
-              24);
+    put_bytes(OWN(5), 9000, "\x7f" "ELF, by its first bytes", 24);
     put_bytes(OWN(6), 9000, REX_CACHE_MAGIC, OWN_SIZE - 1);
     put_bytes(REX_CACHE_UNFINISHED "1-1-" OWN(7), 9000, "mine", 4);
     put(OWN(8), 10);

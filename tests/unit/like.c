@@ -36,9 +36,9 @@ int __wrap_rex_check_packet(const struct rex_target *target, const struct __tgt_
 int __real_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 int __real_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what,
-                              struct rex_new_rows *new_rows);
+                                 struct rex_new_rows *new_rows);
 int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what,
-                              struct rex_new_rows *new_rows);
+                                 struct rex_new_rows *new_rows);
 
 int __wrap_rex_module_ready(struct rex_module *module, const char *caller)
 {
@@ -65,7 +65,7 @@ int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, c
 }
 
 int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int number, const char *what,
-                              struct rex_new_rows *new_rows)
+                                 struct rex_new_rows *new_rows)
 {
     steps.presence++;
     return __real_rex_check_presence(map, purpose, number, what, new_rows);

@@ -28,7 +28,8 @@ REX_KERNEL(plain);
 /* Kernels with narrow or wide parameters, in modules of their own, so that they may be refused. */
 static char narrow_id, narrow_first_id, wide_id, late_id, bounded_id, registers_id, generic_id, misshapen_id;
 static struct __tgt_offload_entry narrow_entry[] = {{&narrow_id, (char *)(uintptr_t)"narrow__kernel__", 0, 0, 0}};
-static struct __tgt_offload_entry narrow_first_entry[] = {{&narrow_first_id, (char *)(uintptr_t)"narrow_first__kernel__", 0, 0, 0}};
+static struct __tgt_offload_entry narrow_first_entry[] = {
+    {&narrow_first_id, (char *)(uintptr_t) "narrow_first__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry wide_entry[] = {{&wide_id, (char *)(uintptr_t)"wide__kernel__", 0, 0, 0}};
 static struct __tgt_offload_entry late_entry[] = {{&late_id, (char *)(uintptr_t)"env__kernel__", 0, 0, 0}};
 
@@ -37,7 +38,10 @@ static struct __tgt_offload_entry registers_entry[] = {{&registers_id, (char *)(
 
 #define SM_90 "tests/data/sm_90.cubin"
 #define MODULE(entry, file) \
-    {.struct_size = sizeof(struct rex_module), .entries_begin = (entry), .entries_end = (entry) + 1, .image_name = (file)}
+    { \
+        .struct_size = sizeof(struct rex_module), .entries_begin = (entry), .entries_end = (entry) + 1, \
+        .image_name = (file) \
+    }
 static struct rex_module narrow = MODULE(narrow_entry, SM_90);
 static struct rex_module narrow_first = MODULE(narrow_first_entry, SM_90);
 static struct rex_module wide = MODULE(wide_entry, SM_90);
@@ -486,7 +490,8 @@ static void test_many_rows(void **state)
 
 /* ---- what never reaches libomptarget, which would abort ---------------------------------------------------------- */
 
-static void refused_launch(int64_t device, void *key, struct __tgt_kernel_arguments *packet, int error, const char *part)
+static void refused_launch(int64_t device, void *key, struct __tgt_kernel_arguments *packet, int error,
+                           const char *part)
 {
     struct fake_record *record = the_record();
     uint32_t before = record->counts[FAKE_KERNEL] + record->counts[FAKE_TEAMS_MAPPER];
@@ -643,9 +648,9 @@ static void again(const void *context)
         refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EPARAMS, "\"env__kernel__\" has 3 parameters");
     packet.NumArgs = UINT32_MAX;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "negative");
-#define WITHOUT(column)        \
-    packet = a_usual_packet(); \
-    packet.column = NULL;      \
+#define WITHOUT(column)                                                                                                \
+    packet = a_usual_packet();                                                                                         \
+    packet.column = NULL;                                                                                              \
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "is NULL")
     WITHOUT(ArgsBase);
     WITHOUT(Args);
@@ -689,8 +694,8 @@ static void again(const void *context)
 static char far_keys[2 * 4096];
 static struct __tgt_offload_entry far_entries[] = {{&far_keys[100], (char *)(uintptr_t)"env__kernel__", 0, 0, 0},
                                                    {&far_keys[100 + 4096], (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module far_module = {
-    .struct_size = sizeof(struct rex_module), .entries_begin = far_entries, .entries_end = far_entries + 2, .image_name = SM_90};
+static struct rex_module far_module = {.struct_size = sizeof(struct rex_module), .entries_begin = far_entries,
+                                       .entries_end = far_entries + 2, .image_name = SM_90};
 
 /* Two kernels whose keys differ in high bits alone, in turn: each gets what it needs. */
 static void in_turn(const void *context)
@@ -1181,11 +1186,21 @@ static void test_registrations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),        cmocka_unit_test(test_env),         cmocka_unit_test(test_caller_packet_is_not_modified),
-        cmocka_unit_test(test_grids),        cmocka_unit_test(test_older_calls), cmocka_unit_test(test_many_rows),
-        cmocka_unit_test(test_bad_launches), cmocka_unit_test(test_blocks),      cmocka_unit_test(test_again),
-        cmocka_unit_test(test_flags),        cmocka_unit_test(test_widths),      cmocka_unit_test(test_header),
-        cmocka_unit_test(test_exec_modes),   cmocka_unit_test(test_devices),     cmocka_unit_test(test_registrations),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_env),
+        cmocka_unit_test(test_caller_packet_is_not_modified),
+        cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_older_calls),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_exec_modes),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_registrations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

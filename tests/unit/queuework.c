@@ -24,16 +24,16 @@ static char plain_id, env_id, narrow_id, narrow_first_id, wide_id, bounded_id;
 static double table[4];
 #define ENTRY(key, name, size) {(key), (char *)(uintptr_t)(name), (size), 0, 0}
 static struct __tgt_offload_entry entries[] = {
-    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),   ENTRY(&narrow_id, "narrow__kernel__", 0),
+    ENTRY(&plain_id, "plain__kernel__", 0), ENTRY(&env_id, "env__kernel__", 0),  ENTRY(&narrow_id, "narrow__kernel__", 0),
     ENTRY(&wide_id, "wide__kernel__", 0),   ENTRY(&table, "table", sizeof table),
 };
 static struct __tgt_offload_entry other_entries[] = {ENTRY(&narrow_first_id, "narrow_first__kernel__", 0)};
 static struct __tgt_offload_entry limits_entries[] = {ENTRY(&bounded_id, "bounded", 0)}; /* of tests/data/limits.cu */
-#define MODULE(first, count)                   \
-    {.struct_size = sizeof(struct rex_module), \
-     .entries_begin = (first),                 \
-     .entries_end = (first) + (count),         \
-     .image_name = "tests/data/sm_90.cubin"}
+#define MODULE(first, count)                                                                                           \
+    {                                                                                                                  \
+        .struct_size = sizeof(struct rex_module), .entries_begin = (first), .entries_end = (first) + (count),          \
+        .image_name = "tests/data/sm_90.cubin"                                                                         \
+    }
 static struct rex_module module = MODULE(entries, 4), with_globals = MODULE(entries, 5), other_module = MODULE(other_entries, 1);
 
 enum { DEVICE = 0x10000000, CELLS = 100 };
@@ -96,11 +96,11 @@ static int put_plain(struct rex_queue *queue, uint64_t value, uint64_t *out)
     return rex_module_queue_launch(&module, queue, &launch, &args);
 }
 
-#define SEES(parameter, type, expected)                        \
-    do {                                                       \
-        type value_;                                           \
-        memcpy(&value_, seen.bytes[parameter], sizeof value_); \
-        CHECK(value_ == (expected));                           \
+#define SEES(parameter, type, expected)                                                                                \
+    do {                                                                                                               \
+        type value_;                                                                                                   \
+        memcpy(&value_, seen.bytes[parameter], sizeof value_);                                                         \
+        CHECK(value_ == (expected));                                                                                   \
     } while (0)
 
 /* ---- arguments ----------------------------------------------------------------------------------------------------------------------- */
@@ -867,10 +867,8 @@ static void two_gpus(const void *context)
 /* The driver is asked for more than 48 KiB of shared memory for a kernel, of which 1 KiB is the kernel's own, once for each new most. */
 static void ask_for_shared_memory(const void *context)
 {
-    static struct rex_module limits = {.struct_size = sizeof(struct rex_module),
-                                       .entries_begin = limits_entries,
-                                       .entries_end = limits_entries + 1,
-                                       .image_name = "tests/data/limits_sm_90.cubin"};
+    static struct rex_module limits = {.struct_size = sizeof(struct rex_module), .entries_begin = limits_entries,
+                                       .entries_end = limits_entries + 1, .image_name = "tests/data/limits_sm_90.cubin"};
     static const struct {
         uint32_t bytes;
         uint32_t asked; /* by then */

@@ -17,7 +17,9 @@
 
 static char keys[KERNELS], names[KERNELS][32];
 static struct __tgt_offload_entry entries[KERNELS];
-static struct rex_module module = {.struct_size = sizeof(struct rex_module), .entries_begin = entries, .entries_end = entries + KERNELS};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entries,
+                                   .entries_end = entries + KERNELS};
 
 static int stop;
 static const char *wrong;

@@ -36,7 +36,8 @@ static int error_of(const void *bytes, size_t size)
 
 /* ---- CUBINs ------------------------------------------------------------------------------------------------------ */
 
-static void check_kernel(const struct rex_image_view *view, const char *name, uint16_t parameters, uint16_t odd_index, uint32_t odd_size)
+static void check_kernel(const struct rex_image_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
+                         uint32_t odd_size)
 {
     const struct rex_image_symbol *kernel = rex_view_find(view, name);
     if (kernel == NULL)
@@ -325,7 +326,8 @@ static void test_ptx_exec_modes(void **state)
         const char *global = cases[i / 2].global, *kernel = ".entry k(){ret;}";
         struct rex_image_view view;
         char text[256];
-        int length = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n%s\n%s\n", i % 2 ? kernel : global, i % 2 ? global : kernel);
+        int length = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n%s\n%s\n", i % 2 ? kernel : global,
+                              i % 2 ? global : kernel);
         assert_int_equal(rex_view_open(&view, text, (size_t)length, "text"), 0);
         if (rex_view_find(&view, "k")->exec_mode != cases[i / 2].mode)
             fail_msg("%s: %d", global, rex_view_find(&view, "k")->exec_mode);
@@ -389,8 +391,8 @@ static void check_positions(const char *file)
     if (image == NULL)
         fail_msg("%s", dlerror());
     assert_int_equal(dlinfo(image, RTLD_DI_LINKMAP, &map), 0);
-    const struct __tgt_offload_entry *rows =
-        (const struct __tgt_offload_entry *)(uintptr_t)(map->l_addr + address_of_section(bytes, size, "omp_offloading_entries", &length));
+    const struct __tgt_offload_entry *rows = (const struct __tgt_offload_entry *)(uintptr_t)(
+        map->l_addr + address_of_section(bytes, size, "omp_offloading_entries", &length));
     assert_int_equal(length, 4 * sizeof *rows);
     for (size_t i = 0; i < view.position_count; i++) {
         assert_string_equal(view.positions[i], rows[i].name);
@@ -496,12 +498,8 @@ static void test_refused_kinds(void **state)
     (void)state;
     refused("", 0, "is empty");
     refused("x", 1, "not an ELF file");
-    refused("\x7f"
-            "EL",
-            3, "not an ELF file");
-    refused("\x7f"
-            "ELF",
-            4, "truncated inside the ELF header");
+    refused("\x7f" "EL", 3, "not an ELF file");
+    refused("\x7f" "ELF", 4, "truncated inside the ELF header");
     refused_file("tests/data/sm_90.fatbin", "it is a fatbin, and what is asked for is one of the images in it");
     refused_file("tests/data/two.offload", "it is an OffloadBinary, and what is asked for is one of the images in it");
     refused_file("tests/data/kernels.cu", "not an ELF file");
@@ -544,7 +542,8 @@ static size_t used_bytes(const unsigned char *bytes, size_t size)
  */
 static void test_truncated(void **state)
 {
-    static const char *const files[] = {"tests/data/sm_75.cubin", "tests/data/sm_90.cubin", "tests/data/sm_120.cubin", HOST};
+    static const char *const files[] = {"tests/data/sm_75.cubin", "tests/data/sm_90.cubin", "tests/data/sm_120.cubin",
+                                        HOST};
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         size_t size, taken = 0;
@@ -660,7 +659,8 @@ static void use(const struct rex_image_view *view)
 
 static void mutate(unsigned char *bytes, size_t size)
 {
-    static const uint64_t values[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 63, 1ull << 63};
+    static const uint64_t values[] = {
+        0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, UINT64_MAX, UINT64_MAX - 63, 1ull << 63};
     Elf64_Ehdr header;
     memcpy(&header, bytes, sizeof header);
     uint64_t changes = 1 + next_random() % 4;
