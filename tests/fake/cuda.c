@@ -1,6 +1,6 @@
 /*
  * cuda.c - a CUDA driver that reports FAKE_CUDA_DEVICES devices (1) of architecture FAKE_CUDA_SM (90; 90,80: one of each) and gives host
- * memory; what queues use is in stream.c, what compiles PTX in link.c.
+ * memory; what queues use is in stream.c and work.c, device memory in memory.c, what compiles PTX in link.c.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
  * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE makes function NAME take half a second, after a byte has
@@ -122,11 +122,9 @@ int cuDriverGetVersion(int *version)
 }
 
 #ifndef FAKE_OLD
-int cuMemAllocAsync(void);
 int cuFuncGetParamInfo(void);
 int cuLaunchKernelEx(void);
-int cuMemAllocAsync(void) { return 801; } /* CUDA_ERROR_NOT_SUPPORTED: librex asks only whether they are there */
-int cuFuncGetParamInfo(void) { return 801; }
+int cuFuncGetParamInfo(void) { return 801; } /* CUDA_ERROR_NOT_SUPPORTED: librex asks only whether they are there */
 int cuLaunchKernelEx(void) { return 801; }
 #endif
 
@@ -178,7 +176,7 @@ enum { FAKE_GPUS = 4, FAKE_STACK = 16 };
 static unsigned context_flags[FAKE_GPUS];
 static int context_users[FAKE_GPUS]; /* where they are is the context */
 
-static int is_context(const void *context)
+int fake_is_context(const void *context)
 {
     const int *users = context;
     return users >= context_users && users < context_users + FAKE_GPUS;
@@ -239,7 +237,7 @@ static __thread void *pushed[FAKE_STACK];
 int cuCtxPushCurrent_v2(void *context)
 {
     BREAK("cuCtxPushCurrent");
-    if (!is_context(context) || fake_cuda_current == FAKE_STACK)
+    if (!fake_is_context(context) || fake_cuda_current == FAKE_STACK)
         return 201; /* CUDA_ERROR_INVALID_CONTEXT */
     pushed[fake_cuda_current++] = context;
     return 0;
@@ -261,6 +259,11 @@ int cuCtxGetCurrent(void **context)
     return 0;
 }
 
+int fake_device(void)
+{
+    return fake_cuda_current > 0 ? (int)((int *)pushed[fake_cuda_current - 1] - context_users) : 0;
+}
+
 /* What a failing cuMemHostAlloc leaves where the address was to go: nothing says that it leaves that alone. */
 char fake_cuda_not_allocated[256];
 
@@ -270,26 +273,32 @@ int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
     *memory = fake_cuda_not_allocated;
     BREAK("cuMemHostAlloc");
     *memory = malloc(size);
+    if (*memory != NULL)
+        fake_pin(*memory, size);
     return *memory != NULL ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
 }
 
 int cuMemFreeHost(void *memory)
 {
     BREAK("cuMemFreeHost");
+    if (fake_has_memory())
+        fake_finish_all(false);
+    fake_unpin(memory);
     free(memory);
     return 0;
 }
 
 int cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
 {
-    (void)address, (void)size, (void)flags;
+    (void)flags;
     BREAK("cuMemHostRegister");
+    fake_pin(address, size);
     return 0;
 }
 
 int cuMemHostUnregister(void *address)
 {
-    (void)address;
     BREAK("cuMemHostUnregister");
+    fake_unpin(address);
     return 0;
 }

@@ -23,7 +23,7 @@ $(eval $(call fake-omptarget,lacks-devices,19,-DFAKE_LACKS_DEVICES))
 
 FAKES += $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1 $(O)/tests/fake/iomp/libiomp5.so $(O)/tests/fake/module.so
 $(O)/tests/fake/cuda-old/libcuda.so.1: fake_cuda := -DFAKE_OLD
-fake_driver := tests/fake/cuda.c tests/fake/stream.c tests/fake/link.c
+fake_driver := $(addprefix tests/fake/,cuda.c stream.c work.c memory.c link.c)
 $(O)/tests/fake/cuda-ancient/libcuda.so.1: fake_cuda := -DFAKE_OLD -DFAKE_ANCIENT
 $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tests/fake/cuda-ancient/libcuda.so.1: $(fake_driver) $(O)/flags
 	@mkdir -p $(@D)

@@ -1,8 +1,10 @@
 /*
- * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, computes nothing, and fails where it is
- * told to.
+ * stream.c - the part of the fake CUDA driver that queues use: it counts calls and what exists, and fails where it is told to. Where there
+ * is device memory, copies copy, fills fill, host functions are called, and a kernel computes what a function of the test does that
+ * fake_cuda_kernel() has named for it; without it nothing is computed.
  *
- * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0). FAKE_OLD: a build without graphs, and without what came later.
+ * FAKE_CUDA_ORDINAL is the device whose memory all memory is (0) where there is no device memory. FAKE_OLD: a build without graphs, and
+ * without what came later.
  *
  * As the real driver by default since CUDA 12.2, it loads a kernel when it is first needed, and cannot while the device is at work.
  *
@@ -40,7 +42,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     const char *name;
     int count;
-} calls[64];
+} calls[128];
 
 /* How often the function was called; NULL: all of them. */
 int fake_cuda_calls(const char *name);
@@ -66,13 +68,13 @@ static int count(const char *name)
     return number;
 }
 
-static int breaks(const char *name)
+int fake_breaks(const char *name)
 {
     count(name);
     return fake_cuda_lost != 0 ? fake_cuda_lost : fake_cuda_result(name);
 }
 
-#define BREAK(name) FAIL_WITH(breaks(name))
+#define BREAK(name) FAIL_WITH(fake_breaks(name))
 
 /* ---- what exists --------------------------------------------------------------------------------------------------------------------- */
 
@@ -91,10 +93,13 @@ static int make(const char *name, void **object)
     BREAK(name);
     if (current() == NULL)
         return 201; /* CUDA_ERROR_INVALID_CONTEXT */
-    *object = malloc(sizeof(void *));
-    if (*object != NULL)
-        *(void **)*object = current();
-    __atomic_fetch_add(&fake_cuda_objects, *object != NULL, __ATOMIC_RELAXED);
+    struct fake_object *made = calloc(1, sizeof *made);
+    *object = made;
+    if (made == NULL)
+        return 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    made->context = current();
+    made->node_end = &made->node_first;
+    __atomic_fetch_add(&fake_cuda_objects, 1, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -114,14 +119,9 @@ static int same(const char *name)
 
 FUNCTION(cuCtxSynchronize, void)
 {
-    return same("cuCtxSynchronize");
-}
-FUNCTION(cuPointerGetAttribute, void *value, int attribute, uint64_t address)
-{
-    const char *ordinal = getenv("FAKE_CUDA_ORDINAL");
-    (void)attribute, (void)address;
-    *(int *)value = ordinal != NULL ? atoi(ordinal) : 0;
-    return same("cuPointerGetAttribute");
+    BREAK("cuCtxSynchronize");
+    fake_finish_all(false);
+    return 0;
 }
 FUNCTION(cuModuleLoadData, void **module, const void *image)
 {
@@ -184,12 +184,51 @@ FUNCTION(cuFuncLoad, void *function)
 }
 #endif
 
-static void see(struct kernel *kernel, const unsigned *grid, const unsigned *block, unsigned dynamic_memory, void **parameters)
+/* What kernels compute. */
+static struct {
+    char name[128];
+    void (*call)(const unsigned *grid, const unsigned *block, void **parameters);
+    size_t count, widths[64];
+} computed[64];
+
+/*
+ * From now on kernel NAME calls FUNCTION, once for the whole grid, with COUNT parameters of WIDTHS[i] bytes: pointers to them, as
+ * cuLaunchKernel() gets them. fake_cuda_memory() says where the bytes at a device address are.
+ */
+void fake_cuda_kernel(const char *name, void (*function)(const unsigned *grid, const unsigned *block, void **parameters), size_t count,
+                      const size_t *widths);
+void fake_cuda_kernel(const char *name, void (*function)(const unsigned *grid, const unsigned *block, void **parameters), size_t count,
+                      const size_t *widths)
 {
+    size_t i = 0;
+    while (computed[i].name[0] != '\0' && strcmp(computed[i].name, name) != 0)
+        i++;
+    snprintf(computed[i].name, sizeof computed[i].name, "%s", name);
+    computed[i].call = function;
+    computed[i].count = count;
+    memcpy(computed[i].widths, widths, count * sizeof *widths);
+}
+
+/* LAUNCH gets what its kernel computes. */
+static void find_computed(struct fake_launch *launch)
+{
+    const struct kernel *kernel = launch->function;
+    for (size_t i = 0; i < sizeof computed / sizeof *computed && computed[i].name[0] != '\0'; i++)
+        if (strcmp(computed[i].name, kernel->name) == 0) {
+            launch->call = computed[i].call;
+            launch->count = computed[i].count;
+            launch->widths = computed[i].widths;
+        }
+}
+
+static void see(struct fake_launch *launch)
+{
+    struct kernel *kernel = launch->function;
     load(kernel);
-    __atomic_store_n(&fake_cuda_dynamic_memory, dynamic_memory, __ATOMIC_RELAXED);
+    __atomic_store_n(&fake_cuda_dynamic_memory, launch->dynamic_memory, __ATOMIC_RELAXED);
     if (fake_cuda_watch != NULL)
-        fake_cuda_watch(kernel->name, grid, block, parameters);
+        fake_cuda_watch(kernel->name, launch->grid, launch->block, launch->parameters);
+    find_computed(launch);
 }
 
 /* ---- streams ---------------------------------------------------------------------------------------------------------------------- */
@@ -207,25 +246,27 @@ FUNCTION(cuFuncSetAttribute, void *function, int attribute, int value)
 }
 FUNCTION(cuStreamCreate, void **stream, unsigned flags)
 {
-    (void)flags;
-    return make("cuStreamCreate", stream);
+    FAIL_WITH(make("cuStreamCreate", stream));
+    fake_stream_open(*stream, flags);
+    return 0;
 }
 FUNCTION(cuStreamDestroy_v2, void *stream)
 {
+    fake_stream_close(stream);
     return destroy("cuStreamDestroy", stream);
 }
 FUNCTION(cuStreamSynchronize, void *stream)
 {
-    (void)stream;
     BREAK("cuStreamSynchronize");
+    fake_finish(stream);
     __atomic_store_n(&fake_cuda_busy, 0, __ATOMIC_RELAXED);
     return 0;
 }
 FUNCTION(cuStreamQuery, void *stream)
 {
-    (void)stream;
     BREAK("cuStreamQuery");
-    return __atomic_load_n(&fake_cuda_busy, __ATOMIC_RELAXED) ? 600 : 0; /* CUDA_ERROR_NOT_READY */
+    bool idle = fake_advance(stream);
+    return !idle || __atomic_load_n(&fake_cuda_busy, __ATOMIC_RELAXED) ? 600 : 0; /* CUDA_ERROR_NOT_READY */
 }
 /* A look at the event, which AddressSanitizer and ThreadSanitizer see: it must not be destroyed meanwhile. */
 static int with_event(const char *name, const void *event)
@@ -236,60 +277,139 @@ static int with_event(const char *name, const void *event)
 
 FUNCTION(cuStreamWaitEvent, void *stream, void *event, unsigned flags)
 {
-    (void)stream, (void)flags;
-    return with_event("cuStreamWaitEvent", event);
+    (void)flags;
+    FAIL_WITH(with_event("cuStreamWaitEvent", event));
+    return fake_put_wait(stream, event);
 }
 FUNCTION(cuLaunchHostFunc, void *stream, void (*function)(void *argument), void *argument)
 {
-    (void)stream, (void)function, (void)argument;
-    return same("cuLaunchHostFunc");
+    BREAK("cuLaunchHostFunc");
+    return fake_has_memory() ? fake_put_call(stream, function, argument) : 0;
 }
 FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
          unsigned block_z, unsigned dynamic_memory, void *stream, void **parameters, void **extra)
 {
-    const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
+    struct fake_launch launch = {
+        .function = function,
+        .grid = {grid_x, grid_y, grid_z},
+        .block = {block_x, block_y, block_z},
+        .dynamic_memory = dynamic_memory,
+        .parameters = parameters,
+    };
     (void)extra;
     BREAK("cuLaunchKernel");
     if (*(void **)((struct kernel *)function)->module != *(void **)stream)
         return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
-    see(function, grid, block, dynamic_memory, parameters);
+    see(&launch);
     __atomic_fetch_add(&fake_cuda_launches, 1, __ATOMIC_RELAXED);
-    return 0;
+    return fake_put_launch(stream, &launch);
 }
+
+/* ---- copies and fills ---------------------------------------------------------------------------------------------------------------- */
+
 static void move(uint64_t to, uint64_t from, size_t size, unsigned width)
 {
     const uint64_t moved[] = {to, from, size, width};
+    pthread_mutex_lock(&lock);
     memcpy(fake_cuda_moved, moved, sizeof moved);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Where no device memory is, there is nothing to copy. TO and FROM are NULL where an address is none. */
+static int copy(const char *name, void *stream, void *to, const void *from, size_t size)
+{
+    if (current() != *(void **)stream)
+        return 400;
+    BREAK(name);
+    if (!fake_has_memory())
+        return 0;
+    return to == NULL || from == NULL ? 1 : fake_put_copy(stream, to, from, size);
+}
+
+/* A call that waits: for the streams that wait for the default one, and for the copy. */
+static int copy_now(const char *name, void *to, const void *from, size_t size)
+{
+    if (current() == NULL)
+        return 201; /* CUDA_ERROR_INVALID_CONTEXT */
+    BREAK(name);
+    if (!fake_has_memory())
+        return 0;
+    if (to == NULL || from == NULL)
+        return 1;
+    fake_finish_all(true);
+    memmove(to, from, size);
+    return 0;
 }
 
 FUNCTION(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream)
 {
     move(to, (uintptr_t)from, size, 0);
-    return current() == *(void **)stream ? same("cuMemcpyHtoDAsync") : 400;
+    return copy("cuMemcpyHtoDAsync", stream, fake_memory(to, size), from, size);
 }
 FUNCTION(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream)
 {
     move((uintptr_t)to, from, size, 0);
-    return current() == *(void **)stream ? same("cuMemcpyDtoHAsync") : 400;
+    return copy("cuMemcpyDtoHAsync", stream, to, fake_memory(from, size), size);
+}
+FUNCTION(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t size, void *stream)
+{
+    move(to, from, size, 0);
+    return copy("cuMemcpyDtoDAsync", stream, fake_memory(to, size), fake_memory(from, size), size);
+}
+FUNCTION(cuMemcpyAsync, uint64_t to, uint64_t from, size_t size, void *stream)
+{
+    move(to, from, size, 0);
+    return copy("cuMemcpyAsync", stream, fake_memory_of_any(to, size), fake_memory_of_any(from, size), size);
+}
+FUNCTION(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t size)
+{
+    move(to, (uintptr_t)from, size, 0);
+    return copy_now("cuMemcpyHtoD", fake_memory(to, size), from, size);
+}
+FUNCTION(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t size)
+{
+    move((uintptr_t)to, from, size, 0);
+    return copy_now("cuMemcpyDtoH", to, fake_memory(from, size), size);
+}
+FUNCTION(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t size)
+{
+    move(to, from, size, 0);
+    return copy_now("cuMemcpyDtoD", fake_memory(to, size), fake_memory(from, size), size);
+}
+static int put_fill(const char *name, void *stream, uint64_t to, unsigned value, unsigned width, size_t count)
+{
+    void *bytes = fake_memory(to, count * width);
+    move(to, value, count, width);
+    BREAK(name);
+    if (!fake_has_memory())
+        return 0;
+    return bytes != NULL ? fake_put_fill(stream, bytes, value, width, count) : 1;
 }
 FUNCTION(cuMemsetD8Async, uint64_t to, unsigned char value, size_t count, void *stream)
 {
-    (void)stream;
-    move(to, value, count, 1);
-    return same("cuMemsetD8Async");
+    return put_fill("cuMemsetD8Async", stream, to, value, 1, count);
 }
 FUNCTION(cuMemsetD16Async, uint64_t to, unsigned short value, size_t count, void *stream)
 {
-    (void)stream;
-    move(to, value, count, 2);
-    return same("cuMemsetD16Async");
+    return put_fill("cuMemsetD16Async", stream, to, value, 2, count);
 }
 FUNCTION(cuMemsetD32Async, uint64_t to, unsigned value, size_t count, void *stream)
 {
-    (void)stream;
-    move(to, value, count, 4);
-    return same("cuMemsetD32Async");
+    return put_fill("cuMemsetD32Async", stream, to, value, 4, count);
 }
+/* The value goes into a word of the device's memory, or of pinned memory. */
+FUNCTION(cuStreamWriteValue32_v2, void *stream, uint64_t to, unsigned value, unsigned flags)
+{
+    void *word = fake_memory_of_any(to, sizeof value);
+    (void)flags;
+    BREAK("cuStreamWriteValue32");
+    if (!fake_has_memory())
+        return 0;
+    return word != NULL ? fake_put_fill(stream, word, value, sizeof value, 1) : 1;
+}
+
+/* ---- events -------------------------------------------------------------------------------------------------------------------------- */
+
 FUNCTION(cuEventCreate, void **event, unsigned flags)
 {
     (void)flags;
@@ -297,20 +417,24 @@ FUNCTION(cuEventCreate, void **event, unsigned flags)
 }
 FUNCTION(cuEventDestroy_v2, void *event)
 {
+    fake_event_close(event);
     return destroy("cuEventDestroy", event);
 }
 FUNCTION(cuEventRecord, void *event, void *stream)
 {
-    (void)stream;
-    return with_event("cuEventRecord", event);
+    FAIL_WITH(with_event("cuEventRecord", event));
+    return fake_put_record(stream, event);
 }
 FUNCTION(cuEventSynchronize, void *event)
 {
-    return with_event("cuEventSynchronize", event);
+    FAIL_WITH(with_event("cuEventSynchronize", event));
+    fake_finish_event(event);
+    return 0;
 }
 FUNCTION(cuEventQuery, void *event)
 {
-    return with_event("cuEventQuery", event);
+    FAIL_WITH(with_event("cuEventQuery", event));
+    return fake_advance_event(event) ? 0 : 600; /* CUDA_ERROR_NOT_READY */
 }
 FUNCTION(cuEventElapsedTime, float *milliseconds, void *begin, void *end)
 {
@@ -319,50 +443,144 @@ FUNCTION(cuEventElapsedTime, float *milliseconds, void *begin, void *end)
     return result == 0 && *(void **)begin != *(void **)end ? 400 : result;
 }
 
-#ifndef FAKE_OLD
-static int capturing;
+/* ---- graphs -------------------------------------------------------------------------------------------------------------------------- */
 
+#ifndef FAKE_OLD
 FUNCTION(cuStreamBeginCapture_v2, void *stream, int mode)
 {
-    (void)stream, (void)mode;
-    BREAK("cuStreamBeginCapture");
-    __atomic_fetch_add(&capturing, 1, __ATOMIC_RELAXED);
-    return 0;
+    void *graph = NULL;
+    (void)mode;
+    FAIL_WITH(make("cuStreamBeginCapture", &graph));
+    int result = fake_capture_begin(stream, graph);
+    if (result != 0)
+        destroy("cuGraphDestroy", graph);
+    return result;
 }
 FUNCTION(cuStreamEndCapture, void *stream, void **graph)
 {
-    (void)stream;
-    *graph = NULL;
-    if (__atomic_fetch_sub(&capturing, 1, __ATOMIC_RELAXED) <= 0)
+    *graph = fake_capture_end(stream);
+    if (*graph == NULL)
         return 401; /* CUDA_ERROR_ILLEGAL_STATE */
-    return make("cuStreamEndCapture", graph);
+    int result = fake_breaks("cuStreamEndCapture");
+    if (result != 0) {
+        fake_graph_close(*graph);
+        destroy("cuGraphDestroy", *graph);
+        *graph = NULL;
+    }
+    return result;
 }
 FUNCTION(cuStreamGetCaptureInfo_v2, void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *count)
 {
-    static void *const node = &capturing;
-    (void)stream, (void)id, (void)graph;
-    *status = 1;
-    *last = &node;
-    *count = 1;
+    struct fake_object *in = stream;
+    (void)id;
+    *status = in->graph != NULL;
+    *graph = in->graph;
+    *last = in->last;
+    *count = in->lasts;
     return same("cuStreamGetCaptureInfo");
+}
+FUNCTION(cuGraphCreate, void **graph, unsigned flags)
+{
+    (void)flags;
+    return make("cuGraphCreate", graph);
 }
 FUNCTION(cuGraphInstantiateWithFlags, void **executable, void *graph, unsigned long long flags)
 {
-    (void)graph, (void)flags;
-    return make("cuGraphInstantiate", executable);
+    (void)flags;
+    FAIL_WITH(make("cuGraphInstantiate", executable));
+    fake_instantiate(*executable, graph);
+    return 0;
 }
+FUNCTION(cuGraphGetNodes, void *graph, void **nodes, size_t *count)
+{
+    BREAK("cuGraphGetNodes");
+    size_t most = nodes != NULL ? *count : 0, all = fake_nodes(graph, nodes, most);
+    *count = nodes == NULL || all < most ? all : most;
+    return 0;
+}
+
 /* CUDA_KERNEL_NODE_PARAMS_v1 */
 struct node {
     void *function;
     unsigned grid[3], block[3], dynamic_memory;
     void **parameters, **extra;
 };
+
+static struct fake_launch launch_of(const struct node *node)
+{
+    struct fake_launch launch = {
+        .function = node->function,
+        .dynamic_memory = node->dynamic_memory,
+        .parameters = node->parameters,
+    };
+    memcpy(launch.grid, node->grid, sizeof launch.grid);
+    memcpy(launch.block, node->block, sizeof launch.block);
+    see(&launch);
+    return launch;
+}
+
+FUNCTION(cuGraphAddKernelNode, void **node, void *graph, void *const *before, size_t count, const struct node *parameters)
+{
+    (void)before, (void)count;
+    BREAK("cuGraphAddKernelNode");
+    struct fake_launch launch = launch_of(parameters);
+    *node = fake_add_launch(graph, &launch);
+    return 0;
+}
 FUNCTION(cuGraphExecKernelNodeSetParams, void *executable, void *node, const struct node *parameters)
 {
-    (void)executable, (void)node;
     BREAK("cuGraphExecKernelNodeSetParams");
-    see(parameters->function, parameters->grid, parameters->block, parameters->dynamic_memory, parameters->parameters);
+    struct fake_launch launch = launch_of(parameters);
+    return fake_set_launch(executable, node, &launch);
+}
+
+/* CUDA_MEMCPY3D_v2 */
+struct side {
+    size_t x, y, z, level;
+    int type; /* 1: of the host, 2: of a device, 4: either */
+    void *host;
+    uint64_t device;
+    void *array, *reserved;
+    size_t pitch, height;
+};
+struct copy_node {
+    struct side from, to;
+    size_t width, height, depth;
+};
+
+static char *side_of(const struct side *side, size_t size)
+{
+    char *bytes = side->type == 1   ? side->host
+                  : side->type == 2 ? fake_memory(side->device + side->x, size)
+                                    : fake_memory_of_any(side->device + side->x, size);
+    return side->type == 1 && bytes != NULL ? bytes + side->x : bytes;
+}
+
+/* Rows alone are copied. */
+static int copy_of(const struct copy_node *node, void **to, void **from)
+{
+    *to = side_of(&node->to, node->width);
+    *from = side_of(&node->from, node->width);
+    return node->height <= 1 && node->depth <= 1 && *to != NULL && *from != NULL ? 0 : 1; /* CUDA_ERROR_INVALID_VALUE */
+}
+
+FUNCTION(cuGraphAddMemcpyNode, void **node, void *graph, void *const *before, size_t count, const struct copy_node *parameters,
+         void *context)
+{
+    void *to, *from;
+    (void)before, (void)count, (void)context;
+    BREAK("cuGraphAddMemcpyNode");
+    FAIL_WITH(copy_of(parameters, &to, &from));
+    *node = fake_add_copy(graph, to, from, parameters->width);
     return 0;
+}
+FUNCTION(cuGraphExecMemcpyNodeSetParams, void *executable, void *node, const struct copy_node *parameters, void *context)
+{
+    void *to, *from;
+    (void)context;
+    BREAK("cuGraphExecMemcpyNodeSetParams");
+    FAIL_WITH(copy_of(parameters, &to, &from));
+    return fake_set_copy(executable, node, to, from, parameters->width);
 }
 FUNCTION(cuGraphUpload, void *executable, void *stream)
 {
@@ -371,14 +589,19 @@ FUNCTION(cuGraphUpload, void *executable, void *stream)
 }
 FUNCTION(cuGraphLaunch, void *executable, void *stream)
 {
-    return *(void **)executable == *(void **)stream ? same("cuGraphLaunch") : 400;
+    if (*(void **)executable != *(void **)stream)
+        return 400;
+    BREAK("cuGraphLaunch");
+    return fake_put_graph(stream, executable);
 }
 FUNCTION(cuGraphExecDestroy, void *executable)
 {
+    fake_graph_close(executable);
     return destroy("cuGraphExecDestroy", executable);
 }
 FUNCTION(cuGraphDestroy, void *graph)
 {
+    fake_graph_close(graph);
     return destroy("cuGraphDestroy", graph);
 }
 #endif

@@ -1,0 +1,279 @@
+/*
+ * memory.c - the device memory of the fake CUDA driver: FAKE_CUDA_MEMORY is its size in MiB; without it there is none.
+ *
+ * A device address is one of the host's that nobody can read or write: what touches it as if it were the host's memory gets a fault.
+ * fake_cuda_memory() says where the fake keeps the bytes, for a test and for its kernels. New memory holds 0xa5 in each byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "driver.h"
+
+enum { ALIGNMENT = 512, NEW = 0xa5 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *addresses, *kept; /* what device addresses are in, and the bytes */
+static size_t total, used;
+
+/* In the order of their addresses. */
+static struct block {
+    struct block *next;
+    size_t offset, size;
+    int device;
+} *blocks;
+
+static void open_memory(void)
+{
+    const char *value = getenv("FAKE_CUDA_MEMORY");
+    total = value != NULL ? (size_t)strtoul(value, NULL, 10) << 20 : 0;
+    if (total == 0)
+        return;
+    addresses = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    kept = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (addresses == MAP_FAILED || kept == MAP_FAILED)
+        total = 0;
+}
+
+bool fake_has_memory(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_memory);
+    return total > 0;
+}
+
+static struct block *block_of(uint64_t address)
+{
+    size_t offset = fake_has_memory() ? (size_t)(address - (uintptr_t)addresses) : total;
+    for (struct block *block = blocks; block != NULL && offset < total; block = block->next)
+        if (offset - block->offset < block->size)
+            return block;
+    return NULL;
+}
+
+void *fake_memory(uint64_t address, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    const struct block *block = block_of(address);
+    size_t offset = (size_t)(address - (uintptr_t)addresses);
+    bool fits = block != NULL && size <= block->size - (offset - block->offset);
+    pthread_mutex_unlock(&lock);
+    return fits ? kept + offset : NULL;
+}
+
+static bool is_device_address(uint64_t address)
+{
+    return fake_has_memory() && address - (uintptr_t)addresses < total;
+}
+
+void *fake_memory_of_any(uint64_t address, size_t size)
+{
+    return is_device_address(address) ? fake_memory(address, size) : (void *)(uintptr_t)address;
+}
+
+/* For tests and their kernels. */
+void *fake_cuda_memory(uint64_t address, size_t size);
+void *fake_cuda_memory(uint64_t address, size_t size)
+{
+    return fake_memory(address, size);
+}
+
+/* Bytes that are allocated. */
+size_t fake_cuda_allocated(void);
+size_t fake_cuda_allocated(void)
+{
+    pthread_mutex_lock(&lock);
+    size_t size = used;
+    pthread_mutex_unlock(&lock);
+    return size;
+}
+
+static size_t end_of(const struct block *block)
+{
+    return (block->offset + block->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int allocate(uint64_t *address, size_t size)
+{
+    size_t offset = 0;
+    struct block **place = &blocks, *block = malloc(sizeof *block);
+    for (; *place != NULL && (*place)->offset - offset < size; place = &(*place)->next)
+        offset = end_of(*place);
+    if (block == NULL || !fake_has_memory() || size > total || offset > total - size) {
+        free(block);
+        return 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    }
+    *block = (struct block){*place, offset, size, fake_device()};
+    *place = block;
+    used += size;
+    memset(kept + offset, NEW, size);
+    *address = (uintptr_t)addresses + offset;
+    return 0;
+}
+
+static int make_block(uint64_t *address, size_t size)
+{
+    if (size == 0)
+        return 1; /* CUDA_ERROR_INVALID_VALUE */
+    pthread_mutex_lock(&lock);
+    int result = allocate(address, size);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static int free_block(uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    struct block **place = &blocks, *block = block_of(address);
+    bool begins = block != NULL && block->offset == address - (uintptr_t)addresses;
+    while (begins && *place != block)
+        place = &(*place)->next;
+    if (begins) {
+        *place = block->next;
+        used -= block->size;
+        free(block);
+    }
+    pthread_mutex_unlock(&lock);
+    return begins ? 0 : 1;
+}
+
+/* ---- pinned memory ---------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    const char *address;
+    size_t size;
+} pinned[4096];
+
+static void replace_pinned(const void *old, const void *address, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        if (pinned[i].address == old) {
+            pinned[i].address = address;
+            pinned[i].size = size;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_pin(const void *address, size_t size)
+{
+    replace_pinned(NULL, address, size);
+}
+
+void fake_unpin(const void *address)
+{
+    if (address != NULL)
+        replace_pinned(address, NULL, 0);
+}
+
+bool fake_is_pinned(const void *address)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned && !found; i++)
+        found = pinned[i].address != NULL && (uintptr_t)address - (uintptr_t)pinned[i].address < pinned[i].size;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+bool fake_is_ordinary(const void *address)
+{
+    return fake_has_memory() && (uintptr_t)address - (uintptr_t)kept >= total && !fake_is_pinned(address);
+}
+
+/* ---- the driver's functions ------------------------------------------------------------------------------------------------------- */
+
+FUNCTION(cuMemAlloc_v2, uint64_t *address, size_t size)
+{
+    BREAK_COUNTED("cuMemAlloc");
+    return make_block(address, size);
+}
+
+FUNCTION(cuMemFree_v2, uint64_t address)
+{
+    BREAK_COUNTED("cuMemFree");
+    fake_finish_all(false);
+    return free_block(address);
+}
+
+#ifndef FAKE_OLD
+FUNCTION(cuMemAllocAsync, uint64_t *address, size_t size, void *stream)
+{
+    (void)stream;
+    BREAK_COUNTED("cuMemAllocAsync");
+    return fake_has_memory() ? make_block(address, size) : 801; /* CUDA_ERROR_NOT_SUPPORTED */
+}
+
+FUNCTION(cuMemFreeAsync, uint64_t address, void *stream)
+{
+    BREAK_COUNTED("cuMemFreeAsync");
+    fake_finish(stream);
+    return free_block(address);
+}
+#endif
+
+FUNCTION(cuMemGetInfo_v2, size_t *left, size_t *all)
+{
+    BREAK_COUNTED("cuMemGetInfo");
+    *left = (fake_has_memory() ? total : 0) - fake_cuda_allocated();
+    *all = total;
+    return 0;
+}
+
+FUNCTION(cuMemGetAddressRange_v2, uint64_t *begin, size_t *size, uint64_t address)
+{
+    BREAK_COUNTED("cuMemGetAddressRange");
+    pthread_mutex_lock(&lock);
+    const struct block *block = block_of(address);
+    if (block != NULL) {
+        *begin = (uintptr_t)addresses + block->offset;
+        *size = block->size;
+    }
+    pthread_mutex_unlock(&lock);
+    return block != NULL ? 0 : 500; /* CUDA_ERROR_NOT_FOUND */
+}
+
+/* The device of the allocation, -1 where it is none. */
+static int device_of(uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    const struct block *block = block_of(address);
+    int device = block != NULL ? block->device : -1;
+    pthread_mutex_unlock(&lock);
+    return device;
+}
+
+/* Without device memory all memory is that of device FAKE_CUDA_ORDINAL. */
+static int pointer_attribute(void *value, int attribute, uint64_t address)
+{
+    const char *ordinal = getenv("FAKE_CUDA_ORDINAL");
+    int device = device_of(address);
+    bool is_pinned = fake_is_pinned((const void *)(uintptr_t)address);
+    if (!fake_has_memory())
+        *(int *)value = ordinal != NULL ? atoi(ordinal) : 0;
+    else if (device < 0 && !is_pinned)
+        return 1; /* CUDA_ERROR_INVALID_VALUE: memory of which the driver knows nothing */
+    else if (attribute == 2) /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE: of the host, or of a device */
+        *(unsigned *)value = device < 0 ? 1 : 2;
+    else if (attribute == 3) /* CU_POINTER_ATTRIBUTE_DEVICE_POINTER */
+        *(uint64_t *)value = address;
+    else if (attribute == 4 && device < 0) /* CU_POINTER_ATTRIBUTE_HOST_POINTER */
+        *(uint64_t *)value = address;
+    else if (attribute == 8) /* CU_POINTER_ATTRIBUTE_IS_MANAGED, of which there is none */
+        *(int *)value = 0;
+    else if (attribute == 9) /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
+        *(int *)value = device < 0 ? 0 : device;
+    else
+        return 1;
+    return 0;
+}
+
+FUNCTION(cuPointerGetAttribute, void *value, int attribute, uint64_t address)
+{
+    BREAK_COUNTED("cuPointerGetAttribute");
+    return pointer_attribute(value, attribute, address);
+}

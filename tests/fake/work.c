@@ -1,0 +1,508 @@
+/*
+ * work.c - what is put in the streams of the fake CUDA driver, and graphs of it.
+ *
+ * By default all is done when it is put there. With FAKE_CUDA_ORDER=late nothing is done before somebody waits for it, or asks again and
+ * again whether it is done: who needs an order must have said so with an event. What a stream waits for is done first, whatever it is in.
+ * As with the real driver, ordinary memory that goes to the device is read when the copy is put in a stream, and where such memory is to be
+ * written the call waits; pinned memory is read and written when the device gets there. A graph does what it has in the order of its
+ * making.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+enum kind { COPY, FILL, CALL, LAUNCH, RECORD, WAIT };
+
+/* A place in a stream's order. */
+struct fake_mark {
+    int users;
+    bool done;
+    struct fake_object *stream;
+};
+
+struct fake_step {
+    struct fake_step *next;
+    enum kind kind;
+    size_t number; /* in a graph */
+    void *to;
+    const void *from;
+    void *own; /* bytes that the step has for itself */
+    size_t size;
+    unsigned value, width;
+    void (*function)(void *argument);
+    void *argument;
+    struct fake_launch launch;
+    struct fake_mark *mark;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct fake_object *streams;
+
+static bool is_late(void)
+{
+    const char *order = getenv("FAKE_CUDA_ORDER");
+    return order != NULL && strcmp(order, "late") == 0;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------------------ */
+
+static void drop_mark(struct fake_mark *mark)
+{
+    if (mark != NULL && --mark->users == 0)
+        free(mark);
+}
+
+static void drop_step(struct fake_step *step)
+{
+    drop_mark(step->mark);
+    free(step->own);
+    free(step);
+}
+
+static void *own_parameters(const struct fake_launch *launch)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < launch->count; i++)
+        size += sizeof(void *) + (launch->widths[i] + 15) / 16 * 16 + 16;
+    return size > 0 ? calloc(1, size) : NULL;
+}
+
+/* The step's launch gets parameters of its own. */
+static void copy_parameters(struct fake_step *step)
+{
+    struct fake_launch *launch = &step->launch;
+    step->own = own_parameters(launch);
+    void **parameters = step->own;
+    if (parameters != NULL) {
+        char *at = (char *)(parameters + (launch->count + 1) / 2 * 2);
+        for (size_t i = 0; i < launch->count; at += (launch->widths[i] + 15) / 16 * 16, i++) {
+            memcpy(at, launch->parameters[i], launch->widths[i]);
+            parameters[i] = at;
+        }
+    }
+    launch->parameters = parameters;
+}
+
+static struct fake_step *new_step(enum kind kind)
+{
+    struct fake_step *step = calloc(1, sizeof *step);
+    if (step == NULL)
+        abort();
+    step->kind = kind;
+    return step;
+}
+
+static struct fake_step *copy_of(const struct fake_step *step)
+{
+    struct fake_step *copy = new_step(step->kind);
+    *copy = *step;
+    copy->next = NULL;
+    copy->own = NULL;
+    if (copy->kind == LAUNCH)
+        copy_parameters(copy);
+    return copy;
+}
+
+static void fill(const struct fake_step *step)
+{
+    for (size_t i = 0; i < step->size; i++) /* little-endian */
+        memcpy((char *)step->to + i * step->width, &step->value, step->width);
+}
+
+static void compute(const struct fake_launch *launch)
+{
+    if (launch->call != NULL)
+        launch->call(launch->grid, launch->block, launch->parameters);
+}
+
+static void do_step(const struct fake_step *step)
+{
+    switch (step->kind) {
+    case COPY: memmove(step->to, step->own != NULL ? step->own : step->from, step->size); break;
+    case FILL: fill(step); break;
+    case CALL: step->function(step->argument); break;
+    case LAUNCH: compute(&step->launch); break;
+    default: break;
+    }
+}
+
+/* ---- in order --------------------------------------------------------------------------------------------------------------------- */
+
+static void finish_mark(struct fake_mark *mark);
+
+/* Do the stream's first step; the lock is not held meanwhile, and held again after it. */
+static void do_first(struct fake_object *stream)
+{
+    struct fake_step *step = stream->first;
+    stream->is_running = true;
+    stream->first = step->next;
+    if (stream->first == NULL)
+        stream->end = &stream->first;
+    if (step->kind == WAIT)
+        finish_mark(step->mark);
+    pthread_mutex_unlock(&lock);
+    do_step(step);
+    pthread_mutex_lock(&lock);
+    if (step->kind == RECORD)
+        step->mark->done = true;
+    drop_step(step);
+    stream->is_running = false;
+    pthread_cond_broadcast(&changed);
+}
+
+/* Do something in the stream, or wait until somebody else has; whether there was something. */
+static bool go_on(struct fake_object *stream)
+{
+    if (stream->is_running)
+        pthread_cond_wait(&changed, &lock);
+    else if (stream->first != NULL)
+        do_first(stream);
+    else
+        return false;
+    return true;
+}
+
+static void finish_mark(struct fake_mark *mark)
+{
+    while (!mark->done && go_on(mark->stream))
+        ;
+}
+
+static void finish_locked(struct fake_object *stream)
+{
+    while (go_on(stream))
+        ;
+}
+
+void fake_finish(struct fake_object *stream)
+{
+    pthread_mutex_lock(&lock);
+    finish_locked(stream);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct fake_object *unfinished(bool blocking_alone)
+{
+    struct fake_object *stream = streams;
+    while (stream != NULL && ((stream->first == NULL && !stream->is_running) || (blocking_alone && !stream->is_blocking)))
+        stream = stream->next;
+    return stream;
+}
+
+void fake_finish_all(bool blocking_alone)
+{
+    pthread_mutex_lock(&lock);
+    for (struct fake_object *stream = unfinished(blocking_alone); stream != NULL; stream = unfinished(blocking_alone))
+        go_on(stream);
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_finish_event(struct fake_object *event)
+{
+    pthread_mutex_lock(&lock);
+    struct fake_mark *mark = event->mark;
+    if (mark != NULL) {
+        mark->users++;
+        finish_mark(mark);
+        drop_mark(mark);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool fake_advance(struct fake_object *stream)
+{
+    pthread_mutex_lock(&lock);
+    if (!stream->is_running && stream->first != NULL)
+        do_first(stream);
+    bool idle = stream->first == NULL && !stream->is_running;
+    pthread_mutex_unlock(&lock);
+    return idle;
+}
+
+bool fake_advance_event(struct fake_object *event)
+{
+    pthread_mutex_lock(&lock);
+    struct fake_mark *mark = event->mark;
+    if (mark != NULL && !mark->done && !mark->stream->is_running && mark->stream->first != NULL)
+        do_first(mark->stream);
+    bool done = event->mark == NULL || event->mark->done;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+/* ---- putting ---------------------------------------------------------------------------------------------------------------------- */
+
+static void append(struct fake_step ***end, struct fake_step *step)
+{
+    **end = step;
+    *end = &step->next;
+}
+
+static void *add_node(struct fake_object *graph, struct fake_step *step)
+{
+    step->number = graph->nodes++;
+    append(&graph->node_end, step);
+    return step;
+}
+
+static int put_locked(struct fake_object *stream, struct fake_step *step)
+{
+    if (stream->graph != NULL) {
+        stream->last[0] = add_node(stream->graph, step);
+        stream->lasts = 1;
+        return 0;
+    }
+    append(&stream->end, step);
+    if (!is_late())
+        finish_locked(stream);
+    return 0;
+}
+
+static int put(struct fake_object *stream, struct fake_step *step)
+{
+    pthread_mutex_lock(&lock);
+    int result = put_locked(stream, step);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* TO and FROM are where the bytes are, also those of device memory. */
+int fake_put_copy(struct fake_object *stream, void *to, const void *from, size_t size)
+{
+    bool is_captured = stream->graph != NULL;
+    struct fake_step *step = new_step(COPY);
+    step->to = to;
+    step->from = from;
+    step->size = size;
+    if (!is_captured && fake_is_ordinary(from) && (step->own = malloc(size + 1)) != NULL)
+        memcpy(step->own, from, size);
+    int result = put(stream, step);
+    if (!is_captured && fake_is_ordinary(to))
+        fake_finish(stream);
+    return result;
+}
+
+int fake_put_fill(struct fake_object *stream, void *to, unsigned value, unsigned width, size_t count)
+{
+    struct fake_step *step = new_step(FILL);
+    step->to = to;
+    step->value = value;
+    step->width = width;
+    step->size = count;
+    return put(stream, step);
+}
+
+int fake_put_call(struct fake_object *stream, void (*function)(void *argument), void *argument)
+{
+    struct fake_step *step = new_step(CALL);
+    step->function = function;
+    step->argument = argument;
+    return put(stream, step);
+}
+
+static struct fake_step *launch_step(const struct fake_launch *launch)
+{
+    struct fake_step *step = new_step(LAUNCH);
+    step->launch = *launch;
+    copy_parameters(step);
+    return step;
+}
+
+int fake_put_launch(struct fake_object *stream, const struct fake_launch *launch)
+{
+    return put(stream, launch_step(launch));
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------------------------- */
+
+static void record_in_capture(const struct fake_object *stream, struct fake_object *event)
+{
+    event->graph = stream->graph;
+    event->node = stream->lasts > 0 ? stream->last[0] : NULL;
+}
+
+int fake_put_record(struct fake_object *stream, struct fake_object *event)
+{
+    pthread_mutex_lock(&lock);
+    if (stream->graph != NULL) {
+        record_in_capture(stream, event);
+    } else {
+        struct fake_step *step = new_step(RECORD);
+        struct fake_mark *mark = calloc(1, sizeof *mark);
+        if (mark == NULL)
+            abort();
+        *mark = (struct fake_mark){2, false, stream};
+        drop_mark(event->mark);
+        event->graph = NULL;
+        event->mark = step->mark = mark;
+        put_locked(stream, step);
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+/* The stream takes part in the capture that the event was recorded in. */
+static void join_capture(struct fake_object *stream, const struct fake_object *event)
+{
+    stream->graph = event->graph;
+    if (event->node != NULL && stream->lasts < sizeof stream->last / sizeof *stream->last)
+        stream->last[stream->lasts++] = event->node;
+}
+
+int fake_put_wait(struct fake_object *stream, struct fake_object *event)
+{
+    pthread_mutex_lock(&lock);
+    if (event->graph != NULL) {
+        join_capture(stream, event);
+    } else if (event->mark != NULL && !event->mark->done && stream->graph == NULL) {
+        struct fake_step *step = new_step(WAIT);
+        step->mark = event->mark;
+        step->mark->users++;
+        put_locked(stream, step);
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+void fake_event_close(struct fake_object *event)
+{
+    pthread_mutex_lock(&lock);
+    drop_mark(event->mark);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- streams ---------------------------------------------------------------------------------------------------------------------- */
+
+void fake_stream_open(struct fake_object *stream, unsigned flags)
+{
+    pthread_mutex_lock(&lock);
+    stream->is_blocking = (flags & 1) == 0; /* CU_STREAM_NON_BLOCKING */
+    stream->end = &stream->first;
+    stream->next = streams;
+    streams = stream;
+    pthread_mutex_unlock(&lock);
+}
+
+/* What is in it is done all the same. */
+void fake_stream_close(struct fake_object *stream)
+{
+    struct fake_object **place = &streams;
+    pthread_mutex_lock(&lock);
+    finish_locked(stream);
+    while (*place != NULL && *place != stream)
+        place = &(*place)->next;
+    if (*place != NULL)
+        *place = stream->next;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- graphs ----------------------------------------------------------------------------------------------------------------------- */
+
+static void leave_captures_of(const struct fake_object *graph)
+{
+    for (struct fake_object *stream = streams; stream != NULL; stream = stream->next)
+        if (stream->graph == graph) {
+            stream->graph = NULL;
+            stream->lasts = 0;
+        }
+}
+
+int fake_capture_begin(struct fake_object *stream, struct fake_object *graph)
+{
+    pthread_mutex_lock(&lock);
+    bool is_captured = stream->graph != NULL;
+    if (!is_captured)
+        stream->graph = graph;
+    pthread_mutex_unlock(&lock);
+    return is_captured ? 401 : 0; /* CUDA_ERROR_ILLEGAL_STATE */
+}
+
+struct fake_object *fake_capture_end(struct fake_object *stream)
+{
+    pthread_mutex_lock(&lock);
+    struct fake_object *graph = stream->graph;
+    leave_captures_of(graph);
+    pthread_mutex_unlock(&lock);
+    return graph;
+}
+
+void fake_graph_close(struct fake_object *graph)
+{
+    for (struct fake_step *step = graph->node_first, *next; step != NULL; step = next) {
+        next = step->next;
+        drop_step(step);
+    }
+}
+
+void *fake_add_launch(struct fake_object *graph, const struct fake_launch *launch)
+{
+    return add_node(graph, launch_step(launch));
+}
+
+void *fake_add_copy(struct fake_object *graph, void *to, const void *from, size_t size)
+{
+    struct fake_step *step = new_step(COPY);
+    step->to = to;
+    step->from = from;
+    step->size = size;
+    return add_node(graph, step);
+}
+
+void fake_instantiate(struct fake_object *executable, const struct fake_object *graph)
+{
+    for (const struct fake_step *step = graph->node_first; step != NULL; step = step->next)
+        add_node(executable, copy_of(step));
+}
+
+static struct fake_step *node_of(struct fake_object *executable, const void *node, enum kind kind)
+{
+    struct fake_step *step = executable->node_first;
+    while (step != NULL && step->number != ((const struct fake_step *)node)->number)
+        step = step->next;
+    return step != NULL && step->kind == kind ? step : NULL;
+}
+
+int fake_set_launch(struct fake_object *executable, const void *node, const struct fake_launch *launch)
+{
+    struct fake_step *step = node_of(executable, node, LAUNCH);
+    if (step == NULL)
+        return 1; /* CUDA_ERROR_INVALID_VALUE */
+    free(step->own);
+    step->launch = *launch;
+    copy_parameters(step);
+    return 0;
+}
+
+int fake_set_copy(struct fake_object *executable, const void *node, void *to, const void *from, size_t size)
+{
+    struct fake_step *step = node_of(executable, node, COPY);
+    if (step == NULL)
+        return 1;
+    step->to = to;
+    step->from = from;
+    step->size = size;
+    return 0;
+}
+
+size_t fake_nodes(const struct fake_object *graph, void **nodes, size_t most)
+{
+    size_t count = 0;
+    for (struct fake_step *step = graph->node_first; step != NULL; step = step->next, count++)
+        if (nodes != NULL && count < most)
+            nodes[count] = step;
+    return count;
+}
+
+int fake_put_graph(struct fake_object *stream, const struct fake_object *executable)
+{
+    pthread_mutex_lock(&lock);
+    for (const struct fake_step *step = executable->node_first; step != NULL; step = step->next)
+        put_locked(stream, copy_of(step));
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
