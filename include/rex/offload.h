@@ -192,16 +192,22 @@ REX_API const char *rex_version(void);
  *                        error at the end of the process instead. `off` (the default): no trace.
  *                        Takes effect if no libomptarget is bound yet and no module was registered.
  *                        A file that cannot be written is a warning, and nothing else.
- * REX_OPTION_CHECK       REX_CHECK: `on` (the default) or `off`. Off, entries are not compared with
- *                        the image when a module is registered, but each kernel at its first
- *                        launch; an entry without a kernel is then found there, and a global that
- *                        is missing or has another size is not found by librex at all. Takes effect
- *                        at the next registration.
+ * REX_OPTION_CHECK       REX_CHECK: `on` (the default), `off` or `full`. Off, entries are not
+ *                        compared with the image when a module is registered, but each kernel at
+ *                        its first launch; an entry without a kernel is then found there, and a
+ *                        global that is missing or has another size is not found by librex at all.
+ *                        `full`: what a launch by the driver maps for its time has allocations of
+ *                        its own, so that compute-sanitizer sees where each ends. Takes effect at
+ *                        the next registration.
  * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is
  *                        compiled once; `off`: none. `on`, the default: $XDG_CACHE_HOME/librex,
  *                        else ~/.cache/librex. A folder that is not the user's own, or that others
  *                        can write, is not used.
- *
+ * REX_OPTION_LAUNCH_BY   REX_LAUNCH_BY: who sends a launch that is waited for to an NVIDIA GPU:
+ *                        `auto` (the default): the CUDA driver, wherever that can make no
+ *                        difference but in time, else libomptarget; `runtime`: libomptarget;
+ *                        `driver`: a launch that the driver cannot send is REX_EUNSUPPORTED, with
+ *                        the reason. Takes effect if no libomptarget is bound yet.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -213,7 +219,8 @@ enum rex_option {
     REX_OPTION_UNFINISHED,
     REX_OPTION_TRACE,
     REX_OPTION_CHECK,
-    REX_OPTION_CACHE
+    REX_OPTION_CACHE,
+    REX_OPTION_LAUNCH_BY
 };
 
 /**

@@ -85,6 +85,18 @@ static int read_trace(const char *value)
     return found == UNKNOWN ? REX_TRACE_TO_FILE : found ? UNKNOWN : REX_TRACE_NOWHERE;
 }
 
+static int read_launch_by(const char *value)
+{
+    static const struct word words[] = {
+        {"auto", REX_BY_AUTO}, {"driver", REX_BY_DRIVER}, {"runtime", REX_BY_RUNTIME}, {NULL, 0}};
+    return find(words, value, strlen(value));
+}
+
+static int read_check(const char *value)
+{
+    return strcasecmp(value, "full") == 0 ? REX_CHECK_FULL : read_switch(value);
+}
+
 enum { NO_CACHE, OWN_CACHE, CACHE_AT };
 
 static int read_cache(const char *value)
@@ -109,8 +121,9 @@ static const struct {
     [REX_OPTION_ADOPT] = {"REX_ADOPT", "off", read_switch, "on or off"},
     [REX_OPTION_UNFINISHED] = {"REX_UNFINISHED", "error", read_unfinished, "error or wait"},
     [REX_OPTION_TRACE] = {"REX_TRACE", "off", read_trace, "the name of a file, - or off"},
-    [REX_OPTION_CHECK] = {"REX_CHECK", "on", read_switch, "on or off"},
+    [REX_OPTION_CHECK] = {"REX_CHECK", "on", read_check, "on, off or full"},
     [REX_OPTION_CACHE] = {"REX_CACHE", "on", read_cache, "the name of a folder, on or off"},
+    [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", read_launch_by, "auto, driver or runtime"},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)
@@ -221,10 +234,16 @@ bool rex_setting_adopt(void)
     return read_setting(REX_OPTION_ADOPT, value);
 }
 
-bool rex_setting_check(void)
+enum rex_check rex_setting_check(void)
 {
     char value[REX_SETTING_MAX];
-    return read_setting(REX_OPTION_CHECK, value);
+    return (enum rex_check)read_setting(REX_OPTION_CHECK, value);
+}
+
+enum rex_launch_by rex_setting_launch_by(void)
+{
+    char value[REX_SETTING_MAX];
+    return (enum rex_launch_by)read_setting(REX_OPTION_LAUNCH_BY, value);
 }
 
 bool rex_setting_wait_for_unfinished(void)

@@ -25,8 +25,16 @@ enum rex_wait rex_setting_wait(void);
 /* Whether code of other compilers is adopted. */
 bool rex_setting_adopt(void);
 
-/* Whether a registration compares all entries with the image. */
-bool rex_setting_check(void);
+/*
+ * Whether a registration compares all entries with the image; full: what a launch maps has
+ * allocations of its own as well, so that tools see where each begins and ends.
+ */
+enum rex_check { REX_CHECK_OFF, REX_CHECK_ON, REX_CHECK_FULL };
+enum rex_check rex_setting_check(void);
+
+/* Who may send a waiting launch to a GPU. */
+enum rex_launch_by { REX_BY_AUTO, REX_BY_DRIVER, REX_BY_RUNTIME };
+enum rex_launch_by rex_setting_launch_by(void);
 
 /* Whether the end of a region or module waits for unfinished commands, instead of failing. */
 bool rex_setting_wait_for_unfinished(void);

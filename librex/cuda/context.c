@@ -169,7 +169,7 @@ void rex_context_unhold(void)
  */
 static struct loss {
     int number;
-    char name[64], why[256];
+    char name[80], why[256];
     bool written;
 } losses[REX_CUDA_DEVICES_MAX];
 unsigned rex_device_losses;
@@ -205,10 +205,9 @@ void rex_device_lose(int number, const char *name, const char *why)
 
 static int refuse(const struct loss *loss, const char *what)
 {
-    return loss == NULL
-               ? REX_OK
-               : rex_fail(REX_ECUDA, "%s: device %d is lost, since queue \"%s\" met with %s", what,
-                          loss->number, loss->name, loss->why);
+    return loss == NULL ? REX_OK
+                        : rex_fail(REX_ECUDA, "%s: device %d is lost, since %s met with %s", what,
+                                   loss->number, loss->name, loss->why);
 }
 
 int rex_device_lost(int number, const char *what)

@@ -52,7 +52,7 @@ static inline void rex_context_leave(int entered)
 /* ---- lost ------------------------------------------------------------------------------------ */
 
 /*
- * Queue NAME has found that device NUMBER can do nothing any more, for the reason WHY. All is
+ * NAME, a queue or a kernel, has met with WHY: device NUMBER can do nothing any more. All is
  * copied; the first reason counts.
  */
 void rex_device_lose(int number, const char *name, const char *why);

@@ -20,7 +20,7 @@
 /* What a function is needed for. A driver too old for one thing is good enough for the others. */
 enum rex_cuda_group {
     REX_CUDA_START,    /* anything at all: without it there is no GPU */
-    REX_CUDA_QUEUES,   /* queues and graphs */
+    REX_CUDA_QUEUES,   /* launches, queues and graphs */
     REX_CUDA_LINKER,   /* compiling PTX */
     REX_CUDA_OPTIONAL, /* nothing: NULL where the driver lacks it */
     REX_CUDA_GROUPS
@@ -64,6 +64,8 @@ struct rex_cuda_kernel_node {
       (int device, unsigned flags))                                                               \
     X(START, cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", "11.0", (int device))     \
     X(QUEUES, cuCtxSynchronize, "cuCtxSynchronize", "2.0", (void))                                \
+    X(QUEUES, cuMemAlloc, "cuMemAlloc_v2", "3.2", (uint64_t *address, size_t size))               \
+    X(QUEUES, cuMemFree, "cuMemFree_v2", "3.2", (uint64_t address))                               \
     X(QUEUES, cuPointerGetAttribute, "cuPointerGetAttribute", "4.0",                              \
       (void *value, int attribute, uint64_t address))                                             \
     X(QUEUES, cuModuleLoadData, "cuModuleLoadData", "2.0", (void **module, const void *image))    \

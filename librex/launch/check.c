@@ -312,6 +312,19 @@ static int check_teams(const char *name, const uint32_t *teams)
         teams[0], teams[1], teams[2], MOST_TEAMS_IN_Y_AND_Z);
 }
 
+/* LLVM 22 aborts on what the driver says to more. */
+static int check_block_memory(const struct rex_target *target, uint32_t dynamic)
+{
+    uint32_t fixed = target->registration->table.launched[target->position].shared_memory;
+    uint64_t most = rex_gpu_most_shared_memory();
+    if (most > 0 && (uint64_t)dynamic + fixed > most)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "
+                        "block of the GPU has at most %llu",
+                        rex_target_name(target), dynamic, fixed, (unsigned long long)most);
+    return REX_OK;
+}
+
 static int check_dynamic_memory(const struct rex_target *target, const struct rex_packet_rule *rule,
                                 uint32_t dynamic)
 {
@@ -333,14 +346,27 @@ static int check_dynamic_memory(const struct rex_target *target, const struct re
                         "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; LLVM "
                         "%d launches nothing with more than %u",
                         name, dynamic, fixed, release->number, REX_SHARED_MEMORY);
-    uint64_t most = rex_gpu_most_shared_memory();
-    /* LLVM 22 aborts on what the driver says to that */
-    if (most > 0 && (uint64_t)dynamic + fixed > most)
-        return rex_fail(REX_EUNSUPPORTED,
-                        "kernel \"%s\": %u bytes of dynamic shared memory and %u of its own; a "
-                        "block of the GPU has at most %llu",
-                        name, dynamic, fixed, (unsigned long long)most);
-    return REX_OK;
+    return check_block_memory(target, dynamic);
+}
+
+static int check_numbers(const struct rex_target *target, const uint32_t *teams,
+                         const uint32_t *threads)
+{
+    return teams[0] <= INT32_MAX && threads[0] <= INT32_MAX
+               ? REX_OK
+               : rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads",
+                          rex_target_name(target), teams[0], threads[0]);
+}
+
+int rex_check_gpu_grid(const struct rex_target *target, const uint32_t *teams,
+                       const uint32_t *threads, uint32_t dynamic)
+{
+    int result = check_numbers(target, teams, threads);
+    if (result == REX_OK && dynamic > 0)
+        result = check_block_memory(target, dynamic);
+    if (result == REX_OK)
+        result = check_teams(rex_target_name(target), teams);
+    return result == REX_OK ? check_block(target, threads) : result;
 }
 
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
@@ -349,9 +375,8 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
     const struct rex_release *release = target->registration->release;
     const char *name = rex_target_name(target);
     const uint32_t *teams = packet->Teams, *threads = packet->Threads;
-    if (teams[0] > INT32_MAX || threads[0] > INT32_MAX)
-        return rex_fail(REX_EINVAL, "kernel \"%s\": a grid of %u teams of %u threads", name,
-                        teams[0], threads[0]);
+    if (check_numbers(target, teams, threads) != REX_OK)
+        return REX_EINVAL;
     if (rex_registration_on_host(target->registration))
         return REX_OK; /* the host device runs the kernel once, whatever the grid */
     bool managed =

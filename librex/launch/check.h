@@ -87,6 +87,13 @@ int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
 /* A strict launch must give its grid whole: 0 or REX_EINVAL, with a message that calls it WHAT. */
 int rex_check_strict(const struct rex_kernel_launch *launch, const char *what);
 
+/*
+ * Check a grid, and DYNAMIC bytes of dynamic shared memory, that the driver is to launch: 0 or an
+ * error.
+ */
+int rex_check_gpu_grid(const struct rex_target *target, const uint32_t *teams,
+                       const uint32_t *threads, uint32_t dynamic);
+
 /* Check the grid and the dynamic shared memory of a fitted PACKET, to be launched by RULE. */
 int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule *rule,
                    const struct __tgt_kernel_arguments *packet);

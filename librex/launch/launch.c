@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/stackguard.h"
 #include "cuda/context.h"
+#include "launch/bydriver.h"
 #include "launch/check.h"
 #include "launch/like.h"
 #include "launch/packet.h"
@@ -40,6 +41,10 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     struct rex_registration *registration = target->registration;
     const void *key = rex_target_entry(target)->addr;
     const struct rex_launched **slot = &registration->recent[rex_recent_slot(key)];
+    /* Where launches may go by the driver, those of libomptarget's have to claim their memory. */
+    if (rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER &&
+        !rex_registration_on_host(registration))
+        return;
     if (rule->leading_row || registration->release->strict_flags != 0 ||
         (REX_FLAGS_USUAL & ~registration->release->packet_flags) != 0 ||
         __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
@@ -72,14 +77,61 @@ static int pack(const struct rex_target *target, int32_t num_teams, int32_t thre
     return result;
 }
 
-/* 0 and what libomptarget returned in *RETURNED, or an error. */
+/* 0 and what libomptarget returned in *RETURNED, or an error; AGAINST: why it is libomptarget's. */
 static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
-                         const struct __tgt_kernel_arguments *args, int *returned)
+                         const struct __tgt_kernel_arguments *args, unsigned against, int *returned)
 {
     struct __tgt_kernel_arguments packet;
     const struct rex_packet_rule *rule;
     int result = pack(target, num_teams, thread_limit, args, &packet, &rule);
+    if (result == REX_OK)
+        result = rex_let_runtime_launch(target, against);
     return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
+}
+
+/* As rex_packet_fit() takes them. */
+static struct rex_kernel_launch launch_of(int32_t num_teams, int32_t thread_limit,
+                                          const struct __tgt_kernel_arguments *args)
+{
+    struct rex_kernel_launch launch = {.trip_count = args->Tripcount,
+                                       .dynamic_memory = args->DynCGroupMem,
+                                       .flags =
+                                           args->Flags & REX_FLAG_NOWAIT ? REX_LAUNCH_NOWAIT : 0u};
+    memcpy(launch.teams, args->Teams, sizeof launch.teams);
+    memcpy(launch.threads, args->Threads, sizeof launch.threads);
+    if (launch.teams[0] == 0 && num_teams > 0)
+        launch.teams[0] = (uint32_t)num_teams;
+    if (launch.threads[0] == 0 && thread_limit > 0)
+        launch.threads[0] = (uint32_t)thread_limit;
+    return launch;
+}
+
+/* As rex_launch_by_driver(). */
+static int launch_packet_by_driver(const struct rex_target *target, int32_t num_teams,
+                                   int32_t thread_limit, const struct __tgt_kernel_arguments *args,
+                                   unsigned *against)
+{
+    *against = args == NULL || args->NumArgs > INT32_MAX         ? REX_AGAINST_ROWS
+               : (args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0 ? REX_AGAINST_FLAGS
+               : !rex_may_go_by_driver(target->registration)
+                   ? rex_against_all() | target->registration->against
+                   : 0u;
+    if (*against != 0)
+        return REX_OK;
+    struct rex_kernel_launch launch = launch_of(num_teams, thread_limit, args);
+    struct rex_map map = {(int32_t)args->NumArgs, args->ArgsBase,   args->Args, args->ArgSizes,
+                          args->ArgTypes,         args->ArgMappers, NULL};
+    return rex_launch_by_driver(target, &launch, &map, against);
+}
+
+/* Whoever launches it. */
+static int launch_packet(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
+                         const struct __tgt_kernel_arguments *args, int *returned)
+{
+    unsigned against;
+    int result = launch_packet_by_driver(target, num_teams, thread_limit, args, &against);
+    return against == 0 ? result
+                        : pack_and_send(target, num_teams, thread_limit, args, against, returned);
 }
 
 int rex_module_launch_packet(struct __tgt_kernel_arguments *packet, struct rex_module *module,
@@ -179,7 +231,7 @@ static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int6
     int returned = 0;
     rex_flight_end();
     return rex_resolve(registration->module, host_key, device, &target) == REX_OK &&
-                   pack_and_send(&target, num_teams, thread_limit, args, &returned) == REX_OK
+                   launch_packet(&target, num_teams, thread_limit, args, &returned) == REX_OK
                ? returned
                : -1;
 }
@@ -232,10 +284,9 @@ struct checked {
     struct rex_new_rows new_rows;
 };
 
-/* Resolve and check: 0, REX_EHOST where there is nothing to launch on, with no message, or an
- * error. */
-static int check(struct rex_module *module, const struct rex_kernel_launch *launch,
-                 const struct rex_map *map, enum rex_purpose purpose, struct checked *checked)
+/* 0, REX_EHOST where there is nothing to launch on, with no message, or an error. */
+static int resolve(struct rex_module *module, const struct rex_kernel_launch *launch,
+                   struct checked *checked)
 {
     int result = rex_module_ready(module, "rex_launch");
     rex_new_rows_open(&checked->new_rows);
@@ -243,14 +294,15 @@ static int check(struct rex_module *module, const struct rex_kernel_launch *laun
         result = rex_device_offload(launch->device, &checked->number);
     if (result == REX_OK)
         result = rex_resolve(module, launch->key, launch->device, &checked->target);
-    if (result != REX_OK)
-        return result;
+    if (result == REX_OK)
+        result = rex_device_lost(checked->number, rex_target_name(&checked->target));
+    return result == REX_OK ? rex_check_strict(launch, rex_target_name(&checked->target)) : result;
+}
+
+static int check(const struct rex_map *map, enum rex_purpose purpose, struct checked *checked)
+{
     const char *name = rex_target_name(&checked->target);
-    result = rex_device_lost(checked->number, name);
-    if (result == REX_OK)
-        result = rex_check_strict(launch, name);
-    if (result == REX_OK)
-        result = rex_check_rows(map, purpose, name);
+    int result = rex_check_rows(map, purpose, name);
     if (result == REX_OK && purpose == REX_FOR_QUEUE)
         result = check_words(map, checked->number, name);
     return result == REX_OK
@@ -259,7 +311,8 @@ static int check(struct rex_module *module, const struct rex_kernel_launch *laun
 }
 
 static int send_checked(struct checked *checked, const struct rex_kernel_launch *launch,
-                        const struct rex_map *map, enum rex_purpose purpose, int *returned)
+                        const struct rex_map *map, enum rex_purpose purpose, unsigned against,
+                        int *returned)
 {
     struct __tgt_kernel_arguments packet;
     enum rex_kernel_form form;
@@ -267,7 +320,7 @@ static int send_checked(struct checked *checked, const struct rex_kernel_launch 
     /* As many rows as before are not enough: their types are others. */
     int result = rex_check_parameters(&checked->target, &packet, &form);
     if (result == REX_OK)
-        result = pack_and_send(&checked->target, 0, 0, &packet, returned);
+        result = pack_and_send(&checked->target, 0, 0, &packet, against, returned);
     if (result != REX_OK)
         return result;
     rex_new_rows_are_mapped(&checked->new_rows, map, purpose, checked->number);
@@ -275,14 +328,37 @@ static int send_checked(struct checked *checked, const struct rex_kernel_launch 
     return REX_OK;
 }
 
+/* As rex_launch_by_driver(); what is a queue's is done by libomptarget where this is asked. */
+static int launch_map_by_driver(const struct checked *checked,
+                                const struct rex_kernel_launch *launch, const struct rex_map *map,
+                                enum rex_purpose purpose, unsigned *against)
+{
+    *against = REX_AGAINST_DEVICE;
+    return purpose == REX_FOR_LAUNCH ? rex_launch_by_driver(&checked->target, launch, map, against)
+                                     : REX_OK;
+}
+
+static int launch_resolved(struct checked *checked, const struct rex_kernel_launch *launch,
+                           const struct rex_map *map, enum rex_purpose purpose, int *returned)
+{
+    unsigned against;
+    int result = launch_map_by_driver(checked, launch, map, purpose, &against);
+    if (against == 0)
+        return result;
+    result = check(map, purpose, checked);
+    return result == REX_OK ? send_checked(checked, launch, map, purpose, against, returned)
+                            : result;
+}
+
 /* 0 and what libomptarget returned in *RETURNED, or an error. */
 static int launch_map_checked(struct rex_module *module, const struct rex_kernel_launch *launch,
                               const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct checked checked;
-    int result = check(module, launch, map, purpose, &checked);
+    int result = resolve(module, launch, &checked);
+    *returned = 0;
     if (result == REX_OK)
-        result = send_checked(&checked, launch, map, purpose, returned);
+        result = launch_resolved(&checked, launch, map, purpose, returned);
     rex_new_rows_free(&checked.new_rows);
     return result != REX_EHOST
                ? result
@@ -295,7 +371,9 @@ int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *
                      const struct rex_map *map, enum rex_purpose purpose)
 {
     struct checked checked;
-    int result = check(module, launch, map, purpose, &checked);
+    int result = resolve(module, launch, &checked);
+    if (result == REX_OK)
+        result = check(map, purpose, &checked);
     rex_new_rows_free(&checked.new_rows);
     return result == REX_EHOST ? REX_OK : result;
 }

@@ -2,7 +2,8 @@
  * loadedimage.c - librex's own load of a module's image, from the bytes that libomptarget was
  * given, in the primary context that it uses.
  *
- * libomptarget tells nobody its module or functions, so queues have a second copy. Code and
+ * libomptarget tells nobody its module or functions, so what the driver launches is a second copy.
+ * Code and
  * parameters are the same; device globals exist twice.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,6 +28,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 
 /* ---- the end --------------------------------------------------------------------------------- */
+
+static void (*end_launches)(int ordinal); /* by the driver; atomic */
+
+void rex_loaded_image_on_unload(void (*end)(int ordinal))
+{
+    __atomic_store_n(&end_launches, end, __ATOMIC_RELEASE);
+}
 
 static void discard(struct rex_loaded_image *image)
 {
@@ -58,7 +66,16 @@ void rex_loaded_image_drop(struct rex_loaded_image *image)
         discard(image);
 }
 
-/* The registration ends. */
+static void end_launches_on(const struct rex_loaded_image *image)
+{
+    void (*end)(int) = __atomic_load_n(&end_launches, __ATOMIC_ACQUIRE);
+    int entered = rex_context_enter(image->context);
+    if (end != NULL)
+        end(image->ordinal);
+    rex_context_leave(entered);
+}
+
+/* The registration ends, and nobody launches. */
 static void unload(struct rex_registration *registration)
 {
     struct rex_loaded_image *image = __atomic_exchange_n(&registration->loaded_images, NULL,
@@ -66,6 +83,7 @@ static void unload(struct rex_registration *registration)
                             *next;
     for (; image != NULL; image = next) {
         next = image->next;
+        end_launches_on(image);
         rex_loaded_image_drop(image);
     }
 }
@@ -146,12 +164,13 @@ static int load(struct rex_loaded_image *image)
     if (REX_CUDA(cuModuleLoadData, &image->module, bytes) != 0) {
         image->module = NULL;
         rex_context_drop(image->ordinal);
-        return rex_fail(REX_ECUDA, "device image %s, for queues on GPU %d: %s", path,
+        return rex_fail(REX_ECUDA, "device image %s, for librex's own launches on GPU %d: %s", path,
                         image->ordinal, rex_cuda_why());
     }
     describe(image, &image->registration->table);
     load_functions(image);
-    rex_log(REX_LOG_INFO, "loaded %s on GPU %d a second time, for queues", path, image->ordinal);
+    rex_log(REX_LOG_INFO, "loaded %s on GPU %d a second time, for librex's own launches", path,
+            image->ordinal);
     return REX_OK;
 }
 

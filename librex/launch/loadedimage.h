@@ -65,6 +65,12 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes);
 void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,
                                 int ordinal, void *context);
 
+/*
+ * END is called at the end of a registration whose image was loaded on GPU ORDINAL, whose context
+ * is current. Nobody launches then.
+ */
+void rex_loaded_image_on_unload(void (*end)(int ordinal));
+
 /* A graph holds an image, or lets it go. */
 void rex_loaded_image_hold(struct rex_loaded_image *image);
 void rex_loaded_image_drop(struct rex_loaded_image *image);

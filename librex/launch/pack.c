@@ -25,29 +25,30 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-void rex_stream_gpu_free(struct rex_stream_gpu *gpu)
+void rex_arguments_free(struct rex_arguments *arguments)
 {
-    free(gpu->arguments);
-    free(gpu->values);
+    free(arguments->address);
+    free(arguments->values);
 }
 
-static int make_room(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel)
+static int make_room(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel)
 {
-    if (gpu->room < kernel->parameters || gpu->arguments == NULL) {
+    if (arguments->room < kernel->parameters || arguments->address == NULL) {
         uint32_t room = kernel->parameters < 16 ? 16 : kernel->parameters;
-        void **address = realloc(gpu->arguments, room * sizeof *address);
+        void **address = realloc(arguments->address, room * sizeof *address);
         if (address == NULL)
             return rex_fail_memory(room * sizeof *address, "a kernel's arguments");
-        gpu->arguments = address;
-        gpu->room = room;
+        arguments->address = address;
+        arguments->room = room;
     }
-    if (gpu->bytes < kernel->bytes || gpu->values == NULL) {
+    if (arguments->bytes < kernel->bytes || arguments->values == NULL) {
         uint32_t bytes = kernel->bytes < 256 ? 256 : kernel->bytes;
-        unsigned char *values = realloc(gpu->values, bytes);
+        unsigned char *values = calloc(1, bytes); /* so that what lies between them is 0 */
         if (values == NULL)
             return rex_fail_memory(bytes, "a kernel's arguments");
-        gpu->values = values;
-        gpu->bytes = bytes;
+        free(arguments->values);
+        arguments->values = values;
+        arguments->bytes = bytes;
     }
     return REX_OK;
 }
@@ -112,12 +113,12 @@ static int check_value(const struct rex_loaded_kernel *kernel, uint32_t paramete
                           kernel->name, row, width);
 }
 
-static int pack_value(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
+static int pack_value(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                       uint32_t parameter, const struct rex_map *map, int32_t row)
 {
     const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
-    unsigned char *to = gpu->values + wanted->offset;
-    gpu->arguments[parameter] = to;
+    unsigned char *to = arguments->values + wanted->offset;
+    arguments->address[parameter] = to;
     if (unlikely(!is_word_of(wanted, REX_KIND_WORD) ||
                  (uint64_t)map->sizes[row] > sizeof(void *))) {
         int result = check_value(kernel, parameter, map, row);
@@ -141,25 +142,25 @@ static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t d
     return device + base - (uintptr_t)map->begin[row];
 }
 
-static int pack_address(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
+static int pack_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                         uint32_t parameter, uintptr_t value)
 {
-    gpu->arguments[parameter] = gpu->values + kernel->parameter[parameter].offset;
+    arguments->address[parameter] = arguments->values + kernel->parameter[parameter].offset;
     if (unlikely(kernel->parameter[parameter].size != sizeof value))
         return wrong_width(kernel, parameter, sizeof value, "an address");
-    memcpy(gpu->arguments[parameter], &value, sizeof value);
+    memcpy(arguments->address[parameter], &value, sizeof value);
     return REX_OK;
 }
 
 /* The address that ROW names on the device. */
-static int pack_row_address(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *kernel,
+static int pack_row_address(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                             uint32_t parameter, const struct rex_map *map, int32_t row,
                             uintptr_t value)
 {
     int result = REX_OK;
     if (unlikely(!is_word_of(&kernel->parameter[parameter], REX_KIND_POINTER)))
         result = check_argument(kernel, parameter, map, row);
-    return result == REX_OK ? pack_address(gpu, kernel, parameter, value) : result;
+    return result == REX_OK ? pack_address(arguments, kernel, parameter, value) : result;
 }
 
 static uint32_t count_parameters(const struct rex_map *map)
@@ -198,8 +199,9 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *
 {
     int64_t type = map->types[row];
     if (type & REX_TYPE_LITERAL)
-        return type & REX_TYPE_PARAMETER ? pack_value(gpu, kernel, (*parameter)++, map, row)
-                                         : REX_OK;
+        return type & REX_TYPE_PARAMETER
+                   ? pack_value(&gpu->arguments, kernel, (*parameter)++, map, row)
+                   : REX_OK;
     uintptr_t device = rex_addresses_find(&gpu->addresses, map->begin[row], (size_t)map->sizes[row],
                                           gpu->number, generation);
     if (unlikely(device == 0)) {
@@ -207,11 +209,11 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *
             return absent(gpu, kernel->name, map, row);
         /* A section without elements needs no memory. */
         return type & REX_TYPE_PARAMETER
-                   ? pack_row_address(gpu, kernel, (*parameter)++, map, row, 0)
+                   ? pack_row_address(&gpu->arguments, kernel, (*parameter)++, map, row, 0)
                    : REX_OK;
     }
-    return type & REX_TYPE_PARAMETER ? pack_row_address(gpu, kernel, (*parameter)++, map, row,
-                                                        device_base(map, row, device))
+    return type & REX_TYPE_PARAMETER ? pack_row_address(&gpu->arguments, kernel, (*parameter)++,
+                                                        map, row, device_base(map, row, device))
                                      : REX_OK;
 }
 
@@ -223,9 +225,28 @@ static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target
     uint32_t parameter = 0;
     int result = rex_check_form(target, count_parameters(map), (uint32_t)map->count, &form);
     if (result == REX_OK && form == REX_FORM_ENV)
-        result = pack_address(gpu, kernel, parameter++, RUNTIME_PARAMETER);
+        result = pack_address(&gpu->arguments, kernel, parameter++, RUNTIME_PARAMETER);
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)
         result = pack_row(gpu, kernel, map, i, generation, &parameter);
+    return result;
+}
+
+int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                       enum rex_kernel_form form, const struct rex_map *map,
+                       const uintptr_t *device)
+{
+    uint32_t parameter = 0;
+    int result = make_room(arguments, kernel);
+    if (result == REX_OK && form == REX_FORM_ENV)
+        result = pack_address(arguments, kernel, parameter++, RUNTIME_PARAMETER);
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
+        if (!(map->types[i] & REX_TYPE_PARAMETER))
+            continue;
+        result = map->types[i] & REX_TYPE_LITERAL
+                     ? pack_value(arguments, kernel, parameter++, map, i)
+                     : pack_row_address(arguments, kernel, parameter++, map, i,
+                                        device_base(map, i, device[i]));
+    }
     return result;
 }
 
@@ -270,6 +291,6 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
     if (result == REX_OK)
         result = check_rows(map, packed->kernel->name);
     if (result == REX_OK)
-        result = make_room(gpu, packed->kernel);
+        result = make_room(&gpu->arguments, packed->kernel);
     return result == REX_OK ? pack_rows(gpu, &target, packed->kernel, map) : result;
 }

@@ -10,6 +10,14 @@
 #include "memory/addresses.h"
 #include "rex/queue.h"
 
+/* Arguments as a kernel takes them. All zeros to begin with. */
+struct rex_arguments {
+    void **address;        /* of each parameter's value */
+    unsigned char *values; /* as the kernel has them */
+    uint32_t room, bytes;
+};
+void rex_arguments_free(struct rex_arguments *arguments);
+
 /*
  * A GPU as the launches of one stream or graph see it: its numbers, where mapped memory is on it,
  * and room to pack arguments. All zeros to begin with.
@@ -21,11 +29,8 @@ struct rex_stream_gpu {
     unsigned flags; /* REX_QUEUE_ */
     bool remember;  /* device addresses */
     struct rex_addresses addresses;
-    void **arguments;      /* of each parameter's value */
-    unsigned char *values; /* as the kernel has them */
-    uint32_t room, bytes;
+    struct rex_arguments arguments;
 };
-void rex_stream_gpu_free(struct rex_stream_gpu *gpu);
 
 /* A launch that is ready: its arguments are in the GPU's room for them. */
 struct rex_packed {
@@ -40,5 +45,13 @@ struct rex_packed {
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
                     const struct rex_kernel_launch *description, const struct rex_map *map,
                     struct rex_packed *packed);
+
+/*
+ * Pack the arguments MAP for KERNEL, which TARGET names, into ARGUMENTS: memory of row i lies at
+ * DEVICE[i]. Counts of parameters and rows were compared, FORM is the kernel's. 0 or an error.
+ */
+int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
+                       enum rex_kernel_form form, const struct rex_map *map,
+                       const uintptr_t *device);
 
 #endif

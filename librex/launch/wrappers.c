@@ -87,8 +87,11 @@ static bool ready(const char *what, MAP_P)
 
 void rex___tgt_target_data_begin(MAP_P)
 {
-    if (ready("data begin", MAP_A))
-        rex_call_data(REX_DATA_BEGIN, "data begin", device, &MAP_OF_COLUMNS);
+    if (!ready("data begin", MAP_A))
+        return;
+    rex_call_comes(REX_CALL_BEGINS, &MAP_OF_COLUMNS, device);
+    rex_call_data(REX_DATA_BEGIN, "data begin", device, &MAP_OF_COLUMNS);
+    rex_call_is_over(REX_CALL_BEGINS, &MAP_OF_COLUMNS, device);
 }
 
 void rex___tgt_target_data_end(MAP_P)

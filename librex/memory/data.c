@@ -118,10 +118,12 @@ static int begin(int64_t device, const struct rex_map *map, int number, const ch
     int result = rex_returned_prepare(map, &returned);
     if (result != REX_OK)
         return result;
+    rex_call_comes(REX_CALL_BEGINS, map, number);
     result = rex_call_data(REX_DATA_BEGIN, what, device, map);
     rex_returned_add(returned);
     if (result == REX_OK)
         rex_new_rows_are_mapped(made, map, REX_FOR_BEGIN, number);
+    rex_call_is_over(REX_CALL_BEGINS, map, number);
     return result;
 }
 

@@ -61,6 +61,12 @@ static void *address_of_present(const void *address, int number)
                                        : address_by_row(address, number);
 }
 
+void *rex_memory_address(const void *address, int number)
+{
+    return rex_runtime_omp()->is_present(address, number) ? address_of_present(address, number)
+                                                          : NULL;
+}
+
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
 {
     struct rex_mapping known;
@@ -107,11 +113,9 @@ bool rex_is_present(const void *address, size_t size, int64_t device)
 void *rex_device_address(const void *address, int64_t device)
 {
     int number = 0;
-    if (address == NULL || rex_device_count() == 0 ||
-        rex_device_resolve(device, &number) != REX_OK ||
-        !rex_runtime_omp()->is_present(address, number))
+    if (address == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)
         return NULL;
-    return address_of_present(address, number);
+    return rex_memory_address(address, number);
 }
 
 void *rex_device_alloc(size_t size, int64_t device)

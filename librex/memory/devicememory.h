@@ -16,4 +16,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
 /* The same; where all of it is present, the device address is stored in *DEVICE. */
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device);
 
+/* The device address of what is present; NULL where it is not. */
+void *rex_memory_address(const void *address, int number);
+
 #endif

@@ -15,9 +15,11 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "memory/devicememory.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
+#include "omp/sender.h"
 
 struct entry {
     struct rex_mapping mapping;
@@ -98,7 +100,7 @@ static bool has_all(const struct entry *entry, const struct rex_mapping *wanted)
 static struct rex_mapping bytes(const void *begin, size_t size, int number)
 {
     uintptr_t at = (uintptr_t)begin;
-    return (struct rex_mapping){at, at + (size > 0 ? size : 1), number};
+    return (struct rex_mapping){at, at + (size > 0 ? size : 1), number, 0};
 }
 
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found)
@@ -125,6 +127,47 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
     bool divides = entry != NULL && entry->hidden == 0 && !has_all(entry, &wanted);
     rex_unlock(&lock);
     return divides;
+}
+
+/* Rows often come in the order of their addresses: the one behind LAST is tried first. */
+static size_t find_near(size_t last, int number, uintptr_t at)
+{
+    size_t next = last + 1;
+    bool is_next = next < all.count && is_before(&all.entries[last].mapping, number, at) &&
+                   !is_before(&all.entries[next].mapping, number, at);
+    return is_next ? next : first_behind(number, at);
+}
+
+static void place_one(struct rex_place *place, int number, size_t *last)
+{
+    const struct rex_mapping wanted = {place->begin, place->end, number, 0};
+    *last = find_near(*last, number, wanted.begin);
+    const struct entry *entry = touching(*last, &wanted);
+    place->is_mapped = entry != NULL;
+    place->device = entry != NULL && entry->mapping.device != 0 && has_all(entry, &wanted)
+                        ? entry->mapping.device + (place->begin - entry->mapping.begin)
+                        : 0;
+}
+
+void rex_mappings_place(struct rex_place *place, size_t count, int number)
+{
+    size_t last = 0;
+    rex_lock(&lock);
+    for (size_t i = 0; i < count; i++)
+        place_one(&place[i], number, &last);
+    rex_unlock(&lock);
+}
+
+void rex_mappings_widen(struct rex_place *place, int number)
+{
+    const struct rex_mapping wanted = {place->begin, place->end, number, 0};
+    rex_lock(&lock);
+    for (size_t i = first_behind(number, wanted.begin); touching(i, &wanted) != NULL; i++) {
+        const struct rex_mapping *mapping = &all.entries[i].mapping;
+        place->begin = mapping->begin < place->begin ? mapping->begin : place->begin;
+        place->end = mapping->end > place->end ? mapping->end : place->end;
+    }
+    rex_unlock(&lock);
 }
 
 /* ---- changed --------------------------------------------------------------------------------- */
@@ -182,11 +225,12 @@ static void merge(const struct rex_mapping *made, size_t count)
 
 /* ---- ended ----------------------------------------------------------------------------------- */
 
-/* A byte of what a row may end: of what it names, or of the pointer to that. */
+/* What a row may end: what it names, or the pointer to that. */
 static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int number,
                     struct rex_mapping *wanted)
 {
-    *wanted = bytes(pointer ? map->base[i] : map->begin[i], 1, number);
+    *wanted = pointer ? bytes(map->base[i], sizeof(void *), number)
+                      : bytes(map->begin[i], (size_t)map->sizes[i], number);
     return !(map->types[i] & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)) &&
            (!pointer || (map->types[i] & REX_TYPE_POINTER));
 }
@@ -207,10 +251,10 @@ static void hide(const struct rex_map *map, int number)
         return;
     rex_lock(&lock);
     for (int32_t i = 0; i < 2 * map->count; i++) {
-        bool may = may_end(map, i / 2, i % 2 != 0, number, &wanted);
-        struct entry *entry = may ? first_touching(&wanted) : NULL;
-        if (entry != NULL)
-            entry->hidden++;
+        if (!may_end(map, i / 2, i % 2 != 0, number, &wanted))
+            continue;
+        for (size_t at = first_behind(number, wanted.begin); touching(at, &wanted) != NULL; at++)
+            all.entries[at].hidden++;
     }
     rex_unlock(&lock);
 }
@@ -229,14 +273,11 @@ static bool find_any(const struct rex_mapping *wanted, struct rex_mapping *found
  * What was hidden may be gone by now, and in its place another mapping, which nobody has hidden.
  * libomptarget is asked without the lock: to enter it may mean to wait for a registration.
  */
-static void show_one(const struct rex_mapping *wanted, bool later)
+static void show_one(const struct rex_mapping *found, bool later)
 {
-    struct rex_mapping found;
-    if (!find_any(wanted, &found))
-        return;
-    bool stays = !later && rex_runtime_omp()->is_present((const void *)found.begin, found.number);
+    bool stays = !later && rex_runtime_omp()->is_present((const void *)found->begin, found->number);
     rex_lock(&lock);
-    struct entry *entry = first_touching(wanted);
+    struct entry *entry = first_touching(found);
     if (entry != NULL && !stays)
         take_out((size_t)(entry - all.entries), 1);
     else if (entry != NULL && entry->hidden > 0)
@@ -244,23 +285,36 @@ static void show_one(const struct rex_mapping *wanted, bool later)
     rex_unlock(&lock);
 }
 
-/* With a mapper a row ends what nobody here knows of. */
-static bool has_mappers(const struct rex_map *map)
+static void show_all(struct rex_mapping wanted, bool later)
 {
-    bool some = false;
-    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
-        some |= map->mappers[i] != NULL;
+    struct rex_mapping found;
+    while (wanted.begin < wanted.end && find_any(&wanted, &found)) {
+        show_one(&found, later);
+        wanted.begin = found.end;
+    }
+}
+
+/*
+ * With a mapper a row ends what nobody here knows of. One that deletes ends a mapping whole, which
+ * may be larger than what is known of it where not all were seen.
+ */
+static bool ends_unknown(const struct rex_map *map)
+{
+    bool some = false, unseen = !rex_all_mappings_are_seen();
+    for (int32_t i = 0; i < map->count; i++)
+        some |= (map->mappers != NULL && map->mappers[i] != NULL) ||
+                (unseen && (map->types[i] & REX_TYPE_DELETE));
     return some;
 }
 
 static void show(const struct rex_map *map, int number, bool later)
 {
     struct rex_mapping wanted;
-    if (has_mappers(map))
+    if (ends_unknown(map))
         forget();
     for (int32_t i = 0; i < 2 * map->count && !is_empty(); i++)
         if (may_end(map, i / 2, i % 2 != 0, number, &wanted))
-            show_one(&wanted, later);
+            show_all(wanted, later);
 }
 
 /* ---- made ------------------------------------------------------------------------------------ */
@@ -272,6 +326,9 @@ void rex_mappings_add(struct rex_mapping *made, size_t count)
     size_t added = 0;
     if (count == 0 || !rex_forward_first())
         return;
+    bool located = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+    for (size_t i = 0; i < count && located; i++)
+        made[i].device = (uintptr_t)rex_memory_address((void *)made[i].begin, made[i].number);
     rex_ends_watch(&watch);
     rex_lock(&lock);
     for (size_t i = 0; i < count; i++)

@@ -17,7 +17,8 @@
  */
 struct rex_mapping {
     uintptr_t begin, end;
-    int number; /* of the device */
+    int number;       /* of the device */
+    uintptr_t device; /* where it begins there; 0 where no launch goes by the driver */
 };
 
 /* The mapping that has all of SIZE bytes at BEGIN on device NUMBER, in *FOUND; or false. */
@@ -25,6 +26,18 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 
 /* Whether a mapping begins or ends inside of these bytes, which then are more than it. */
 bool rex_mapping_divides(const void *begin, size_t size, int number);
+
+/* Where SIZE bytes at BEGIN lie, all or some of them. */
+struct rex_place {
+    uintptr_t begin, end;
+    uintptr_t device; /* where they begin there; 0: not in one mapping, or it is about to end */
+    bool is_mapped;   /* some of them are */
+};
+/* COUNT of them, on device NUMBER: the rest of each PLACE but its bytes is filled in. */
+void rex_mappings_place(struct rex_place *place, size_t count, int number);
+
+/* PLACE becomes as large as the mappings of device NUMBER that it touches. */
+void rex_mappings_widen(struct rex_place *place, int number);
 
 /*
  * A call has made COUNT mappings, which are in the order of their addresses and all on one device.

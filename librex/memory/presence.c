@@ -304,7 +304,7 @@ void rex_new_rows_are_mapped(struct rex_new_rows *new_rows, const struct rex_map
     rex_new_rows_sort(new_rows);
     for (size_t i = 0; i < new_rows->count; i++)
         if (stays(&row[i], map, purpose))
-            made[count++] = (struct rex_mapping){row[i].begin, row[i].end, number};
+            made[count++] = (struct rex_mapping){row[i].begin, row[i].end, number, 0};
     rex_mappings_add(made, count);
     if (made != on_stack)
         free(made);

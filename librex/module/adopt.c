@@ -33,6 +33,7 @@
 #include "module/modules.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
+#include "omp/sender.h"
 #include "trace/trace.h"
 
 /* A descriptor that came through, and what libomptarget was given for it. */
@@ -276,9 +277,36 @@ const char *rex_adopted_name(const void *key)
 __attribute__((visibility("default"))) void __tgt_register_lib(struct __tgt_bin_desc *desc);
 __attribute__((visibility("default"))) void __tgt_unregister_lib(struct __tgt_bin_desc *desc);
 
+#define ENTRY_REQUIRES 0x10 /* its data is what the module requires, from LLVM 19 on */
+#define UNIFIED_SHARED_MEMORY 0x8
+
+static bool requires_unified(struct rex_entries table)
+{
+    const struct rex_new_entry *entry = table.begin;
+    const struct __tgt_offload_entry *old = table.begin;
+    bool some = false;
+    if (rex_entries_are_new(table))
+        for (size_t i = 0; i < table.size / sizeof *entry; i++)
+            some |= entry[i].flags == ENTRY_REQUIRES && (entry[i].data & UNIFIED_SHARED_MEMORY);
+    else
+        for (size_t i = 0; i < table.size / sizeof *old; i++)
+            some |= old[i].flags == ENTRY_REQUIRES && (old[i].reserved & UNIFIED_SHARED_MEMORY);
+    return some;
+}
+
+/* What its globals map no call names. */
+static void note_others(const struct __tgt_bin_desc *descriptor)
+{
+    rex_mapped_unseen();
+    if (requires_unified(table_of(descriptor->HostEntriesBegin, descriptor->HostEntriesEnd)))
+        rex_stand_against_all(REX_AGAINST_UNIFIED);
+}
+
 void __tgt_register_lib(struct __tgt_bin_desc *desc)
 {
     rex_trace_names(rex_kernel_name);
+    if (desc != NULL)
+        note_others(desc);
     REX_REAL(register_lib)
     (desc != NULL ? come(desc) : NULL);
 }

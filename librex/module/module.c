@@ -232,6 +232,13 @@ struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, cons
 
 /* ---- load, and the end ----------------------------------------------------------------------- */
 
+static void (*prepare_launches)(struct rex_registration *registration);
+
+void rex_modules_on_init(void (*prepare)(struct rex_registration *registration))
+{
+    prepare_launches = prepare;
+}
+
 int rex_module_init(struct rex_module *module)
 {
     int result = rex_module_ready(module, "rex_module_init");
@@ -244,6 +251,8 @@ int rex_module_init(struct rex_module *module)
     rex_device_used();
     /* An empty region loads the image, on every release. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
+    if (result == REX_OK && prepare_launches != NULL)
+        prepare_launches(module->registration);
     rex_phase_end(begin, "load image", rex_module_image_path(module));
     return result;
 }

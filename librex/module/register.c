@@ -21,6 +21,7 @@
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
+#include "omp/mappingend.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
@@ -179,6 +180,35 @@ int rex_registration_match(struct rex_registration *registration, int64_t positi
     return result;
 }
 
+/* ---- who may send its launches --------------------------------------------------------------- */
+
+static unsigned against_state(enum rex_state state)
+{
+    return state == REX_STATE_GLOBAL    ? REX_AGAINST_GLOBALS
+           : state == REX_STATE_RUNTIME ? REX_AGAINST_DEVICE_RUNTIME
+           : state == REX_STATE_LIBRARY ? REX_AGAINST_DEVICE_LIBRARY
+                                        : 0u;
+}
+
+/*
+ * Never for one launch: what one load of the image has written the other does not see. What the
+ * loading of a global maps no call names.
+ */
+static void judge(struct rex_registration *registration)
+{
+    const struct __tgt_device_image *image = &registration->descriptor->image;
+    const char *bytes = image->ImageStart;
+    struct rex_elf elf;
+    registration->exact_rows = rex_setting_check() == REX_CHECK_FULL;
+    registration->against = rex_registration_on_host(registration) ? REX_AGAINST_DEVICE : 0u;
+    if (registration->against == 0 &&
+        rex_elf_open(&elf, bytes, (size_t)((const char *)image->ImageEnd - bytes)) == 0)
+        registration->against = against_state(rex_cubin_state(&elf, registration->about));
+    for (uint32_t i = 0; i < registration->table.count; i++)
+        if (registration->table.entries[i].size > 0)
+            rex_mapped_unseen();
+}
+
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
 static int register_image(struct rex_registration *registration, struct rex_module_image *image)
@@ -205,6 +235,7 @@ static int register_image(struct rex_registration *registration, struct rex_modu
         rex_modules_unclaim(registration);
         return result;
     }
+    judge(registration);
     prepare_launches(registration);
     rex_log(REX_LOG_INFO, "registered %s for %u offload entries", image->path,
             registration->table.count);

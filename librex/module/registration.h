@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 
+#include "image/state.h"
 #include "module/descriptor.h"
 #include "module/table.h"
 #include "omp/device.h"
+#include "omp/sender.h"
 
 /*
  * Kernels that were launched are found by the low byte of their keys' addresses: keys have one byte
@@ -35,9 +37,12 @@ struct rex_registration {
      * modules.c.
      */
     bool claims_keys;
-    bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
-    bool forked;  /* registered for a GPU in a parent process */
-    /* librex's own loads of the image, for queues: launch/loadedimage.c */
+    bool on_host;     /* the image is for the CPU; atomic, see rex_registration_on_host() */
+    bool forked;      /* registered for a GPU in a parent process */
+    unsigned against; /* what stands against launches by the driver; in ABOUT, what it names */
+    char about[REX_STATE_NAME];
+    bool exact_rows; /* REX_CHECK=full: each row of theirs has an allocation of its own */
+    /* librex's own loads of the image: launch/loadedimage.c */
     struct rex_loaded_image *loaded_images;
     /* ends those; NULL while there are none */
     void (*unload)(struct rex_registration *registration);

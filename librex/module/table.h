@@ -29,7 +29,8 @@ struct rex_kernel_facts {
 #define REX_FACT_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
 /* libomptarget launches it as its environment says, in one dimension. */
 #define REX_FACT_MANAGED 8
-#define REX_FACT_MATCHED 4 /* compared with the image; all else is 0 until then */
+#define REX_FACT_SENDER_TOLD 16 /* the log has said who launches it */
+#define REX_FACT_MATCHED 4      /* compared with the image; all else is 0 until then */
 
 /*
  * Rows of a launch that were checked for a kernel: a launch whose rows have these sizes and types

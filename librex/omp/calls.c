@@ -4,8 +4,8 @@
  *
  * libomptarget's own calls come back through the forwarders, since it is linked without -Bsymbolic:
  * __tgt_target_teams of LLVM 19 calls __tgt_target_teams_mapper, and that __tgt_target_kernel. What
- * a thread calls within a call is neither traced nor logged. librex calls the functions that the
- * others come to.
+ * a thread calls within a call is neither traced nor logged, nor is who watches calls told of it.
+ * librex calls the functions that the others come to.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,6 +19,9 @@
 #include "omp/columns.h"
 #include "omp/flight.h"
 #include "omp/grid.h"
+#include "omp/mappingend.h"
+#include "omp/runtime.h"
+#include "omp/sender.h"
 #include "trace/trace.h"
 
 /* Written when libomptarget is bound. */
@@ -27,6 +30,7 @@ static struct {
     bool observed;                /* calls are traced, or logged, or both */
     bool logged;                  /* those of others */
     bool all;                     /* of others come through the forwarders */
+    bool watched;                 /* launches may go by the driver, which others must not meet */
 } bound;
 
 bool rex_calls_logged(void)
@@ -41,6 +45,44 @@ static void log_call(const char *what, int64_t device, const struct __tgt_kernel
 {
     if (rex_trace_depth == 0 && bound.logged && rex_rows_wanted())
         rex_rows_log(what, device, packet);
+}
+
+static struct rex_map map_of(const struct __tgt_kernel_arguments *packet)
+{
+    return (struct rex_map){
+        (int32_t)packet->NumArgs, packet->ArgsBase,   packet->Args, packet->ArgSizes,
+        packet->ArgTypes,         packet->ArgMappers, NULL};
+}
+
+static bool is_watched(const struct __tgt_kernel_arguments *packet)
+{
+    return bound.watched && rex_trace_depth == 0 && packet->NumArgs > 0 &&
+           packet->ArgsBase != NULL && packet->Args != NULL && packet->ArgSizes != NULL &&
+           packet->ArgTypes != NULL;
+}
+
+/*
+ * Whether who watches calls has been told of one with the rows of PACKET, and is to be told of its
+ * end. LATER: it may not have ended when it returns.
+ */
+static bool comes(enum rex_watched_call call, const struct __tgt_kernel_arguments *packet,
+                  int64_t device, bool later)
+{
+    struct rex_map map = map_of(packet);
+    if (!is_watched(packet))
+        return false;
+    if (later)
+        rex_stand_against_all(REX_AGAINST_NOT_WAITED);
+    rex_call_comes(call, &map, device);
+    return true;
+}
+
+static void is_over(bool told, enum rex_watched_call call,
+                    const struct __tgt_kernel_arguments *packet, int64_t device)
+{
+    struct rex_map map = map_of(packet);
+    if (told)
+        rex_call_is_over(call, &map, device);
 }
 
 /* FUNCTION is NULL where the call shall not be in the trace. */
@@ -125,7 +167,10 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     int result = rex_flight_enter();
     if (result != REX_OK)
         return result;
+    const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
+    bool told = comes(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
     *returned = call_kernel(loc, device, key, packet);
+    is_over(told, REX_CALL_LAUNCHES, &rows, device);
     rex_flight_end();
     return REX_OK;
 }
@@ -140,14 +185,18 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
     enter(trace, function, device);
 }
 
+#define IS_LATER(name) (strstr(#name, "nowait") != NULL)
 #define DATA(name, parameters, arguments, what, directions, names, mappers)                     \
     static void observed_##name parameters                                                      \
     {                                                                                           \
         struct rex_call_trace trace = {                                                         \
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
+        bool told = (directions) == REX_TYPE_TO &&                                              \
+                    comes(REX_CALL_BEGINS, &trace.packet, device, IS_LATER(name));              \
         enter_data(&trace, "__tgt_" #name, what, device);                                       \
         bound.call.name arguments;                                                              \
         leave_data(&trace, what, directions);                                                   \
+        is_over(told, REX_CALL_BEGINS, &trace.packet, device);                                  \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_TYPE_TO, NULL, NULL)
@@ -182,13 +231,17 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     enter(trace, function, device);
 }
 
-#define LAUNCH(name, parameters, arguments, columns, grid, trip_count)           \
+#define LAUNCH(name, parameters, arguments, columns, grid, trip_count, flags)    \
     static int observed_##name parameters                                        \
     {                                                                            \
         struct rex_call_trace trace = {.packet = rex_packet_of_columns columns}; \
+        bool told = comes(REX_CALL_LAUNCHES, &trace.packet, device,              \
+                          IS_LATER(name) || ((flags) & REX_FLAG_NOWAIT) != 0);   \
         trace.packet.Tripcount = trip_count;                                     \
         enter_launch(&trace, "__tgt_" #name, key, device, grid);                 \
-        return leave_launch(&trace, key, bound.call.name arguments);             \
+        int result = leave_launch(&trace, key, bound.call.name arguments);       \
+        is_over(told, REX_CALL_LAUNCHES, &trace.packet, device);                 \
+        return result;                                                           \
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
 #define WITH_MAPPERS (count, base, begin, sizes, types, names, mappers)
@@ -196,16 +249,16 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     ((int32_t)args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, \
      args->ArgNames, args->ArgMappers)
 #define LAUNCHING_BARE(type, name, parameters, arguments, missing) \
-    LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(1, 0), 0)
+    LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(1, 0), 0, 0)
 #define LAUNCHING_MAPPER(type, name, parameters, arguments, missing) \
-    LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(1, 0), 0)
+    LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(1, 0), 0, 0)
 #define LAUNCHING_TEAMS_BARE(type, name, parameters, arguments, missing) \
-    LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(teams, threads), 0)
+    LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(teams, threads), 0, 0)
 #define LAUNCHING_TEAMS_MAPPER(type, name, parameters, arguments, missing) \
-    LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(teams, threads), 0)
+    LAUNCH(name, parameters, arguments, WITH_MAPPERS, rex_grid_of_call(teams, threads), 0, 0)
 #define LAUNCHING_PACKET(type, name, parameters, arguments, missing)                         \
     LAUNCH(name, parameters, arguments, OF_PACKET, rex_grid_of_packet(args, teams, threads), \
-           args->Tripcount)
+           args->Tripcount, args->Flags)
 REX_LAUNCHING_BARE(LAUNCHING_BARE)
 REX_LAUNCHING_MAPPER(LAUNCHING_MAPPER)
 REX_LAUNCHING_TEAMS_BARE(LAUNCHING_TEAMS_BARE)
@@ -213,6 +266,15 @@ REX_LAUNCHING_TEAMS_MAPPER(LAUNCHING_TEAMS_MAPPER)
 REX_LAUNCHING_PACKET(LAUNCHING_PACKET)
 
 /* ---- registration ---------------------------------------------------------------------------- */
+
+#define UNIFIED_SHARED_MEMORY 0x8 /* of what a module requires */
+
+static void observed_register_requires(int64_t flags)
+{
+    if (flags & UNIFIED_SHARED_MEMORY)
+        rex_stand_against_all(REX_AGAINST_UNIFIED);
+    bound.call.register_requires(flags);
+}
 
 static void register_timed(void (*call)(struct __tgt_bin_desc *), const char *function,
                            struct __tgt_bin_desc *desc)
@@ -245,6 +307,7 @@ static void observe(struct rex_entry_points *slots)
     REX_UPDATING(OBSERVE)
     REX_LAUNCHING(OBSERVE)
 #undef OBSERVE
+    slots->register_requires = observed_register_requires;
 }
 
 void rex_calls_bind(struct rex_entry_points *slots, bool all)
@@ -253,7 +316,9 @@ void rex_calls_bind(struct rex_entry_points *slots, bool all)
     bound.logged = rex_log_wanted(REX_LOG_DEBUG);
     bound.observed = bound.logged || rex_trace_on();
     bound.all = all;
-    if (bound.observed)
+    rex_sender_bind(all, rex_runtime_disabled());
+    bound.watched = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
+    if (bound.observed || bound.watched)
         observe(slots);
     /* A trace that would lack most calls says so. */
     if (rex_trace_on() && !all)

@@ -131,6 +131,13 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
     rex_unlock(&lock);
 }
 
+uint64_t rex_mapping_generation = 1;
+
+static void next_generation(void)
+{
+    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
+}
+
 static bool has_columns(const struct rex_map *map)
 {
     return map->count > 0 && map->base != NULL && map->begin != NULL && map->sizes != NULL &&
@@ -153,7 +160,10 @@ void rex_end_begins(const struct rex_map *map, int64_t device, const char *call)
 
 void rex_end_is_over(const struct rex_map *map, int64_t device, bool later)
 {
-    rex_mapping_ended(has_columns(map) ? map : &(struct rex_map){0}, number_of(device), later);
+    if (has_columns(map))
+        rex_mapping_ended(map, number_of(device), later);
+    else
+        next_generation();
 }
 
 bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_list *noted)
@@ -169,13 +179,6 @@ bool rex_unfinished_find_lost(int number, const char *why, struct rex_kernel_lis
 
 /* ---- after a mapping has ended --------------------------------------------------------------- */
 
-uint64_t rex_mapping_generation = 1;
-
-static void next_generation(void)
-{
-    __atomic_fetch_add(&rex_mapping_generation, 1, __ATOMIC_RELEASE);
-}
-
 static const struct rex_end_watch *watch;
 
 void rex_ends_watch(const struct rex_end_watch *by)
@@ -185,6 +188,7 @@ void rex_ends_watch(const struct rex_end_watch *by)
 
 void rex_mapping_ends(const struct rex_map *map, int number)
 {
+    rex_call_comes(REX_CALL_ENDS, map, number);
     const struct rex_end_watch *told = __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
     if (told != NULL)
         told->ends(map, number);
@@ -196,6 +200,7 @@ void rex_mapping_ended(const struct rex_map *map, int number, bool later)
     if (told != NULL)
         told->ended(map, number, later);
     next_generation();
+    rex_call_is_over(REX_CALL_ENDS, map, number);
 }
 
 void rex_mapping_ended_unseen(void)
@@ -208,7 +213,43 @@ void rex_mapping_ended_unseen(void)
 
 void rex_mappings_changed(void)
 {
+    rex_mapped_unseen();
     rex_mapping_ended_unseen();
+}
+
+/* ---- who is told ----------------------------------------------------------------------------- */
+
+static const struct rex_call_watch *call_watch;
+
+void rex_calls_watch(const struct rex_call_watch *by)
+{
+    __atomic_store_n(&call_watch, by, __ATOMIC_RELEASE);
+}
+
+void rex_call_comes(enum rex_watched_call call, const struct rex_map *map, int64_t device)
+{
+    const struct rex_call_watch *told = __atomic_load_n(&call_watch, __ATOMIC_ACQUIRE);
+    if (told != NULL)
+        told->before(call, map, number_of(device));
+}
+
+void rex_call_is_over(enum rex_watched_call call, const struct rex_map *map, int64_t device)
+{
+    const struct rex_call_watch *told = __atomic_load_n(&call_watch, __ATOMIC_ACQUIRE);
+    if (told != NULL)
+        told->after(call, map, number_of(device));
+}
+
+static bool some_are_unseen;
+
+void rex_mapped_unseen(void)
+{
+    __atomic_store_n(&some_are_unseen, true, __ATOMIC_RELEASE);
+}
+
+bool rex_all_mappings_are_seen(void)
+{
+    return !__atomic_load_n(&some_are_unseen, __ATOMIC_ACQUIRE);
 }
 
 /* ---- kernels, for messages ------------------------------------------------------------------- */

@@ -133,12 +133,35 @@ void rex_mapping_ends(const struct rex_map *map, int number);
 void rex_mapping_ended(const struct rex_map *map, int number, bool later);
 void rex_mapping_ended_unseen(void);
 
-/* Who keeps an index of mappings is told of all three. */
+/* ---- who is told ----------------------------------------------------------------------------- */
+
+/*
+ * Who keeps an index of mappings is told of ends, and who sends launches by the driver of
+ * beginnings and of launches by libomptarget as well, each before the call and after it.
+ */
 struct rex_end_watch {
     void (*ends)(const struct rex_map *map, int number);
     void (*ended)(const struct rex_map *map, int number, bool later);
     void (*ended_unseen)(void);
 };
 void rex_ends_watch(const struct rex_end_watch *watch);
+
+enum rex_watched_call { REX_CALL_BEGINS, REX_CALL_ENDS, REX_CALL_LAUNCHES };
+struct rex_call_watch {
+    void (*before)(enum rex_watched_call call, const struct rex_map *map, int number);
+    void (*after)(enum rex_watched_call call, const struct rex_map *map, int number);
+};
+void rex_calls_watch(const struct rex_call_watch *watch);
+
+/* Around a call on DEVICE (-1: the default one) that maps MAP's rows, ends them or launches. */
+void rex_call_comes(enum rex_watched_call call, const struct rex_map *map, int64_t device);
+void rex_call_is_over(enum rex_watched_call call, const struct rex_map *map, int64_t device);
+
+/*
+ * Something may be mapped that no call has named: a module's globals, what a mapper names or a call
+ * that does not wait. From then on libomptarget is asked for what the index lacks.
+ */
+void rex_mapped_unseen(void);
+bool rex_all_mappings_are_seen(void);
 
 #endif

@@ -26,7 +26,7 @@ static void free_graph(struct rex_graph *graph)
     free(graph->command);
     free(graph->owned);
     free(graph->launch);
-    rex_stream_gpu_free(&graph->gpu);
+    rex_arguments_free(&graph->gpu.arguments);
     pthread_mutex_destroy(&graph->lock);
     free(graph);
 }

@@ -274,7 +274,7 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
                                             {packed.grid[0], packed.grid[1], packed.grid[2]},
                                             {packed.block[0], packed.block[1], packed.block[2]},
                                             packed.dynamic_memory,
-                                            graph->gpu.arguments,
+                                            graph->gpu.arguments.address,
                                             NULL};
         if (REX_CUDA(cuGraphExecKernelNodeSetParams, graph->executable, graph->node[number],
                      &node) != 0)

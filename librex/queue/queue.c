@@ -91,7 +91,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
 
 static void free_queue(struct rex_queue *queue)
 {
-    rex_stream_gpu_free(&queue->gpu);
+    rex_arguments_free(&queue->gpu.arguments);
     free(queue->trace);
     pthread_mutex_destroy(&queue->lock);
     free(queue);

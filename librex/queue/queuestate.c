@@ -44,8 +44,10 @@ static int failed(struct rex_queue *queue, int found)
 
 void rex_queue_mark_lost(struct rex_queue *queue, const char *why)
 {
+    char name[80];
     snprintf(queue->lost, sizeof queue->lost, "%s", why);
-    rex_device_lose(queue->gpu.number, queue->name, queue->lost);
+    snprintf(name, sizeof name, "queue \"%s\"", queue->name);
+    rex_device_lose(queue->gpu.number, name, queue->lost);
 }
 
 int rex_queue_lose(struct rex_queue *queue)

@@ -69,8 +69,9 @@ static const struct known {
     {REX_OPTION_ADOPT, "2", "on or off", "off", {"on", "Yes", "true", "1", "off", "no", "false", "0"}},
     {REX_OPTION_UNFINISHED, "on", "error or wait", "error", {"error", "Wait"}},
     {REX_OPTION_TRACE, "On", "the name of a file, - or off", "off", {"off", "no", "FALSE", "0", "-", "./0", "trace.json"}},
-    {REX_OPTION_CHECK, "perhaps", "on or off", "on", {"on", "yes", "TRUE", "1", "off", "no", "false", "0"}},
+    {REX_OPTION_CHECK, "perhaps", "on, off or full", "on", {"on", "yes", "TRUE", "1", "off", "no", "false", "0", "Full"}},
     {REX_OPTION_CACHE, NULL, NULL, "on", {"on", "off", "/tmp"}},
+    {REX_OPTION_LAUNCH_BY, "clang", "auto, driver or runtime", "auto", {"auto", "Driver", "runtime"}},
 };
 
 static const char *complaint_of(const struct known *setting)
@@ -100,7 +101,7 @@ static void use_librex(const void *context)
     rex_trace_start();
     CHECK(!rex_trace_on());
     CHECK_EQUAL(rex_setting_wait(), REX_WAIT_AUTO);
-    CHECK(!rex_setting_adopt() && rex_setting_check() && !rex_setting_wait_for_unfinished());
+    CHECK(!rex_setting_adopt() && rex_setting_check() == REX_CHECK_ON && rex_setting_launch_by() == REX_BY_AUTO && !rex_setting_wait_for_unfinished());
 }
 
 /* Before anything else of this process looks at its environment. */
@@ -255,7 +256,7 @@ static void test_values(void **state)
     rex_configure(REX_OPTION_ADOPT, "Yes");
     rex_configure(REX_OPTION_CHECK, "0");
     rex_configure(REX_OPTION_UNFINISHED, "WAIT");
-    assert_true(rex_setting_adopt() && !rex_setting_check() && rex_setting_wait_for_unfinished());
+    assert_true(rex_setting_adopt() && rex_setting_check() == REX_CHECK_OFF && rex_setting_wait_for_unfinished());
     rex_configure(REX_OPTION_LOG, ":/nowhere/a:b");
     assert_int_equal(rex_setting_log(text), REX_LOG_WARN);
     assert_string_equal(text, "/nowhere/a:b");

@@ -95,7 +95,7 @@ static void make(int device, int *number)
         int size = 1 + below(16);
         if (at + size > BYTES || !is_free(device, at, size))
             continue;
-        made[count++] = (struct rex_mapping){(uintptr_t)&memory[at], (uintptr_t)&memory[at + size], device};
+        made[count++] = (struct rex_mapping){(uintptr_t)&memory[at], (uintptr_t)&memory[at + size], device, 0};
         ++*number;
         for (int i = at; i < at + size; i++)
             owner[device][i] = *number;
@@ -160,7 +160,7 @@ static struct rex_map row_of(void **begin, int64_t *size, int64_t *type)
 
 static void map_whole(void)
 {
-    struct rex_mapping made = {(uintptr_t)memory, (uintptr_t)memory + BYTES, 0};
+    struct rex_mapping made = {(uintptr_t)memory, (uintptr_t)memory + BYTES, 0, 0};
     rex_mappings_add(&made, 1);
 }
 
@@ -183,7 +183,7 @@ static void two_ends(const void *context)
     CHECK(rex_mapping_find(memory, BYTES, 0, &found));
     /* What comes to the same place meanwhile is another mapping, and is seen. */
     rex_mapping_ends(&map, 0);
-    struct rex_mapping half = {(uintptr_t)memory, (uintptr_t)memory + BYTES / 2, 0};
+    struct rex_mapping half = {(uintptr_t)memory, (uintptr_t)memory + BYTES / 2, 0, 0};
     rex_mappings_add(&half, 1);
     CHECK(rex_mapping_find(memory, BYTES / 2, 0, &found) && !rex_mapping_find(memory, BYTES, 0, &found));
     rex_mapping_ended(&map, 0, false);

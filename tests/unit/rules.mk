@@ -14,8 +14,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(call say,CXX,$<)
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
 
-# addresses, mappings, queuework: the program's own forwarders come before libomptarget's functions.
-$(O)/tests/unit/addresses $(O)/tests/unit/mappings $(O)/tests/unit/queuework: unit_libs = -rdynamic
+# addresses, bydriver, mappings, queuework: the program's own forwarders come before libomptarget's functions.
+$(O)/tests/unit/addresses $(O)/tests/unit/bydriver $(O)/tests/unit/mappings $(O)/tests/unit/queuework: unit_libs = -rdynamic
 # cache: fdopendir() fails where a test says so.
 $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=fdopendir
 # device: whether libraries can be opened is what a test says.

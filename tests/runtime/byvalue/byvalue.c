@@ -96,7 +96,7 @@ static void wrong_widths(void **state)
     if (!gpu_present())
         return;
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_wide), REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "\"narrow__kernel__\": parameter 0 is 4 bytes wide, and the launch has a value of 8 bytes"));
+    assert_non_null(strstr(rex_last_error(), "parameter 0 is a value of 4 bytes, and map row 0 a value of 8 bytes"));
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);
     assert_int_equal(put(REX_KERNEL_ID(narrow), &address), REX_EPARAMS);
     assert_non_null(strstr(rex_last_error(), "an address of 8 bytes"));

@@ -67,8 +67,10 @@ int sched_yield(void)
 /* ---- the recorder --------------------------------------------------------------------------------------------------------------- */
 
 /* Makes librex bind the recorder in place of the libomptarget that it would have taken. */
+/* What it counts are libomptarget's launches. */
 static const struct recorder_counts *start_recorder(void)
 {
+    assert_int_equal(rex_configure(REX_OPTION_LAUNCH_BY, "runtime"), 0);
     struct path folder = temporary_file("recorder");
     char command[3 * PATH_MAX], answer[PATH_MAX] = "";
     const char *real = getenv("REX_OMPTARGET");

@@ -1,0 +1,23 @@
+/*
+ * blocks.h - device memory of librex's own, kept from one launch to the next.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_BLOCKS_H
+#define REX_INTERNAL_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SIZE bytes on GPU ORDINAL, whose context is current. 0, with rex_cuda_why(), where there are not
+ * so many. EXACT: an allocation of this size, which nobody gets after it.
+ */
+uint64_t rex_block_take(int ordinal, size_t size, bool exact);
+/* Nothing works with it any more. The context is current. */
+void rex_block_give(uint64_t address);
+/* None of GPU ORDINAL is kept. The context is current. */
+void rex_blocks_free(int ordinal);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * hostmemory.h - memory of the host that the driver knows, and all other.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_HOSTMEMORY_H
+#define REX_INTERNAL_HOSTMEMORY_H
+
+#include <stdbool.h>
+
+/*
+ * Whether the byte at ADDRESS is the process's alone: neither pinned nor managed nor a device's,
+ * which the driver copies faster than the processor could, or which that must not touch.
+ */
+bool rex_is_ordinary_memory(const void *address);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * bydriver.c - a launch that is waited for, sent by the CUDA driver.
+ *
+ * On an H100 that takes half the time of libomptarget's way with a few mapped rows, and a sixteenth
+ * with 256. What libomptarget would do otherwise stands against it, and goes to libomptarget:
+ * omp/sender.h lists the reasons.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "launch/bydriver.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "cuda/context.h"
+#include "launch/check.h"
+#include "launch/driverrows.h"
+#include "launch/driversteps.h"
+#include "launch/packet.h"
+#include "omp/callreport.h"
+#include "omp/flight.h"
+#include "trace/trace.h"
+
+/* ---- what stands against it ------------------------------------------------------------------ */
+
+static unsigned against_kernel(const struct rex_target *target)
+{
+    struct rex_kernel_facts facts = rex_target_facts(target);
+    return (facts.flags & REX_FACT_MANAGED ? REX_AGAINST_MODE : 0u) |
+           (facts.flags & REX_FACT_MATCHED && facts.parameters == REX_PARAMETERS_UNKNOWN
+                ? REX_AGAINST_PARAMETERS
+                : 0u);
+}
+
+static unsigned against_launch(const struct rex_target *target,
+                               const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    return rex_against_all() | target->registration->against | against_kernel(target) |
+           (launch->flags & REX_LAUNCH_NOWAIT ? REX_AGAINST_NOWAIT : 0u) | rex_against_rows(map);
+}
+
+/* ---- ready to be sent ------------------------------------------------------------------------ */
+
+static int check_form(const struct rex_target *target, const struct rex_map *map,
+                      enum rex_kernel_form *form)
+{
+    uint32_t parameters = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        parameters += (map->types[i] & REX_TYPE_PARAMETER) != 0;
+    return rex_check_form(target, parameters, (uint32_t)map->count, form);
+}
+
+static int fit_grid(const struct rex_target *target, const struct rex_kernel_launch *launch,
+                    struct rex_driver_launch *sent)
+{
+    memcpy(sent->grid, launch->teams, sizeof sent->grid);
+    memcpy(sent->block, launch->threads, sizeof sent->block);
+    rex_grid_complete(sent->grid, sent->block, launch->trip_count);
+    sent->dynamic_memory = launch->dynamic_memory;
+    return rex_check_gpu_grid(target, sent->grid, sent->block, sent->dynamic_memory);
+}
+
+static int load(const struct rex_target *target, struct rex_driver_launch *sent)
+{
+    sent->kernel = rex_loaded_kernel(target->registration, target->position, sent->slot->ordinal,
+                                     sent->slot->context);
+    return sent->kernel != NULL ? rex_loaded_kernel_allow(sent->kernel, sent->dynamic_memory)
+                                : rex_last_error_code();
+}
+
+/* ---- written down ---------------------------------------------------------------------------- */
+
+static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *sent,
+                                               const struct rex_kernel_launch *launch,
+                                               const struct rex_map *map)
+{
+    struct __tgt_kernel_arguments packet = rex_packet_of_map(map);
+    memcpy(packet.Teams, sent->grid, sizeof packet.Teams);
+    memcpy(packet.Threads, sent->block, sizeof packet.Threads);
+    packet.DynCGroupMem = sent->dynamic_memory;
+    packet.Tripcount = launch->trip_count;
+    return packet;
+}
+
+static void log_sender(const struct rex_target *target, const char *by, const char *why)
+{
+    struct rex_kernel_facts facts = rex_target_facts(target);
+    if (facts.flags & REX_FACT_SENDER_TOLD)
+        return;
+    facts.flags |= REX_FACT_SENDER_TOLD;
+    rex_table_set_facts(&target->registration->table, target->position, facts);
+    rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", rex_target_name(target), by,
+            *why != '\0' ? ": " : "", why);
+}
+
+int rex_let_runtime_launch(const struct rex_target *target, unsigned against)
+{
+    char why[REX_REASON_MAX];
+    if (against &
+        (REX_AGAINST_ASKED | REX_AGAINST_DEVICE | REX_AGAINST_NO_DRIVER | REX_AGAINST_DISABLED))
+        return REX_OK;
+    bool refused = rex_driver_is_demanded();
+    if (!refused && !rex_log_wanted(REX_LOG_INFO))
+        return REX_OK;
+    rex_reason_text(against, target->registration->about, why);
+    if (refused)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": %s=driver, and only libomptarget can launch it: %s",
+                        rex_target_name(target), rex_setting_variable(REX_OPTION_LAUNCH_BY), why);
+    log_sender(target, "libomptarget", why);
+    return REX_OK;
+}
+
+/* ---- sent ------------------------------------------------------------------------------------ */
+
+static int send_claimed(const struct rex_target *target, const struct rex_kernel_launch *launch,
+                        const struct rex_map *map, enum rex_kernel_form form,
+                        struct rex_driver_launch *sent)
+{
+    bool traced = rex_trace_on();
+    struct rex_call_trace trace = {.packet = packet_of(sent, launch, map)};
+    if (rex_rows_wanted())
+        rex_rows_log(sent->kernel->name, sent->number, &trace.packet);
+    if (traced)
+        rex_call_trace_begin(&trace, "cuLaunchKernel", sent->number);
+    int result = rex_driver_launch(sent, map, form);
+    if (traced)
+        rex_call_trace_launch(&trace, rex_target_entry(target)->addr, result);
+    return result;
+}
+
+static int send_from(struct rex_slot *slot, const struct rex_target *target,
+                     const struct rex_kernel_launch *launch, const struct rex_map *map, int number,
+                     unsigned *against)
+{
+    struct rex_driver_launch sent = {
+        .slot = slot, .number = number, .is_exact = target->registration->exact_rows};
+    enum rex_kernel_form form = REX_FORM_UNKNOWN;
+    int result = fit_grid(target, launch, &sent);
+    if (result == REX_OK)
+        result = load(target, &sent);
+    if (result == REX_OK)
+        result = check_form(target, map, &form);
+    if (result == REX_OK)
+        result = rex_driver_rows_begin(&sent.rows, slot, map, number, against);
+    if (result != REX_OK || *against != 0)
+        return result;
+    log_sender(target, "the CUDA driver", "");
+    result = send_claimed(target, launch, map, form, &sent);
+    rex_driver_rows_end(&sent.rows);
+    return result;
+}
+
+static int send_in_flight(const struct rex_target *target, const struct rex_kernel_launch *launch,
+                          const struct rex_map *map, int number, unsigned *against)
+{
+    int ordinal = -1, entered = 0, result = rex_device_lost(number, rex_target_name(target));
+    if (result == REX_OK)
+        result = rex_slot_ordinal(number, &ordinal);
+    if (result == REX_OK && ordinal < 0)
+        *against = REX_AGAINST_DEVICE;
+    if (result != REX_OK || ordinal < 0)
+        return result;
+    struct rex_slot *slot = rex_slot_take(ordinal, rex_target_name(target), &entered);
+    if (slot == NULL)
+        return rex_last_error_code();
+    result = send_from(slot, target, launch, map, number, against);
+    rex_slot_give(slot, entered);
+    return result;
+}
+
+int rex_launch_by_driver(const struct rex_target *target, const struct rex_kernel_launch *launch,
+                         const struct rex_map *map, unsigned *against)
+{
+    int number = 0;
+    *against = against_launch(target, launch, map);
+    if (rex_sender_for(*against) != REX_SENDER_DRIVER)
+        return REX_OK;
+    /* what is wrong with the device is said as ever */
+    if (rex_device_offload(target->device, &number) != REX_OK) {
+        *against = REX_AGAINST_DEVICE;
+        return REX_OK;
+    }
+    int result = rex_flight_enter();
+    if (result != REX_OK)
+        return result;
+    rex_device_used();
+    result = send_in_flight(target, launch, map, number, against);
+    rex_flight_end();
+    return result;
+}
+
+/* ---- ahead of them --------------------------------------------------------------------------- */
+
+/* What the first launch would have to load; where that fails, it says why. */
+static void prepare(struct rex_registration *registration)
+{
+    int number = 0, ordinal = -1, entered = 0;
+    if (!rex_may_go_by_driver(registration) || rex_device_offload(-1, &number) != REX_OK ||
+        rex_flight_enter() != REX_OK)
+        return;
+    struct rex_slot *slot = NULL;
+    if (rex_slot_ordinal(number, &ordinal) == REX_OK && ordinal >= 0)
+        slot = rex_slot_take(ordinal, registration->image_path, &entered);
+    if (slot != NULL) {
+        if (rex_loaded_image_prepare(registration, ordinal, slot->context) == REX_OK)
+            rex_slot_make_room(slot, 1, registration->image_path);
+        rex_slot_give(slot, entered);
+    }
+    rex_flight_end();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    rex_modules_on_init(prepare);
+}

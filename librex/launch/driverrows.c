@@ -1,0 +1,252 @@
+/*
+ * driverrows.c - the rows of a launch by the driver: what is mapped stays where it is; what is not
+ * has device memory for the time of the launch. In that lie first what is only copied in, then what
+ * is copied both ways, then what is only copied back: so one copy is enough for each direction.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "launch/driverrows.h"
+
+#include <stdlib.h>
+
+#include "memory/devicememory.h"
+#include "memory/presence.h"
+#include "omp/mappingend.h"
+
+#define VALUE_BITS (REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT | REX_TYPE_KIND_MASK)
+#define PRIVATE_BITS (REX_TYPE_PRIVATE | REX_TYPE_TO | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT)
+#define MAPPED_BITS                                                                                \
+    (REX_TYPE_TOFROM | REX_TYPE_ALWAYS | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | \
+     REX_TYPE_PRESENT | REX_TYPE_HOLD)
+
+/* Bytes of a row: as many as the map can have rows do not overflow their sum. */
+#define LARGEST (INT64_C(1) << 40)
+
+/* ---- what the driver can send ---------------------------------------------------------------- */
+
+static unsigned against_row(const struct rex_map *map, int32_t i)
+{
+    int64_t type = map->types[i];
+    int64_t known = type & REX_TYPE_LITERAL   ? VALUE_BITS
+                    : type & REX_TYPE_PRIVATE ? PRIVATE_BITS
+                                              : MAPPED_BITS;
+    uintptr_t begin = (uintptr_t)map->begin[i];
+    if (map->mappers != NULL && map->mappers[i] != NULL)
+        return REX_AGAINST_MAPPER;
+    if (type & ~known)
+        return REX_AGAINST_TYPE;
+    if (map->sizes[i] < 0 || ((type & REX_TYPE_PRIVATE) && map->sizes[i] == 0) ||
+        (!(type & REX_TYPE_LITERAL) && map->sizes[i] > LARGEST))
+        return REX_AGAINST_ROWS;
+    return !(type & REX_TYPE_LITERAL) && map->sizes[i] > 0 &&
+                   (begin == 0 || begin > UINTPTR_MAX - (uintptr_t)map->sizes[i])
+               ? REX_AGAINST_ROWS
+               : 0u;
+}
+
+unsigned rex_against_rows(const struct rex_map *map)
+{
+    unsigned against = 0;
+    if (map->count < 0 || (map->count > 0 && (map->base == NULL || map->begin == NULL ||
+                                              map->sizes == NULL || map->types == NULL)))
+        return REX_AGAINST_ROWS;
+    for (int32_t i = 0; i < map->count; i++)
+        against |= against_row(map, i);
+    return against;
+}
+
+/* ---- which rows are the launch's own --------------------------------------------------------- */
+
+static void add_own(struct rex_driver_rows *rows, int32_t row)
+{
+    const struct rex_map *map = rows->map;
+    uintptr_t begin = (uintptr_t)map->begin[row];
+    rows->own[rows->own_count] = (struct rex_own_row){.begin = begin,
+                                                      .end = begin + (uintptr_t)map->sizes[row],
+                                                      .type = map->types[row],
+                                                      .row = row,
+                                                      .outer = (uint32_t)rows->own_count};
+    rows->own_count++;
+}
+
+static void claim(struct rex_driver_rows *rows, bool *is_changed)
+{
+    const struct rex_map *map = rows->map;
+    struct rex_claim *claim = &rows->claim;
+    for (int32_t i = 0; i < map->count; i++) {
+        if (rex_row_has(map->types[i], REX_TYPE_NOT_MAPPED))
+            continue;
+        uintptr_t begin = (uintptr_t)map->begin[i], size = (uintptr_t)map->sizes[i];
+        claim->place[claim->count] =
+            (struct rex_place){.begin = begin, .end = begin + (size > 0 ? size : 1)};
+        is_changed[claim->count] = size > 0 && rex_row_has(map->types[i], REX_TYPE_FROM);
+        rows->claimed[claim->count++] = i;
+    }
+    claim->is_changed = is_changed;
+    if (claim->count > 0)
+        rex_claim_begin(claim);
+}
+
+/* Memory that the index does not have: whether libomptarget has it neither. */
+static bool is_absent(const struct rex_driver_rows *rows, int32_t row)
+{
+    const struct rex_map *map = rows->map;
+    return rex_all_mappings_are_seen() ||
+           rex_presence_after_load(map->begin[row], (size_t)map->sizes[row], rows->claim.number) ==
+               REX_ABSENT;
+}
+
+static unsigned place_row(struct rex_driver_rows *rows, size_t i)
+{
+    const struct rex_place *place = &rows->claim.place[i];
+    int32_t row = rows->claimed[i];
+    int64_t type = rows->map->types[row], size = rows->map->sizes[row];
+    if (place->device != 0) {
+        bool updated = (type & REX_TYPE_ALWAYS) && (type & REX_TYPE_TOFROM) && size > 0;
+        rows->device[row] = place->device;
+        rows->has_updates |= updated;
+        return updated && rex_pointers_are_attached() ? REX_AGAINST_UNSEEN : 0u;
+    }
+    if (place->is_mapped || size == 0 || (type & REX_TYPE_PRESENT) || !is_absent(rows, row))
+        return REX_AGAINST_UNSEEN;
+    add_own(rows, row);
+    return 0;
+}
+
+/* ---- rows in rows ---------------------------------------------------------------------------- */
+
+/* By address; of two that begin together the larger, then the earlier in the map. */
+static int by_address(const void *left, const void *right)
+{
+    const struct rex_own_row *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool is_in_order(const struct rex_own_row *own, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (own[i].begin < own[i - 1].end)
+            return false;
+    return true;
+}
+
+/*
+ * libomptarget maps a row with an earlier one that it lies in, and then copies what that one says.
+ * Rows that overlap in any other way, or differ in what is copied, are left to it.
+ */
+static bool lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
+{
+    return inner->end <= outer->end && inner->row > outer->row &&
+           ((inner->type ^ outer->type) & REX_TYPE_TOFROM) == 0;
+}
+
+static unsigned unite(struct rex_driver_rows *rows)
+{
+    struct rex_own_row *own = rows->own;
+    uint32_t outer = 0;
+    if (is_in_order(own, rows->own_count))
+        return 0;
+    qsort(own, rows->own_count, sizeof *own, by_address);
+    for (uint32_t i = 0; i < rows->own_count; i++) {
+        bool apart = i == 0 || own[i].begin >= own[outer].end;
+        if (!apart && !lies_in(&own[i], &own[outer]))
+            return REX_AGAINST_OVERLAP;
+        outer = apart ? i : outer;
+        own[i].outer = outer;
+    }
+    return 0;
+}
+
+/* ---- where they lie -------------------------------------------------------------------------- */
+
+#define LARGEST_ALIGNMENT 512 /* of cuMemAlloc's memory */
+#define LEAST_ALIGNMENT 16
+
+/* As what would be in it could need. */
+static size_t alignment(size_t size)
+{
+    size_t align = LEAST_ALIGNMENT;
+    while (align < size && align < LARGEST_ALIGNMENT)
+        align *= 2;
+    return align;
+}
+
+static size_t append(struct rex_driver_rows *rows, int64_t directions, size_t at)
+{
+    for (size_t i = 0; i < rows->own_count; i++) {
+        struct rex_own_row *own = &rows->own[i];
+        size_t size = own->end - own->begin, align = alignment(size);
+        if (own->outer != i || (own->type & REX_TYPE_TOFROM) != directions)
+            continue;
+        own->offset = (at + align - 1) / align * align;
+        at = own->offset + size;
+    }
+    return at;
+}
+
+static void arrange(struct rex_driver_rows *rows)
+{
+    rows->out_begin = append(rows, REX_TYPE_TO, 0);
+    rows->in = append(rows, REX_TYPE_TOFROM, rows->out_begin);
+    rows->out_end = append(rows, REX_TYPE_FROM, rows->in);
+    rows->total = append(rows, 0, rows->out_end);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static unsigned place_all(struct rex_driver_rows *rows)
+{
+    const struct rex_map *map = rows->map;
+    unsigned against = 0;
+    for (size_t i = 0; i < rows->claim.count; i++)
+        against |= place_row(rows, i);
+    if (against == 0)
+        against = unite(rows);
+    for (int32_t i = 0; i < map->count && against == 0; i++)
+        if (!(map->types[i] & REX_TYPE_LITERAL) && (map->types[i] & REX_TYPE_PRIVATE))
+            add_own(rows, i);
+    arrange(rows);
+    return against;
+}
+
+int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
+                          const struct rex_map *map, int number, unsigned *against)
+{
+    size_t count = (size_t)map->count;
+    *rows = (struct rex_driver_rows){.map = map, .claim = {.number = number}};
+    *against = 0;
+    if (count == 0)
+        return REX_OK;
+    char *memory =
+        rex_slot_rows(slot, count * (sizeof *rows->own + sizeof *rows->claim.place +
+                                     sizeof *rows->device + sizeof *rows->claimed + sizeof(bool)));
+    if (memory == NULL)
+        return REX_ENOMEM;
+    rows->own = (void *)memory;
+    rows->claim.place = (void *)(rows->own + count);
+    rows->device = (void *)(rows->claim.place + count);
+    rows->claimed = (void *)(rows->device + count);
+    claim(rows, (void *)(rows->claimed + count));
+    *against = place_all(rows);
+    if (*against != 0)
+        rex_driver_rows_end(rows);
+    return REX_OK;
+}
+
+void rex_driver_rows_end(struct rex_driver_rows *rows)
+{
+    if (rows->claim.count > 0)
+        rex_claim_end(&rows->claim);
+}
+
+void rex_driver_rows_settle(struct rex_driver_rows *rows)
+{
+    for (size_t i = 0; i < rows->own_count; i++) {
+        const struct rex_own_row *own = &rows->own[i], *outer = &rows->own[own->outer];
+        rows->device[own->row] = (uintptr_t)outer->device + (own->begin - outer->begin);
+    }
+}

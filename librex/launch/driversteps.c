@@ -1,0 +1,276 @@
+/*
+ * driversteps.c - what the driver does for one launch: copies, the kernel, the wait.
+ *
+ * Up to REX_SLOT_MOST bytes are staged: the processor copies the rows into one pinned buffer, the
+ * driver that to the arena, and back likewise. A few rows at a time are so small that each call of
+ * the driver counts: they go as a graph of three nodes, whose kernel gets its arguments anew each
+ * time. More than that, and memory that the driver knows, goes row by row from where it is.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "launch/driversteps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cuda/blocks.h"
+#include "cuda/context.h"
+#include "cuda/hostmemory.h"
+#include "launch/slotgraph.h"
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static int failed(const struct rex_driver_launch *launch, const char *what)
+{
+    return rex_fail(REX_ECUDA, "kernel \"%s\": %s: %s", launch->kernel->name, what, rex_cuda_why());
+}
+
+/*
+ * Of all that waited for the device this launch is told first; no other call can do anything there
+ * any more.
+ */
+static int lost(const struct rex_driver_launch *launch)
+{
+    char why[256], name[80];
+    snprintf(why, sizeof why, "%s", rex_cuda_why());
+    snprintf(name, sizeof name, "kernel \"%s\"", launch->kernel->name);
+    rex_device_lose(launch->number, name, why);
+    return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads: %s",
+                    launch->kernel->name, launch->grid[0], launch->grid[1], launch->grid[2],
+                    launch->block[0], launch->block[1], launch->block[2], why);
+}
+
+/*
+ * What was begun may still be at work with memory that is given back, or was mapped: where nobody
+ * can tell, the device is as good as lost.
+ */
+static int give_up(const struct rex_driver_launch *launch, int result)
+{
+    return REX_CUDA(cuStreamSynchronize, launch->slot->stream) == 0 ? result : lost(launch);
+}
+
+static int wait(const struct rex_driver_launch *launch)
+{
+    int result = REX_CUDA(cuStreamSynchronize, launch->slot->stream);
+    if (result == 0)
+        return REX_OK;
+    return rex_cuda_is_of_call(result) ? give_up(launch, failed(launch, "the wait")) : lost(launch);
+}
+
+/* ---- copies row by row ----------------------------------------------------------------------- */
+
+static int copy_in(const struct rex_driver_launch *launch, uint64_t to, uintptr_t from, size_t size)
+{
+    return REX_CUDA(cuMemcpyHtoDAsync, to, (const void *)from, size, launch->slot->stream) == 0
+               ? REX_OK
+               : failed(launch, "a copy to the device");
+}
+
+static int copy_out(const struct rex_driver_launch *launch, uintptr_t to, uint64_t from,
+                    size_t size)
+{
+    return REX_CUDA(cuMemcpyDtoHAsync, (void *)to, from, size, launch->slot->stream) == 0
+               ? REX_OK
+               : failed(launch, "a copy from the device");
+}
+
+static int copy(const struct rex_driver_launch *launch, uint64_t device, uintptr_t host,
+                size_t size, int64_t direction)
+{
+    return direction == REX_TYPE_TO ? copy_in(launch, device, host, size)
+                                    : copy_out(launch, host, device, size);
+}
+
+static int copy_own(const struct rex_driver_launch *launch, int64_t direction)
+{
+    const struct rex_driver_rows *rows = &launch->rows;
+    int result = REX_OK;
+    for (size_t i = 0; i < rows->own_count && result == REX_OK; i++) {
+        const struct rex_own_row *own = &rows->own[i];
+        if (own->outer == i && (own->type & direction))
+            result = copy(launch, own->device, own->begin, own->end - own->begin, direction);
+    }
+    return result;
+}
+
+/* Rows that are mapped, and copied whatever is mapped. */
+static int copy_updates(const struct rex_driver_launch *launch, int64_t direction)
+{
+    const struct rex_driver_rows *rows = &launch->rows;
+    const struct rex_map *map = rows->map;
+    int result = REX_OK;
+    for (size_t i = 0; rows->has_updates && i < rows->claim.count && result == REX_OK; i++) {
+        int32_t row = rows->claimed[i];
+        const struct rex_place *place = &rows->claim.place[i];
+        if (place->device != 0 && (map->types[row] & REX_TYPE_ALWAYS) &&
+            (map->types[row] & direction) && map->sizes[row] > 0)
+            result = copy(launch, place->device, place->begin, (size_t)map->sizes[row], direction);
+    }
+    return result;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Bytes of small rows go with the kernel in one graph. */
+#define GRAPH_MOST ((size_t)128 << 10)
+
+static bool are_ordinary(const struct rex_driver_rows *rows)
+{
+    bool ordinary = true;
+    for (size_t i = 0; i < rows->own_count && ordinary; i++)
+        if (rows->own[i].type & REX_TYPE_TOFROM)
+            ordinary = rex_is_ordinary_memory((const void *)rows->own[i].begin) &&
+                       rex_is_ordinary_memory((const void *)(rows->own[i].end - 1));
+    return ordinary;
+}
+
+static bool is_staged(const struct rex_driver_launch *launch)
+{
+    return launch->rows.total <= REX_SLOT_MOST && !launch->is_exact && are_ordinary(&launch->rows);
+}
+
+static void free_blocks(struct rex_driver_rows *rows)
+{
+    for (size_t i = 0; i < rows->own_count; i++)
+        if (rows->own[i].outer == i && rows->own[i].device != 0)
+            rex_block_give(rows->own[i].device);
+}
+
+/* Each row has an allocation of its own. */
+static int take_blocks(struct rex_driver_launch *launch)
+{
+    struct rex_driver_rows *rows = &launch->rows;
+    for (size_t i = 0; i < rows->own_count; i++) {
+        struct rex_own_row *own = &rows->own[i];
+        size_t size = own->end - own->begin;
+        own->device =
+            own->outer == i ? rex_block_take(launch->slot->ordinal, size, launch->is_exact) : 0;
+        if (own->device != 0 || own->outer != i)
+            continue;
+        int result = rex_fail(REX_ENOMEM, "kernel \"%s\": map row %d, %zu bytes: %s",
+                              launch->kernel->name, own->row, size, rex_cuda_why());
+        free_blocks(rows);
+        return result;
+    }
+    return REX_OK;
+}
+
+static void lie_in_arena(struct rex_driver_rows *rows, uint64_t arena)
+{
+    for (size_t i = 0; i < rows->own_count; i++)
+        rows->own[i].device = arena + rows->own[i].offset;
+}
+
+/* ---- row by row ------------------------------------------------------------------------------ */
+
+static int launch_kernel(const struct rex_driver_launch *launch)
+{
+    const unsigned *grid = launch->grid, *block = launch->block;
+    return REX_CUDA(cuLaunchKernel, launch->kernel->function, grid[0], grid[1], grid[2], block[0],
+                    block[1], block[2], launch->dynamic_memory, launch->slot->stream,
+                    launch->slot->arguments.address, NULL) == 0
+               ? REX_OK
+               : rex_fail(REX_ECUDA,
+                          "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
+                          "dynamic shared memory: %s",
+                          launch->kernel->name, grid[0], grid[1], grid[2], block[0], block[1],
+                          block[2], launch->dynamic_memory, rex_cuda_why());
+}
+
+static int do_by_rows(const struct rex_driver_launch *launch)
+{
+    int result = copy_updates(launch, REX_TYPE_TO);
+    if (result == REX_OK)
+        result = copy_own(launch, REX_TYPE_TO);
+    if (result == REX_OK)
+        result = launch_kernel(launch);
+    if (result == REX_OK)
+        result = copy_own(launch, REX_TYPE_FROM);
+    if (result == REX_OK)
+        result = copy_updates(launch, REX_TYPE_FROM);
+    return result == REX_OK ? wait(launch) : give_up(launch, result);
+}
+
+static int launch_by_rows(struct rex_driver_launch *launch, const struct rex_map *map,
+                          enum rex_kernel_form form)
+{
+    int result = take_blocks(launch);
+    if (result != REX_OK)
+        return result;
+    rex_driver_rows_settle(&launch->rows);
+    result = rex_pack_arguments(&launch->slot->arguments, launch->kernel, form, map,
+                                launch->rows.device);
+    if (result == REX_OK)
+        result = do_by_rows(launch);
+    free_blocks(&launch->rows);
+    return result;
+}
+
+/* ---- staged ---------------------------------------------------------------------------------- */
+
+static void stage(const struct rex_driver_launch *launch, int64_t direction)
+{
+    const struct rex_driver_rows *rows = &launch->rows;
+    for (size_t i = 0; i < rows->own_count; i++) {
+        const struct rex_own_row *own = &rows->own[i];
+        unsigned char *staged = launch->slot->staging + own->offset;
+        if (own->outer != i || !(own->type & direction))
+            continue;
+        if (direction == REX_TYPE_TO)
+            memcpy(staged, (const void *)own->begin, own->end - own->begin);
+        else
+            memcpy((void *)own->begin, staged, own->end - own->begin);
+    }
+}
+
+static int put_in_stream(const struct rex_driver_launch *launch)
+{
+    const struct rex_driver_rows *rows = &launch->rows;
+    struct rex_slot *slot = launch->slot;
+    size_t out = rows->out_end - rows->out_begin;
+    int result = copy_updates(launch, REX_TYPE_TO);
+    if (result == REX_OK && rows->in > 0)
+        result = copy_in(launch, slot->arena, (uintptr_t)slot->staging, rows->in);
+    if (result == REX_OK)
+        result = launch_kernel(launch);
+    if (result == REX_OK && out > 0)
+        result = copy_out(launch, (uintptr_t)slot->staging + rows->out_begin,
+                          slot->arena + rows->out_begin, out);
+    return result == REX_OK ? copy_updates(launch, REX_TYPE_FROM) : result;
+}
+
+static bool is_for_graph(const struct rex_driver_rows *rows)
+{
+    return !rows->has_updates && rows->in <= GRAPH_MOST &&
+           rows->out_end - rows->out_begin <= GRAPH_MOST;
+}
+
+static int launch_staged(struct rex_driver_launch *launch, const struct rex_map *map,
+                         enum rex_kernel_form form)
+{
+    struct rex_driver_rows *rows = &launch->rows;
+    struct rex_slot *slot = launch->slot;
+    int result =
+        rows->total > 0 ? rex_slot_make_room(slot, rows->total, launch->kernel->name) : REX_OK;
+    if (result != REX_OK)
+        return result;
+    lie_in_arena(rows, slot->arena);
+    rex_driver_rows_settle(rows);
+    result = rex_pack_arguments(&slot->arguments, launch->kernel, form, map, rows->device);
+    if (result != REX_OK)
+        return result;
+    stage(launch, REX_TYPE_TO);
+    if (!is_for_graph(rows) || !rex_slot_graph_launch(launch))
+        result = put_in_stream(launch);
+    result = result == REX_OK ? wait(launch) : give_up(launch, result);
+    if (result == REX_OK)
+        stage(launch, REX_TYPE_FROM);
+    return result;
+}
+
+int rex_driver_launch(struct rex_driver_launch *launch, const struct rex_map *map,
+                      enum rex_kernel_form form)
+{
+    return is_staged(launch) ? launch_staged(launch, map, form) : launch_by_rows(launch, map, form);
+}

@@ -1,0 +1,231 @@
+/*
+ * slot.c - what launches by the driver work with: slots, each for one launch at a time.
+ *
+ * A thread that launches takes a free one or makes one; of those that are given back one for each
+ * processor is kept. Before an image is unloaded all are ended, since graphs name its kernels and
+ * the context may end with it: nobody launches then.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "launch/slot.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "cuda/blocks.h"
+#include "cuda/context.h"
+#include "omp/device.h"
+
+#define PORTABLE 0x1 /* CU_MEMHOSTALLOC_PORTABLE */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
+static struct rex_slot *idle; /* the one given back last is the first */
+static long idle_count, idle_most;
+static int ordinals[REX_CUDA_DEVICES_MAX]; /* of libomptarget's devices, plus 2; atomic */
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+void rex_slot_graph_end(struct rex_slot_graph *graph)
+{
+    if (graph->executable != NULL)
+        REX_CUDA(cuGraphExecDestroy, graph->executable);
+    if (graph->graph != NULL)
+        REX_CUDA(cuGraphDestroy, graph->graph);
+    memset(graph, 0, sizeof *graph);
+}
+
+static void end_graphs(struct rex_slot *slot)
+{
+    for (size_t i = 0; i < REX_SLOT_GRAPHS; i++)
+        rex_slot_graph_end(&slot->graph[i]);
+}
+
+static void free_room(struct rex_slot *slot)
+{
+    end_graphs(slot);
+    if (slot->arena != 0)
+        REX_CUDA(cuMemFree, slot->arena);
+    if (slot->staging != NULL)
+        REX_CUDA(cuMemFreeHost, slot->staging);
+    slot->arena = 0;
+    slot->staging = NULL;
+    slot->room = 0;
+}
+
+static void end_slot(struct rex_slot *slot)
+{
+    int entered = rex_context_enter(slot->context); /* where that fails, the calls may not */
+    free_room(slot);
+    if (slot->stream != NULL)
+        REX_CUDA(cuStreamDestroy, slot->stream);
+    rex_context_leave(entered);
+    rex_context_drop(slot->ordinal);
+    rex_arguments_free(&slot->arguments);
+    free(slot->rows);
+    free(slot);
+}
+
+/* A registration ends; the context of GPU ORDINAL is current. */
+static void end_all(int ordinal)
+{
+    struct rex_slot *out = NULL;
+    rex_lock(&lock);
+    for (struct rex_slot **at = &idle; *at != NULL;) {
+        struct rex_slot *slot = *at;
+        if (slot->ordinal != ordinal) {
+            at = &slot->next;
+            continue;
+        }
+        *at = slot->next;
+        idle_count--;
+        slot->next = out;
+        out = slot;
+    }
+    rex_unlock(&lock);
+    while (out != NULL) {
+        struct rex_slot *next = out->next;
+        end_slot(out);
+        out = next;
+    }
+    rex_blocks_free(ordinal);
+    for (int i = 0; i < REX_CUDA_DEVICES_MAX; i++)
+        __atomic_store_n(&ordinals[i], 0, __ATOMIC_RELEASE);
+}
+
+/* ---- made ------------------------------------------------------------------------------------ */
+
+int rex_slot_ordinal(int number, int *ordinal)
+{
+    if (number < 0 || number >= REX_CUDA_DEVICES_MAX) {
+        *ordinal = -1;
+        return REX_OK;
+    }
+    int known = __atomic_load_n(&ordinals[number], __ATOMIC_ACQUIRE);
+    *ordinal = known - 2;
+    if (known != 0)
+        return REX_OK;
+    int result = rex_device_ordinal("launches by the driver", number, ordinal);
+    if (result == REX_OK)
+        __atomic_store_n(&ordinals[number], *ordinal + 2, __ATOMIC_RELEASE);
+    return result;
+}
+
+static int failed(const char *what)
+{
+    return rex_fail(REX_ECUDA, "%s: %s", what, rex_cuda_why());
+}
+
+static struct rex_slot *new_slot(int ordinal, const char *what)
+{
+    struct rex_slot *slot = calloc(1, sizeof *slot);
+    if (slot == NULL) {
+        rex_fail_memory(sizeof *slot, "a launch by the driver");
+        return NULL;
+    }
+    slot->ordinal = ordinal;
+    if (rex_context_retain(ordinal, &slot->context) != 0) {
+        free(slot);
+        failed(what);
+        return NULL;
+    }
+    int entered = rex_context_enter(slot->context);
+    bool made =
+        entered >= 0 && REX_CUDA(cuStreamCreate, &slot->stream, REX_CUDA_STREAM_NON_BLOCKING) == 0;
+    if (!made)
+        failed(what);
+    rex_context_leave(entered);
+    if (made) {
+        rex_loaded_image_on_unload(end_all);
+        return slot;
+    }
+    slot->stream = NULL;
+    end_slot(slot);
+    return NULL;
+}
+
+static struct rex_slot *take_idle(int ordinal)
+{
+    rex_lock(&lock);
+    struct rex_slot **at = &idle;
+    while (*at != NULL && (*at)->ordinal != ordinal)
+        at = &(*at)->next;
+    struct rex_slot *slot = *at;
+    if (slot != NULL) {
+        *at = slot->next;
+        idle_count--;
+    }
+    rex_unlock(&lock);
+    return slot;
+}
+
+struct rex_slot *rex_slot_take(int ordinal, const char *what, int *entered)
+{
+    struct rex_slot *slot = take_idle(ordinal);
+    if (slot == NULL && (slot = new_slot(ordinal, what)) == NULL)
+        return NULL;
+    *entered = rex_context_enter(slot->context);
+    if (*entered >= 0)
+        return slot;
+    failed(what);
+    rex_slot_give(slot, 0);
+    return NULL;
+}
+
+void rex_slot_give(struct rex_slot *slot, int entered)
+{
+    rex_context_leave(entered);
+    rex_lock(&lock);
+    if (idle_most == 0) /* which takes the C library some microseconds */
+        idle_most = sysconf(_SC_NPROCESSORS_ONLN);
+    bool is_kept = idle_count == 0 || idle_count < idle_most;
+    if (is_kept) {
+        slot->next = idle;
+        idle = slot;
+        idle_count++;
+    }
+    rex_unlock(&lock);
+    if (!is_kept)
+        end_slot(slot);
+}
+
+int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
+{
+    if (size <= slot->room)
+        return REX_OK;
+    free_room(slot);
+    void *staging = NULL;
+    size_t room = size <= REX_SLOT_FIRST ? REX_SLOT_FIRST : REX_SLOT_MOST;
+    if (REX_CUDA(cuMemHostAlloc, &staging, room, PORTABLE) != 0)
+        return rex_fail(REX_ENOMEM, "%s: %zu bytes of pinned memory: %s", what, room,
+                        rex_cuda_why());
+    slot->staging = staging;
+    if (REX_CUDA(cuMemAlloc, &slot->arena, room) != 0) {
+        slot->arena = 0;
+        int result =
+            rex_fail(REX_ENOMEM, "%s: %zu bytes of device memory: %s", what, room, rex_cuda_why());
+        free_room(slot);
+        return result;
+    }
+    slot->room = room;
+    return REX_OK;
+}
+
+void *rex_slot_rows(struct rex_slot *slot, size_t size)
+{
+    if (size > slot->rows_size) {
+        void *rows = realloc(slot->rows, size);
+        if (rows == NULL) {
+            rex_fail_memory(size, "the rows of a launch");
+            return NULL;
+        }
+        slot->rows = rows;
+        slot->rows_size = size;
+    }
+    return slot->rows;
+}

@@ -1,0 +1,114 @@
+/*
+ * sender.c - who sends a launch to a GPU: what stands against the CUDA driver in a process, and in
+ * words.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/sender.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/settings.h"
+#include "cuda/driver.h"
+
+/* Each changes what libomptarget launches, or has it say what it does. */
+static const char *const obeyed[] = {"LIBOMPTARGET_INFO",   "LIBOMPTARGET_PROFILE",
+                                     "LIBOMPTARGET_RECORD", "LIBOMPTARGET_SHARED_MEMORY_SIZE",
+                                     "OMP_TEAM_LIMIT",      "OMP_TEAMS_THREAD_LIMIT",
+                                     "OMP_NUM_TEAMS"};
+
+static const char *first_obeyed(void)
+{
+    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++) {
+        const char *value = getenv(obeyed[i]);
+        if (value != NULL && *value != '\0')
+            return obeyed[i];
+    }
+    return NULL;
+}
+
+static bool is_part_of_openmp(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash != NULL ? slash + 1 : file;
+    return strncmp(name, "libomp", 6) == 0 || strncmp(name, "libiomp", 7) == 0 ||
+           strncmp(name, "libarcher", 9) == 0;
+}
+
+/*
+ * libomp looks for its tool so. Its own definition is an empty one; archer, which comes with it,
+ * does nothing without ThreadSanitizer and knows no devices.
+ */
+static bool has_tool(void)
+{
+    const char *wanted = getenv("OMP_TOOL"), *libraries = getenv("OMP_TOOL_LIBRARIES");
+    Dl_info info;
+    if (wanted != NULL && strcasecmp(wanted, "disabled") == 0)
+        return false;
+    void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+    return (libraries != NULL && *libraries != '\0') ||
+           (start != NULL && dladdr(start, &info) != 0 && !is_part_of_openmp(info.dli_fname));
+}
+
+#define DEMANDED (1u << REX_AGAINST_COUNT)
+_Static_assert(REX_AGAINST_COUNT < 31, "the reasons and one more bit");
+
+static unsigned look(void)
+{
+    enum rex_launch_by by = rex_setting_launch_by();
+    return (by == REX_BY_DRIVER ? DEMANDED : 0u) | (by == REX_BY_RUNTIME ? REX_AGAINST_ASKED : 0u) |
+           (rex_cuda_need(REX_CUDA_QUEUES) != 0 ? REX_AGAINST_NO_DRIVER : 0u) |
+           (first_obeyed() != NULL ? REX_AGAINST_ENVIRONMENT : 0u) |
+           (has_tool() ? REX_AGAINST_TOOL : 0u);
+}
+
+/* Until libomptarget is bound nothing has been seen. */
+static unsigned all = REX_AGAINST_UNSEEN_CALLS;
+
+void rex_sender_bind(bool sees_all, bool disabled)
+{
+    __atomic_fetch_or(&all, look() | (disabled ? REX_AGAINST_DISABLED : 0u), __ATOMIC_ACQ_REL);
+    if (sees_all)
+        __atomic_fetch_and(&all, ~(unsigned)REX_AGAINST_UNSEEN_CALLS, __ATOMIC_ACQ_REL);
+}
+
+unsigned rex_against_all(void)
+{
+    return __atomic_load_n(&all, __ATOMIC_ACQUIRE) & (DEMANDED - 1);
+}
+
+bool rex_driver_is_demanded(void)
+{
+    return (__atomic_load_n(&all, __ATOMIC_ACQUIRE) & DEMANDED) != 0;
+}
+
+void rex_stand_against_all(unsigned against)
+{
+    __atomic_fetch_or(&all, against, __ATOMIC_RELEASE);
+}
+
+void rex_reason_text(unsigned against, const char *about, char text[REX_REASON_MAX])
+{
+    static const char *const texts[] = {
+#define TEXT(name, text) text,
+        REX_AGAINST_LIST(TEXT)
+#undef TEXT
+    };
+    if (against & REX_AGAINST_ASKED)
+        about = rex_setting_variable(REX_OPTION_LAUNCH_BY);
+    else if (against & REX_AGAINST_ENVIRONMENT)
+        about = first_obeyed();
+    unsigned first = 0;
+    while (first < REX_AGAINST_COUNT - 1 && !(against & 1u << first))
+        first++;
+    const char *hole = strstr(texts[first], "%s");
+    if (hole == NULL)
+        snprintf(text, REX_REASON_MAX, "%s", texts[first]);
+    else
+        snprintf(text, REX_REASON_MAX, "%.*s%s%s", (int)(hole - texts[first]), texts[first],
+                 about != NULL ? about : "", hole + 2);
+}

@@ -1,0 +1,629 @@
+/*
+ * bydriver.c - launches by the driver: what a kernel computes with rows of every kind, what comes back, what goes to libomptarget instead
+ * and why, and what happens where the driver refuses.
+ *
+ * libomptarget is a fake, which maps what the test says; the driver is a fake with memory, whose kernels are functions of the test. The
+ * program exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <pthread.h>
+
+#include "rex/entry.h"
+#include "rex_kmp.h"
+#include "rex/launch.h"
+#include "rex/queue.h"
+
+static char axpy_id, env_id, widths_id, nothing_id;
+#define ENTRY(key, name) {(key), (char *)(uintptr_t)(name "__kernel__"), 0, 0, 0}
+static struct __tgt_offload_entry entries[] = {ENTRY(&axpy_id, "axpy"), ENTRY(&env_id, "axpy_env"), ENTRY(&widths_id, "widths"),
+                                               ENTRY(&nothing_id, "nothing")};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entries,
+                                   .entries_end = entries + COUNT(entries),
+                                   .image_name = "tests/data/stateless_sm_90.cubin"};
+
+/* ---- the device -------------------------------------------------------------------------------------------------------------------- */
+
+static void *at_device(uint64_t address, size_t size)
+{
+    void *(*find)(uint64_t, size_t);
+    void *found = in_driver("fake_cuda_memory");
+    memcpy(&find, &found, sizeof find);
+    return find(address, size);
+}
+
+static uint64_t word(void *const *parameters, size_t i)
+{
+    return *(const uint64_t *)parameters[i];
+}
+
+static int computed; /* launches that were */
+
+static void compute(void *const *parameters)
+{
+    uint64_t n = word(parameters, 0), a = word(parameters, 1);
+    uint64_t *x = at_device(word(parameters, 2), n * 8), *y = at_device(word(parameters, 3), n * 8);
+    CHECK(n == 0 || (x != NULL && y != NULL));
+    for (uint64_t i = 0; i < n; i++)
+        y[i] += a * x[i];
+    computed++;
+}
+
+static void axpy(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    CHECK(grid[0] == 2 && block[0] == 64);
+    compute(parameters);
+}
+
+static void axpy_env(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)grid, (void)block;
+    CHECK(word(parameters, 0) == UINT64_MAX);
+    compute(parameters + 1);
+}
+
+struct sixty_four {
+    double value[8];
+};
+
+static void widths(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    double sixteen[2];
+    struct sixty_four all;
+    memcpy(sixteen, parameters[5], sizeof sixteen);
+    memcpy(&all, parameters[6], sizeof all);
+    CHECK(grid[0] == 5 && grid[1] == 4 && grid[2] == 3 && block[0] == 32 && block[1] == 2 && block[2] == 1);
+    uint64_t *out = at_device(word(parameters, 0), 8);
+    *out = (uint64_t)(*(char *)parameters[1] + *(short *)parameters[2] + *(int *)parameters[3] + *(long *)parameters[4]) +
+           (uint64_t)(sixteen[0] + sixteen[1] + all.value[7]);
+    computed++;
+}
+
+static void nothing(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)grid, (void)block, (void)parameters;
+    computed++;
+}
+
+static void name(const char *kernel, void (*function)(const unsigned *, const unsigned *, void **), size_t count, const size_t *widths_of)
+{
+    void (*give)(const char *, void (*)(const unsigned *, const unsigned *, void **), size_t, const size_t *);
+    void *found = in_driver("fake_cuda_kernel");
+    memcpy(&give, &found, sizeof give);
+    give(kernel, function, count, widths_of);
+}
+
+static void start_with(int release, const char *order)
+{
+    static const size_t words[] = {8, 8, 8, 8, 8}, of_widths[] = {8, 1, 2, 4, 8, 16, 64};
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    setenv("FAKE_CUDA_ORDER", order, 1);
+    use_gpu(90);
+    use_release(release);
+    name("axpy__kernel__", axpy, 4, words);
+    name("axpy_env__kernel__", axpy_env, 5, words);
+    name("widths__kernel__", widths, 7, of_widths);
+    name("nothing__kernel__", nothing, 0, words);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+}
+
+static void start(int release)
+{
+    start_with(release, "late");
+}
+
+static uint32_t by_runtime(void)
+{
+    return the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER];
+}
+
+/* SIZE bytes at HOST are mapped, to new memory of the fake's. */
+static uint64_t map_on_device(int slot, const void *host, size_t size)
+{
+    uint64_t device = 0;
+    int (*allocate)(uint64_t *, size_t);
+    void *found = in_driver("cuMemAlloc_v2"), *context = NULL;
+    memcpy(&allocate, &found, sizeof allocate);
+    int (*retain)(void **, int), (*push)(void *);
+    found = in_driver("cuDevicePrimaryCtxRetain");
+    memcpy(&retain, &found, sizeof retain);
+    found = in_driver("cuCtxPushCurrent_v2");
+    memcpy(&push, &found, sizeof push);
+    CHECK(retain(&context, 0) == 0 && push(context) == 0);
+    CHECK_EQUAL(allocate(&device, size), 0);
+    the_record()->mappings[slot] = (struct fake_mapping){(uintptr_t)host, size, device};
+    return device;
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------------------ */
+
+static int launch_rows(const void *key, const struct rex_map *map)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 2, 64);
+    return rex_module_launch_map(&module, &launch, map);
+}
+
+static void fill(uint64_t *x, uint64_t *y, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        x[i] = i + 1;
+        y[i] = 1000 * i;
+    }
+}
+
+static void expect_axpy(const uint64_t *x, const uint64_t *y, uint64_t n, uint64_t a, uint64_t times)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        CHECK_EQUAL(x[i], i + 1);
+        CHECK_EQUAL(y[i], 1000 * i + times * a * (i + 1));
+    }
+}
+
+/* Once by single calls, then as a graph that is made, and changed. */
+static void run_size(const void *key, uint64_t n)
+{
+    uint64_t *x = calloc(n + 1, 8), *y = calloc(n + 1, 8), a = 3;
+    CHECK(x != NULL && y != NULL);
+    fill(x, y, n);
+    x[n] = y[n] = 77;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+    for (uint64_t i = 1; i <= 4; i++) {
+        CHECK_EQUAL(launch_rows(key, &args), REX_OK);
+        expect_axpy(x, y, n, a, i);
+    }
+    CHECK(x[n] == 77 && y[n] == 77);
+    free(x);
+    free(y);
+}
+
+static void run_sizes(const void *release)
+{
+    static const uint64_t sizes[] = {1, 2, 63, 64, 65, 1000, 4095, 8191, 8193, 60000, 131072, 140000, 300000};
+    start(*(const int *)release);
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        run_size(i % 2 ? &axpy_id : &env_id, sizes[i]);
+    CHECK_EQUAL(computed, 4 * (int)COUNT(sizes));
+    CHECK_EQUAL(by_runtime(), 0);
+    CHECK(driver_calls("cuGraphLaunch") > 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+static void test_sizes(void **state)
+{
+    static const int releases[] = {14, 16, 18, 19, 22, 23};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(run_sizes, &releases[i]);
+}
+
+/* ---- where rows lie ------------------------------------------------------------------------------------------------------------------ */
+
+enum { CELLS = 1000 };
+static uint64_t x[CELLS], y[CELLS];
+
+static void expect_sent(int launches, uint32_t others)
+{
+    CHECK_EQUAL(computed, launches);
+    CHECK_EQUAL(by_runtime(), others);
+}
+
+#define LAUNCH_ROWS(n, a, ...)                                     \
+    do {                                                           \
+        uint64_t n_ = (n), a_ = (a);                               \
+        REX_MAP(args_, REX_VALUE(n_), REX_VALUE(a_), __VA_ARGS__); \
+        CHECK_EQUAL(launch_rows(&axpy_id, &args_), REX_OK);        \
+    } while (0)
+
+/* What is mapped is used where it is, and copied by nobody, but where its row says always. */
+static void use_present(const void *unused)
+{
+    (void)unused;
+    start(22);
+    fill(x, y, CELLS);
+    uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
+    REX_MAP(region, REX_TOFROM(y, CELLS));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    memcpy(on_device, y, sizeof y);
+    uint64_t *part = y + 10;
+    LAUNCH_ROWS(100, 2, REX_TO(x, 100), REX_TOFROM(part, 100));
+    for (uint64_t i = 0; i < CELLS; i++) {
+        CHECK_EQUAL(y[i], 1000 * i);
+        CHECK_EQUAL(on_device[i], 1000 * i + (i >= 10 && i < 110 ? 2 * (i - 9) : 0));
+    }
+    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_ALWAYS(REX_FROM(y, CELLS)));
+    CHECK_EQUAL(y[500], 500000 + 501);
+    CHECK_EQUAL(y[20], 20000 + 22 + 21);
+    y[20] = 5;
+    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_ALWAYS(REX_TO(y, CELLS)));
+    CHECK(y[20] == 5 && on_device[20] == 5 + 21);
+    expect_sent(3, 0);
+    /* a section of no length in it, and one that leaves it */
+    LAUNCH_ROWS(0, 1, REX_TO(x, 1), REX_TOFROM(part, 0));
+    expect_sent(4, 0);
+    uint64_t n = 1, a = 1;
+    uintptr_t before = (uintptr_t)y - 8; /* which gcc does not follow */
+    REX_MAP(across, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM((unsigned char *)before, 16));
+    CHECK_EQUAL(launch_rows(&axpy_id, &across), REX_EOVERLAP);
+    memset(&the_record()->mappings[0], 0, sizeof the_record()->mappings[0]);
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    fill(x, y, CELLS);
+    LAUNCH_ROWS(CELLS, 4, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    expect_axpy(x, y, CELLS, 4, 1);
+    CHECK_EQUAL(computed, 5);
+}
+
+/* Mapped by a raw call, through the forwarders. */
+static void use_raw(const void *unused)
+{
+    (void)unused;
+    start(19);
+    fill(x, y, CELLS);
+    uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
+    REX_MAP(region, REX_TOFROM(y, CELLS));
+    memcpy(on_device, y, sizeof y);
+    __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
+    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    CHECK(y[7] == 7000 && on_device[7] == 7000 + 16);
+    memset(&the_record()->mappings[0], 0, sizeof the_record()->mappings[0]);
+    __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
+    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    CHECK_EQUAL(y[7], 7000 + 16);
+    expect_sent(2, 0);
+}
+
+/* Mapped by what librex has not seen: that is libomptarget's. */
+static void use_unseen(const void *unused)
+{
+    (void)unused;
+    start(22);
+    map_on_device(0, y, sizeof y);
+    rex_mappings_changed();
+    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    expect_sent(0, 1);
+    LAUNCH_ROWS(CELLS / 2, 2, REX_TO(x, CELLS / 2), REX_TOFROM(x + CELLS / 2, CELLS / 2));
+    expect_sent(1, 1);
+}
+
+/* Rows in rows, the same row twice; rows that differ in what is copied. */
+static void use_shared(const void *unused)
+{
+    (void)unused;
+    start(16);
+    fill(x, y, CELLS);
+    uint64_t *inner = x + 100;
+    LAUNCH_ROWS(10, 1, REX_TOFROM(x, CELLS), REX_TOFROM(inner, 10));
+    for (uint64_t i = 0; i < 10; i++)
+        CHECK_EQUAL(x[100 + i], 101 + i + i + 1);
+    fill(x, y, CELLS);
+    LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_TOFROM(x, CELLS));
+    CHECK_EQUAL(x[999], 2000);
+    expect_sent(2, 0);
+    LAUNCH_ROWS(10, 1, REX_TO(x, CELLS), REX_TOFROM(inner, 10));
+    expect_sent(2, 1);
+    uint64_t n = 1, a = 1, *later = x + 5;
+    REX_MAP(across, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(x, 10), REX_TOFROM(later, 10));
+    CHECK_EQUAL(launch_rows(&axpy_id, &across), REX_EOVERLAP);
+}
+
+/* From alone is not copied in, alloc is not copied, a private row is copied in alone. */
+static void use_directions(const void *unused)
+{
+    (void)unused;
+    start(22);
+    fill(x, y, CELLS);
+    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_FROM(y, CELLS));
+    CHECK(y[0] != 1 && (y[0] - 1) == UINT64_C(0xa5a5a5a5a5a5a5a5));
+    fill(x, y, CELLS);
+    LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_ALLOC(y, CELLS));
+    CHECK_EQUAL(y[3], 3000);
+    LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_FIRSTPRIVATE(y));
+    CHECK(y[3] == 3000 && x[3] == 4);
+    expect_sent(3, 0);
+}
+
+static void use_widths(const void *release)
+{
+    start(*(const int *)release);
+    uint64_t out = 0;
+    char one = 1;
+    short two = -2;
+    int four = 300;
+    long eight = 4000;
+    double sixteen[2] = {50000, 600000};
+    struct {
+        double value[2];
+    } pair = {{sixteen[0], sixteen[1]}};
+    struct sixty_four all = {{[7] = 7000000}};
+    struct rex_kernel_launch launch = {.key = &widths_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
+    REX_MAP(args, REX_FROM(&out, 1), REX_VALUE(one), REX_VALUE(two), REX_VALUE(four), REX_VALUE(eight), REX_BY_VALUE(pair),
+            REX_BY_VALUE(all));
+    for (int i = 0; i < 3; i++) {
+        out = 0;
+        CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+        CHECK_EQUAL(out, 7654299);
+    }
+    expect_sent(3, 0);
+}
+
+static void test_rows(void **state)
+{
+    static const int releases[] = {14, 18, 22, 23};
+    (void)state;
+    in_child(use_present, NULL);
+    in_child(use_raw, NULL);
+    in_child(use_unseen, NULL);
+    in_child(use_shared, NULL);
+    in_child(use_directions, NULL);
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(use_widths, &releases[i]);
+}
+
+/* ---- packets ------------------------------------------------------------------------------------------------------------------------- */
+
+static void send_packets(const void *unused)
+{
+    (void)unused;
+    start(18);
+    fill(x, y, CELLS);
+    uint64_t n = CELLS, a = 2;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    struct __tgt_kernel_arguments packet = {.Version = 2,
+                                            .NumArgs = (uint32_t)args.count,
+                                            .ArgsBase = args.base,
+                                            .Args = args.begin,
+                                            .ArgSizes = args.sizes,
+                                            .ArgTypes = args.types,
+                                            .Teams = {2, 1, 1},
+                                            .Threads = {64, 1, 1}};
+    CHECK_EQUAL(rex_module_launch(&module, -1, 2, 64, &axpy_id, &packet), 0);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
+    memset(packet.Teams, 0, sizeof packet.Teams);
+    memset(packet.Threads, 0, sizeof packet.Threads);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
+    expect_axpy(x, y, CELLS, 2, 3);
+    expect_sent(3, 0);
+    packet.NumArgs = 3;
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
+    expect_sent(3, 0);
+}
+
+static void test_packets(void **state)
+{
+    (void)state;
+    in_child(send_packets, NULL);
+}
+
+/* ---- what is libomptarget's ---------------------------------------------------------------------------------------------------------- */
+
+struct reason {
+    const char *variable, *value, *text;
+};
+
+static void go_by_runtime(const void *context)
+{
+    const struct reason *reason = context;
+    char line[512];
+    setenv("REX_LOG", "info", 1);
+    setenv(reason->variable, reason->value, 1);
+    start(22);
+    uint64_t n = 1, a = 1;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(y, 1));
+    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_OK);
+    expect_sent(0, 1);
+    snprintf(line, sizeof line, "%s", reason->text);
+}
+
+static void refuse_runtime(const void *unused)
+{
+    (void)unused;
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    start(22);
+    uint64_t n = 1, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    launch.flags = REX_LAUNCH_NOWAIT;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(y, 1));
+    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_OK);
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(),
+                   "kernel \"axpy__kernel__\": REX_LAUNCH_BY=driver, and only libomptarget can launch it: it is not waited for");
+    expect_sent(1, 0);
+}
+
+static void test_reasons(void **state)
+{
+    static const struct reason reasons[] = {{"REX_LAUNCH_BY", "runtime", ""},
+                                            {"OMP_TEAM_LIMIT", "3", "OMP_TEAM_LIMIT is set, which libomptarget obeys"},
+                                            {"LIBOMPTARGET_INFO", "4", "LIBOMPTARGET_INFO is set, which libomptarget obeys"},
+                                            {"OMP_TOOL_LIBRARIES", "/x.so", "an OMPT tool is loaded"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(reasons); i++) {
+        const char *output = in_child(go_by_runtime, &reasons[i]);
+        if (strstr(output, reasons[i].text) == NULL)
+            fail_msg("no \"%s\" in:\n%s", reasons[i].text, output);
+    }
+    in_child(refuse_runtime, NULL);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 16, ROUNDS = 60, PART = 50 };
+static uint64_t parts[THREADS * PART];
+
+/* y[part * PART ...] += a, where n is the part. */
+static void add_to_part(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    uint64_t *part = (uint64_t *)at_device(word(parameters, 3), sizeof parts) + PART * word(parameters, 0);
+    (void)grid, (void)block;
+    for (size_t i = 0; i < PART; i++)
+        part[i] += word(parameters, 1);
+}
+
+static void *add_often(void *number)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        LAUNCH_ROWS((uintptr_t)number, 1, REX_TO(x, 1), REX_TOFROM(parts, THREADS *PART));
+    return NULL;
+}
+
+static void add_from_all(void)
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, add_often, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Each thread works on a part of one array, which each maps whole: none may copy back what another has changed since. */
+static void run_threads(const void *unused)
+{
+    static const size_t widths_of[] = {8, 8, 8, 8};
+    (void)unused;
+    start(22);
+    name("axpy__kernel__", add_to_part, 4, widths_of);
+    add_from_all();
+    for (size_t i = 0; i < COUNT(parts); i++)
+        CHECK_EQUAL(parts[i], ROUNDS);
+    uint64_t there = map_on_device(0, parts, sizeof parts), *on_device = at_device(there, sizeof parts);
+    memset(on_device, 0, sizeof parts);
+    REX_MAP(region, REX_TOFROM(parts, THREADS *PART));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    add_from_all();
+    for (size_t i = 0; i < COUNT(parts); i++)
+        CHECK(parts[i] == ROUNDS && on_device[i] == ROUNDS);
+    CHECK_EQUAL(by_runtime(), 0);
+}
+
+/* The launch is at work: whoever ends a mapping of what it works on waits for it. */
+static int at_work;
+
+static void be_at_work(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)grid, (void)block, (void)parameters;
+    __atomic_store_n(&at_work, 1, __ATOMIC_SEQ_CST);
+    usleep(50000);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], 0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], *(int *)at_device(word(parameters, 2), 4));
+}
+
+static void *launch_once(void *unused)
+{
+    (void)unused;
+    LAUNCH_ROWS(0, 1, REX_TO(x, 1), REX_TOFROM(y, CELLS));
+    return NULL;
+}
+
+static void run_beside(int begins)
+{
+    pthread_t thread;
+    REX_MAP(region, REX_TOFROM(y, CELLS));
+    x[0] = (uint64_t)begins;
+    at_work = 0;
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_once, NULL), 0);
+    while (!__atomic_load_n(&at_work, __ATOMIC_SEQ_CST))
+        usleep(100);
+    CHECK_EQUAL(begins > 0 ? rex_module_data_end(&module, 0, &region) : rex_module_data_begin(&module, 0, &region), REX_OK);
+    pthread_join(thread, NULL);
+}
+
+static void run_beside_data_calls(const void *unused)
+{
+    static const size_t widths_of[] = {8, 8, 8, 8};
+    (void)unused;
+    start(19);
+    name("axpy__kernel__", be_at_work, 4, widths_of);
+    map_on_device(0, y, sizeof y); /* of which librex knows from the data call on */
+    run_beside(0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 1);
+    run_beside(1);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
+    CHECK_EQUAL(by_runtime(), 0);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    in_child(run_threads, NULL);
+    in_child(run_beside_data_calls, NULL);
+}
+
+/* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
+
+struct fault {
+    const char *call; /* NAME:RESULT */
+    uint64_t n;
+    int result;        /* of the launch */
+    const char *words; /* of its message */
+    bool lasts;        /* the device is lost */
+};
+
+static void meet_fault(const void *context)
+{
+    const struct fault *fault = context;
+    char always[64];
+    uint64_t *in = calloc(fault->n, 8), *out = calloc(fault->n, 8);
+    CHECK(in != NULL && out != NULL);
+    start(22);
+    if (strncmp(fault->call, "cuMem", 5) == 0) /* what the first launch needs besides is there */
+        CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
+    snprintf(always, sizeof always, "%s:0", fault->call);
+    setenv("FAKE_CUDA_BREAKS", always, 1);
+    fill(in, out, fault->n);
+    uint64_t n = fault->n, a = 3;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(in, n), REX_TOFROM(out, n));
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(launch_rows(&axpy_id, &args), fault->result);
+    if (fault->words != NULL)
+        CHECK_MENTIONS(rex_last_error(), fault->words);
+    expect_axpy(in, out, n, a, fault->result == REX_OK ? 3 : 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch_rows(&axpy_id, &args), fault->lasts ? REX_ECUDA : REX_OK);
+    expect_axpy(in, out, n, a, fault->lasts ? 0 : fault->result == REX_OK ? 4 : 1);
+    if (!fault->lasts)
+        CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    free(in);
+    free(out);
+}
+
+static void test_faults(void **state)
+{
+    enum { SMALL = 100, LARGE = 300000 };
+    static const struct fault faults[] = {
+        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy__kernel__: cuStreamCreate", false},
+        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of pinned memory: cuMemHostAlloc", false},
+        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of device memory: cuMemAlloc", false},
+        {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false},
+        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false},
+        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false},
+        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy from the device: cuMemcpyDtoHAsync", false},
+        {"cuLaunchKernel:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
+                                               "cuLaunchKernel",
+         false},
+        {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false},
+        {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false},
+        {"cuGraphInstantiate:1", SMALL, REX_OK, NULL, false},
+        {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false},
+        {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false},
+        {"cuStreamSynchronize:1", SMALL, REX_ECUDA, "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize",
+         true},
+        {"cuStreamSynchronize:700", SMALL, REX_ECUDA, "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize",
+         true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(faults); i++) {
+        struct child child = run_child(meet_fault, &faults[i]);
+        if (child.status != 0)
+            fail_msg("%s with %llu: %d\n%s", faults[i].call, (unsigned long long)faults[i].n, child.status, child.output);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes),   cmocka_unit_test(test_rows),    cmocka_unit_test(test_packets),
+                                       cmocka_unit_test(test_reasons), cmocka_unit_test(test_threads), cmocka_unit_test(test_faults)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
