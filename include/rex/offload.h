@@ -208,6 +208,10 @@ REX_API const char *rex_version(void);
  *                        difference but in time, else libomptarget; `runtime`: libomptarget;
  *                        `driver`: a launch that the driver cannot send is REX_EUNSUPPORTED, with
  *                        the reason. Takes effect if no libomptarget is bound yet.
+ * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: how many threads of librex's own copy large pieces of
+ *                        memory that is not pinned to and from an NVIDIA GPU, 0 to 8; 0: the driver
+ *                        copies it. `auto`, the default: half of the processors that the process
+ *                        may use, none where that leaves fewer than 2.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -220,7 +224,8 @@ enum rex_option {
     REX_OPTION_TRACE,
     REX_OPTION_CHECK,
     REX_OPTION_CACHE,
-    REX_OPTION_LAUNCH_BY
+    REX_OPTION_LAUNCH_BY,
+    REX_OPTION_COPY_THREADS
 };
 
 /**

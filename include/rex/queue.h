@@ -161,7 +161,8 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
  * memory (rex_pinned_alloc()) the copy runs beside the program; @from must not change until it is
- * done. Returns 0, REX_EINVAL, REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ * done. Large pieces of other memory may be copied before the call returns. Returns 0, REX_EINVAL,
+ * REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
 REX_API int rex_queue_copy_to(struct rex_queue *queue, void *to, const void *from, size_t size);
 

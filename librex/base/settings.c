@@ -105,6 +105,16 @@ static int read_cache(const char *value)
     return found == UNKNOWN ? CACHE_AT : found ? OWN_CACHE : NO_CACHE;
 }
 
+/* A number of one digit; "auto" is the number behind the last. */
+enum { MOST_COPY_THREADS = 8, AUTO_COPY_THREADS };
+
+static int read_copy_threads(const char *value)
+{
+    static const struct word words[] = {{"auto", AUTO_COPY_THREADS}, {NULL, 0}};
+    bool is_number = *value >= '0' && *value <= '0' + MOST_COPY_THREADS && value[1] == '\0';
+    return is_number ? *value - '0' : find(words, value, strlen(value));
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -124,6 +134,8 @@ static const struct {
     [REX_OPTION_CHECK] = {"REX_CHECK", "on", read_check, "on, off or full"},
     [REX_OPTION_CACHE] = {"REX_CACHE", "on", read_cache, "the name of a folder, on or off"},
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", read_launch_by, "auto, driver or runtime"},
+    [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", read_copy_threads,
+                                 "auto or a number from 0 to 8"},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)
@@ -272,6 +284,13 @@ bool rex_setting_cache(char folder[REX_SETTING_MAX])
     if (where == OWN_CACHE)
         *folder = '\0';
     return where != NO_CACHE;
+}
+
+int rex_setting_copy_threads(void)
+{
+    char value[REX_SETTING_MAX];
+    int count = read_setting(REX_OPTION_COPY_THREADS, value);
+    return count == AUTO_COPY_THREADS ? -1 : count;
 }
 
 /* ---- what is wrong in the environment -------------------------------------------------------- */

@@ -49,6 +49,9 @@ enum rex_trace_to rex_setting_trace(char file[REX_SETTING_MAX]);
 /* Whether compiled PTX is kept, and in FOLDER where, "" for the user's own cache folder. */
 bool rex_setting_cache(char folder[REX_SETTING_MAX]);
 
+/* How many threads copy; -1: as many as the processors allow. */
+int rex_setting_copy_threads(void);
+
 /* The text of any other; of those above as it was given. false: nobody gave one. */
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 

@@ -31,7 +31,8 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static bool held[REX_CUDA_DEVICES_MAX]; /* by the users together, once each */
-static int users; /* calls of rex_context_activate() and rex_context_hold() not undone yet */
+static int users; /* calls of the three functions that rex_context_unhold() undoes */
+static void (*at_no_users)(void);
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
 
@@ -147,18 +148,36 @@ void rex_context_hold(void)
     rex_unlock(&lock);
 }
 
+void rex_context_join(void (*at_end)(void))
+{
+    rex_lock(&lock);
+    users++;
+    at_no_users = at_end;
+    rex_unlock(&lock);
+}
+
+static void drop_held(void)
+{
+    for (int i = 0; i < rex_cuda_devices(); i++)
+        if (held[i]) {
+            rex_context_drop(i);
+            held[i] = false;
+        }
+}
+
 void rex_context_unhold(void)
 {
+    void (*at_end)(void) = NULL;
     if (rex_cuda_devices() == 0)
         return;
     rex_lock(&lock);
-    if (--users == 0)
-        for (int i = 0; i < rex_cuda_devices(); i++)
-            if (held[i]) {
-                rex_context_drop(i);
-                held[i] = false;
-            }
+    if (--users == 0) {
+        drop_held();
+        at_end = at_no_users;
+    }
     rex_unlock(&lock);
+    if (at_end != NULL)
+        at_end();
 }
 
 /* ---- lost devices ---------------------------------------------------------------------------- */

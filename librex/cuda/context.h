@@ -28,6 +28,12 @@ void rex_context_unhold(void);
 /* Keep the first GPU's context, whoever activated it; undone likewise. */
 void rex_context_hold(void);
 
+/*
+ * Keep none, but have AT_END called when all calls of these three are undone: by who undoes the
+ * last, and from now on each time. Undone likewise.
+ */
+void rex_context_join(void (*at_end)(void));
+
 /* ---- entered --------------------------------------------------------------------------------- */
 
 /*

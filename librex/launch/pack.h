@@ -28,6 +28,7 @@ struct rex_stream_gpu {
     void *context;
     unsigned flags; /* REX_QUEUE_ */
     bool remember;  /* device addresses */
+    bool is_queue;  /* not a graph, whose copies are done later */
     struct rex_addresses addresses;
     struct rex_arguments arguments;
 };

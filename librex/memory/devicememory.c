@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "cuda/context.h"
 #include "memory/mappings.h"
+#include "memory/staging.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
@@ -146,6 +147,17 @@ void rex_device_free(void *memory, int64_t device)
         rex_runtime_omp()->free(memory, number);
 }
 
+/* Large copies of ordinary memory are done by threads where that is faster than libomptarget. */
+static bool copy_by_threads(void *to, bool to_host, const void *from, size_t size)
+{
+    void *source = (void *)(uintptr_t)from;
+    struct rex_staged_copy copy = {.host = to_host ? to : source,
+                                   .device = (uint64_t)(uintptr_t)(to_host ? source : to),
+                                   .size = size,
+                                   .to_host = to_host};
+    return rex_staging_suits(&copy) && rex_staging_copy(&copy);
+}
+
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,
                 const char *caller)
 {
@@ -161,7 +173,8 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
     if (result != REX_OK || size == 0)
         return result;
     uint64_t begin = rex_phase_begin();
-    if (rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
+    if (!copy_by_threads(to, to_host, from, size) &&
+        rex_runtime_omp()->copy(to, from, size, 0, 0, to_host ? host : number,
                                 to_host ? number : host) != 0)
         return rex_fail(REX_ERUNTIME,
                         "%s: libomptarget could not copy %zu bytes between the host and device %d",

@@ -14,6 +14,7 @@
 #include "cuda/context.h"
 #include "launch/launch.h"
 #include "memory/devicememory.h"
+#include "memory/staging.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/runtime.h"
@@ -79,11 +80,28 @@ static int find_device_side(struct rex_stream_gpu *gpu, const struct rex_command
                           command->copy.size, command->copy.host, gpu->number);
 }
 
+/*
+ * A large copy of ordinary memory, for which the driver would wait, too: once all that is in the
+ * stream is done, by threads, and whole when it returns, so that what comes next in the stream
+ * comes after it. Where that fails the driver is asked to do it.
+ */
+static bool copy_by_threads(const struct rex_stream_gpu *gpu, void *stream,
+                            const struct rex_command *command, uint64_t device)
+{
+    struct rex_staged_copy copy = {.host = command->copy.host,
+                                   .device = device,
+                                   .size = command->copy.size,
+                                   .to_host = command->kind == REX_COMMAND_COPY_FROM};
+    return gpu->is_queue && rex_staging_suits(&copy) &&
+           rex_driver.cuStreamSynchronize(stream) == 0 && rex_staging_copy(&copy);
+}
+
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)
 {
     uint64_t device = 0;
     int result = find_device_side(gpu, command, &device);
-    if (result != REX_OK || command->copy.size == 0)
+    if (result != REX_OK || command->copy.size == 0 ||
+        copy_by_threads(gpu, stream, command, device))
         return result;
     if (command->kind == REX_COMMAND_COPY_TO)
         return REX_CUDA(cuMemcpyHtoDAsync, device, command->copy.host, command->copy.size,

@@ -84,6 +84,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->forks = rex_forks();
     queue->gpu.number = number;
     queue->gpu.flags = flags;
+    queue->gpu.is_queue = true;
     queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_forward_first();
     rex_queue_set_unfinished(queue);
     return queue;

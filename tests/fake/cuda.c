@@ -53,7 +53,7 @@ int fake_cuda_result(const char *name)
     const char *value = getenv("FAKE_CUDA_BREAKS");
     if (value == NULL || sscanf(value, "%63[^:]:%d:%d", wanted, &result, &number) != 3 || strcmp(wanted, name) != 0)
         return 0;
-    return number == 0 || ++since == number ? result : 0;
+    return number == 0 || __atomic_add_fetch(&since, 1, __ATOMIC_SEQ_CST) == number ? result : 0;
 }
 
 #define BREAK(name) FAIL_WITH(fake_cuda_result(name))

@@ -2,7 +2,8 @@
  * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays.
  *
  * FAKE_LOAD_SLOW=PIPE in the environment: to load it takes half a second, after a byte has gone into that pipe.
- * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point.
+ * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point. Where the fake CUDA driver has device memory (FAKE_CUDA_MEMORY),
+ * that is what omp_target_alloc() gives; else it is the host's.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -178,45 +179,50 @@ int omp_target_disassociate_ptr(const void *address, int device)
     return 1;
 }
 
-/* A function of the fake driver, where that has device memory; else NULL. */
-static void *in_driver(const char *name)
+/* A function of the fake driver; false where that has no memory. */
+static int in_driver(const char *name, void *function)
 {
     void *driver = getenv("FAKE_CUDA_MEMORY") != NULL ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) : NULL;
-    return driver != NULL ? dlsym(driver, name) : NULL;
+    void *found = driver != NULL ? dlsym(driver, name) : NULL;
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
 }
 
 void *omp_target_alloc(size_t size, int device)
 {
-    int (*allocate)(uint64_t *address, size_t size);
+    int (*allocate)(uint64_t *, size_t);
     uint64_t address = 0;
-    void *found = in_driver("cuMemAlloc_v2");
     (void)device;
     record.touches++;
-    if (found == NULL)
+    if (!in_driver("cuMemAlloc_v2", &allocate))
         return malloc(size);
-    memcpy(&allocate, &found, sizeof allocate);
     return allocate(&address, size) == 0 ? (void *)(uintptr_t)address : NULL;
 }
 
 void omp_target_free(void *memory, int device)
 {
-    int (*release)(uint64_t address);
-    void *found = in_driver("cuMemFree_v2");
+    int (*release)(uint64_t);
     (void)device;
     record.touches++;
-    if (found == NULL) {
+    if (in_driver("cuMemFree_v2", &release))
+        release((uintptr_t)memory);
+    else
         free(memory);
-        return;
-    }
-    memcpy(&release, &found, sizeof release);
-    release((uintptr_t)memory);
+}
+
+/* Where the bytes are of memory of the host or the device. */
+static void *bytes_at(const void *address, size_t offset, size_t size)
+{
+    void *(*find)(uint64_t, size_t);
+    void *found = in_driver("fake_cuda_memory", &find) ? find((uintptr_t)address + offset, size) : NULL;
+    return found != NULL ? found : (char *)(uintptr_t)address + offset;
 }
 
 int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device)
 {
     (void)to_device, (void)from_device;
     record.touches++;
-    memcpy((char *)to + to_offset, (const char *)from + from_offset, size);
+    memcpy(bytes_at(to, to_offset, size), bytes_at(from, from_offset, size), size);
     return 0;
 }
 

@@ -72,6 +72,7 @@ static const struct known {
     {REX_OPTION_CHECK, "perhaps", "on, off or full", "on", {"on", "yes", "TRUE", "1", "off", "no", "false", "0", "Full"}},
     {REX_OPTION_CACHE, NULL, NULL, "on", {"on", "off", "/tmp"}},
     {REX_OPTION_LAUNCH_BY, "clang", "auto, driver or runtime", "auto", {"auto", "Driver", "runtime"}},
+    {REX_OPTION_COPY_THREADS, "9", "auto or a number from 0 to 8", "auto", {"auto", "AUTO", "0", "1", "8"}},
 };
 
 static const char *complaint_of(const struct known *setting)
@@ -102,6 +103,7 @@ static void use_librex(const void *context)
     CHECK(!rex_trace_on());
     CHECK_EQUAL(rex_setting_wait(), REX_WAIT_AUTO);
     CHECK(!rex_setting_adopt() && rex_setting_check() == REX_CHECK_ON && rex_setting_launch_by() == REX_BY_AUTO && !rex_setting_wait_for_unfinished());
+    CHECK_EQUAL(rex_setting_copy_threads(), -1);
 }
 
 /* Before anything else of this process looks at its environment. */

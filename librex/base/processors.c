@@ -1,0 +1,163 @@
+/*
+ * processors.c - the processors that the process may use.
+ *
+ * A thread inherits the binding of the one that started it, as OpenMP's to one core, which says
+ * nothing about the process: so the process's own is looked at when librex is loaded, before
+ * anybody binds threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/processors.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* All zeros where the kernel did not say, or there are more than such a set can have. */
+static cpu_set_t at_load;
+
+__attribute__((constructor)) static void look_at_binding(void)
+{
+    if (sched_getaffinity(0, sizeof at_load, &at_load) != 0)
+        CPU_ZERO(&at_load);
+}
+
+void rex_processors_unbind(void)
+{
+    if (CPU_COUNT(&at_load) > 0)
+        sched_setaffinity(0, sizeof at_load, &at_load); /* where it fails, the thread stays bound */
+}
+
+static int at_most(int count, long most)
+{
+    return most > 0 && most < count ? (int)most : count;
+}
+
+/* ---- control groups -------------------------------------------------------------------------- */
+
+/* The first line of the file, in TEXT; false where there is none. */
+static bool read_line(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    bool has_line = file != NULL && fgets(text, (int)size, file) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return has_line;
+}
+
+/* A file of a control group. */
+static bool read_in(const char *folder, const char *name, char *text, size_t size)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           read_line(path, text, size);
+}
+
+/* "200000 100000": so many microseconds of processors in each so many; "max": no limit, 0. */
+static long quota_of(const char *text, long period)
+{
+    char *end;
+    long quota = strtol(text, &end, 10);
+    if (*end == ' ')
+        period = strtol(end, NULL, 10);
+    return quota > 0 && period > 0 ? (quota + period - 1) / period : 0;
+}
+
+/* How many processors "0-3,8" are. */
+static long count_list(const char *text)
+{
+    long count = 0;
+    for (char *end; *text >= '0' && *text <= '9'; text = *end == ',' ? end + 1 : end) {
+        long first = strtol(text, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        count += last >= first ? last - first + 1 : 0;
+    }
+    return count;
+}
+
+/* COUNT, or what the group whose FOLDER it is leaves of it. */
+static int limit_by_folder(int count, const char *folder)
+{
+    char text[4096], period[64];
+    if (read_in(folder, "cpu.max", text, sizeof text))
+        count = at_most(count, quota_of(text, 0));
+    if (read_in(folder, "cpu.cfs_quota_us", text, sizeof text) &&
+        read_in(folder, "cpu.cfs_period_us", period, sizeof period))
+        count = at_most(count, quota_of(text, strtol(period, NULL, 10)));
+    if (read_in(folder, "cpuset.cpus.effective", text, sizeof text))
+        count = at_most(count, count_list(text));
+    return count;
+}
+
+/* The same of the group GROUP and all that it is in, below MOUNT, where the limits of each hold. */
+static int limit_by_groups(int count, const char *mount, const char *group)
+{
+    char folder[PATH_MAX];
+    if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder)
+        return count;
+    while (strlen(folder) >= strlen(mount)) {
+        char *slash = strrchr(folder, '/');
+        count = limit_by_folder(count, folder);
+        if (slash == NULL)
+            break;
+        *slash = '\0';
+    }
+    return count;
+}
+
+/* Lines of /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. */
+static int limit_by_control_groups(int count, const char *root)
+{
+    char path[PATH_MAX], line[PATH_MAX], mount[PATH_MAX];
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        char *controllers = strchr(line, ':');
+        char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (group == NULL)
+            continue;
+        *group++ = '\0';
+        group[strcspn(group, "\n")] = '\0';
+        bool has_all = controllers[1] == '\0', has_cpu = strncmp(controllers, ":cpu", 4) == 0;
+        snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s", root, has_all ? "" : "/cpu");
+        if (has_all || has_cpu)
+            count = limit_by_groups(count, mount, group);
+    }
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+/* ---- processes of one job -------------------------------------------------------------------- */
+
+/* How many of them a launcher says that it has started on this machine; 1 where none says so. */
+static int processes_here(void)
+{
+    static const char *const variables[] = {
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+        "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",
+        "SLURM_STEP_TASKS_PER_NODE", /* "4(x2),3": the first is the largest */
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = secure_getenv(variables[i]);
+        long count = value != NULL ? strtol(value, NULL, 10) : 0;
+        if (count > 0)
+            return count < INT_MAX ? (int)count : INT_MAX;
+    }
+    return 1;
+}
+
+/*
+ * Processes of a job share what the job has. A binding of a process is its own already, and is not
+ * divided.
+ */
+int rex_processors(const char *root)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int all = limit_by_control_groups(online > 0 && online < INT_MAX ? (int)online : 1, root);
+    int share = at_most(all / processes_here(), CPU_COUNT(&at_load));
+    return share > 0 ? share : 1;
+}

@@ -1,0 +1,181 @@
+/*
+ * copythreads.c - threads that copy, asleep but for the time of a copy.
+ *
+ * They are started when they are first needed, and stay. Nobody ends them: a destructor that waited
+ * for threads would hang where the process ends inside one of them. At the end of the process they
+ * sleep, or the driver that they call says that it is gone, which is an error like others.
+ *
+ * They copy memory of the program, which may be protected for the program to see who touches it: a
+ * fault reaches the program's handler, in the thread that meets with it. Signals that somebody
+ * sends are the program's threads' own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory/copythreads.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "base/processors.h"
+#include "base/settings.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+    pthread_cond_t begun, done;
+    bool taken;
+    unsigned started;                     /* threads */
+    uint64_t serial;                      /* of the job */
+    uint64_t seen[REX_COPY_THREADS_MOST]; /* of each thread: the last job that it has looked at */
+    unsigned count;                       /* of threads that the job is for, */
+    unsigned at_work;                     /* and of those that have not returned from it */
+    void (*work)(unsigned number, void *job);
+    void *job;
+} pool = {.begun = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+/* A child has none of the threads. */
+static void forget_threads(void)
+{
+    pool.begun = pool.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pool.taken = false;
+    pool.started = pool.count = pool.at_work = 0;
+}
+
+REX_FORK_TAKEN(72, forget_threads);
+
+/* ---- how many -------------------------------------------------------------------------------- */
+
+/* Half of the processors; one thread alone is slower than the driver. */
+static unsigned count_by_processors(void)
+{
+    static int known;
+    /* Relaxed: the number stands for itself; whoever misses it counts again. */
+    int processors = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (processors == 0) {
+        processors = rex_processors("");
+        /* Relaxed: as above. */
+        __atomic_store_n(&known, processors, __ATOMIC_RELAXED);
+    }
+    unsigned half = (unsigned)processors / 2;
+    return half < 2 ? 0 : half < REX_COPY_THREADS_MOST ? half : REX_COPY_THREADS_MOST;
+}
+
+unsigned rex_copy_threads(void)
+{
+    int count = rex_setting_copy_threads();
+    return count >= 0 ? (unsigned)count : count_by_processors();
+}
+
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+/* In the locked pool thread NUMBER waits for a job that it has not looked at and that is its own.
+ */
+static void wait_for_job(unsigned number)
+{
+    while (pool.serial == pool.seen[number] || number >= pool.count) {
+        pool.seen[number] = pool.serial;
+        pthread_cond_wait(&pool.begun, &lock);
+    }
+    pool.seen[number] = pool.serial;
+}
+
+static void *run_thread(void *argument)
+{
+    unsigned number = (unsigned)(uintptr_t)argument;
+    rex_processors_unbind();
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        wait_for_job(number);
+        pthread_mutex_unlock(&lock);
+        pool.work(number, pool.job);
+        pthread_mutex_lock(&lock);
+        if (--pool.at_work == 0)
+            pthread_cond_signal(&pool.done);
+    }
+    return NULL;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* What the threads return to must stay, whoever closes the library. */
+static void keep_library(void)
+{
+    Dl_info library;
+    if (dladdr(&pool, &library) != 0)
+        dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* The thread inherits the caller's signal mask. */
+static bool start_one(unsigned number)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t others, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&others, faults[i]);
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
+    int error = pthread_create(&thread, &attributes, run_thread, (void *)(uintptr_t)number);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
+/* Have COUNT threads, or as many as the system gives. */
+static unsigned start(unsigned count)
+{
+    if (pool.started == 0)
+        keep_library();
+    for (unsigned before = pool.started; pool.started < count; pool.started++) {
+        pool.seen[pool.started] = pool.serial;
+        if (!start_one(pool.started))
+            break;
+        if (pool.started == before)
+            rex_log(REX_LOG_INFO, "large copies of ordinary memory are made by %u threads", count);
+    }
+    return pool.started < count ? pool.started : count;
+}
+
+bool rex_copy_threads_take(void)
+{
+    pthread_mutex_lock(&lock);
+    bool was_taken = pool.taken;
+    pool.taken = true;
+    pthread_mutex_unlock(&lock);
+    return !was_taken;
+}
+
+void rex_copy_threads_give(void)
+{
+    pthread_mutex_lock(&lock);
+    pool.taken = false;
+    pthread_mutex_unlock(&lock);
+}
+
+unsigned rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
+{
+    int cancel;
+    count = start(count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST);
+    if (count == 0)
+        return 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the job may be on its stack */
+    pthread_mutex_lock(&lock);
+    pool.work = work;
+    pool.job = job;
+    pool.count = pool.at_work = count;
+    pool.serial++;
+    pthread_cond_broadcast(&pool.begun);
+    while (pool.at_work > 0)
+        pthread_cond_wait(&pool.done, &lock);
+    pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(cancel, NULL);
+    return count;
+}

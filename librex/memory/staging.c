@@ -1,0 +1,212 @@
+/*
+ * staging.c - large copies between ordinary memory and a GPU, by threads of librex's own.
+ *
+ * The driver copies memory that is not pinned through buffers of its own with one thread: 9 to 14
+ * GB/s on an H100, of 55. Threads that have two pinned buffers and a stream each, and copy one
+ * chunk while the device copies the other, reach 25 to 39. The driver is better at small copies,
+ * and at all that it knows: pinned, managed and device memory is nothing that librex reads itself.
+ *
+ * What fails here fails no copy. The driver is asked to do it all again, and what it says counts.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "memory/staging.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cuda/context.h"
+#include "memory/copylane.h"
+#include "memory/copythreads.h"
+
+#define POINTER_MEMORY_TYPE 2    /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
+#define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
+
+/* One copy, as the threads share it. */
+struct job {
+    struct rex_staged_copy copy;
+    size_t next;   /* chunk that nobody has begun */
+    unsigned able; /* threads that had all that they need */
+    bool said, failed;
+    char why[256]; /* the first failure */
+};
+
+/* Each is used by one thread at a time: its own, or who has taken the threads. */
+static struct rex_copy_lane lanes[REX_COPY_THREADS_MOST];
+
+static void say_why(struct job *job)
+{
+    if (!__atomic_exchange_n(&job->said, true, __ATOMIC_ACQ_REL))
+        snprintf(job->why, sizeof job->why, "%s", rex_cuda_why());
+}
+
+/* ---- the end of it --------------------------------------------------------------------------- */
+
+static bool is_release_wanted;
+
+/* The threads may be at work: then who has taken them sees to it. */
+static void release_if_wanted(void)
+{
+    while (__atomic_load_n(&is_release_wanted, __ATOMIC_ACQUIRE) && rex_copy_threads_take()) {
+        if (__atomic_exchange_n(&is_release_wanted, false, __ATOMIC_ACQ_REL))
+            for (size_t i = 0; i < REX_COPY_THREADS_MOST; i++)
+                rex_copy_lane_close(&lanes[i]);
+        rex_copy_threads_give();
+    }
+}
+
+/* Nobody in librex needs a context any more. */
+static void release(void)
+{
+    __atomic_store_n(&is_release_wanted, true, __ATOMIC_RELEASE);
+    release_if_wanted();
+}
+
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+struct piece {
+    size_t at, size;
+};
+
+/* The next piece of the copy; false: there is none left, or another thread has failed. */
+static bool take_piece(struct job *job, struct piece *piece)
+{
+    /* Relaxed: a piece is anybody's; bytes are the business of the driver and of the job's end. */
+    piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * REX_COPY_CHUNK;
+    /* Relaxed: as above; who misses a failure copies a piece more. */
+    if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
+        return false;
+    size_t left = job->copy.size - piece->at;
+    piece->size = left < REX_COPY_CHUNK ? left : REX_COPY_CHUNK;
+    return true;
+}
+
+/* A chunk is filled while the device reads the other. */
+static bool copy_to_device(struct job *job, const struct rex_copy_lane *lane,
+                           const struct rex_copy_route *route)
+{
+    struct piece piece;
+    for (size_t i = 0; take_piece(job, &piece); i++) {
+        void *chunk = lane->chunk[i % 2], *event = route->event[i % 2];
+        if (i >= 2 && REX_CUDA(cuEventSynchronize, event) != 0)
+            return false;
+        memcpy(chunk, (char *)job->copy.host + piece.at, piece.size);
+        if (REX_CUDA(cuMemcpyHtoDAsync, job->copy.device + piece.at, chunk, piece.size,
+                     route->stream) != 0 ||
+            REX_CUDA(cuEventRecord, event, route->stream) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What the device has put, or will, into chunk I is the host's PIECE. */
+static bool empty_chunk(const struct job *job, const struct rex_copy_lane *lane,
+                        const struct rex_copy_route *route, size_t i, const struct piece *piece)
+{
+    if (REX_CUDA(cuEventSynchronize, route->event[i % 2]) != 0)
+        return false;
+    memcpy((char *)job->copy.host + piece->at, lane->chunk[i % 2], piece->size);
+    return true;
+}
+
+/* A chunk is emptied while the device fills the other. */
+static bool copy_from_device(struct job *job, const struct rex_copy_lane *lane,
+                             const struct rex_copy_route *route)
+{
+    struct piece piece, last = {0, 0};
+    size_t i = 0;
+    for (; take_piece(job, &piece); i++) {
+        if (REX_CUDA(cuMemcpyDtoHAsync, lane->chunk[i % 2], job->copy.device + piece.at, piece.size,
+                     route->stream) != 0 ||
+            REX_CUDA(cuEventRecord, route->event[i % 2], route->stream) != 0 ||
+            (i > 0 && !empty_chunk(job, lane, route, i - 1, &last)))
+            return false;
+        last = piece;
+    }
+    return i == 0 || empty_chunk(job, lane, route, i - 1, &last);
+}
+
+static void copy_pieces(struct job *job, struct rex_copy_lane *lane)
+{
+    const struct rex_copy_route *route = &lane->route[job->copy.ordinal];
+    bool done =
+        job->copy.to_host ? copy_from_device(job, lane, route) : copy_to_device(job, lane, route);
+    if (!done)
+        say_why(job);
+    bool quiet = REX_CUDA(cuStreamSynchronize, route->stream) == 0;
+    if (!quiet) {
+        say_why(job);
+        rex_copy_lane_discard(lane, job->copy.ordinal);
+    }
+    /* Relaxed: read by other threads to stop early, and by the caller after the job's end. */
+    if (!done || !quiet)
+        __atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
+}
+
+/* A thread that lacks something leaves the work to the others. */
+static void work(unsigned number, void *argument)
+{
+    struct job *job = argument;
+    int entered;
+    if (rex_copy_lane_enter(&lanes[number], job->copy.ordinal, &entered)) {
+        /* Relaxed: read after the job's end. */
+        __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
+        copy_pieces(job, &lanes[number]);
+    } else
+        say_why(job);
+    rex_context_leave(entered);
+}
+
+/* ---- a copy ---------------------------------------------------------------------------------- */
+
+/* Memory that the driver has neither allocated nor pinned. */
+static bool is_ordinary(const void *address)
+{
+    unsigned type;
+    return rex_driver.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE,
+                                            (uint64_t)(uintptr_t)address) == REX_CUDA_INVALID_VALUE;
+}
+
+static bool find_gpu(uint64_t address, int *ordinal)
+{
+    return rex_driver.cuPointerGetAttribute(ordinal, POINTER_DEVICE_ORDINAL, address) == 0 &&
+           *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
+}
+
+bool rex_staging_suits(struct rex_staged_copy *copy)
+{
+    int ordinal = -1;
+    if (copy->size < REX_STAGED_LEAST || rex_copy_threads() == 0 || rex_cuda_devices() == 0 ||
+        rex_cuda_need(REX_CUDA_QUEUES) != 0)
+        return false;
+    const char *last = (const char *)copy->host + copy->size - 1;
+    return is_ordinary(copy->host) && is_ordinary(last) && find_gpu(copy->device, &copy->ordinal) &&
+           find_gpu(copy->device + copy->size - 1, &ordinal) && ordinal == copy->ordinal;
+}
+
+static bool copy_by_threads(const struct rex_staged_copy *copy)
+{
+    struct job job = {.copy = *copy};
+    size_t chunks = (copy->size - 1) / REX_COPY_CHUNK + 1;
+    unsigned threads = rex_copy_threads();
+    rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, work, &job);
+    bool done = job.able > 0 && !job.failed;
+    if (!done)
+        rex_log(REX_LOG_INFO, "%zu bytes were not copied by threads, but by the driver: %s",
+                copy->size, job.said ? job.why : "no thread could be started");
+    return done;
+}
+
+/* What the threads keep of contexts lasts as long as others of librex keep one. */
+bool rex_staging_copy(const struct rex_staged_copy *copy)
+{
+    if (!rex_copy_threads_take())
+        return false;
+    rex_context_join(release);
+    bool done = copy_by_threads(copy);
+    rex_copy_threads_give();
+    rex_context_unhold();
+    release_if_wanted();
+    return done;
+}

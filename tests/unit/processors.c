@@ -1,0 +1,115 @@
+/*
+ * processors.c - how many processors the process may use: its binding, limits of control groups of both kinds, its share of a job.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "common.h"
+
+#include <sched.h>
+
+#include "base/processors.h"
+
+static char root[PATH_MAX];
+static int bound; /* processors of this process */
+
+static void write_file(const char *name, const char *text)
+{
+    char path[2 * PATH_MAX], command[3 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s')\"", path);
+    assert_int_equal(system(command), 0);
+    write_bytes(path, text, strlen(text));
+}
+
+static void begin(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
+                                            "SLURM_STEP_TASKS_PER_NODE"};
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    bound = CPU_COUNT(&set);
+    for (size_t i = 0; i < COUNT(variables); i++)
+        unsetenv(variables[i]);
+    make_folder(root);
+}
+
+/* Whatever the limit: no more than the process is bound to, and at least 1. */
+#define EXPECT(limit) assert_int_equal(rex_processors(root), (limit) < bound ? (limit) : bound)
+
+static void test_nothing_known(void **state)
+{
+    (void)state;
+    begin();
+    EXPECT(bound);
+    remove_folder(root);
+}
+
+/* Limits of the group itself and of all that it is in; the smallest counts. */
+static void test_groups(void **state)
+{
+    (void)state;
+    begin();
+    write_file("/proc/self/cgroup", "0::/job/step/task\n");
+    write_file("/sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
+    EXPECT(bound);
+    write_file("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");
+    EXPECT(1);
+    write_file("/sys/fs/cgroup/job/cpu.max", "100001 100000\n");
+    EXPECT(2);
+    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "7\n");
+    EXPECT(1);
+    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0-1,5,7-8\n");
+    EXPECT(2);
+    write_file("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+    EXPECT(1);
+    remove_folder(root);
+}
+
+static void test_older_groups(void **state)
+{
+    (void)state;
+    begin();
+    write_file("/proc/self/cgroup", "5:memory:/docker/1\n4:cpu,cpuacct:/docker/1\nnonsense\n");
+    write_file("/sys/fs/cgroup/memory/docker/1/cpu.cfs_quota_us", "100\n");
+    write_file("/sys/fs/cgroup/memory/docker/1/cpu.cfs_period_us", "100\n");
+    write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    EXPECT(bound);
+    write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "90000\n");
+    EXPECT(1);
+    remove_folder(root);
+}
+
+/* What the machine has is divided, not what the process is bound to. */
+static void test_jobs(void **state)
+{
+    (void)state;
+    begin();
+    write_file("/proc/self/cgroup", "0::/\n");
+    write_file("/sys/fs/cgroup/cpuset.cpus.effective", "0-15\n");
+    long all = sysconf(_SC_NPROCESSORS_ONLN) < 16 ? sysconf(_SC_NPROCESSORS_ONLN) : 16;
+    setenv("SLURM_STEP_TASKS_PER_NODE", "2(x3),1", 1);
+    EXPECT(all / 2);
+    setenv("PMI_LOCAL_SIZE", "1", 1);
+    EXPECT(all);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "64", 1);
+    EXPECT(1);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "none", 1);
+    EXPECT(all);
+    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    unsetenv("PMI_LOCAL_SIZE");
+    unsetenv("SLURM_STEP_TASKS_PER_NODE");
+    remove_folder(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_older_groups),
+        cmocka_unit_test(test_jobs),
+    };
+    return cmocka_run_group_tests_name("processors", tests, NULL, NULL);
+}

@@ -1,0 +1,528 @@
+/*
+ * staging.c - large copies of ordinary memory, by threads: every byte right at every size, in the order of their queue, and whatever call
+ * of the driver fails; what is left to the driver; many callers, faults and forks at once.
+ *
+ * The driver is a fake with device memory, which does nothing before somebody waits for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "rex/device.h"
+#include "rex/entry.h"
+#include "rex/queue.h"
+#include "rex_kmp.h"
+#include "memory/copythreads.h"
+#include "memory/staging.h"
+
+#define MIB ((size_t)1 << 20)
+
+static char plain_id;
+static struct __tgt_offload_entry entries[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = entries, .entries_end = entries + 1, .image_name = "tests/data/sm_90.cubin"};
+
+enum { MOST = 20 }; /* MiB */
+static unsigned char *host, *back, *device;
+static struct rex_queue *queue;
+
+static void fill(unsigned char *bytes, size_t size, unsigned seed)
+{
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = (i + seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        memcpy(bytes + i, &word, size - i < 8 ? size - i : 8);
+    }
+}
+
+static unsigned char *new_bytes(size_t size)
+{
+    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(bytes != MAP_FAILED);
+    return bytes;
+}
+
+/* Where the fake keeps what is at a device address. */
+static unsigned char *at_device(const void *address, size_t size)
+{
+    void *(*find)(uint64_t, size_t);
+    void *found = in_driver("fake_cuda_memory");
+    memcpy(&find, &found, sizeof find);
+    unsigned char *bytes = find((uintptr_t)address, size);
+    CHECK(bytes != NULL);
+    return bytes;
+}
+
+static void start(const char *order, const char *threads)
+{
+    setenv("FAKE_CUDA_MEMORY", "256", 1);
+    setenv("FAKE_CUDA_ORDER", order, 1);
+    setenv("REX_COPY_THREADS", threads, 1);
+    use_gpu(90);
+    use_release(19);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "staging", 0), REX_OK);
+    CHECK(!rex_queue_is_immediate(queue));
+    device = rex_device_alloc(MOST * MIB + 1, 0);
+    CHECK(device != NULL);
+    host = new_bytes(MOST * MIB);
+    back = new_bytes(MOST * MIB + 1);
+}
+
+static void finish(void)
+{
+    rex_device_free(device, 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+/* ---- every byte -------------------------------------------------------------------------------------------------------------------------
+ */
+
+/* SIZE bytes from AT there and back; what is around them stays. */
+static void there_and_back(size_t at, size_t size, unsigned seed)
+{
+    unsigned char *whole = at_device(device, MOST * MIB + 1);
+    fill(host, at + size, seed);
+    memset(whole, 0x11, at + size + 1);
+    memset(back, 0x22, at + size + 1);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device + at, host + at, size), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_from(queue, back + at, device + at, size), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK(memcmp(whole + at, host + at, size) == 0 && memcmp(back + at, host + at, size) == 0);
+    CHECK(at == 0 || (whole[at - 1] == 0x11 && back[at - 1] == 0x22));
+    CHECK(whole[at + size] == 0x11 && back[at + size] == 0x22);
+}
+
+static const struct {
+    size_t at, size, to, from; /* calls of the driver for it */
+} sizes[] = {
+    {0, 4 * MIB - 1, 1, 1},       {0, 4 * MIB, 4, 4},      {1, 4 * MIB, 4, 4},         {4095, 4 * MIB + 1, 5, 5},
+    {MIB - 1, 5 * MIB - 1, 5, 5}, {3, 7 * MIB + 13, 8, 8}, {0, MOST *MIB, MOST, MOST}, {MOST * MIB - 4 * MIB, 4 * MIB, 4, 4},
+};
+
+static void copy_all(const void *order)
+{
+    start(order, "3");
+    for (unsigned i = 0; i < COUNT(sizes); i++) {
+        int to = driver_calls("cuMemcpyHtoDAsync"), from = driver_calls("cuMemcpyDtoHAsync");
+        there_and_back(sizes[i].at, sizes[i].size, i);
+        CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync") - to, sizes[i].to);
+        CHECK_EQUAL(driver_calls("cuMemcpyDtoHAsync") - from, sizes[i].from);
+    }
+    finish();
+}
+
+/* As many threads as asked for, one and eight among them; and none. */
+static void copy_by(const void *threads)
+{
+    size_t calls = strcmp(threads, "0") == 0 ? 1 : 6;
+    start("late", threads);
+    for (unsigned i = 0; i < 3; i++) {
+        int to = driver_calls("cuMemcpyHtoDAsync");
+        there_and_back(i, 6 * MIB - 1, i);
+        CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync") - to, calls);
+    }
+    finish();
+}
+
+/* rex_device_copy_to() and its counterpart; what libomptarget copies, the driver is not asked for. */
+static void copy_device(const void *context)
+{
+    (void)context;
+    start("late", "2");
+    for (unsigned i = 0; i < COUNT(sizes); i++) {
+        uint32_t touches = the_record()->touches;
+        fill(host, sizes[i].at + sizes[i].size, i);
+        CHECK_EQUAL(rex_device_copy_to(device + sizes[i].at, host + sizes[i].at, sizes[i].size, 0), REX_OK);
+        CHECK_EQUAL(rex_device_copy_from(back + sizes[i].at, device + sizes[i].at, sizes[i].size, 0), REX_OK);
+        CHECK(memcmp(at_device(device, 1) + sizes[i].at, host + sizes[i].at, sizes[i].size) == 0);
+        CHECK(memcmp(back + sizes[i].at, host + sizes[i].at, sizes[i].size) == 0);
+        CHECK_EQUAL(the_record()->touches - touches, sizes[i].to == 1 ? 2 : 0);
+    }
+    finish();
+}
+
+static void test_bytes(void **state)
+{
+    static const char *const threads[] = {"0", "1", "2", "8"};
+    (void)state;
+    in_child(copy_all, "at once");
+    in_child(copy_all, "late");
+    for (size_t i = 0; i < COUNT(threads); i++)
+        in_child(copy_by, threads[i]);
+    in_child(copy_device, NULL);
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------------------------------
+ */
+
+static void change_host(void *seed)
+{
+    fill(host, MOST * MIB, *(unsigned *)seed);
+}
+
+static void fill_device(struct rex_queue *in, unsigned char value, size_t size)
+{
+    CHECK_EQUAL(rex_queue_fill(in, device, &value, 1, size), REX_OK);
+}
+
+static bool is_all(const unsigned char *bytes, unsigned char value, size_t size)
+{
+    size_t i = 0;
+    while (i < size && bytes[i] == value)
+        i++;
+    return i == size;
+}
+
+/* What is put in before a copy is done before it, also by another queue that it waits for; what comes after, after it. */
+static void keep_order(const void *context)
+{
+    unsigned seed = 9;
+    struct rex_queue *other;
+    struct rex_event *event;
+    unsigned char *whole;
+    (void)context;
+    start("late", "3");
+    whole = at_device(device, MOST * MIB);
+    fill_device(queue, 0x5a, MOST * MIB);
+    CHECK_EQUAL(rex_queue_copy_from(queue, back, device, MOST * MIB), REX_OK);
+    CHECK(is_all(back, 0x5a, MOST * MIB));
+    fill_device(queue, 0x33, MOST * MIB);
+    CHECK_EQUAL(rex_queue_call(queue, change_host, &seed), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, MOST * MIB), REX_OK);
+    fill_device(queue, 0x44, MIB);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    fill(back, MOST * MIB, seed);
+    CHECK(is_all(whole, 0x44, MIB) && memcmp(whole + MIB, back + MIB, (MOST - 1) * MIB) == 0);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    fill_device(other, 0x66, MOST * MIB);
+    CHECK_EQUAL(rex_event_record(event, other), REX_OK);
+    CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_from(queue, back, device, MOST * MIB), REX_OK);
+    CHECK(is_all(back, 0x66, MOST * MIB));
+    rex_event_destroy(event);
+    CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
+    finish();
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    in_child(keep_order, NULL);
+}
+
+/* ---- what the driver does ---------------------------------------------------------------------------------------------------------------
+ */
+
+static void expect_one_call(const void *from)
+{
+    int calls = driver_calls("cuMemcpyHtoDAsync");
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, from, 8 * MIB), REX_OK);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), calls + 1);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK(memcmp(at_device(device, 1), from, 8 * MIB) == 0);
+}
+
+/* Pinned memory, wholly or at one end; what is captured; and what is beyond the device's memory, of which nothing is copied. */
+static void leave_to_driver(const void *context)
+{
+    struct rex_graph *graph;
+    (void)context;
+    start("late", "3");
+    unsigned char *pinned = rex_pinned_alloc(8 * MIB);
+    CHECK(pinned != NULL);
+    fill(pinned, 8 * MIB, 1);
+    expect_one_call(pinned);
+    fill(host, 8 * MIB, 2);
+    CHECK_EQUAL(rex_pin(host + 7 * MIB, MIB), REX_OK);
+    expect_one_call(host);
+    CHECK_EQUAL(rex_unpin(host + 7 * MIB), REX_OK);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    fill(host, 8 * MIB, 3);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    fill(host, 8 * MIB, 4);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK(memcmp(at_device(device, 1), host, 8 * MIB) == 0);
+    rex_graph_destroy(graph);
+    memset(at_device(device, 1), 0x77, MOST * MIB);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device + 2, host, MOST * MIB), REX_ECUDA);
+    CHECK(is_all(at_device(device, 1), 0x77, MOST * MIB));
+    CHECK_EQUAL(rex_pinned_free(pinned), REX_OK);
+    finish();
+}
+
+static void test_driver(void **state)
+{
+    (void)state;
+    in_child(leave_to_driver, NULL);
+}
+
+/* ---- failures ---------------------------------------------------------------------------------------------------------------------------
+ */
+
+struct failure {
+    const char *call;
+    int number; /* 0: each */
+    bool first; /* whether it is there at the threads' start */
+};
+
+static void set_failure(const struct failure *failure)
+{
+    char value[96];
+    snprintf(value, sizeof value, "%s:2:%d", failure->call, failure->number);
+    setenv("FAKE_CUDA_BREAKS", value, 1);
+}
+
+/* With a failure a copy is right, or an error; after it all is right, and nothing is left behind. */
+static void fail_once(const void *context)
+{
+    const struct failure *failure = context;
+    size_t size = 6 * MIB + 5;
+    start("late", "3");
+    if (!failure->first)
+        there_and_back(1, size, 1);
+    fill(host, size, 2);
+    set_failure(failure);
+    int to = rex_queue_copy_to(queue, device, host, size), synced = rex_queue_sync(queue);
+    bool is_right = memcmp(at_device(device, 1), host, size) == 0;
+    int from = rex_queue_copy_from(queue, back, device, size);
+    CHECK(to == REX_OK || to == REX_ECUDA);
+    CHECK(to != REX_OK || synced != REX_OK || is_right);
+    CHECK(from == REX_OK || from == REX_ECUDA);
+    CHECK(from != REX_OK || memcmp(back, at_device(device, 1), size) == 0);
+    /* Only these are called by the driver's own way, too. */
+    bool is_drivers = strstr("cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuStreamSynchronize cuCtxPushCurrent", failure->call) != NULL;
+    CHECK(is_drivers || (to == REX_OK && from == REX_OK));
+    unsetenv("FAKE_CUDA_BREAKS");
+    there_and_back(0, size, 3);
+    finish();
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+static void test_failures(void **state)
+{
+    static const char *const calls[] = {"cuMemHostAlloc",        "cuStreamCreate",           "cuEventCreate",
+                                        "cuMemcpyHtoDAsync",     "cuMemcpyDtoHAsync",        "cuEventRecord",
+                                        "cuEventSynchronize",    "cuStreamSynchronize",      "cuCtxPushCurrent",
+                                        "cuPointerGetAttribute", "cuDevicePrimaryCtxRetain", "cuCtxPopCurrent"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (int number = 0; number < 10; number++) {
+            struct failure failure = {calls[i], number, number % 2 == 0};
+            in_child(fail_once, &failure);
+        }
+}
+
+/* ---- at once ----------------------------------------------------------------------------------------------------------------------------
+ */
+
+enum { THREADS = 4, ROUNDS = 8 };
+
+/* With a queue and memory of its own. */
+static void *copy_often(void *argument)
+{
+    unsigned number = *(unsigned *)argument;
+    size_t size = 5 * MIB + number;
+    struct rex_queue *own;
+    unsigned char *to = rex_device_alloc(size, 0), *from = new_bytes(size), *result = new_bytes(size);
+    CHECK(to != NULL);
+    CHECK_EQUAL(rex_module_queue_create(&own, &module, 0, "own", 0), REX_OK);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        fill(from, size, number * 16 + i);
+        CHECK_EQUAL(rex_queue_copy_to(own, to, from, size), REX_OK);
+        CHECK_EQUAL(rex_queue_copy_from(own, result, to, size), REX_OK);
+        CHECK(memcmp(result, from, size) == 0);
+    }
+    CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
+    rex_device_free(to, 0);
+    return NULL;
+}
+
+static void run_threads(pthread_t threads[THREADS], unsigned numbers[THREADS])
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, copy_often, &numbers[i]), 0);
+    }
+}
+
+static void join_threads(const pthread_t threads[THREADS])
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+static void copy_at_once(const void *order)
+{
+    pthread_t threads[THREADS];
+    unsigned numbers[THREADS];
+    start(order, "2");
+    run_threads(threads, numbers);
+    join_threads(threads);
+    finish();
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+/* Who has the threads has them alone. */
+static void take_twice(const void *context)
+{
+    (void)context;
+    start("late", "2");
+    CHECK(rex_copy_threads_take());
+    CHECK(!rex_copy_threads_take());
+    int calls = driver_calls("cuMemcpyHtoDAsync");
+    there_and_back(0, 8 * MIB, 1);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), calls + 1);
+    rex_copy_threads_give();
+    there_and_back(0, 8 * MIB, 2);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), calls + 9);
+    finish();
+}
+
+static void test_at_once(void **state)
+{
+    (void)state;
+    in_child(copy_at_once, "at once");
+    in_child(copy_at_once, "late");
+    in_child(take_twice, NULL);
+}
+
+/* ---- the threads ------------------------------------------------------------------------------------------------------------------------
+ */
+
+static int faults;
+
+/* The program's handler, which makes room and goes on. */
+static void make_accessible(int signal, siginfo_t *information, void *context)
+{
+    (void)signal, (void)context;
+    uintptr_t page = (uintptr_t)information->si_addr & ~(uintptr_t)4095;
+    if (mprotect((void *)page, 4096, PROT_READ | PROT_WRITE) != 0)
+        _exit(97);
+    __atomic_fetch_add(&faults, 1, __ATOMIC_RELAXED);
+}
+
+/* A fault in memory that the program has protected reaches its handler, to the device and from it. */
+static void meet_faults(const void *context)
+{
+    struct sigaction action = {.sa_sigaction = make_accessible, .sa_flags = SA_SIGINFO};
+    (void)context;
+    start("late", "3");
+    CHECK_EQUAL(sigaction(SIGSEGV, &action, NULL), 0);
+    fill(host, 8 * MIB, 5);
+    CHECK_EQUAL(mprotect(host + 5 * MIB, 4096, PROT_NONE), 0);
+    CHECK_EQUAL(mprotect(back + 3 * MIB + 4096, 4096, PROT_READ), 0);
+    int calls = driver_calls("cuMemcpyHtoDAsync");
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
+    CHECK_EQUAL(faults, 1);
+    CHECK_EQUAL(rex_queue_copy_from(queue, back, device, 8 * MIB), REX_OK);
+    CHECK_EQUAL(faults, 2);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync") - calls, 8);
+    CHECK(memcmp(back, host, 8 * MIB) == 0);
+    finish();
+}
+
+/* Thread ID blocks what is sent, but no fault, and may run on ALL processors. */
+static void look_at_thread(int id, const cpu_set_t *all)
+{
+    char path[64], line[256];
+    unsigned long long blocked = 0;
+    cpu_set_t allowed;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", id);
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL)
+        sscanf(line, "SigBlk: %llx", &blocked);
+    fclose(file);
+    CHECK(blocked >> (SIGTERM - 1) & 1 && blocked >> (SIGUSR1 - 1) & 1 && blocked >> (SIGALRM - 1) & 1);
+    CHECK(!(blocked >> (SIGSEGV - 1) & 1) && !(blocked >> (SIGBUS - 1) & 1));
+    CHECK_EQUAL(sched_getaffinity(id, sizeof allowed, &allowed), 0);
+    CHECK(memcmp(&allowed, all, sizeof allowed) == 0);
+}
+
+/* The threads, which a thread starts that is bound to one processor. */
+static void look_at_threads(const void *context)
+{
+    cpu_set_t all, one;
+    unsigned seen = 0;
+    size_t first = 0;
+    (void)context;
+    CPU_ZERO(&all);
+    CPU_ZERO(&one);
+    CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_SET(first, &one);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    start("late", "5");
+    there_and_back(0, 8 * MIB, 1);
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (const struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks))
+        if (task->d_name[0] != '.' && atoi(task->d_name) != getpid()) {
+            look_at_thread(atoi(task->d_name), &all);
+            seen++;
+        }
+    closedir(tasks);
+    CHECK_EQUAL(seen, 5);
+    finish();
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    in_child(meet_faults, NULL);
+    in_child(look_at_threads, NULL);
+}
+
+/* ---- forks ------------------------------------------------------------------------------------------------------------------------------
+ */
+
+/* A child is refused, whether others are copying or not, and ends; the parent's threads go on. */
+static void fork_often(const void *context)
+{
+    pthread_t threads[THREADS];
+    unsigned numbers[THREADS];
+    (void)context;
+    start("late", "2");
+    there_and_back(0, 8 * MIB, 1);
+    run_threads(threads, numbers);
+    for (int i = 0; i < 10; i++) {
+        int status;
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_EFORK);
+            CHECK(rex_copy_threads_take());
+            rex_copy_threads_give();
+            _exit(0);
+        }
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    join_threads(threads);
+    there_and_back(0, 8 * MIB, 2);
+    finish();
+}
+
+static void test_forks(void **state)
+{
+    (void)state;
+    in_child(fork_often, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_order),   cmocka_unit_test(test_driver), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads), cmocka_unit_test(test_forks),
+    };
+    return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
+}
