@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,11 @@ DIRECT(pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end
 DIRECT(pthread_setspecific, (pthread_key_t key, const void *value), (key, value))
 DIRECT(pthread_atfork, (void (*before)(void), void (*after)(void), void (*in_child)(void)), (before, after, in_child))
 DIRECT(pthread_getname_np, (pthread_t thread, char *name, size_t size), (thread, name, size))
+DIRECT(pthread_attr_init, (pthread_attr_t * attributes), (attributes))
+DIRECT(pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
+       (thread, attributes, run, argument))
 DIRECT(atexit, (void (*function)(void)), (function))
 PLAIN(long, sysconf, -1, (int name), (name))
+PLAIN(int, sched_getaffinity, -1, (pid_t thread, size_t size, cpu_set_t *set), (thread, size, set))
+PLAIN(int, sched_setaffinity, -1, (pid_t thread, size_t size, const cpu_set_t *set), (thread, size, set))
 PLAIN(int, getrlimit, -1, (int what, struct rlimit *limit), ((__rlimit_resource_t)what, limit))

@@ -357,6 +357,42 @@ static void use_queue(void)
     end();
 }
 
+/* ---- large copies ------------------------------------------------------------------------------------------------------------------- */
+
+enum { LARGE = (5 << 20) + 1 };
+
+/* By one thread, so that its calls have an order. */
+static void prepare_large(void)
+{
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    setenv("REX_COPY_THREADS", "1", 1);
+}
+
+static void copy_large(void)
+{
+    static unsigned char from[LARGE], to[LARGE];
+    static unsigned char seed;
+    memset(from, ++seed, sizeof from);
+    from[0]++;
+    step_begin();
+    things.memory = rex_device_alloc(LARGE, -1);
+    if (!STEP_POINTER("rex_device_alloc", things.memory))
+        return;
+    if (TRY(rex_queue_copy_to(things.queue[0], things.memory, from, sizeof from)) &&
+        TRY(rex_queue_copy_from(things.queue[0], to, things.memory, sizeof to)) && TRY(rex_queue_sync(things.queue[0])) &&
+        memcmp(to, from, sizeof to) != 0)
+        PROBLEM("a large copy there and back has other bytes");
+    rex_device_free(things.memory, -1);
+    things.memory = NULL;
+}
+
+static void use_large(void)
+{
+    if (make_queues())
+        copy_large();
+    destroy_queues();
+}
+
 static bool capture(void)
 {
     if (!TRY(rex_graph_begin(things.queue[0])))
@@ -527,6 +563,7 @@ const struct scenario torture_scenarios[] = {
     {"memory", HOST GPUS, NULL, use_memory},
     {"pinned", HOST GPUS, NULL, use_pinned},
     {"queue", HOST GPUS, NULL, use_queue},
+    {"large", GPUS, prepare_large, use_large},
     {"graph", HOST GPUS, NULL, use_graph},
     {"trace", HOST GPUS, NULL, use_trace},
     {"summary", HOST FAKE, NULL, use_summary},
