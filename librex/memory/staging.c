@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "cuda/context.h"
-#include "memory/copylane.h"
+#include "memory/stagingbuffers.h"
 #include "memory/copythreads.h"
 
 #define POINTER_MEMORY_TYPE 2    /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
@@ -33,7 +33,7 @@ struct job {
 };
 
 /* Each is used by one thread at a time: its own, or who has taken the threads. */
-static struct rex_copy_lane lanes[REX_COPY_THREADS_MOST];
+static struct rex_staging_buffers buffers[REX_COPY_THREADS_MOST];
 
 static void say_why(struct job *job)
 {
@@ -51,7 +51,7 @@ static void release_if_wanted(void)
     while (__atomic_load_n(&is_release_wanted, __ATOMIC_ACQUIRE) && rex_copy_threads_take()) {
         if (__atomic_exchange_n(&is_release_wanted, false, __ATOMIC_ACQ_REL))
             for (size_t i = 0; i < REX_COPY_THREADS_MOST; i++)
-                rex_copy_lane_close(&lanes[i]);
+                rex_staging_buffers_close(&buffers[i]);
         rex_copy_threads_give();
     }
 }
@@ -73,71 +73,70 @@ struct piece {
 static bool take_piece(struct job *job, struct piece *piece)
 {
     /* Relaxed: a piece is anybody's; bytes are the business of the driver and of the job's end. */
-    piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * REX_COPY_CHUNK;
+    piece->at = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED) * REX_STAGING_CHUNK;
     /* Relaxed: as above; who misses a failure copies a piece more. */
     if (piece->at >= job->copy.size || __atomic_load_n(&job->failed, __ATOMIC_RELAXED))
         return false;
     size_t left = job->copy.size - piece->at;
-    piece->size = left < REX_COPY_CHUNK ? left : REX_COPY_CHUNK;
+    piece->size = left < REX_STAGING_CHUNK ? left : REX_STAGING_CHUNK;
     return true;
 }
 
 /* A chunk is filled while the device reads the other. */
-static bool copy_to_device(struct job *job, const struct rex_copy_lane *lane,
-                           const struct rex_copy_route *route)
+static bool copy_to_device(struct job *job, const struct rex_staging_buffers *own,
+                           const struct rex_staging_stream *on)
 {
     struct piece piece;
     for (size_t i = 0; take_piece(job, &piece); i++) {
-        void *chunk = lane->chunk[i % 2], *event = route->event[i % 2];
+        void *chunk = own->chunk[i % 2], *event = on->event[i % 2];
         if (i >= 2 && REX_CUDA(cuEventSynchronize, event) != 0)
             return false;
         memcpy(chunk, (char *)job->copy.host + piece.at, piece.size);
         if (REX_CUDA(cuMemcpyHtoDAsync, job->copy.device + piece.at, chunk, piece.size,
-                     route->stream) != 0 ||
-            REX_CUDA(cuEventRecord, event, route->stream) != 0)
+                     on->stream) != 0 ||
+            REX_CUDA(cuEventRecord, event, on->stream) != 0)
             return false;
     }
     return true;
 }
 
 /* What the device has put, or will, into chunk I is the host's PIECE. */
-static bool empty_chunk(const struct job *job, const struct rex_copy_lane *lane,
-                        const struct rex_copy_route *route, size_t i, const struct piece *piece)
+static bool empty_chunk(const struct job *job, const struct rex_staging_buffers *own,
+                        const struct rex_staging_stream *on, size_t i, const struct piece *piece)
 {
-    if (REX_CUDA(cuEventSynchronize, route->event[i % 2]) != 0)
+    if (REX_CUDA(cuEventSynchronize, on->event[i % 2]) != 0)
         return false;
-    memcpy((char *)job->copy.host + piece->at, lane->chunk[i % 2], piece->size);
+    memcpy((char *)job->copy.host + piece->at, own->chunk[i % 2], piece->size);
     return true;
 }
 
 /* A chunk is emptied while the device fills the other. */
-static bool copy_from_device(struct job *job, const struct rex_copy_lane *lane,
-                             const struct rex_copy_route *route)
+static bool copy_from_device(struct job *job, const struct rex_staging_buffers *own,
+                             const struct rex_staging_stream *on)
 {
     struct piece piece, last = {0, 0};
     size_t i = 0;
     for (; take_piece(job, &piece); i++) {
-        if (REX_CUDA(cuMemcpyDtoHAsync, lane->chunk[i % 2], job->copy.device + piece.at, piece.size,
-                     route->stream) != 0 ||
-            REX_CUDA(cuEventRecord, route->event[i % 2], route->stream) != 0 ||
-            (i > 0 && !empty_chunk(job, lane, route, i - 1, &last)))
+        if (REX_CUDA(cuMemcpyDtoHAsync, own->chunk[i % 2], job->copy.device + piece.at, piece.size,
+                     on->stream) != 0 ||
+            REX_CUDA(cuEventRecord, on->event[i % 2], on->stream) != 0 ||
+            (i > 0 && !empty_chunk(job, own, on, i - 1, &last)))
             return false;
         last = piece;
     }
-    return i == 0 || empty_chunk(job, lane, route, i - 1, &last);
+    return i == 0 || empty_chunk(job, own, on, i - 1, &last);
 }
 
-static void copy_pieces(struct job *job, struct rex_copy_lane *lane)
+static void copy_pieces(struct job *job, struct rex_staging_buffers *own)
 {
-    const struct rex_copy_route *route = &lane->route[job->copy.ordinal];
-    bool done =
-        job->copy.to_host ? copy_from_device(job, lane, route) : copy_to_device(job, lane, route);
+    const struct rex_staging_stream *on = &own->stream[job->copy.ordinal];
+    bool done = job->copy.to_host ? copy_from_device(job, own, on) : copy_to_device(job, own, on);
     if (!done)
         say_why(job);
-    bool quiet = REX_CUDA(cuStreamSynchronize, route->stream) == 0;
+    bool quiet = REX_CUDA(cuStreamSynchronize, on->stream) == 0;
     if (!quiet) {
         say_why(job);
-        rex_copy_lane_discard(lane, job->copy.ordinal);
+        rex_staging_buffers_discard(own, job->copy.ordinal);
     }
     /* Relaxed: read by other threads to stop early, and by the caller after the job's end. */
     if (!done || !quiet)
@@ -149,10 +148,10 @@ static void work(unsigned number, void *argument)
 {
     struct job *job = argument;
     int entered;
-    if (rex_copy_lane_enter(&lanes[number], job->copy.ordinal, &entered)) {
+    if (rex_staging_buffers_enter(&buffers[number], job->copy.ordinal, &entered)) {
         /* Relaxed: read after the job's end. */
         __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
-        copy_pieces(job, &lanes[number]);
+        copy_pieces(job, &buffers[number]);
     } else
         say_why(job);
     rex_context_leave(entered);
@@ -188,7 +187,7 @@ bool rex_staging_suits(struct rex_staged_copy *copy)
 static bool copy_by_threads(const struct rex_staged_copy *copy)
 {
     struct job job = {.copy = *copy};
-    size_t chunks = (copy->size - 1) / REX_COPY_CHUNK + 1;
+    size_t chunks = (copy->size - 1) / REX_STAGING_CHUNK + 1;
     unsigned threads = rex_copy_threads();
     rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, work, &job);
     bool done = job.able > 0 && !job.failed;

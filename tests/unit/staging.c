@@ -513,6 +513,55 @@ static void test_threads(void **state)
     in_child(look_at_threads, NULL);
 }
 
+/* ---- the trace --------------------------------------------------------------------------------------------------------------------------
+ */
+
+static char trace[PATH_MAX + 16];
+
+/* The trace is written at the end of the process. */
+static void copy_traced(const void *threads)
+{
+    setenv("REX_TRACE", trace, 1);
+    start("late", threads);
+    there_and_back(0, 8 * MIB, 1);
+    CHECK_EQUAL(rex_device_copy_to(device, host, 8 * MIB, 0), REX_OK);
+    CHECK_EQUAL(rex_device_copy_from(back, device, 8 * MIB, 0), REX_OK);
+    finish();
+    exit(0);
+}
+
+/* How often each of these is in the trace. */
+static const char *const traced[] = {"\"queue copy to device\"", "\"queue copy from device\"", "\"copy to device\"",
+                                     "\"copy from device\""};
+
+static void count_traced(const char *threads, int counts[COUNT(traced)])
+{
+    size_t size;
+    in_child(copy_traced, threads);
+    char *text = (char *)read_bytes(trace, &size);
+    text[size - 1] = '\0';
+    for (size_t i = 0; i < COUNT(traced); i++)
+        counts[i] = occurrences(text, traced[i]);
+    free(text);
+}
+
+/* The same lines, whoever copies. */
+static void test_trace(void **state)
+{
+    char folder[PATH_MAX];
+    int driver[COUNT(traced)], threads[COUNT(traced)];
+    (void)state;
+    make_folder(folder);
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    count_traced("0", driver);
+    count_traced("3", threads);
+    for (size_t i = 0; i < COUNT(traced); i++) {
+        assert_true(driver[i] > 0);
+        assert_int_equal(threads[i], driver[i]);
+    }
+    remove_folder(folder);
+}
+
 /* ---- forks ------------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -550,7 +599,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),   cmocka_unit_test(test_order),   cmocka_unit_test(test_driver), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads), cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads), cmocka_unit_test(test_forks),  cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
 }
