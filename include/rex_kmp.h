@@ -245,8 +245,8 @@ REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t
  * @host_key       address of the kernel's key, the `addr` of its entry.
  * @args           the caller's packet; it is not modified.
  * @packet         receives the packet to pass to `__tgt_target_kernel`, unchanged on failure.
- * Returns 0 when @packet is filled; 1 when the release needs a row of librex's own in front, which
- * no packet shows: rex_module_launch() launches it; or REX_EINVAL, REX_EKEY, REX_EPARAMS,
+ * Returns 0 when @packet is filled; 1 when the release needs a row of librex's own beside them,
+ * which no packet shows: rex_module_launch() launches it; or REX_EINVAL, REX_EKEY, REX_EPARAMS,
  * REX_EDEVICE, REX_EUNSUPPORTED.
  */
 REX_API int rex_module_launch_packet(struct __tgt_kernel_arguments *packet,

@@ -105,6 +105,11 @@ struct rex_image_symbol {
     bool plain;
     /** it has a signature of rex/kernel.h, which tells the kinds of its parameters. */
     bool signature;
+    /**
+     * name of the function rex_call_NAME of a host image, by which LLVM 18, 23 and 24 call the
+     * kernel; NULL: there is none. It is no symbol of the view itself.
+     */
+    const char *call;
 };
 
 /**
@@ -282,7 +287,7 @@ REX_API int rex_info_release(int release, rex_info_row *row, void *context);
 REX_API int rex_release_next(int release);
 
 /**
- * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 23, told from what it
+ * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 24, told from what it
  * exports; nothing is loaded or run. REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no
  * libomptarget for this machine. Any thread.
  */
@@ -291,7 +296,7 @@ REX_API int rex_runtime_tell(const char *path);
 /**
  * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that
  * clang of release COMPILER built the parameters that they have: 1 or 0; REX_EINVAL if one of the
- * two is not 14 to 23. For programs that call libomptarget directly; what librex launches is
+ * two is not 14 to 24. For programs that call libomptarget directly; what librex launches is
  * adapted. Any thread.
  */
 REX_API int rex_runtime_takes(int release, int compiler);

@@ -22,8 +22,8 @@
  * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for
  * (REX_DEVICE_KERNEL). An *env* kernel has one more in front, which LLVM's runtime fills with the
  * address of its launch environment or -1 (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and
- * what the REX compiler emits). librex tells them apart and sends what the release needs; LLVM 18
- * always passes the extra parameter, so there only env kernels run.
+ * what the REX compiler emits). librex tells them apart and sends what the release needs; on a GPU
+ * LLVM 18 always passes the extra parameter, so there only env kernels run.
  *
  * **Signatures**: these macros also write the kernel's form and parameters into the image: how many
  * there are, how wide, and whether each is a pointer, a value of a type that its name tells
@@ -33,7 +33,9 @@
  *
  * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and
  * rex_num_threads() are 1 there. A kernel whose loops are REX_FOR is right on both; one that
- * derives a single index from its thread number is not.
+ * derives a single index from its thread number is not. LLVM 18, 23 and 24 call kernels of the host
+ * device in ways of their own: REX_DEVICE_CALL() makes them right, in an image that was compiled
+ * with this header.
  *
  * The source may be CUDA C++ (nvcc) or C11.
  *
@@ -46,6 +48,9 @@
 
 #include "rex/detail_push.h"
 
+#ifndef __CUDACC__
+#include <stdarg.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -368,6 +373,103 @@ struct rex_device_entry {
         __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
+/** REX_WORDS_4(w): four words of an array, as arguments. */
+#define REX_WORDS_4(w) (w)[0], (w)[1], (w)[2], (w)[3]
+/** REX_WORDS_16(w): sixteen. */
+#define REX_WORDS_16(w) \
+    REX_WORDS_4(w), REX_WORDS_4((w) + 4), REX_WORDS_4((w) + 8), REX_WORDS_4((w) + 12)
+/** REX_WORDS_64(w): sixty-four. */
+#define REX_WORDS_64(w) \
+    REX_WORDS_16(w), REX_WORDS_16((w) + 16), REX_WORDS_16((w) + 32), REX_WORDS_16((w) + 48)
+/** REX_WORDS_256(w): two hundred and fifty-six. */
+#define REX_WORDS_256(w) \
+    REX_WORDS_64(w), REX_WORDS_64((w) + 64), REX_WORDS_64((w) + 128), REX_WORDS_64((w) + 192)
+/** REX_TIMES_4(type): four parameters of one type. */
+#define REX_TIMES_4(type) type, type, type, type
+/** REX_TIMES_16(type): sixteen. */
+#define REX_TIMES_16(type) \
+    REX_TIMES_4(type), REX_TIMES_4(type), REX_TIMES_4(type), REX_TIMES_4(type)
+/** REX_TIMES_64(type): sixty-four. */
+#define REX_TIMES_64(type) \
+    REX_TIMES_16(type), REX_TIMES_16(type), REX_TIMES_16(type), REX_TIMES_16(type)
+/** REX_TIMES_256(type): two hundred and fifty-six. */
+#define REX_TIMES_256(type) \
+    REX_TIMES_64(type), REX_TIMES_64(type), REX_TIMES_64(type), REX_TIMES_64(type)
+
+/** REX_MOST_PARAMETERS: of a kernel that LLVM 18, 23 or 24 runs on the host device. */
+#define REX_MOST_PARAMETERS 256
+
+/**
+ * rex_device_parameters(): how many parameters there are in @text, the declarations between a
+ * kernel's parentheses.
+ */
+REX_DEVICE unsigned rex_device_parameters(const char *text)
+{
+    unsigned commas = 0;
+    int depth = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        depth += strchr("([{<", *at) != NULL;
+        depth -= strchr(")]}>", *at) != NULL;
+        commas += *at == ',' && depth == 0;
+    }
+    return *text == '\0' || strcmp(text, "void") == 0 ? 0 : commas + 1;
+}
+
+/**
+ * rex_device_call_words(): calls @kernel with the first @count of @words, and words of no meaning
+ * behind them, which the kernel does not look at.
+ */
+__attribute__((__unused__, __noinline__, __no_sanitize__("undefined"))) static void
+rex_device_call_words(void (*kernel)(void), const uint64_t *words, unsigned count)
+{
+    /* No compiler should see which function gets more than it has parameters for. */
+    void (*volatile code)(void) = kernel;
+    if (count <= 4)
+        ((void (*)(REX_TIMES_4(uint64_t)))code)(REX_WORDS_4(words));
+    else if (count <= 16)
+        ((void (*)(REX_TIMES_16(uint64_t)))code)(REX_WORDS_16(words));
+    else if (count <= 64)
+        ((void (*)(REX_TIMES_64(uint64_t)))code)(REX_WORDS_64(words));
+    else
+        ((void (*)(REX_TIMES_256(uint64_t), REX_TIMES_4(uint64_t)))code)(REX_WORDS_256(words),
+                                                                         REX_WORDS_4(words + 256));
+}
+
+/**
+ * rex_device_call(): calls @kernel with what libomptarget gave the function that stands for it:
+ * from LLVM 23 on @cells, an array of pointers to arguments; in 18 -1 for @cells, and then the
+ * arguments. @env is 1 where the kernel's first parameter is the runtime's.
+ */
+REX_DEVICE void rex_device_call(void (*kernel)(void), unsigned env, const char *parameters,
+                                void **cells, va_list arguments)
+{
+    uint64_t words[REX_MOST_PARAMETERS + 4] = {0};
+    unsigned count = rex_device_parameters(parameters);
+    count = count < REX_MOST_PARAMETERS ? count : REX_MOST_PARAMETERS;
+    words[0] = ~(uint64_t)0;
+    for (unsigned i = 0; i < count; i++)
+        if ((uintptr_t)cells == ~(uintptr_t)0)
+            words[env + i] = va_arg(arguments, uint64_t);
+        else
+            memcpy(&words[env + i], cells[i], sizeof words[0]);
+    rex_device_call_words(kernel, words, env + count);
+}
+
+/**
+ * REX_DEVICE_CALL(name, env, parameters...): the function `rex_call_NAME`, which librex has the
+ * host device of LLVM 18, 23 and 24 call in the place of kernel @name. Its first parameter tells
+ * how those call: rex_device_call().
+ */
+#define REX_DEVICE_CALL(name, env, ...)                                                       \
+    REX_DEVICE_LINKAGE void rex_call_##name(void **rex_cells, ...);                           \
+    void rex_call_##name(void **rex_cells, ...)                                               \
+    {                                                                                         \
+        __builtin_va_list rex_arguments;                                                      \
+        __builtin_va_start(rex_arguments, rex_cells);                                         \
+        rex_device_call((void (*)(void))name, (env), #__VA_ARGS__, rex_cells, rex_arguments); \
+        __builtin_va_end(rex_arguments);                                                      \
+    }
+
 /**
  * REX_SIGNATURE(kernel, form, parameters...): the form and the parameters of @kernel as text, which
  * librex reads.
@@ -384,6 +486,7 @@ struct rex_device_entry {
     REX_SIGNATURE(S##kernel__, 0, __VA_ARGS__)        \
     REX_DEVICE_LINKAGE void S##kernel__(__VA_ARGS__); \
     REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)    \
+    REX_DEVICE_CALL(S##kernel__, 0, __VA_ARGS__)      \
     void S##kernel__(__VA_ARGS__)
 
 /**
@@ -394,6 +497,7 @@ struct rex_device_entry {
     REX_SIGNATURE(S##kernel__, 1, __VA_ARGS__)                                 \
     REX_DEVICE_LINKAGE void S##kernel__(void *rex_environment, ##__VA_ARGS__); \
     REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                             \
+    REX_DEVICE_CALL(S##kernel__, 1, ##__VA_ARGS__)                             \
     void S##kernel__(__attribute__((__unused__)) void *rex_environment, ##__VA_ARGS__)
 
 /**

@@ -15,7 +15,8 @@
 
 #define ENTRY_SECTION "omp_offloading_entries"
 #define ENTRY_SIZE 32
-#define ENTRY_NAME 8 /* offset of the name */
+#define ENTRY_NAME 8            /* offset of the name */
+#define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
 
 static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
 {
@@ -25,10 +26,26 @@ static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, cons
                                      .exec_mode = -1};
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || *name == '\0' || rex_signature_of(name) != NULL ||
+        strncmp(name, CALL_PREFIX, strlen(CALL_PREFIX)) == 0 ||
         (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return 0;
     found.kernel = type == STT_FUNC;
     return rex_view_add(view, &found);
+}
+
+/* Which kernels have a function that calls them. */
+static void find_calls(struct rex_image_view *view, const struct rex_elf *elf,
+                       const Elf64_Shdr *symbols)
+{
+    Elf64_Sym symbol;
+    const char *name;
+    for (size_t i = 1; i < rex_elf_symbols(symbols); i++) {
+        if (rex_elf_symbol(elf, symbols, i, &symbol, &name) != 0 || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        struct rex_image_symbol *kernel = rex_view_kernel_after(view, name, CALL_PREFIX);
+        if (kernel != NULL)
+            kernel->call = name;
+    }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -247,6 +264,7 @@ int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf)
             return -1;
     if (rex_view_index(view) != 0 || read_signatures(view, elf, &symbols) != 0)
         return -1;
+    find_calls(view, elf, &symbols);
     return rex_elf_find(elf, ENTRY_SECTION, &entries) == 0 ? read_positions(view, elf, &entries)
                                                            : 0;
 }

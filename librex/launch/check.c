@@ -6,6 +6,7 @@
 #include "launch/check.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cuda/gpu.h"
@@ -190,9 +191,30 @@ static int check_widths(const struct rex_target *target)
                           misfit.size, registration->release->number);
 }
 
-static int check_release(const struct rex_target *target, enum rex_kernel_form form)
+static bool ends_in_tor(const char *name)
+{
+    size_t length = strlen(name);
+    return length >= 3 && strcmp(name + length - 3, "tor") == 0;
+}
+
+/* The function that stands for the kernel on the host device takes no more: rex/kernel.h. */
+#define MOST_PARAMETERS 256u
+
+static int check_release(const struct rex_target *target, uint32_t rows, enum rex_kernel_form form)
 {
     const struct rex_release *release = target->registration->release;
+    if (release->names_in_tor_crash && ends_in_tor(rex_target_name(target)))
+        return rex_fail(REX_EUNSUPPORTED,
+                        "kernel \"%s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
+                        "constructor or destructor, and gives it no arguments: rename it",
+                        rex_target_name(target), release->number);
+    if (rex_target_facts(target).flags & REX_FACT_CALLED)
+        return rows <= MOST_PARAMETERS
+                   ? REX_OK
+                   : rex_fail(REX_EUNSUPPORTED,
+                              "kernel \"%s\": %u rows for parameters, and the host device of LLVM "
+                              "%d gives a kernel at most %u",
+                              rex_target_name(target), rows, release->number, MOST_PARAMETERS);
     return form != REX_FORM_PLAIN || !release->plain.refused
                ? REX_OK
                : rex_fail(REX_EUNSUPPORTED,
@@ -216,7 +238,7 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
     if (result == REX_OK)
         result = check_signature(target, args);
     if (result == REX_OK)
-        result = check_release(target, *form);
+        result = check_release(target, rows, *form);
     if (result == REX_OK && target->device == -1)
         result = rex_device_check_default();
     if (result != REX_OK)

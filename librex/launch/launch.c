@@ -45,7 +45,7 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     if (rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER &&
         !rex_registration_on_host(registration))
         return;
-    if (rule->leading_row || registration->release->strict_flags != 0 ||
+    if (rule->leading_row || rule->trailing_row || registration->release->strict_flags != 0 ||
         (REX_FLAGS_USUAL & ~registration->release->packet_flags) != 0 ||
         __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
         return;
@@ -151,7 +151,7 @@ int rex_module_launch_packet(struct __tgt_kernel_arguments *packet, struct rex_m
     /* The program's own call of libomptarget comes through the forwarders, or does not. */
     if (rex_rows_wanted() && !rex_calls_logged())
         rex_rows_log(rex_target_name(&target), device, packet);
-    return rule->leading_row;
+    return rule->leading_row || rule->trailing_row;
 }
 
 /* ---- like the one before --------------------------------------------------------------------- */

@@ -83,6 +83,9 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
         fitted.Threads[0] = (uint32_t)thread_limit;
     rex_grid_complete(fitted.Teams, fitted.Threads, fitted.Tripcount);
     fit_dynamic_memory(target, &fitted);
+    /* the host device has none, and 23 and 24 count it all the same */
+    if (rex_target_facts(target).flags & REX_FACT_CALLED)
+        fitted.DynCGroupMem = 0;
     int result = rex_check_grid(target, rule, &fitted);
     if (result != REX_OK)
         return result;
@@ -104,28 +107,28 @@ static int call(const struct rex_target *target, struct __tgt_kernel_arguments *
 }
 
 /*
- * The four columns with one row in front, in STORAGE of 6 x (NumArgs + 1) words, and the two
- * optional ones behind them.
+ * The four columns with one row more, in front or AT_END, in STORAGE of 6 x (NumArgs + 1) words,
+ * and the two optional ones behind them.
  */
-static void lead(struct __tgt_kernel_arguments *packet, void **storage)
+static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
-    size_t rows = packet->NumArgs, all = rows + 1;
+    size_t rows = packet->NumArgs, all = rows + 1, own = at_end ? rows : 0, first = !at_end;
     void **base = storage, **begin = base + all, **names = begin + all, **mappers = names + all;
     int64_t *sizes = (int64_t *)(mappers + all), *types = sizes + all;
     /* What LLVM 18 on pass where there is no launch environment. */
-    base[0] = begin[0] = (void *)-1;
-    names[0] = mappers[0] = NULL;
-    sizes[0] = sizeof(void *);
-    types[0] = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
+    base[own] = begin[own] = (void *)-1;
+    names[own] = mappers[own] = NULL;
+    sizes[own] = sizeof(void *);
+    types[own] = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
     if (rows > 0) {
-        memcpy(base + 1, packet->ArgsBase, rows * sizeof *base);
-        memcpy(begin + 1, packet->Args, rows * sizeof *begin);
-        memcpy(sizes + 1, packet->ArgSizes, rows * sizeof *sizes);
-        memcpy(types + 1, packet->ArgTypes, rows * sizeof *types);
+        memcpy(base + first, packet->ArgsBase, rows * sizeof *base);
+        memcpy(begin + first, packet->Args, rows * sizeof *begin);
+        memcpy(sizes + first, packet->ArgSizes, rows * sizeof *sizes);
+        memcpy(types + first, packet->ArgTypes, rows * sizeof *types);
         if (packet->ArgNames != NULL)
-            memcpy(names + 1, packet->ArgNames, rows * sizeof *names);
+            memcpy(names + first, packet->ArgNames, rows * sizeof *names);
         if (packet->ArgMappers != NULL)
-            memcpy(mappers + 1, packet->ArgMappers, rows * sizeof *mappers);
+            memcpy(mappers + first, packet->ArgMappers, rows * sizeof *mappers);
     }
     packet->NumArgs = (uint32_t)all;
     packet->ArgsBase = base;
@@ -136,15 +139,18 @@ static void lead(struct __tgt_kernel_arguments *packet, void **storage)
     packet->ArgMappers = packet->ArgMappers != NULL ? mappers : NULL;
 }
 
-/* LLVM 14 to 17 add no parameter of their own for a kernel that has one for it. */
-static int send_leading(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
-                        int *returned)
+/*
+ * LLVM 14 to 17 add no parameter of their own for a kernel that has one for it; 23 and 24 write
+ * theirs over the last row.
+ */
+static int send_with_row(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
+                         bool at_end, int *returned)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
     size_t rows = (size_t)packet->NumArgs + 1;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc(rows, 6 * sizeof *storage)) == NULL)
         return rex_fail_memory(rows * 6 * sizeof *storage, "the rows of a launch");
-    lead(packet, storage);
+    add_row(packet, at_end, storage);
     int result = call(target, packet, returned);
     if (storage != on_stack)
         free(storage);
@@ -156,7 +162,7 @@ int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule
 {
     if (rex_rows_wanted())
         rex_rows_log(rex_target_name(target), target->device, packet);
-    if (rule->leading_row)
-        return send_leading(target, packet, returned);
+    if (rule->leading_row || rule->trailing_row)
+        return send_with_row(target, packet, rule->trailing_row, returned);
     return call(target, packet, returned);
 }

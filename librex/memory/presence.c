@@ -154,10 +154,12 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 static int check_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
+    bool exceeds = may_exceed(wanted->type, look->purpose),
+         copied = look->release->excess_copied && rex_row_has(wanted->type, REX_TYPE_TOFROM);
     struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
-                              may_exceed(wanted->type, look->purpose)};
+                              exceeds && !copied};
     if (rex_mapping_divides(wanted->begin, (size_t)wanted->size, look->number))
-        return row.may_exceed ? REX_OK : overlap(look, wanted, "mapped in its middle");
+        return exceeds ? REX_OK : overlap(look, wanted, "mapped in its middle");
     return rex_new_rows_add(look->new_rows, row);
 }
 

@@ -130,7 +130,8 @@ int rex_fail_null_column(const char *kernel, const void *base, const void *begin
 /*
  * LLVM 14 to 23 map the rows of a call in their order. A row that lies in an earlier one is mapped
  * with it; one that overlaps an earlier one in any other way makes them abort, unless it is
- * implicit: then it counts as mapped.
+ * implicit: then it counts as mapped. 23 and 24 then copy the whole row, past the end of what is
+ * mapped, if it is copied at all.
  */
 
 static int make_room(struct rex_new_rows *all)
@@ -190,7 +191,7 @@ static int overlap(const struct rex_new_row *row, const struct rex_new_row *othe
 {
     return rex_fail(REX_EOVERLAP,
                     "%s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does "
-                    "not lie in it: libomptarget aborts on that%s",
+                    "not lie in it: libomptarget aborts on that, or copies past its end%s",
                     what, row->row, (size_t)(row->end - row->begin), (void *)row->begin, other->row,
                     (size_t)(other->end - other->begin), (void *)other->begin,
                     contains(row, other) ? "; put the larger row first" : "");

@@ -163,17 +163,37 @@ static int describe_by_position(struct rex_registration *registration,
     return REX_OK;
 }
 
+/*
+ * Where the host device calls kernels in a way of its own, it is told the names of the functions
+ * that stand for them. The names are in the image, whose bytes stay.
+ */
+static void name_calls(struct rex_descriptor *descriptor, size_t count,
+                       const struct rex_image_view *view)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct __tgt_offload_entry *entry = &descriptor->entries[i];
+        const struct rex_image_symbol *kernel =
+            entry->size == 0 ? rex_view_find(view, entry->name) : NULL;
+        if (kernel != NULL && kernel->call != NULL)
+            entry->name = (char *)(uintptr_t)kernel->call;
+    }
+}
+
 int rex_descriptor_new(struct rex_registration *registration, const struct rex_module_image *image,
                        bool fresh, struct rex_descriptor **result)
 {
     const struct rex_table *table = &registration->table;
     if (registration->release->entries_by_position && image->view.kind == REX_IMAGE_HOST)
         return describe_by_position(registration, image, result);
+    bool calls = registration->release->host.version != 0 && image->view.kind == REX_IMAGE_HOST;
+    fresh |= calls;
     struct rex_descriptor *descriptor = allocate(fresh ? table->count : 0);
     if (descriptor == NULL)
         return REX_ENOMEM;
     if (fresh)
         memcpy(descriptor->entries, table->entries, table->count * sizeof *table->entries);
+    if (calls)
+        name_calls(descriptor, table->count, &image->view);
     describe(descriptor, image, fresh ? descriptor->entries : table->entries, table->count);
     *result = descriptor;
     return REX_OK;

@@ -155,6 +155,32 @@ static int wait_for(struct rex_registration *registration, uintptr_t busy)
     return shared_failure(registration, busy & ~(uintptr_t)STATE_MASK);
 }
 
+/*
+ * LLVM 18 loads no image that comes after the first use of a device: what librex knows comes now. A
+ * module that another thread is at work on is left to it; one that fails has told so, and fails
+ * again when it is asked for.
+ */
+static void register_others(void)
+{
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
+        struct rex_registration *registration = module->registration;
+        uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
+        uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
+        if ((state & STATE_MASK) == UNREGISTERED && !registration->is_kept &&
+            __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            make_attempt(registration, number, NULL);
+    }
+}
+
+static int register_first(struct rex_registration *registration, uintptr_t number, const char *name)
+{
+    int result = make_attempt(registration, number, name);
+    if (result == REX_OK && registration->release->late_image_ignored && !rex_devices_used())
+        register_others();
+    return result;
+}
+
 static int register_as(struct rex_module *module, const char *name)
 {
     struct rex_registration *registration = rex_modules_know(module);
@@ -172,7 +198,7 @@ static int register_as(struct rex_module *module, const char *name)
             result = wait_for(registration, state);
         else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0,
                                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return make_attempt(registration, number, name);
+            return register_first(registration, number, name);
     }
     return result;
 }
@@ -281,19 +307,29 @@ static int prepare_end(const struct rex_registration *registration)
     return result == REX_OK ? rex_flight_register(registration->image_path) : result;
 }
 
+/* LLVM 18 would load nothing any more: what it has stays, for the next registration. */
+static void take_back(struct rex_registration *registration)
+{
+    if (registration->release->late_image_ignored) {
+        registration->is_kept = true;
+        return;
+    }
+    unmap_globals(&registration->table);
+    REX_REAL(unregister_lib)
+    (&registration->descriptor->given);
+    rex_modules_unclaim(registration);
+}
+
 static void end_registration(struct rex_registration *registration)
 {
     if (registration->unload != NULL)
         registration->unload(registration);
     publish(registration, NULL);
-    unmap_globals(&registration->table);
-    REX_REAL(unregister_lib)
-    (&registration->descriptor->given);
+    take_back(registration);
     rex_flight_registered();
     rex_mapping_ended_unseen();
     if (!rex_registration_on_host(registration))
         rex_context_unhold();
-    rex_modules_unclaim(registration);
 }
 
 int rex_module_fini(struct rex_module *module)

@@ -113,17 +113,11 @@ static int open_choice(struct rex_module_image *image, const struct rex_choice *
                : result;
 }
 
-static int check_device(const struct rex_module_image *image, const struct rex_release *release)
+static int check_device(const struct rex_module_image *image)
 {
     unsigned sm = image->view.architecture;
     if (image->view.kind == REX_IMAGE_HOST)
-        return release->host_argument_array
-                   ? rex_fail(REX_EUNSUPPORTED,
-                              "device image %s: the host device of LLVM %d calls kernels with one "
-                              "array of "
-                              "arguments, which no kernel of rex/kernel.h takes",
-                              image->path, release->number)
-                   : REX_OK;
+        return REX_OK;
     if (rex_cuda_devices() == 0)
         return rex_fail(
             rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
@@ -248,7 +242,7 @@ int rex_module_image_open(struct rex_module_image *image, const struct rex_modul
     if (result == REX_OK)
         result = open_choice(image, &choice, release);
     if (result == REX_OK)
-        result = check_device(image, release);
+        result = check_device(image);
     rex_sources_close(&sources);
     if (result != REX_OK)
         rex_module_image_close(image);

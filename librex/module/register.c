@@ -66,7 +66,7 @@ static int give_to_runtime(struct rex_registration *registration,
                            const struct rex_module_image *image, struct rex_descriptor *descriptor)
 {
     bool accepted = false;
-    if (registration->release->late_image_ignored && rex_devices_used())
+    if (registration->release->late_image_ignored && rex_devices_used() && !registration->is_kept)
         return rex_fail(
             REX_EUNSUPPORTED,
             "device image %s: LLVM %d loads no image that is registered after a device was used",
@@ -76,6 +76,8 @@ static int give_to_runtime(struct rex_registration *registration,
         rex_context_activate(image->view.architecture);
         rex_phase_end(begin, "activate contexts", NULL);
     }
+    if (registration->is_kept)
+        return REX_OK;
     int result = hand_over(registration, descriptor, image->path, &accepted);
     if (result == REX_OK && accepted)
         return REX_OK;
@@ -211,20 +213,44 @@ static void judge(struct rex_registration *registration)
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
+/* The bytes of an image that comes again are those that stayed. */
+static int check_kept(const struct rex_registration *registration,
+                      const struct rex_module_image *image)
+{
+    return !registration->is_kept || image->bytes == registration->descriptor->image.ImageStart
+               ? REX_OK
+               : rex_fail(REX_EUNSUPPORTED,
+                          "device image %s: LLVM %d takes no registration back, and this module "
+                          "was registered with %s: it can take no other",
+                          image->path, registration->release->number, registration->image_path);
+}
+
+/* In *DESCRIPTOR a new one, or the one that libomptarget has. */
+static int describe(struct rex_registration *registration, struct rex_module_image *image,
+                    struct rex_descriptor **descriptor)
+{
+    *descriptor = registration->descriptor;
+    if (registration->is_kept)
+        return REX_OK;
+    int result =
+        rex_descriptor_new(registration, image, registration->descriptor != NULL, descriptor);
+    return result == REX_OK ? rex_module_image_retain(image) : result;
+}
+
 static int register_image(struct rex_registration *registration, struct rex_module_image *image)
 {
     struct rex_descriptor *descriptor = NULL;
     bool now = rex_setting_check();
-    int result = keep_path(registration, image->path);
+    int result = check_kept(registration, image);
+    if (result == REX_OK)
+        result = keep_path(registration, image->path);
     if (result == REX_OK)
         result = now ? match_all(registration, image) : REX_OK;
     if (result == REX_OK)
         result = rex_modules_claim(registration, image->view.kind == REX_IMAGE_HOST);
     if (result != REX_OK)
         return result;
-    result = rex_descriptor_new(registration, image, registration->descriptor != NULL, &descriptor);
-    if (result == REX_OK)
-        result = rex_module_image_retain(image);
+    result = describe(registration, image, &descriptor);
     if (result == REX_OK && !now)
         result = keep_view(registration, image);
     if (result == REX_OK)

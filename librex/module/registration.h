@@ -37,8 +37,10 @@ struct rex_registration {
      * modules.c.
      */
     bool claims_keys;
-    bool on_host;     /* the image is for the CPU; atomic, see rex_registration_on_host() */
-    bool forked;      /* registered for a GPU in a parent process */
+    bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
+    bool forked;  /* registered for a GPU in a parent process */
+    /* libomptarget has the last descriptor although the registration ended: it is used again */
+    bool is_kept;
     unsigned against; /* what stands against launches by the driver; in ABOUT, what it names */
     char about[REX_STATE_NAME];
     bool exact_rows; /* REX_CHECK=full: each row of theirs has an allocation of its own */

@@ -263,6 +263,41 @@ static int keep_signature(struct rex_table *table, uint32_t position,
     return REX_OK;
 }
 
+/* An entry table of its own is what rex/kernel.h gives a host image. */
+static bool is_of_kernel_header(const struct rex_image_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->position_count; i++)
+        if (strcmp(view->positions[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the release's host device can call the kernel, and how. */
+static int check_call(const struct rex_image_symbol *kernel, const struct rex_image_view *view,
+                      const char *path, const struct rex_release *release,
+                      struct rex_kernel_facts *facts)
+{
+    if (view->kind != REX_IMAGE_HOST || release->host.version == 0)
+        return REX_OK;
+    if (kernel->call != NULL) {
+        facts->flags |= REX_FACT_CALLED;
+        return REX_OK;
+    }
+    if (is_of_kernel_header(view, kernel->name))
+        return rex_fail(REX_EUNSUPPORTED,
+                        "device image %s: kernel \"%s\" has no rex_call_%s, by which the host "
+                        "device of LLVM %d calls it: the image was compiled with an older "
+                        "rex/kernel.h; compile it again",
+                        path, kernel->name, kernel->name, release->number);
+    return release->host_argument_array
+               ? rex_fail(REX_EUNSUPPORTED,
+                          "device image %s: the host device of LLVM %d calls kernels with one "
+                          "array of arguments, which kernel \"%s\" does not take: write it with "
+                          "REX_DEVICE_KERNEL (rex/kernel.h)",
+                          path, release->number, kernel->name)
+               : REX_OK;
+}
+
 static int match_kernel(struct rex_table *table, uint32_t position,
                         const struct rex_image_view *view, const char *path,
                         const struct rex_release *release)
@@ -278,6 +313,8 @@ static int match_kernel(struct rex_table *table, uint32_t position,
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         facts.flags |= REX_FACT_NARROW_FIRST;
     int result = check_environment(kernel, path, release, &facts);
+    if (result == REX_OK)
+        result = check_call(kernel, view, path, release, &facts);
     if (result == REX_OK)
         result = keep_signature(table, position, kernel, view);
     if (result != REX_OK)

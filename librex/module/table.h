@@ -29,8 +29,9 @@ struct rex_kernel_facts {
 #define REX_FACT_NARROW_FIRST 2 /* the first parameter is not 8 bytes wide: not the runtime's */
 /* libomptarget launches it as its environment says, in one dimension. */
 #define REX_FACT_MANAGED 8
-#define REX_FACT_SENDER_TOLD 16 /* the log has said who launches it */
 #define REX_FACT_MATCHED 4      /* compared with the image; all else is 0 until then */
+#define REX_FACT_CALLED 16      /* on the host device, by the image's function for that */
+#define REX_FACT_SENDER_TOLD 32 /* the log has said who launches it */
 
 /*
  * Rows of a launch that were checked for a kernel: a launch whose rows have these sizes and types

@@ -2,7 +2,7 @@
  * release.c - one row of facts for each LLVM release.
  *
  * Read in the sources of 14.0.6, 15.0.6, 16.0.6, 17.0.6, 18.1.8, 19.1.7, 20.1.8, 21.1.8, 22.1.8
- * and 23.1.1. All but 20 have run on their host device, too: 14, 15, 16, 19 and 22 do in the tests.
+ * and 23.1.1. All but 20 run in the tests, on their host device; of 24 there is nothing but that.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,6 +26,11 @@
 #define ENV_BY_ROW(memory) \
     {.version = 2, .leading_row = true, .dimensions = 1, .dynamic_memory = (memory)}
 #define ENV(dims) {.version = 3, .dimensions = (dims), .dynamic_memory = true}
+/*
+ * On the host device 23 and 24 take version 5 alone, and write over the last row; a grid is nothing
+ * to it.
+ */
+#define HOST_ARRAY {.version = 5, .trailing_row = true}
 
 #define FLAGS_OF_23 (REX_FLAGS_USUAL | REX_FLAGS_FALLBACK | REX_FLAG_COOPERATIVE)
 
@@ -95,11 +100,13 @@ static const struct rex_release rows[] = {
      .newest_packet = 2,
      .plain = {.refused = true},
      .env = ENV(1),
+     .host = {.version = 2},
      .old_entries_only = true,
      .newest_container = 1,
      .newest_old_header = 90,
      .new_header_refused = true,
      .late_image_ignored = true,
+     .names_in_tor_crash = true,
      .plugins_apart = true,
      .openmp_first = true,
      .environment_size = 48,
@@ -158,6 +165,7 @@ static const struct rex_release rows[] = {
      .newest_packet = 3,
      .plain = PLAIN(3, true),
      .env = ENV(3),
+     .attach_rows = true,
      .runtime_object = true,
      .packed_slots = true,
      .environment_size = 48,
@@ -170,6 +178,25 @@ static const struct rex_release rows[] = {
      .newest_packet = 5,
      .plain = PLAIN(1, false),
      .env = ENV(3),
+     .host = HOST_ARRAY,
+     .excess_copied = true,
+     .attach_rows = true,
+     .runtime_object = true,
+     .host_argument_array = true,
+     .strict_flags = REX_FLAGS_STRICT,
+     .environment_size = 40,
+     .shared_memory_fixed = true},
+    {.number = 24,
+     .packet_flags = FLAGS_OF_23,
+     .marker = "__tgt_get_mapped_ptr",
+     .driver_function = "cuLaunchKernelEx",
+     .driver_since = "11.8",
+     .newest_packet = 5,
+     .plain = PLAIN(1, false),
+     .env = ENV(3),
+     .host = HOST_ARRAY,
+     .excess_copied = true,
+     .attach_rows = true,
      .runtime_object = true,
      .host_argument_array = true,
      .strict_flags = REX_FLAGS_STRICT,

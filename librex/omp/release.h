@@ -20,6 +20,7 @@ struct rex_packet_rule {
     uint32_t version;    /* the packet's Version */
     bool refused;        /* there is no way */
     bool leading_row;    /* the runtime adds no parameter: a row must */
+    bool trailing_row;   /* the runtime overwrites the last one: it must be one more */
     int dimensions;      /* of the grid that reach the GPU; the rest are dropped without a word */
     bool dynamic_memory; /* DynCGroupMem reaches the GPU */
 };
@@ -29,6 +30,11 @@ struct rex_release {
     int number;
     const char *marker; /* a symbol that this release exports and earlier ones do not */
     struct rex_packet_rule plain, env;
+    /*
+     * Of both forms on the host device, where that calls kernels in a way of its own, by the
+     * image's functions rex_call_NAME; version 0: it calls them as they are.
+     */
+    struct rex_packet_rule host;
     /* version of its own clang's packets; the kernels behind newer ones have other parameters */
     uint32_t newest_packet;
     bool no_packet; /* there is no __tgt_target_kernel */
@@ -38,8 +44,18 @@ struct rex_release {
     bool parents_rounded;
     /* aborts where a call ends the last mapping of some memory, and then ends it once more */
     bool one_end_a_call;
-    /* an image registered after a device's first use is never loaded, and its launch crashes */
+    /* an implicit row that exceeds what the same call has just mapped is copied whole, past its end
+     */
+    bool excess_copied;
+    /*
+     * an image registered after a device's first use is never loaded, and its launch crashes: no
+     * registration is taken back, since it could not be made again
+     */
     bool late_image_ignored;
+    /* a kernel whose name ends in "tor" is taken for one without parameters */
+    bool names_in_tor_crash;
+    /* rows that attach pointers, of clang 22 and later, are such; else they are taken for maps */
+    bool attach_rows;
     bool plugins_apart;  /* plugins are files of their own, with unversioned names */
     bool openmp_first;   /* libomp must be in the process before libomptarget is opened */
     bool runtime_object; /* calls before the first registration crash */
@@ -47,7 +63,7 @@ struct rex_release {
     bool exec_mode_obeyed;
     /* arguments are packed in 8-byte slots: narrower parameters are misplaced */
     bool packed_slots;
-    /* host kernels take one array of arguments: none of rex/kernel.h's does */
+    /* host kernels take one array of arguments: none that is called as it is does */
     bool host_argument_array;
     bool old_entries_only; /* entries in clang 20's form are misread */
     /* version of the OffloadBinary that it opens at a registration; 0: none */

@@ -29,19 +29,21 @@ int rex_runtime_tell(const char *path)
 /*
  * clang up to 17 builds kernels without a parameter for the runtime. 18's have one, which LLVM 18
  * alone passes unasked, to all kernels; those of 19 to 22 get it by the packet's version 3, and
- * from 23 on it comes last. 14 and 15 look at no version.
+ * from 23 on it comes last. 14 and 15 look at no version. Programs of 22 and later attach pointers
+ * by rows of their own, which earlier releases map: their kernels see the wrong memory.
  */
 int rex_runtime_takes(int release, int compiler)
 {
     const struct rex_release *runtime = rex_release_row(release),
                              *built = rex_release_row(compiler);
     if (runtime == NULL || built == NULL)
-        return rex_fail(REX_EINVAL, "rex_runtime_takes: LLVM %d is not one of 14 to 23",
+        return rex_fail(REX_EINVAL, "rex_runtime_takes: LLVM %d is not one of 14 to 24",
                         runtime == NULL ? release : compiler);
     if (runtime == built)
         return 1;
     return !runtime->plain.refused && !built->plain.refused &&
-           built->newest_packet <= runtime->newest_packet;
+           built->newest_packet <= runtime->newest_packet &&
+           (runtime->attach_rows || !built->attach_rows);
 }
 
 /* ---- what is adapted ------------------------------------------------------------------------- */
@@ -63,6 +65,19 @@ static void packets(const char *name, const struct rex_packet_rule *rule, rex_in
     row("adapted", name, text, context);
 }
 
+static void host_kernels(const struct rex_release *release, rex_info_row *row, void *context)
+{
+    const struct rex_packet_rule *rule = &release->host;
+    char text[256];
+    if (rule->version == 0)
+        return;
+    snprintf(text, sizeof text,
+             "on the CPU by functions that rex/kernel.h makes beside them, packet version %u%s",
+             (unsigned)rule->version,
+             rule->trailing_row ? " with a row for libomptarget to write over" : "");
+    row("adapted", "host kernels", text, context);
+}
+
 /* Facts that are there or not. */
 static void yes_or_no(const struct rex_release *release, rex_info_row *row, void *context)
 {
@@ -80,6 +95,9 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {release->one_end_a_call, "ends of mappings",
          "one call for each row where rows share one; a launch that would need it is refused: "
          "libomptarget aborts on a second end"},
+        {release->excess_copied, "implicit rows",
+         "that exceed what the same call maps are refused where they are copied: libomptarget "
+         "copies past its end"},
         {release->exec_mode_obeyed, "exec modes",
          "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget "
          "launches as they say, or not at all"},
@@ -89,7 +107,10 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
          "48 KiB of it dynamic, or more, where a block has more than 48 KiB: libomptarget does not "
          "count the kernel's own"},
         {release->late_image_ignored, "late images",
-         "refused: an image registered after a device's first use is never loaded"},
+         "refused: an image registered after a device's first use is never loaded; modules that "
+         "are known are registered together, and a registration stays when its module ends"},
+        {release->names_in_tor_crash, "kernel names",
+         "that end in \"tor\" are refused: such a kernel gets no arguments"},
         {release->plugins_apart, "plugins",
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",
@@ -99,10 +120,12 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {true, "registrations",
          "wait until no other thread is inside a launch or data call, as ends of modules do, and "
          "load an image at once where devices are in use: libomptarget crashes where these meet"},
+        {!release->attach_rows, "programs of clang 22",
+         "and later are refused by rex-run: their rows that attach pointers are mapped"},
         {release->packed_slots, "parameters",
          "of other widths than 8 bytes are refused, but in queues: arguments are packed in 8-byte "
          "slots"},
-        {release->host_argument_array, "host kernels",
+        {release->host_argument_array, "other host kernels",
          "refused: they would take one array of arguments"},
         {release->old_entries_only, "adopted entries",
          "in clang 20's form are rewritten, which are misread"},
@@ -177,6 +200,7 @@ void rex_adaptations(const struct rex_release *release, rex_info_row *row, void 
 {
     packets("plain kernels", &release->plain, row, context);
     packets("env kernels", &release->env, row, context);
+    host_kernels(release, row, context);
     yes_or_no(release, row, context);
     limits(release, row, context);
 }

@@ -446,3 +446,6 @@ MARKER(omp_get_device_from_uid)
 MARKER(__tgt_register_rpc_callback)
 MARKER(omp_get_gprivate_limit)
 #endif
+#if FAKE_RELEASE >= 24
+MARKER(__tgt_get_mapped_ptr)
+#endif

@@ -1,7 +1,7 @@
 # Fakes for the unit tests, in $(O)/tests/fake: NN/libomptarget.so.NN for each release, with a libomp and a plugin's
 # name beside it; lacks-*/: without an entry point; cuda/libcuda.so.1; module.so: a place for a module.
 
-fake_releases := 14 15 16 17 18 19 20 21 22 23
+fake_releases := 14 15 16 17 18 19 20 21 22 23 24
 fake_cflags    = $(common_cflags) -fPIC -fvisibility=default
 
 # $(1) folder, $(2) release, $(3) more flags. A library's number tells 20 from 21, whose exports are the same.

@@ -116,6 +116,35 @@ UNUSED static void remove_temporary_images(void)
         fclose(maps);
 }
 
+/* ---- the release ------------------------------------------------------------------------------------------------------------ */
+
+/* Which one tests/llvm has put into the environment; 0: none. */
+UNUSED static int release_of_test(void)
+{
+    const char *release = getenv("REX_TEST_RELEASE");
+    return release != NULL ? atoi(release) : 0;
+}
+
+/* LLVM 18 loads no image that is registered after the first use of a device, and so librex takes no registration back there. */
+UNUSED static bool loads_late(void)
+{
+    return release_of_test() != 18;
+}
+
+/* Whether this release cannot run a test that registers an image late. */
+UNUSED static bool skips_late(void)
+{
+    if (!loads_late())
+        print_message("skipped: LLVM 18 loads no image after the first use of a device\n");
+    return !loads_late();
+}
+
+/* Whether kernels of the host device are called by other functions, with a row more: rex/kernel.h. */
+UNUSED static bool calls_with_array(void)
+{
+    return release_of_test() >= 23 && !gpu_present();
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
 UNUSED static const char *own_path(void)

@@ -217,7 +217,7 @@ static void raw(const void *context)
 static void test_raw(void **state)
 {
     (void)state;
-    for (int release = 14; release <= 23; release++) {
+    for (int release = 14; release <= 24; release++) {
         const char *output = in_child(raw, &release);
         assert_int_equal(strstr(output, "CUDA 13's header rewritten") != NULL, rewritten(release));
     }
@@ -256,7 +256,7 @@ static void two_in_container(const void *context)
 static void test_in_containers(void **state)
 {
     (void)state;
-    for (int release = 14; release <= 23; release++) {
+    for (int release = 14; release <= 24; release++) {
         in_child(in_container, &release);
         in_child(two_in_container, &release);
     }
@@ -306,7 +306,7 @@ static void new_entries(const void *context)
 static void test_new_entries(void **state)
 {
     (void)state;
-    for (int release = 14; release <= 23; release++)
+    for (int release = 14; release <= 24; release++)
         in_child(new_entries, &release);
 }
 

@@ -367,7 +367,7 @@ static void openmp_folder(const void *context)
 
 static void test_openmp(void **state)
 {
-    static const int releases[] = {14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
+    static const int releases[] = {14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
     (void)state;
     in_child(openmp_folder, NULL);
     for (size_t i = 0; i < COUNT(releases); i++) {
@@ -586,7 +586,7 @@ static void every_jump(const void *context)
 
 static void test_forwarders(void **state)
 {
-    static const int releases[] = {15, 16, 17, 18, 19, 20, 21, 22, 23};
+    static const int releases[] = {15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
     (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(forwarder_binds, &releases[i]);

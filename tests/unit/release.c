@@ -19,7 +19,7 @@ static const struct {
     {"omp_get_mapped_ptr", 16},        {"omp_target_memcpy_async", 17},      {"omp_target_memset", 18},
     {"__tgt_activate_record_replay", 18}, {"__tgt_rtl_init", 19},            {"ompx_dump_mapping_tables", 19},
     {"llvmLaunchKernel", 20},          {"__tgt_interop_get", 22},            {"omp_get_device_from_uid", 22},
-    {"__tgt_register_rpc_callback", 23}, {"omp_get_gprivate_limit", 23},
+    {"__tgt_register_rpc_callback", 23}, {"omp_get_gprivate_limit", 23},       {"__tgt_get_mapped_ptr", 24},
 };
 
 static bool exports(const char *name, void *context)
@@ -39,7 +39,7 @@ static int told(int release, int named)
 static void test_told_from_exports(void **state)
 {
     (void)state;
-    for (int release = 14; release <= 23; release++) {
+    for (int release = 14; release <= 24; release++) {
         assert_int_equal(told(release, release), release);
         /* Only 20 and 21 need the number in a name; without one the older is taken. */
         assert_int_equal(told(release, 0), release == 21 ? 20 : release);
@@ -47,14 +47,14 @@ static void test_told_from_exports(void **state)
         assert_int_equal(told(release, 99), release == 21 ? 20 : release);
     }
     assert_int_equal(told(13, 13), 0);
-    /* The next release exports what 23 does, and more. */
-    assert_int_equal(told(24, 24), 23);
+    /* The next release exports what 24 does, and more. */
+    assert_int_equal(told(25, 25), 24);
 }
 
 static void test_told_from_files(void **state)
 {
     (void)state;
-    for (int release = 14; release <= 23; release++) {
+    for (int release = 14; release <= 24; release++) {
         char path[PATH_MAX], why[256] = "";
         const struct rex_release *row = NULL;
         fake_path(release, path);
@@ -90,12 +90,13 @@ static const struct fact {
     {21,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0, 90, 0,  0,    0, 49151, 0, 0, 3, 1},
     {22,  2, 3,  0,  3, 3,  1, 1,  1,  0,  0,  0,  0,  1,  1,  0,  0, 0,  0,    0, 0, 0, 0, 3, 2},
     {23,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 1},
+    {24,  2, 3,  0,  1, 3,  0, 1,  1,  0,  0,  0,  0,  1,  0,  1,  0, 0,  0xc0, 0, 0, 0, 0, 5, 1},
 };
 
 static void test_rows(void **state)
 {
     (void)state;
-    assert_int_equal(COUNT(facts), 23 - 14 + 1);
+    assert_int_equal(COUNT(facts), 24 - 14 + 1);
     for (size_t i = 0; i < COUNT(facts); i++) {
         const struct fact *fact = &facts[i];
         const struct rex_release *row = rex_release_row(fact->release);
@@ -124,7 +125,7 @@ static void test_rows(void **state)
         assert_int_equal(row->newest_old_header, fact->old_header);
         assert_int_equal(row->new_header_refused, fact->refused_above);
         assert_int_equal(row->strict_flags, fact->strict);
-        assert_int_equal(row->packet_flags, fact->release == 23 ? 0xdd : 0xc1);
+        assert_int_equal(row->packet_flags, fact->release >= 23 ? 0xdd : 0xc1);
         assert_int_equal(row->most_teams, fact->most_teams);
         assert_int_equal(row->most_dynamic_memory, fact->most_memory);
         assert_int_equal(row->shared_memory_fixed, fact->shared_memory == 1);
@@ -135,35 +136,40 @@ static void test_rows(void **state)
         assert_int_equal(row->exec_mode_obeyed, fact->release <= 17);
         assert_int_equal(row->parents_rounded, fact->release <= 16);
         assert_int_equal(row->one_end_a_call, fact->release == 14);
+        assert_int_equal(row->host.version, fact->release == 18 ? 2 : fact->release >= 23 ? 5 : 0);
+        assert_int_equal(row->host.trailing_row, fact->release >= 23);
+        assert_int_equal(row->excess_copied, fact->release >= 23);
+        assert_int_equal(row->attach_rows, fact->release >= 22);
+        assert_int_equal(row->names_in_tor_crash, fact->release == 18);
     }
     assert_null(rex_release_row(13));
-    assert_null(rex_release_row(24));
+    assert_null(rex_release_row(25));
 }
 
 /* Whose programs a release runs: a row for each runtime, a column for each clang. */
 static void test_takes(void **state)
 {
     static const char *const takes[] = {
-        /*       14 to 23 */
-        /* 14 */ "1111000000", "1111000000", "1111000000", "1111000000",
-        /* 18 */ "0000100000",
-        /* 19 */ "1111011110", "1111011110", "1111011110", "1111011110",
-        /* 23 */ "1111011111",
+        /*       14 to 24 */
+        /* 14 */ "11110000000", "11110000000", "11110000000", "11110000000",
+        /* 18 */ "00001000000",
+        /* 19 */ "11110111000", "11110111000", "11110111000", "11110111100",
+        /* 23 */ "11110111111", "11110111111",
     };
     (void)state;
-    for (int runtime = 14; runtime <= 23; runtime++)
-        for (int compiler = 14; compiler <= 23; compiler++)
+    for (int runtime = 14; runtime <= 24; runtime++)
+        for (int compiler = 14; compiler <= 24; compiler++)
             assert_int_equal(rex_runtime_takes(runtime, compiler), takes[runtime - 14][compiler - 14] - '0');
     assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
     assert_int_equal(rex_runtime_takes(13, 19), REX_EINVAL);
-    assert_int_equal(rex_runtime_takes(19, 24), REX_EINVAL);
+    assert_int_equal(rex_runtime_takes(19, 25), REX_EINVAL);
 }
 
 static void test_tell(void **state)
 {
     char path[PATH_MAX];
     (void)state;
-    for (int release = 14; release <= 23; release++) {
+    for (int release = 14; release <= 24; release++) {
         fake_path(release, path);
         assert_int_equal(rex_runtime_tell(path), release);
     }

@@ -41,7 +41,14 @@ struct program {
 };
 
 static char key;
-static char name[] = "add__kernel__";
+static char name[] = "rex_call_add__kernel__";
+
+/* As the release's own compiler would name what it calls: 18, 23 and 24 call kernels of the host device in ways of their own. */
+static char *called_name(void)
+{
+    bool stands = !gpu_present() && (release_of_test() == 18 || calls_with_array());
+    return stands ? name : name + strlen("rex_call_");
+}
 
 struct form {
     uint32_t container; /* its version; 0: none */
@@ -70,8 +77,8 @@ static struct program *make_program(const struct form *form, const struct bytes 
     struct program *program = mmap(NULL, size_with(image), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(program != MAP_FAILED);
     memcpy(program->bytes, image->bytes, image->size);
-    program->old_entry = (struct __tgt_offload_entry){&key, name, 0, 0, 0};
-    program->new_entry = (struct new_entry){0, 1, 1, 0, &key, name, 0, 0, NULL};
+    program->old_entry = (struct __tgt_offload_entry){&key, called_name(), 0, 0, 0};
+    program->new_entry = (struct new_entry){0, 1, 1, 0, &key, called_name(), 0, 0, NULL};
     void *begin = &program->old_entry, *end = &program->old_entry + 1;
     if (form->new_entries)
         begin = &program->new_entry, end = &program->new_entry + 1;
@@ -95,8 +102,10 @@ static void launch(double amount)
     add_literal(&rows, &amount, sizeof amount);
     add_row(&rows, x, sizeof x, PARAMETER | TO);
     add_row(&rows, y, sizeof y, PARAMETER | FROM);
+    if (calls_with_array())
+        add_literal(&rows, &n, sizeof n); /* libomptarget writes over it */
     struct __tgt_kernel_arguments packet = packet_of(&rows, 2, 64);
-    packet.Version = 2;
+    packet.Version = calls_with_array() ? 5 : 2;
     assert_int_equal(__rex_real___tgt_target_kernel(NULL, -1, 2, 64, &key, &packet), 0);
     for (int i = 0; i < N; i++)
         assert_true(y[i] == i + amount);
@@ -106,7 +115,7 @@ static void check(const struct form *form)
 {
     struct bytes image = read_bytes(default_image().text);
     assert_int_equal(rex_configure(REX_OPTION_ADOPT, "on"), 0);
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < (loads_late() ? 3 : 1); round++) {
         struct program *program = make_program(form, &image);
         __rex_real___tgt_register_lib(&program->descriptor);
         launch(round + 0.5);

@@ -299,7 +299,7 @@ static void bad_tables(void **state)
     REFUSED_MODULE(module, REX_EINVAL, "struct_size is 8", "sizeof(struct rex_module)");
     good_launch();
     module = module_of(good, 2);
-    assert_int_equal(rex_module_register(module), 0);
+    assert_int_equal(rex_module_register(module), loads_late() ? 0 : REX_EUNSUPPORTED);
     good_launch();
 }
 
@@ -331,7 +331,9 @@ static void one_key_in_two_modules(void **state)
     good_launch();
     /* The key goes with the registration: once it has ended, the other module may have it, and then not this one. */
     assert_int_equal(rex_offload_fini(), 0);
-    assert_int_equal(rex_module_register(other), 0);
+    assert_int_equal(rex_module_register(other), loads_late() ? 0 : REX_EKEY); /* LLVM 18 has it still */
+    if (!loads_late())
+        return;
     assert_int_equal(rex_offload_init(), REX_EKEY);
     ERROR(REX_EKEY, "\"add__kernel__\"", "registered already");
     assert_int_equal(rex_module_fini(other), 0);

@@ -39,6 +39,14 @@ static struct path in_folder(const char *name)
 /* Registers the list NAMES, of which TAKEN is the one for here, and ends it. */
 static void check_list(const char *names, const char *taken, int64_t factor)
 {
+    static int64_t before;
+    if (!loads_late() && before != 0 && before != factor) {
+        assert_null(rex_module_register_image(&rex_this_module, names));
+        assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
+        assert_non_null(strstr(rex_last_error(), "it can take no other"));
+        return;
+    }
+    before = factor;
     assert_non_null(rex_module_register_image(&rex_this_module, names));
     assert_string_equal(rex_module_image_path(&rex_this_module), taken);
     check_factor(factor);

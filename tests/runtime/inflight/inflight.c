@@ -141,17 +141,13 @@ static int outcome_of_child(int (*use)(void))
     return WEXITSTATUS(status);
 }
 
-static bool loads_late(void)
-{
-    return rex_runtime_release() != 18; /* which loads no image after the first use */
-}
-
 static void fork_beside_launches(void **state)
 {
     (void)state;
     int outcomes[3] = {0};
     host_only();
     find_image();
+    assert_int_equal(rex_module_add(&other), 0); /* LLVM 18 registers it with the first one */
     assert_int_equal(rex_offload_init(), 0);
     if (loads_late())
         assert_int_equal(rex_module_init(&other), 0);
@@ -184,6 +180,7 @@ static void fork_beside_idle_threads(void **state)
     (void)state;
     host_only();
     find_image();
+    assert_int_equal(rex_module_add(&other), 0); /* LLVM 18 registers it with the first one */
     assert_int_equal(rex_offload_init(), 0);
     if (loads_late())
         assert_int_equal(rex_module_init(&other), 0);
@@ -253,6 +250,8 @@ static void register_inside_a_launch(void **state)
     assert_int_equal(result_inside, 0);
     assert_int_equal(call_in_kernel(register_here), 0);
     assert_int_equal(result_inside, REX_EBUSY);
+    if (skips_late())
+        return;
     assert_int_equal(rex_module_init(&other), 0);
     assert_int_equal(call_in_kernel(register_here), 0);
     assert_int_equal(result_inside, 0); /* it is */

@@ -47,8 +47,12 @@ static void check_launch(int line, struct rex_module *module, void *key, int num
     if (module == &rex_this_module)
         assert_int_equal(__tgt_target_kernel(-1, 1, 1, key, &packet), 0);
     else {
-        assert_int_equal(rex_module_launch_packet(&fitted, module, -1, 1, 1, key, &packet), 0);
-        assert_int_equal(__rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &fitted), 0);
+        /* 1: it needs a row of librex's */
+        int needs = rex_module_launch_packet(&fitted, module, -1, 1, 1, key, &packet);
+        assert_int_equal(needs, calls_with_array());
+        assert_int_equal(needs ? rex_module_launch(module, -1, 1, 1, key, &packet)
+                               : __rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &fitted),
+                         0);
     }
     if (result != expected)
         fail_msg("line %d: kernel %d gave %lld, not %lld", line, number, (long long)result, (long long)expected);
@@ -72,7 +76,7 @@ static void check_growth(int round, int rounds, int entries)
     if (round == rounds && rounds > SETTLED) {
         double growth = (double)(heap_of_librex() - settled) / (rounds - SETTLED);
         printf("librex grows by %.1f bytes a round, for %d entries\n", growth, entries);
-        assert_true(heap_of_librex() > settled); /* else nothing was counted */
+        assert_true(heap_of_librex() > settled || !loads_late()); /* else nothing was counted */
         assert_true(growth <= 32 * entries + 256);
     }
     if (round % 50 == 0)
@@ -97,6 +101,8 @@ static void with_another_image(void **state)
     (void)state;
     struct path other = other_image();
     int rounds = registrations_of(ROUNDS);
+    if (skips_late())
+        return;
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         assert_non_null(register_cubin(round % 2 ? NULL : other.text));
@@ -113,6 +119,7 @@ static void with_another_module_between(void **state)
     int rounds = registrations_of(ROUNDS);
     other = other_image();
     other_module.image_name = other.text;
+    assert_int_equal(rex_module_add(&other_module), 0); /* LLVM 18 registers both at once */
     heap_is_counted();
     for (int round = 1; round <= rounds; round++) {
         assert_int_equal(rex_offload_init(), 0);
@@ -141,6 +148,7 @@ static void beside_another_module(void **state)
     int rounds = registrations_of(ROUNDS / 4);
     other = other_image();
     other_module.image_name = other.text;
+    assert_int_equal(rex_module_add(&other_module), 0); /* LLVM 18 registers both at once */
     for (int round = 1; round <= rounds; round++) {
         assert_int_equal(rex_offload_init(), 0);
         check_own(FACTOR_OF_DEFAULT);

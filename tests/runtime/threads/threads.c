@@ -197,13 +197,15 @@ static void one_registration_a_round(void **state)
     start_threads(workers);
     for (int i = 1; i <= rounds; i++) {
         round_of_launches(workers);
-        assert_int_equal(counts->registered, i);
-        assert_int_equal(counts->unregistered, i - 1);
+        /* LLVM 18 gets one registration, which stays. */
+        int registered = loads_late() ? i : 1, unregistered = loads_late() ? i : 0;
+        assert_int_equal(counts->registered, registered);
+        assert_int_equal(counts->unregistered, loads_late() ? i - 1 : 0);
         assert_int_equal(counts->launched, (2 * i - 1) * THREADS);
         round_of_launches(workers); /* registered already */
-        assert_int_equal(counts->registered, i);
+        assert_int_equal(counts->registered, registered);
         assert_int_equal(rex_offload_fini(), 0);
-        assert_int_equal(counts->unregistered, i);
+        assert_int_equal(counts->unregistered, unregistered);
         if (i % 100 == 0)
             remove_temporary_images();
     }

@@ -48,8 +48,8 @@ static void launches(void)
     struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 64);
     for (int i = 0; i < 3; i++)
         OK(__tgt_target_kernel(-1, 4, 64, REX_KERNEL_ID(scale), &packet));
-    /* By libomptarget's older names, which call each other inside it. */
-    for (int i = 0; i < 2; i++)
+    /* By libomptarget's older names, which call each other inside it; the host device of 23 and 24 takes new packets alone. */
+    for (int i = 0; i < 2 && !calls_with_array(); i++)
         OK(__rex_real___tgt_target_teams(-1, REX_KERNEL_ID(scale), rows.count, rows.value, rows.value, rows.size, rows.type, 4, 64));
     add_one(y);
 }
@@ -184,10 +184,10 @@ static void limited(void)
     OK(y[0] != 1000);
 }
 
-/* LLVM 16's libomp does not survive exit() in a child of fork, nor does what LLVM 14's loads for ThreadSanitizer. */
+/* The libomp of LLVM 16 and 17 does not survive exit() in a child of fork, nor does what LLVM 14's loads for ThreadSanitizer. */
 static bool child_exits(int release)
 {
-    return release != 16 && !SANITIZED;
+    return release != 16 && release != 17 && !SANITIZED;
 }
 
 static void end_child(void)
@@ -325,9 +325,9 @@ static void assert_said(const char *words)
 
 #define PHASES "'phase/bind libomptarget=1' 'phase/open image=1' phase/register=1 phase/__tgt_register_lib=1 'phase/load image=1' "
 #define CALLS                                                                                                          \
-    "--tracks 1 launch/scale__kernel__=5:40000,40000 launch/add_one__kernel__=1:8,8 'data/data begin=3:16000,0' "      \
+    "--tracks 1 launch/scale__kernel__=%d:%d,%d launch/add_one__kernel__=1:8,8 'data/data begin=3:16000,0' "           \
     "'data/data end=2:0,8000' 'data/data exit=1:0,8000' 'data/data update=2:16000,8000' 'data/copy to device=1:800,0' " \
-    "'data/copy from device=1:0,800' phase/__tgt_unregister_lib=1 "
+    "'data/copy from device=1:0,800' phase/__tgt_unregister_lib=%d "
 
 /* On a GPU its context is activated. */
 static const char *phases(void)
@@ -338,7 +338,8 @@ static const char *phases(void)
 static void check_calls(const char *path)
 {
     char expected[2048];
-    snprintf(expected, sizeof expected, "%s%s", CALLS, phases());
+    int launches_of_scale = calls_with_array() ? 3 : 5, bytes = launches_of_scale * 8000;
+    snprintf(expected, sizeof expected, CALLS "%s", launches_of_scale, bytes, bytes, loads_late(), phases());
     check(path, expected);
 }
 
@@ -363,6 +364,10 @@ static void decoded(void **state)
     struct path trace = temporary_file("trace.json");
     char command[3 * PATH_MAX];
     (void)state;
+    if (calls_with_array()) {
+        print_message("skipped: the host device of LLVM %d takes none of the older names\n", release_of_test());
+        return;
+    }
     assert_int_equal(run(trace.text, "calls"), 0);
     snprintf(command, sizeof command,
              "python3 -c 'import json, sys\n"
@@ -490,6 +495,10 @@ static void bounded_memory(void **state)
 {
     static const char *const traces[] = {"/dev/null", "-"};
     (void)state;
+    if (release_of_test() == 24 && !gpu_present()) {
+        print_message("skipped: libomptarget 24 itself keeps something of each launch, and looks through all of it\n");
+        return;
+    }
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         assert_int_equal(run(traces[i], "memory"), 0);
         char *end;
@@ -557,7 +566,8 @@ static void summary(void **state)
     squeeze(said);
     assert_said("librex: what trace, process ");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        assert_said(lines[i]);
+        if (!calls_with_array() || strstr(lines[i], "scale") == NULL) /* as in launches() */
+            assert_said(lines[i]);
     /* A file of that name is ./- */
     assert_int_not_equal(access("-", F_OK), 0);
 }

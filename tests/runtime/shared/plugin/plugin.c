@@ -11,6 +11,7 @@ REX_KERNEL(step);
 
 int plugin_step(int64_t value, int64_t *result);
 const char *plugin_image(void);
+int plugin_add(void);
 int plugin_init(void);
 int plugin_fini(void);
 
@@ -25,6 +26,11 @@ int plugin_step(int64_t value, int64_t *result)
 const char *plugin_image(void)
 {
     return rex_module_image_path(&rex_this_module);
+}
+
+int plugin_add(void)
+{
+    return rex_module_add(&rex_this_module);
 }
 
 int plugin_init(void)
