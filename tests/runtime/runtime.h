@@ -98,7 +98,7 @@ UNUSED static int registrations_of(int rounds)
 }
 
 /*
- * LLVM 16, 19 and 22 copy each image to /tmp/tmpfile_* and leave it there. What this process has opened needs no name any more; files
+ * LLVM 16 and later copy each image to /tmp/tmpfile_*, or tmpfile-*, and leave it there. What this process has opened needs no name any more; files
  * of other processes are not touched.
  */
 UNUSED static void remove_temporary_images(void)
@@ -106,7 +106,7 @@ UNUSED static void remove_temporary_images(void)
     char line[PATH_MAX + 128];
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-        char *path = strstr(line, "/tmp/tmpfile_");
+        char *path = strstr(line, "/tmp/tmpfile");
         if (path != NULL && strstr(path, " (deleted)") == NULL) {
             path[strcspn(path, "\n")] = '\0';
             unlink(path);

@@ -182,7 +182,7 @@ done
 
 # ---- programs that clang built
 
-releases=$(tests/llvm --list | tr '\n' ' ')
+releases=$(tests/llvm --plain | tr '\n' ' ')
 [ -n "$releases" ] || { echo 'skip: no LLVM release is unpacked'; exit 77; }
 value_of() { tests/llvm "$1" printenv "$2"; }
 library_of() { value_of "$1" REX_OMPTARGET; }
