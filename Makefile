@@ -209,6 +209,9 @@ $(O)/flags: FORCE
 	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags)))
 $(O)/arch: FORCE
 	$(call stamp,$(NVCC) $(ARCH))
+# Installing libpng, or removing it, makes what draws pictures anew.
+$(O)/png: FORCE
+	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Programs: examples and runtime tests. $(1) directory, $(2) way from the program to $(O), $(3) flags variable, $(4) libraries

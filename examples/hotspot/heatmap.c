@@ -113,6 +113,13 @@ static void draw_bar(struct picture *picture, int left, int top, int edge, doubl
 
 const char *const heatmap_default_path = "hotspot.png";
 
+const char *heatmap_path(const char *path, char *changed, size_t room)
+{
+    (void)changed;
+    (void)room;
+    return path;
+}
+
 static int write_picture(const char *path, const struct picture *picture)
 {
     png_image image;
@@ -131,6 +138,16 @@ static int write_picture(const char *path, const struct picture *picture)
 #else
 
 const char *const heatmap_default_path = "hotspot.ppm";
+
+const char *heatmap_path(const char *path, char *changed, size_t room)
+{
+    size_t length = strlen(path), stem = length - strlen(".png");
+    if (length < strlen(".png") || strcmp(path + stem, ".png") != 0 || length >= room)
+        return path;
+    snprintf(changed, room, "%.*s.ppm", (int)stem, path);
+    fprintf(stderr, "hotspot: built without libpng: the picture is a PPM, %s\n", changed);
+    return changed;
+}
 
 static int write_picture(const char *path, const struct picture *picture)
 {

@@ -365,6 +365,9 @@ int main(int argc, char **argv)
     struct problem problem;
     struct device_run run = {.device = options.device, .ways = {.way = options.way}, .iterations = options.iterations};
     struct check check = {0};
+    char changed[PATH_MAX];
+    if (options.picture != NULL)
+        options.picture = heatmap_path(options.picture, changed, sizeof changed);
 
     int result = allocate(&problem, options.size);
     if (result == 0)

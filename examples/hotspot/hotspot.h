@@ -86,6 +86,12 @@ int simulate_serially(const struct chip *chip, const double *power, double *temp
 /* Where the picture goes unless --png says otherwise: a PNG, or a PPM in a build without libpng. */
 extern const char *const heatmap_default_path;
 
+/*
+ * Under which name a picture for @path is written: without libpng one that ends in .png gets the ending .ppm, in @changed,
+ * of @room bytes.
+ */
+const char *heatmap_path(const char *path, char *changed, size_t room);
+
 /* What stands above and below the picture. */
 struct caption {
     char title[64], facts[2][64];

@@ -284,11 +284,12 @@ static int check_call(const struct rex_image_symbol *kernel, const struct rex_im
         return REX_OK;
     }
     if (is_of_kernel_header(view, kernel->name))
-        return rex_fail(REX_EUNSUPPORTED,
-                        "device image %s: kernel \"%s\" has no rex_call_%s, by which the host "
-                        "device of LLVM %d calls it: the image was compiled with an older "
-                        "rex/kernel.h; compile it again",
-                        path, kernel->name, kernel->name, release->number);
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: kernel \"%s\" has no function by which the host device of "
+            "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
+            "compile it again",
+            path, kernel->name, release->number);
     return release->host_argument_array
                ? rex_fail(REX_EUNSUPPORTED,
                           "device image %s: the host device of LLVM %d calls kernels with one "

@@ -57,11 +57,14 @@ static int number_in(const char *name)
 static void check_releases(const struct program *program, const char *linked, const char *library,
                            int release)
 {
-    if (rex_runtime_takes(release, number_in(linked)) == 0)
+    int built = number_in(linked), takes = rex_runtime_takes(release, built);
+    if (takes < 0)
+        die(REFUSED, "%s was linked with %s: %s", program->path, linked, rex_last_error());
+    if (takes == 0)
         die(REFUSED,
             "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
-            "have",
-            program->path, linked, release, library);
+            "have, or maps its rows in another way: run it on LLVM %d",
+            program->path, linked, release, library, built);
 }
 
 /* ---- what the program is linked with --------------------------------------------------------- */
