@@ -7,15 +7,20 @@
 
 #include "report.h"
 
-REX_KERNEL(plain0);
-REX_KERNEL(plain1);
-REX_KERNEL(plain7);
-REX_KERNEL(plain64);
-REX_KERNEL(env0);
-REX_KERNEL(env1);
-REX_KERNEL(env7);
-REX_KERNEL(env64);
+#define BOTH(count)           \
+    REX_KERNEL(plain##count); \
+    REX_KERNEL(env##count)
+BOTH(0);
+BOTH(1);
+BOTH(4);
+BOTH(7);
+BOTH(16);
+BOTH(64);
+BOTH(256);
+BOTH(257);
 REX_KERNEL(scalars);
+static char collector_key;
+REX_ENTRY(collector__, &collector_key, "collector", 0, 0);
 REX_KERNEL(shared_memory);
 
 struct report kept;
@@ -23,15 +28,17 @@ REX_GLOBAL(kept);
 
 #define NO_ENVIRONMENT UINT64_MAX /* what the runtime passes an env kernel that asked for nothing */
 
+/* On LLVM 18, 23 and 24 kernels are called by a function that takes them in groups of at most 4, 16, 64 and 256. */
+static const int counts[] = {0, 1, 4, 7, 16, 64, 256, 257};
+enum { WHICH_1 = 1, WHICH_7 = 3, WHICH_256 = 6, WHICH_257, COUNTS };
+
+#define KEYS(form) \
+    {&form##0__id__, &form##1__id__, &form##4__id__, &form##7__id__, &form##16__id__, &form##64__id__, &form##256__id__, &form##257__id__}
 static const struct form {
     const char *name;
     int env;
-    void *key_of[4];
-} forms[] = {
-    {"plain", 0, {&plain0__id__, &plain1__id__, &plain7__id__, &plain64__id__}},
-    {"env", 1, {&env0__id__, &env1__id__, &env7__id__, &env64__id__}},
-};
-static const int counts[] = {0, 1, 7, 64};
+    void *key_of[COUNTS];
+} forms[] = {{"plain", 0, KEYS(plain)}, {"env", 1, KEYS(env)}};
 
 typedef int launch_function(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
 static launch_function *const launchers[] = {rex_direct___tgt_target_kernel, rex___tgt_target_kernel};
@@ -41,10 +48,16 @@ static void start(void)
     assert_int_equal(rex_offload_init(), 0);
 }
 
-/* LLVM 18 runs no plain kernels. */
+/* LLVM 18 runs no plain kernels on a GPU. */
 static int runs(const struct form *form)
 {
-    return form->env || rex_runtime_release() != 18;
+    return form->env || rex_runtime_release() != 18 || rex_module_on_host(&rex_this_module);
+}
+
+/* Whether the image has a function beside each kernel, by which the host device calls it. */
+static bool calls_by_function(void)
+{
+    return rex_module_on_host(&rex_this_module) && (rex_runtime_release() == 18 || rex_runtime_release() >= 23);
 }
 
 static uint64_t value_of(int argument, int launch)
@@ -53,7 +66,7 @@ static uint64_t value_of(int argument, int launch)
 }
 
 /* Rows for a kernel with COUNT arguments; the words that even arguments point to are in WORDS. */
-static void fill(struct rows *rows, int count, int launch, struct report *report, uint64_t words[64])
+static void fill(struct rows *rows, int count, int launch, struct report *report, uint64_t words[MOST_ROWS])
 {
     rows->count = 0;
     if (count > 0)
@@ -99,7 +112,7 @@ static void check_launch(const struct form *form, int which, launch_function *la
 {
     static struct report mapped;
     static const uint32_t teams[] = {3, 1, 1}, threads[] = {64, 1, 1};
-    uint64_t words[64];
+    uint64_t words[MOST_ROWS];
     struct rows rows;
     struct report *report = counts[which] == 0 ? &kept : &mapped;
     memset(&mapped, 0, sizeof mapped);
@@ -119,8 +132,8 @@ static void check_launch(const struct form *form, int which, launch_function *la
     check_grid(report, teams, threads);
     for (int i = 1; i < counts[which]; i++)
         if (report->arguments[i] != value_of(i, launch))
-            fail_msg("%s%d: argument %d is %#llx, not %#llx", form->name, counts[which], i,
-                     (unsigned long long)report->arguments[i], (unsigned long long)value_of(i, launch));
+            fail_msg("%s%d: argument %d is %#llx, not %#llx", form->name, counts[which], i, (unsigned long long)report->arguments[i],
+                     (unsigned long long)value_of(i, launch));
 }
 
 static void every_argument_arrives(void **state)
@@ -130,9 +143,54 @@ static void every_argument_arrives(void **state)
     start();
     for (int again = 0; again < 2; again++)
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-            for (int which = 0; which < 4 && runs(&forms[f]); which++)
+            for (int which = 0; which <= WHICH_256 && runs(&forms[f]); which++)
                 for (size_t l = 0; l < sizeof launchers / sizeof *launchers; l++)
                     check_launch(&forms[f], which, launchers[l], launch++);
+}
+
+/* The functions by which LLVM 18, 23 and 24 call kernels of the host device take no more than 256 arguments. */
+static void one_argument_more(void **state)
+{
+    (void)state;
+    start();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        struct report report = {0};
+        struct rows rows;
+        uint64_t words[MOST_ROWS];
+        if (!runs(&forms[f]))
+            continue;
+        if (!calls_by_function()) {
+            check_launch(&forms[f], WHICH_257, rex___tgt_target_kernel, 1);
+            continue;
+        }
+        fill(&rows, counts[WHICH_257], 0, &report, words);
+        struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+        assert_int_equal(__tgt_target_kernel(-1, 1, 1, forms[f].key_of[WHICH_257], &packet), -1);
+        assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
+        assert_non_null(strstr(rex_last_error(), "257 rows for parameters"));
+        assert_non_null(strstr(rex_last_error(), "at most 256"));
+        assert_int_equal(report.calls, 0);
+    }
+}
+
+static void a_name_in_tor(void **state)
+{
+    (void)state;
+    struct report report = {0};
+    struct rows rows = {0};
+    start();
+    add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
+    struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
+    int result = __tgt_target_kernel(-1, 1, 1, &collector_key, &packet);
+    if (rex_runtime_release() != 18) {
+        assert_int_equal(result, 0);
+        assert_int_equal(report.calls, 1);
+        return;
+    }
+    assert_int_equal(result, -1);
+    assert_int_equal(rex_last_error_code(), REX_EUNSUPPORTED);
+    assert_non_null(strstr(rex_last_error(), "\"collector\": LLVM 18 takes a kernel whose name ends in \"tor\""));
+    assert_int_equal(report.calls, 0);
 }
 
 static void reused_packet_keeps_its_bytes(void **state)
@@ -142,7 +200,7 @@ static void reused_packet_keeps_its_bytes(void **state)
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         struct report report = {0};
         struct rows rows, rows_before;
-        uint64_t words[64];
+        uint64_t words[MOST_ROWS];
         if (!runs(&forms[f]))
             continue;
         fill(&rows, 7, 0, &report, words);
@@ -150,7 +208,7 @@ static void reused_packet_keeps_its_bytes(void **state)
         rows_before = rows;
         int rounds = rounds_of(1000);
         for (int i = 0; i < rounds; i++) {
-            assert_int_equal(__tgt_target_kernel(-1, 2, 32, forms[f].key_of[2], &packet), 0);
+            assert_int_equal(__tgt_target_kernel(-1, 2, 32, forms[f].key_of[WHICH_7], &packet), 0);
             assert_memory_equal(&packet, &before, sizeof packet);
         }
         assert_memory_equal(&rows, &rows_before, sizeof rows);
@@ -179,7 +237,7 @@ static void literals_of_every_size(void **state)
     uint32_t bits, doubled_bits;
     uint64_t long_bits;
     start();
-    if (rex_runtime_release() == 18)
+    if (!runs(&forms[0]))
         return;
     add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
     add_literal(&rows, &byte, sizeof byte);
@@ -219,10 +277,9 @@ static void grid_of_packet_or_call(void **state)
         uint64_t trip_count;
         uint32_t expected_teams, expected_threads;
     } cases[] = {
-        {0, 0, 5, 96, 0, 5, 96},     {0, 32, 5, 96, 0, 5, 32},      {7, 0, 5, 96, 0, 7, 96},
-        {7, 32, 5, 96, 0, 7, 32},    {7, 32, 0, 0, 0, 7, 32},       {7, 32, -1, -1, 0, 7, 32},
-        {0, 0, 0, 0, 1000, 8, 128},  {0, 0, -1, -1, 0, 128, 128},   {0, 0, -1, 64, 1, 1, 64},
-        {300, 1024, 1, 1, 0, 300, 1024},
+        {0, 0, 5, 96, 0, 5, 96},  {0, 32, 5, 96, 0, 5, 32},        {7, 0, 5, 96, 0, 7, 96},    {7, 32, 5, 96, 0, 7, 32},
+        {7, 32, 0, 0, 0, 7, 32},  {7, 32, -1, -1, 0, 7, 32},       {0, 0, 0, 0, 1000, 8, 128}, {0, 0, -1, -1, 0, 128, 128},
+        {0, 0, -1, 64, 1, 1, 64}, {300, 1024, 1, 1, 0, 300, 1024},
     };
     start();
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
@@ -232,9 +289,8 @@ static void grid_of_packet_or_call(void **state)
             add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
             struct __tgt_kernel_arguments packet = packet_of(&rows, cases[i].teams, cases[i].threads);
             packet.Tripcount = cases[i].trip_count;
-            assert_int_equal(__tgt_target_kernel(-1, cases[i].call_teams, cases[i].call_threads, forms[f].key_of[1], &packet), 0);
-            check_grid(&report, (const uint32_t[]){cases[i].expected_teams, 1, 1},
-                       (const uint32_t[]){cases[i].expected_threads, 1, 1});
+            assert_int_equal(__tgt_target_kernel(-1, cases[i].call_teams, cases[i].call_threads, forms[f].key_of[WHICH_1], &packet), 0);
+            check_grid(&report, (const uint32_t[]){cases[i].expected_teams, 1, 1}, (const uint32_t[]){cases[i].expected_threads, 1, 1});
         }
 }
 
@@ -252,13 +308,13 @@ static void grid_of_three_dimensions(void **state)
         add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
         struct __tgt_kernel_arguments packet = packet_of(&rows, 4, 16);
         packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 0;
-        assert_int_equal(__tgt_target_kernel(-1, 0, 0, forms[f].key_of[1], &packet), 0);
+        assert_int_equal(__tgt_target_kernel(-1, 0, 0, forms[f].key_of[WHICH_1], &packet), 0);
         check_grid(&report, (const uint32_t[]){4, 1, 1}, (const uint32_t[]){16, 1, 1});
 
         memset(&report, 0, sizeof report);
         memcpy(packet.Teams, teams, sizeof teams);
         memcpy(packet.Threads, threads, sizeof threads);
-        int result = __tgt_target_kernel(-1, 0, 0, forms[f].key_of[1], &packet);
+        int result = __tgt_target_kernel(-1, 0, 0, forms[f].key_of[WHICH_1], &packet);
         if (rex_module_on_host(&rex_this_module) || rex_runtime_release() >= 20) {
             assert_int_equal(result, 0);
             check_grid(&report, teams, threads);
@@ -331,13 +387,13 @@ static void rows_that_are_no_parameters(void **state)
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         struct report report = {0};
         struct rows rows = {0};
-        uint64_t words[64], other = 1;
+        uint64_t words[MOST_ROWS], other = 1;
         if (!runs(&forms[f]))
             continue;
         fill(&rows, 7, 3, &report, words);
         add_row(&rows, &other, sizeof other, TO);
         struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
-        assert_int_equal(__tgt_target_kernel(-1, 1, 1, forms[f].key_of[2], &packet), 0);
+        assert_int_equal(__tgt_target_kernel(-1, 1, 1, forms[f].key_of[WHICH_7], &packet), 0);
         for (int i = 1; i < 7; i++)
             assert_true(report.arguments[i] == value_of(i, 3));
     }
@@ -346,10 +402,15 @@ static void rows_that_are_no_parameters(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_argument_arrives),   cmocka_unit_test(reused_packet_keeps_its_bytes),
-        cmocka_unit_test(literals_of_every_size),   cmocka_unit_test(grid_of_packet_or_call),
-        cmocka_unit_test(grid_of_three_dimensions), cmocka_unit_test(rows_that_are_no_parameters),
+        cmocka_unit_test(every_argument_arrives),
+        cmocka_unit_test(reused_packet_keeps_its_bytes),
+        cmocka_unit_test(literals_of_every_size),
+        cmocka_unit_test(grid_of_packet_or_call),
+        cmocka_unit_test(grid_of_three_dimensions),
+        cmocka_unit_test(rows_that_are_no_parameters),
         cmocka_unit_test(dynamic_shared_memory),
+        cmocka_unit_test(one_argument_more),
+        cmocka_unit_test(a_name_in_tor),
     };
     return RUN_EACH(argc, argv, tests);
 }

@@ -30,9 +30,11 @@ REX_DEVICE void enter(report *to, uint64_t environment)
     }
 }
 
-/* Every thread writes the same words. */
-#define W(n) to->arguments[n] = a##n;
-#define R(n) to->arguments[n] = *a##n;
+/* Every thread writes the same words. The parameters are a01, a02 and so on to aff and a100, by the number of the argument. */
+#define W(tens, ones) to->arguments[0x##tens##ones] = a##tens##ones;
+#define R(tens, ones) to->arguments[0x##tens##ones] = *a##tens##ones;
+#define V(tens, ones) rex_arg a##tens##ones
+#define M(tens, ones) const uint64_t *a##tens##ones
 
 #define PLAIN_ENVIRONMENT 0
 #define ENV_ENVIRONMENT (uint64_t)(uintptr_t)rex_environment
@@ -60,44 +62,60 @@ REX_DEVICE_KERNEL_ENV(env1, report *to)
     enter(to, ENV_ENVIRONMENT);
 }
 
-#define PARAMETERS_7 report *to, rex_arg a1, const uint64_t *a2, rex_arg a3, const uint64_t *a4, rex_arg a5, \
-    const uint64_t *a6
-#define WRITE_7 W(1) R(2) W(3) R(4) W(5) R(6)
-DEFINE(REX_DEVICE_KERNEL, plain7, PARAMETERS_7)
-{
-    enter(to, PLAIN_ENVIRONMENT);
-    WRITE_7
-}
-DEFINE(REX_DEVICE_KERNEL_ENV, env7, PARAMETERS_7)
-{
-    enter(to, ENV_ENVIRONMENT);
-    WRITE_7
-}
+#define PARAMETERS_4 report *to, V(0, 1), M(0, 2), V(0, 3)
+#define WRITE_4 W(0, 1) R(0, 2) W(0, 3)
+#define PARAMETERS_7 PARAMETERS_4, M(0, 4), V(0, 5), M(0, 6)
+#define WRITE_7 WRITE_4 R(0, 4) W(0, 5) R(0, 6)
+#define PARAMETERS_16 \
+    PARAMETERS_7, V(0, 7), M(0, 8), V(0, 9), M(0, a), V(0, b), M(0, c), V(0, d), M(0, e), V(0, f)
+#define WRITE_16 WRITE_7 W(0, 7) R(0, 8) W(0, 9) R(0, a) W(0, b) R(0, c) W(0, d) R(0, e) W(0, f)
+#define SIXTEEN(tens) \
+    M(tens, 0), V(tens, 1), M(tens, 2), V(tens, 3), M(tens, 4), V(tens, 5), M(tens, 6), V(tens, 7), M(tens, 8), \
+        V(tens, 9), M(tens, a), V(tens, b), M(tens, c), V(tens, d), M(tens, e), V(tens, f)
+#define WRITE_SIXTEEN(tens) \
+    R(tens, 0) W(tens, 1) R(tens, 2) W(tens, 3) R(tens, 4) W(tens, 5) R(tens, 6) W(tens, 7) R(tens, 8) W(tens, 9) \
+    R(tens, a) W(tens, b) R(tens, c) W(tens, d) R(tens, e) W(tens, f)
+#define PARAMETERS_64 PARAMETERS_16, SIXTEEN(1), SIXTEEN(2), SIXTEEN(3)
+#define WRITE_64 WRITE_16 WRITE_SIXTEEN(1) WRITE_SIXTEEN(2) WRITE_SIXTEEN(3)
+#define PARAMETERS_256 \
+    PARAMETERS_64, SIXTEEN(4), SIXTEEN(5), SIXTEEN(6), SIXTEEN(7), SIXTEEN(8), SIXTEEN(9), SIXTEEN(a), SIXTEEN(b), \
+        SIXTEEN(c), SIXTEEN(d), SIXTEEN(e), SIXTEEN(f)
+#define WRITE_256 \
+    WRITE_64 WRITE_SIXTEEN(4) WRITE_SIXTEEN(5) WRITE_SIXTEEN(6) WRITE_SIXTEEN(7) WRITE_SIXTEEN(8) WRITE_SIXTEEN(9) \
+    WRITE_SIXTEEN(a) WRITE_SIXTEEN(b) WRITE_SIXTEEN(c) WRITE_SIXTEEN(d) WRITE_SIXTEEN(e) WRITE_SIXTEEN(f)
+#define PARAMETERS_257 PARAMETERS_256, M(10, 0)
+#define WRITE_257 WRITE_256 R(10, 0)
 
-#define PARAMETERS_64 report *to, rex_arg a1, const uint64_t *a2, rex_arg a3, const uint64_t *a4, rex_arg a5, \
-    const uint64_t *a6, rex_arg a7, const uint64_t *a8, rex_arg a9, const uint64_t *a10, rex_arg a11, \
-    const uint64_t *a12, rex_arg a13, const uint64_t *a14, rex_arg a15, const uint64_t *a16, rex_arg a17, \
-    const uint64_t *a18, rex_arg a19, const uint64_t *a20, rex_arg a21, const uint64_t *a22, rex_arg a23, \
-    const uint64_t *a24, rex_arg a25, const uint64_t *a26, rex_arg a27, const uint64_t *a28, rex_arg a29, \
-    const uint64_t *a30, rex_arg a31, const uint64_t *a32, rex_arg a33, const uint64_t *a34, rex_arg a35, \
-    const uint64_t *a36, rex_arg a37, const uint64_t *a38, rex_arg a39, const uint64_t *a40, rex_arg a41, \
-    const uint64_t *a42, rex_arg a43, const uint64_t *a44, rex_arg a45, const uint64_t *a46, rex_arg a47, \
-    const uint64_t *a48, rex_arg a49, const uint64_t *a50, rex_arg a51, const uint64_t *a52, rex_arg a53, \
-    const uint64_t *a54, rex_arg a55, const uint64_t *a56, rex_arg a57, const uint64_t *a58, rex_arg a59, \
-    const uint64_t *a60, rex_arg a61, const uint64_t *a62, rex_arg a63
-#define WRITE_64 W(1) R(2) W(3) R(4) W(5) R(6) W(7) R(8) W(9) R(10) W(11) R(12) W(13) R(14) W(15) R(16) W(17) \
-    R(18) W(19) R(20) W(21) R(22) W(23) R(24) W(25) R(26) W(27) R(28) W(29) R(30) W(31) R(32) W(33) R(34) W(35) \
-    R(36) W(37) R(38) W(39) R(40) W(41) R(42) W(43) R(44) W(45) R(46) W(47) R(48) W(49) R(50) W(51) R(52) W(53) \
-    R(54) W(55) R(56) W(57) R(58) W(59) R(60) W(61) R(62) W(63)
-DEFINE(REX_DEVICE_KERNEL, plain64, PARAMETERS_64)
+/* plainN and envN, of N parameters. */
+#define BOTH(count) \
+    DEFINE(REX_DEVICE_KERNEL, plain##count, PARAMETERS_##count) \
+    { \
+        enter(to, PLAIN_ENVIRONMENT); \
+        WRITE_##count \
+    } \
+    DEFINE(REX_DEVICE_KERNEL_ENV, env##count, PARAMETERS_##count) \
+    { \
+        enter(to, ENV_ENVIRONMENT); \
+        WRITE_##count \
+    }
+BOTH(4)
+BOTH(7)
+BOTH(16)
+BOTH(64)
+BOTH(256)
+BOTH(257)
+
+/* A kernel under a name of its own, with all else that rex/kernel.h gives one. */
+#if REX_ON_GPU
+extern "C" __global__ void collector(report *to)
+#else
+REX_DEVICE_LINKAGE void collector(report *to);
+REX_DEVICE_ENTRY(collector, &collector, 0)
+REX_DEVICE_CALL(collector, 0, report *to)
+void collector(report *to)
+#endif
 {
     enter(to, PLAIN_ENVIRONMENT);
-    WRITE_64
-}
-DEFINE(REX_DEVICE_KERNEL_ENV, env64, PARAMETERS_64)
-{
-    enter(to, ENV_ENVIRONMENT);
-    WRITE_64
 }
 
 /* Scalars as their own types, through the accessors, each written back as a word. */
