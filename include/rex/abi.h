@@ -1,7 +1,7 @@
 /*
  * rex/abi.h - the structs of libomptarget, as compilers write them.
  *
- * The layouts are those of LLVM 14 to 23 on 64-bit little-endian machines:
+ * The layouts are those of LLVM 14 to 24 on 64-bit little-endian machines:
  * openmp/libomptarget/include/omptarget.h (14 to 18),
  * offload/include/{omptarget.h,Shared/APITypes.h} (19 on).
  *
@@ -27,7 +27,7 @@ extern "C" {
 
 /**
  * ident_t: a source location, the first argument of most runtime calls. 24 bytes. libomp's kmp.h,
- * unchanged from LLVM 14 to 23.
+ * unchanged from LLVM 14 to 24.
  */
 typedef struct ident {
     int32_t reserved_1;  /**< 0. */
@@ -39,7 +39,7 @@ typedef struct ident {
 
 /**
  * struct __tgt_offload_entry: one row of the entry table: a kernel, or a global variable. 32 bytes.
- * The layout of LLVM 14 to 19, which 20 to 23 also accept.
+ * The layout of LLVM 14 to 19, which 20 to 24 also accept.
  */
 struct __tgt_offload_entry {
     /** host key: the address that a launch passes as host_ptr; for a global, its host address. */
@@ -51,7 +51,7 @@ struct __tgt_offload_entry {
 };
 
 /**
- * struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 23.
+ * struct __tgt_device_image: a device image and the entries it implements. 32 bytes, LLVM 14 to 24.
  */
 struct __tgt_device_image {
     void *ImageStart;                         /**< first byte of the image. */
@@ -60,7 +60,7 @@ struct __tgt_device_image {
     struct __tgt_offload_entry *EntriesEnd;   /**< one past the last. */
 };
 
-/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 23. */
+/** struct __tgt_bin_desc: what `__tgt_register_lib` is given. 32 bytes, LLVM 14 to 24. */
 struct __tgt_bin_desc {
     int32_t NumDeviceImages;                      /**< number of images at @DeviceImages. */
     struct __tgt_device_image *DeviceImages;      /**< the images. */
@@ -69,7 +69,7 @@ struct __tgt_bin_desc {
 };
 
 /**
- * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 23; LLVM 15 reads
+ * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24; LLVM 15 reads
  * the first 64, LLVM 14 has none and librex translates). A caller fills it positionally or by name;
  * librex passes on an adapted copy and never writes to it.
  */

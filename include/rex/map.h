@@ -39,7 +39,7 @@ extern "C" {
 /*
  * ---- Types ------------------------------------------------------------------------------------
  *
- * The bits of column 4, the same in LLVM 14 to 23 where a release has them:
+ * The bits of column 4, the same in LLVM 14 to 24 where a release has them:
  * openmp/libomptarget/include/omptarget.h (14 to 18), offload/include/omptarget.h (19 on). Older
  * releases ignore bits that they do not know.
  */

@@ -113,8 +113,8 @@ struct ident;
  * REX_EFORK         the process is a child, forked after its parent began to use a GPU, if only to
  *                   count them or to pin memory, or while another thread was inside libomptarget.
  * REX_EBUSY         a queue has work that is not finished and uses what is about to end; the
- *                   message names the queue. Or, from LLVM 19 on, a module is registered or ended
- *                   inside of a launch, or beside launches that do not end.
+ *                   message names the queue. Or a module is registered or ended inside of a launch,
+ *                   or beside launches that do not end.
  * REX_EOVERLAP      memory to map is mapped already in part, or overlaps an earlier row;
  *                   libomptarget aborts on that.
  */
@@ -373,8 +373,8 @@ REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *modu
  * image. No other thread may be inside a launch or data call of this module, and its data regions
  * must have ended. A module that is not registered is left alone. Returns 0; REX_EINVAL; or
  * REX_EBUSY or REX_ECUDA, and then nothing has ended: a queue (rex/queue.h) still works with the
- * module, or has, since the process began, found a device lost; or, from LLVM 19 on, the call was
- * made inside of a launch or beside launches that have not ended in a minute.
+ * module, or has, since the process began, found a device lost; or the call was made inside of a
+ * launch or beside launches that have not ended in a minute.
  */
 REX_API int rex_module_fini(struct rex_module *module);
 

@@ -7,7 +7,7 @@ top=$PWD
 work=$(mktemp -d "${TMPDIR:-/tmp}/librex-cmake.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
-release=$(tests/llvm --list | tail -n 1)
+release=$(tests/llvm --plain | tail -n 1)
 run() { if [ -n "$release" ]; then "$top/tests/llvm" "$release" "$@"; else "$@"; fi; }
 
 "$MAKE" -s install prefix="$work/my tools"

@@ -91,7 +91,7 @@ build() {
     quietly gcc -std=gnu11 -Wall $(pkg-config --cflags rex) -o "$output" "$@" $libs || fail "$kind: building $output"
 }
 
-release=$(tests/llvm --list | tail -n 1)
+release=$(tests/llvm --plain | tail -n 1)
 for kind in shared static; do
     path=
     [ "$kind" = static ] || path=$work/moved/lib

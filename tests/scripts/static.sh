@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 O=${O:-$(make -s --no-print-directory print-O)}
 CC=${CC:-gcc}
-release=$(tests/llvm --list | tail -n 1)
+release=$(tests/llvm --plain | tail -n 1)
 [ -n "$release" ] || { echo 'skip: no LLVM release is unpacked'; exit 77; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/librex-static.XXXXXX")

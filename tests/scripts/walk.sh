@@ -1,6 +1,6 @@
 #!/bin/sh
 # Random sequences of calls of every public function find nothing, and those that once found something find it no more: on the host device of
-# five releases and on the fake GPU, with sanitizers. The same ones each time; `make walk` makes others.
+# releases and on the fake GPU, with sanitizers. The same ones each time; `make walk` makes others.
 set -eu
 cd "$(dirname "$0")/../.."
 O=${O:-$(make -s --no-print-directory print-O)}

@@ -24,7 +24,7 @@ EXTRA += $(walk_built)/walk $(walk_built)/rex_lib_host.so
 endif
 
 .PHONY: walk run-walk
-walk:  ## call every public function at random, SECONDS=60 SEED=1, on five releases and a fake GPU; what is found is shrunk
+walk:  ## call every public function at random, SECONDS=60 SEED=1, on releases and a fake GPU; what is found is shrunk
 	@tools/deps check
 	@tests/llvm
 	@+$(submake) run-walk
