@@ -156,29 +156,29 @@ static int wait_for(struct rex_registration *registration, uintptr_t busy)
 }
 
 /*
- * LLVM 18 loads no image that comes after the first use of a device: what librex knows comes now. A
- * module that another thread is at work on is left to it; one that fails has told so, and fails
- * again when it is asked for.
+ * A module that another thread is at work on is left to it; one that fails has told so, and fails
+ * again when it is asked for; one that has ended is not registered again unasked.
  */
-static void register_others(void)
+static void register_along(struct rex_module *module)
 {
-    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next) {
-        struct rex_registration *registration = module->registration;
-        uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
-        uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
-        if ((state & STATE_MASK) == UNREGISTERED && !registration->is_kept &&
-            __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            make_attempt(registration, number, NULL);
-    }
+    struct rex_registration *registration = module->registration;
+    uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
+    uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
+    if ((state & STATE_MASK) == UNREGISTERED &&
+        !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
+        __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        make_attempt(registration, number, NULL);
 }
 
-static int register_first(struct rex_registration *registration, uintptr_t number, const char *name)
+/* LLVM 18 loads no image that comes after the first use of a device: what librex knows comes now.
+ */
+static void register_others(const struct rex_release *release)
 {
-    int result = make_attempt(registration, number, name);
-    if (result == REX_OK && registration->release->late_image_ignored && !rex_devices_used())
-        register_others();
-    return result;
+    if (!release->late_image_ignored || rex_devices_used())
+        return;
+    for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
+        register_along(module);
 }
 
 static int register_as(struct rex_module *module, const char *name)
@@ -197,8 +197,12 @@ static int register_as(struct rex_module *module, const char *name)
         if ((state & STATE_MASK) == BUSY)
             result = wait_for(registration, state);
         else if (__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0,
-                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return register_first(registration, number, name);
+                                             __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            result = make_attempt(registration, number, name);
+            if (result == REX_OK)
+                register_others(registration->release);
+            return result;
+        }
     }
     return result;
 }
@@ -311,7 +315,7 @@ static int prepare_end(const struct rex_registration *registration)
 static void take_back(struct rex_registration *registration)
 {
     if (registration->release->late_image_ignored) {
-        registration->is_kept = true;
+        __atomic_store_n(&registration->is_kept, true, __ATOMIC_RELEASE);
         return;
     }
     unmap_globals(&registration->table);

@@ -39,7 +39,7 @@ struct rex_registration {
     bool claims_keys;
     bool on_host; /* the image is for the CPU; atomic, see rex_registration_on_host() */
     bool forked;  /* registered for a GPU in a parent process */
-    /* libomptarget has the last descriptor although the registration ended: it is used again */
+    /* the registration ended, and libomptarget has the descriptor still, to use it again; atomic */
     bool is_kept;
     unsigned against; /* what stands against launches by the driver; in ABOUT, what it names */
     char about[REX_STATE_NAME];

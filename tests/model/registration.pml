@@ -8,7 +8,8 @@
  * renamed, its comment is all that changes here.
  *
  * What is shown, of THREADS threads with CALLS calls each, of which any may be a registration (that
- * succeeds or fails), an end (that is refused or not) or a fork:
+ * succeeds or fails; asked for, or along with another module's), an end (that is refused or not) or a
+ * fork:
  *
  *   - one thread at a time does the work of an attempt, and nothing is registered twice or ended twice;
  *   - every thread that waits comes to an end, if each thread that can run does run (weak fairness);
@@ -273,6 +274,26 @@ inline register_as()
     od
 }
 
+/* With the first module that is registered on LLVM 18, all others are that nobody has asked for. */
+/* code: register_along */
+inline register_along()
+{
+    atomic {
+        seen = state; /* = load state ACQUIRE */
+        number = NUMBER(seen) + NEXT_ATTEMPT
+    }
+    if
+    :: atomic {
+            WHAT(seen) == UNREGISTERED && state == seen ->
+            state = number | BUSY; /* = cas state BUSY ACQ_REL ACQUIRE */
+            assert(workers == 0);
+            workers++
+        }
+        make_attempt() /* = call make_attempt */
+    :: !(WHAT(seen) == UNREGISTERED && state == seen)
+    fi
+}
+
 /* code: rex_registration_of */
 #define REGISTRATION_OF (rules) /* = load packet_rules ACQUIRE */
 
@@ -355,6 +376,7 @@ inline calls(may_fork)
     :: call < CALLS ->
         if
         :: register_module()
+        :: register_along()
         :: end_module()
         :: may_fork && me == 0 && !in_child -> fork()
         fi;
