@@ -71,12 +71,12 @@ struct growing {
 
 /*
  * One image, raw: fit it in place, and get the GPUs that it is for ready. What cannot be fitted
- * goes to libomptarget as it is.
+ * goes to libomptarget as it is. Messages call it by NUMBER.
  */
-static void fit(const struct growing *growing, unsigned char *bytes, size_t size)
+static void fit(const struct growing *growing, int number, unsigned char *bytes, size_t size)
 {
     char name[PATH_MAX + 32];
-    snprintf(name, sizeof name, "%d of %s", growing->copy->NumDeviceImages + 1, growing->binary);
+    snprintf(name, sizeof name, "%d of %s", number, growing->binary);
     rex_image_fit_header(bytes, size, name, growing->release);
     unsigned architecture = rex_cubin_architecture(bytes, size);
     if (architecture == 0 || rex_runtime_disabled())
@@ -87,15 +87,17 @@ static void fit(const struct growing *growing, unsigned char *bytes, size_t size
     rex_phase_end(begin, "activate contexts", NULL);
 }
 
+/* Numbers are those that the images get in the copy, which none of them is in yet. */
 static void fit_all(const struct growing *growing, unsigned char *bytes, size_t size)
 {
+    int number = growing->copy->NumDeviceImages + 1;
     size_t count = rex_container_images(bytes, size);
     struct rex_span span;
     if (count == 0)
-        fit(growing, bytes, size);
+        fit(growing, number, bytes, size);
     for (size_t i = 0; i < count; i++)
         if (rex_container_image(bytes, size, i, &span) == 0)
-            fit(growing, bytes + span.offset, span.size);
+            fit(growing, number++, bytes + span.offset, span.size);
 }
 
 /* Bytes of our own that are fitted and stay; NULL: out of memory. */

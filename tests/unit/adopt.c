@@ -262,25 +262,29 @@ static void test_in_containers(void **state)
     }
 }
 
-static void two_images(const void *context)
+/* Four images: raw, two in a container, raw. */
+static void four_images(const void *context)
 {
-    struct bytes image = cubin(90);
-    struct __tgt_device_image images[2];
+    struct bytes image = cubin(90), two = wrap(image, 2, 2);
+    struct __tgt_device_image images[] = {{image.bytes, image.bytes + image.size, NULL, NULL},
+                                          {two.bytes, two.bytes + two.size, NULL, NULL},
+                                          {image.bytes, image.bytes + image.size, NULL, NULL}};
     (void)context;
-    for (int i = 0; i < 2; i++)
-        images[i] = (struct __tgt_device_image){image.bytes, image.bytes + image.size, NULL, NULL};
     begin(19, "on");
-    CHECK_EQUAL(registered(&(struct __tgt_bin_desc){2, images, NULL, NULL})->image_count, 2);
+    CHECK_EQUAL(registered(&(struct __tgt_bin_desc){COUNT(images), images, NULL, NULL})->image_count, 4);
 }
 
-/* Messages count the images of a descriptor from 1. */
+/* Messages count the images that libomptarget gets from 1. */
 static void test_numbers(void **state)
 {
     (void)state;
-    const char *output = in_child(two_images, NULL);
-    assert_non_null(strstr(output, "device image 1 of the program: CUDA 13's header rewritten for LLVM 19"));
-    assert_non_null(strstr(output, "device image 2 of the program: CUDA 13's header rewritten for LLVM 19"));
-    assert_non_null(strstr(output, "adopted the offload code of the program, 2 device images"));
+    const char *output = in_child(four_images, NULL);
+    for (int number = 1; number <= 4; number++) {
+        char line[100];
+        snprintf(line, sizeof line, "device image %d of the program: CUDA 13's header rewritten for LLVM 19", number);
+        assert_non_null(strstr(output, line));
+    }
+    assert_non_null(strstr(output, "adopted the offload code of the program, 4 device images"));
 }
 
 static void new_entries(const void *context)
