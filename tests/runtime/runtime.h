@@ -244,6 +244,14 @@ UNUSED static void copy_file(const char *from, const char *to)
     free(bytes.bytes);
 }
 
+/* Ends a test whose rest cannot be done here, and says why; tests/run counts these. */
+#define leave_out(...)                    \
+    do {                                  \
+        printf("left out: " __VA_ARGS__); \
+        puts("");                         \
+        skip();                           \
+    } while (0)
+
 /* ---- one process for each test ---------------------------------------------------------------------------------------------- */
 
 /* Runs this program again with ARGUMENT; its wait status. */
