@@ -163,6 +163,21 @@ static int check_new(struct look *look, const struct wanted *wanted)
     return rex_new_rows_add(look->new_rows, row);
 }
 
+/*
+ * An earlier row of the call will have mapped this when its turn comes: it is mapped itself, or
+ * lies in one that is. Of an implicit row that is not certain.
+ */
+static bool is_mapped_before(const struct look *look, const struct wanted *wanted)
+{
+    const struct rex_new_row *rows = rex_new_rows_all(look->new_rows);
+    uintptr_t begin = (uintptr_t)wanted->begin;
+    for (size_t i = 0; begins(look->purpose) && i < look->new_rows->count; i++)
+        if (!rows[i].may_exceed && rows[i].begin <= begin && begin < rows[i].end &&
+            (uint64_t)wanted->size <= rows[i].end - begin)
+            return true;
+    return false;
+}
+
 static bool is_needed(const struct look *look, const struct wanted *wanted)
 {
     return look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
@@ -174,6 +189,8 @@ static int ask(struct look *look, const struct wanted *wanted)
     size_t size = (size_t)wanted->size;
     enum rex_presence presence = rex_memory_presence(wanted->begin, size, look->number);
     bool needed = is_needed(look, wanted);
+    if (needed && presence == REX_ABSENT && is_mapped_before(look, wanted))
+        return REX_OK;
     if (needed && presence == REX_ABSENT)
         presence = rex_presence_after_load(wanted->begin, size, look->number);
     if (presence == REX_PRESENT_WHOLE && rex_forward_first())
