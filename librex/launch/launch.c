@@ -310,15 +310,21 @@ static int check(const struct rex_map *map, enum rex_purpose purpose, struct che
                : result;
 }
 
+static int check_parameters(const struct checked *checked, const struct rex_kernel_launch *launch,
+                            const struct rex_map *map, struct __tgt_kernel_arguments *packet)
+{
+    enum rex_kernel_form form;
+    rex_packet_of(packet, launch, map);
+    return rex_check_parameters(&checked->target, packet, &form);
+}
+
 static int send_checked(struct checked *checked, const struct rex_kernel_launch *launch,
                         const struct rex_map *map, enum rex_purpose purpose, unsigned against,
                         int *returned)
 {
     struct __tgt_kernel_arguments packet;
-    enum rex_kernel_form form;
-    rex_packet_of(&packet, launch, map);
     /* As many rows as before are not enough: their types are others. */
-    int result = rex_check_parameters(&checked->target, &packet, &form);
+    int result = check_parameters(checked, launch, map, &packet);
     if (result == REX_OK)
         result = pack_and_send(&checked->target, 0, 0, &packet, against, returned);
     if (result != REX_OK)
@@ -371,11 +377,15 @@ int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *
                      const struct rex_map *map, enum rex_purpose purpose)
 {
     struct checked checked;
+    struct __tgt_kernel_arguments packet;
     int result = resolve(module, launch, &checked);
     if (result == REX_OK)
         result = check(map, purpose, &checked);
+    if (result == REX_OK)
+        result = check_parameters(&checked, launch, map, &packet);
     rex_new_rows_free(&checked.new_rows);
-    return result == REX_EHOST ? REX_OK : result;
+    /* Where nothing is launched, who asks may yet keep the rows. */
+    return result == REX_EHOST ? rex_check_rows(map, purpose, "a launch") : result;
 }
 
 REX_NO_STACK_GUARD

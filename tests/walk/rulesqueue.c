@@ -101,10 +101,12 @@ void rule_rex_module_queue_launch(struct call *call)
         command.map.form = FORM_NOTHING;
     walk_before();
     int result = rex_module_queue_launch(walk_module(call, 0), queue, &launch, map != NULL ? &map->map : NULL);
-    bool wrong = queue == NULL || key < 0 || key > 2 || walk_module(call, 0) != &walk_now.module ||
+    bool wrong = queue == NULL || walk_module(call, 0) != &walk_now.module ||
                  (map != NULL && (map->wrong || walk_has_types(map, REX_TYPE_ALWAYS | REX_TYPE_DELETE)));
     int device = walk_device_of_queue(queue);
-    wrong |= queue != NULL && queue->capture == NULL && walk_has_too_many(call, 2, map);
+    /* Where a graph would launch nothing, nobody asks which kernel. */
+    bool is_nowhere = queue != NULL && queue->capture != NULL && device < 0;
+    wrong |= !is_nowhere && (key < 0 || key > 2 || walk_has_too_many(call, 2, map));
     bool sure = !wrong && !walk_settings.gpu && queue->capture == NULL && device >= 0 && (launch.device == -1 || launch.device == device) &&
                 launch.teams[0] < 8 && launch.threads[0] < 8 && launch.flags == 0 && (map == NULL || !walk_has_empty(map));
     enum verdict verdict = wrong ? MUST_FAIL : !sure ? EITHER : map == NULL || model_all_mapped(device, map) ? MUST_WORK : MUST_FAIL;

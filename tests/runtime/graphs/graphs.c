@@ -310,6 +310,43 @@ static void branches(void **state)
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------------------------------------- */
 
+/* What a launch in a graph would be refused for, its capture is. */
+static void bad_arguments(void **state)
+{
+    (void)state;
+    static int64_t value[VALUES];
+    int64_t n = VALUES;
+    struct rex_queue *queue = new_queue("bad"), *nowhere = NULL;
+    struct rex_graph *graph = NULL;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    REX_MAP(few, REX_VALUE(n));
+    REX_MAP(no_types, REX_VALUE(n));
+    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    no_types.types = NULL;
+    OK(rex_data_begin(-1, &region));
+    OK(rex_graph_begin(queue));
+    FAILS(rex_queue_launch(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\"");
+    FAILS(rex_queue_launch(queue, &launch, &no_types), REX_EINVAL, "column");
+    OK(put_follow(queue, value, 1));
+    OK(rex_graph_end(&graph, queue));
+    assert_int_equal(rex_graph_launches(graph), 1);
+    FAILS(rex_graph_set(graph, 0, &few), REX_EPARAMS, "\"follow__kernel__\"");
+    OK(rex_graph_launch(graph, queue));
+    OK(rex_queue_sync(queue));
+    rex_graph_destroy(graph);
+    /* Where nothing is launched, the rows are kept all the same. */
+    OK(rex_queue_create(&nowhere, rex_device_count(), "nowhere", 0));
+    OK(rex_graph_begin(nowhere));
+    FAILS(rex_queue_launch(nowhere, &launch, &no_types), REX_EINVAL, "column");
+    OK(rex_queue_launch(nowhere, &launch, &few));
+    OK(rex_graph_end(&graph, nowhere));
+    assert_int_equal(rex_graph_launch(graph, nowhere), REX_EHOST);
+    rex_graph_destroy(graph);
+    OK(rex_queue_destroy(nowhere));
+    OK(rex_data_end(-1, &region));
+    OK(rex_queue_destroy(queue));
+}
+
 static void bad_calls(void **state)
 {
     (void)state;
@@ -380,6 +417,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(busy_end),
         cmocka_unit_test(registered_again),
         cmocka_unit_test(branches),
+        cmocka_unit_test(bad_arguments),
         cmocka_unit_test(bad_calls),
         cmocka_unit_test(fault_later),
     };
