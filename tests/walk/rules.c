@@ -167,8 +167,9 @@ bool walk_has_types(const struct walk_map *map, int64_t types)
 
 bool walk_has_empty(const struct walk_map *map)
 {
+    /* NULL is never present; else it is as good as no row. */
     for (int i = 0; map != NULL && i < map->map.count; i++)
-        if (map->part[i].host >= 0 && map->part[i].size == 0)
+        if (map->part[i].host >= 0 ? map->part[i].size == 0 : (map->part[i].type & REX_TYPE_PRESENT) != 0)
             return true;
     return false;
 }
