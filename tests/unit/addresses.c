@@ -183,6 +183,68 @@ static void know_use(const void *context)
     struct rex_addresses other = {.next = 0};
     rex_addresses_use_all(&other, &addresses);
     CHECK(rex_addresses_in_use(&other, memory[0], 1, 0));
+    /* And where it is known already: that alone is used again. */
+    rex_addresses_unmark(&other);
+    rex_addresses_use_all(&other, &addresses);
+    CHECK(rex_addresses_in_use(&other, memory[0], 1, 0));
+    CHECK(!rex_addresses_in_use(&other, memory[1], 1, 0));
+}
+
+static void is_range(uint32_t i, uint64_t begin, uint64_t end)
+{
+    CHECK_EQUAL(addresses.range[i].begin, begin);
+    CHECK_EQUAL(addresses.range[i].end, end);
+}
+
+/* Device memory that a program names by its address. */
+static void know_ranges(const void *context)
+{
+    static const uint64_t first = DEVICE + 1000, far = DEVICE + 0x100000;
+    (void)context;
+    start();
+    rex_addresses_use_range(&addresses, first, 0);
+    CHECK_EQUAL(addresses.ranges, 0);
+    rex_addresses_use_range(&addresses, first, 100);
+    is_range(0, first, first + 100);
+    rex_addresses_use_range(&addresses, first - 100, 100);
+    is_range(0, first - 100, first + 100);
+    rex_addresses_use_range(&addresses, first + 100, 100);
+    is_range(0, first - 100, first + 200);
+    rex_addresses_use_range(&addresses, first + 50, 10);
+    is_range(0, first - 100, first + 200);
+    CHECK_EQUAL(addresses.ranges, 1);
+    rex_addresses_use_range(&addresses, first + 201, 50); /* a byte apart */
+    is_range(1, first + 201, first + 251);
+    rex_addresses_use_range(&addresses, first + 240, 50);
+    is_range(1, first + 201, first + 290);
+    CHECK_EQUAL(addresses.ranges, 2);
+    for (uint32_t i = 2; i < REX_DEVICE_RANGES; i++)
+        rex_addresses_use_range(&addresses, far * i, 100);
+    is_range(REX_DEVICE_RANGES - 1, far * (REX_DEVICE_RANGES - 1), far * (REX_DEVICE_RANGES - 1) + 100);
+    CHECK_EQUAL(addresses.ranges, REX_DEVICE_RANGES);
+    rex_addresses_use_range(&addresses, far * 5 - 1000, 100); /* no room: with the nearest */
+    CHECK_EQUAL(addresses.ranges, REX_DEVICE_RANGES);
+    is_range(4, far * 4, far * 4 + 100);
+    is_range(5, far * 5 - 1000, far * 5 + 100);
+    is_range(6, far * 6, far * 6 + 100);
+
+    /* The host's memory that is mapped there. */
+    map(0, BYTES, 0);
+    CHECK(!rex_addresses_in_use(&addresses, memory[0], 900, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0], 901, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0] + 1199, 1, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[0] + 1200, 1, 0));
+    CHECK(rex_addresses_in_use(&addresses, memory[0] + 1200, 2, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[0] + 1290, 1, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[1], 1, 0));
+    CHECK(rex_addresses_in_use(&addresses, NULL, 0, 0));
+    struct rex_addresses other = {.next = 0};
+    rex_addresses_use_all(&other, &addresses);
+    CHECK_EQUAL(other.ranges, REX_DEVICE_RANGES);
+    CHECK(other.range[0].begin == first - 100 && other.range[0].end == first + 200);
+    rex_addresses_unmark(&addresses);
+    CHECK(!rex_addresses_in_use(&addresses, NULL, 0, 0));
+    CHECK(!rex_addresses_in_use(&addresses, memory[0] + 1000, 1, 0));
 }
 
 /* What a graph of another generation works with takes the place of what was known and not used: a section of that is not marked as this one. */
@@ -268,6 +330,7 @@ TEST(take_whole)
 TEST(divide)
 TEST(never_remember)
 TEST(know_use)
+TEST(know_ranges)
 TEST(take_over)
 TEST(take_nothing_over)
 TEST(overflow)
@@ -279,7 +342,7 @@ int main(void)
         cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_whole),
         cmocka_unit_test(test_divide),   cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
         cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),        cmocka_unit_test(test_take_over),
-        cmocka_unit_test(test_take_nothing_over),
+        cmocka_unit_test(test_take_nothing_over), cmocka_unit_test(test_know_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

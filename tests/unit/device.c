@@ -48,6 +48,35 @@ static void one_gpu(const void *context)
     CHECK_EQUAL(gpu.capability_major, 0x5a5a5a5a);
 }
 
+/* Each call of the driver fails: an error that names it, and nothing is changed. */
+static void not_described(const void *context)
+{
+    char setting[80], said[128];
+    struct rex_gpu gpu = {.driver = 42};
+    snprintf(setting, sizeof setting, "%s", (const char *)context);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    setenv("FAKE_CUDA_BREAKS", setting, 1);
+    snprintf(said, sizeof said, "GPU 0: %.*s: CUDA_ERROR_LAUNCH_FAILED", (int)strcspn(setting, ":"), setting);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), said);
+    CHECK_EQUAL(gpu.driver, 42);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
+    CHECK_EQUAL(gpu.driver, 13000);
+}
+
+static void test_not_described(void **state)
+{
+    static const char *const broken[] = {"cuDeviceGet:719:0",          "cuDeviceGet:719:1",          "cuDeviceGet:719:2",
+                                         "cuDeviceGetName:719:1",      "cuDeviceTotalMem:719:1",     "cuDeviceGetAttribute:719:1",
+                                         "cuDeviceGetAttribute:719:2", "cuDeviceGetAttribute:719:3", "cuDeviceGetAttribute:719:4",
+                                         "cuDeviceGetAttribute:719:5"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(broken); i++)
+        in_child(not_described, broken[i]);
+}
+
 /* It is asked for once, however often a launch wants to know it. */
 static void most_shared_memory(const void *context)
 {
@@ -498,7 +527,7 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),   cmocka_unit_test(test_info),    cmocka_unit_test(test_states),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_not_described),   cmocka_unit_test(test_info),    cmocka_unit_test(test_states),
                                        cmocka_unit_test(test_static), cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void map_memory(size_t bytes)
 /* The rows that all launches below begin with: mapped memory, of which MORE bits say how, and a value; and one more, for a wrong count. */
 static void set_rows(int64_t more)
 {
-    map.count = 2;
+    map = (struct rex_map){.count = 2, .base = base, .begin = begin, .sizes = sizes, .types = types};
     base[0] = begin[0] = memory;
     base[1] = begin[1] = base[2] = begin[2] = (void *)42;
     sizes[0] = BYTES;
@@ -180,6 +180,15 @@ static void one_is_changed(const void *context)
     CHANGED(sizes[0] = BYTES + 1, REX_FOR_LAUNCH, REX_EOVERLAP);
     CHANGED(sizes[0] = -1, REX_FOR_LAUNCH, REX_EINVAL);
     CHANGED(sizes[1] = 16, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(map.base = NULL, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(map.begin = NULL, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(map.sizes = NULL, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(map.types = NULL, REX_FOR_LAUNCH, REX_EINVAL);
+    map.mappers = (void *[2]){NULL, NULL}; /* whatever they are */
+    LONG_WAY;
+    LONG_WAY;
+    set_rows(0);
+    SHORT_WAY;
     /* Neither type nor size, and still no row like it. */
     CHANGED((begin[0] = base[0] = memory + BYTES / 2), REX_FOR_LAUNCH, REX_EOVERLAP);
 }

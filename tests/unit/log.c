@@ -145,7 +145,7 @@ static void test_files(void **state)
     assert_int_equal(system(command), 0);
 
     output = in_child(no_such_folder, NULL);
-    assert_int_equal(occurrences(output, "cannot be opened: No such file or directory"), 1);
+    assert_int_equal(occurrences(output, "cannot be opened: No such file or directory; standard error is used\n"), 1);
     assert_int_equal(occurrences(output, "missing/file"), 1);
     assert_int_equal(occurrences(output, "librex: one line\nlibrex: another\n"), 1);
 

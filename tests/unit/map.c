@@ -609,6 +609,24 @@ static void runs_of_rectangles(void **state)
         128, 1, 1);
 }
 
+/* The rows that a map has no number for, and what a row is refused for. */
+static void long_rectangles(void **state)
+{
+    static char array[8];
+    struct rex_dimension dimensions[] = {{100, 3, 4, 20}, {20, 1, 3, 2}};
+    (void)state;
+    for (int64_t room = 11; room <= 12; room++) {
+        struct rex_cursor cursor = {.row = INT32_MAX - room};
+        assert_int_equal(rex_push_rectangle(&cursor, array, 1, dimensions, 2, REX_TYPE_FROM), room == 12 ? REX_OK : REX_EINVAL);
+        assert_int_equal(cursor.row, room == 12 ? INT32_MAX : INT32_MAX - 11);
+    }
+    assert_string_equal(rex_last_error(), "rex_push_rectangle: a map of more than 2147483647 rows");
+    struct rex_cursor cursor = {.row = 0};
+    assert_int_equal(rex_push_rectangle(&cursor, array, 1, dimensions, 2, REX_TYPE_FROM | REX_TYPE_MEMBER_OF(1)), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "map row 0 is a member of row 1, which does not come before it");
+    assert_int_equal(cursor.row, 0);
+}
+
 static void refused_rectangles(void **state)
 {
     (void)state;
@@ -676,7 +694,7 @@ int main(void)
         cmocka_unit_test(recursion),
         cmocka_unit_test(sections_far_down),
         cmocka_unit_test(runs_of_rectangles),
-        cmocka_unit_test(refused_rectangles),
+        cmocka_unit_test(long_rectangles), cmocka_unit_test(refused_rectangles),
     };
     setenv("REX_LOG", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

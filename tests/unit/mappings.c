@@ -227,9 +227,56 @@ TEST(at_random)
 TEST(two_ends)
 TEST(ways_to_end)
 
+/* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */
+
+/* Each once, up to the most that a message names. */
+static void test_lists(void **unused)
+{
+    static const char names[REX_KERNEL_LIST_MAX + 2][2] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+    static const char *const texts[] = {
+        "no kernel",
+        "\"a\"",
+        "\"a\", \"b\"",
+        "\"a\", \"b\", \"c\"",
+        "\"a\", \"b\", \"c\", \"d\"",
+        "\"a\", \"b\", \"c\", \"d\", \"e\"",
+        "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\"",
+        "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\"",
+        "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\"",
+        "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\" and others",
+        "\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\" and others",
+    };
+    (void)unused;
+    for (size_t count = 0; count < COUNT(texts); count++) {
+        struct rex_kernel_list list = {.count = 0}, all = {.count = 0};
+        char text[REX_KERNEL_LIST_TEXT];
+        for (size_t i = 0; i < 2 * count; i++)
+            rex_kernel_list_add(&list, names[i / 2], NULL);
+        rex_kernel_list_text(&list, text);
+        assert_string_equal(text, texts[count]);
+        for (int twice = 0; twice < 2; twice++) {
+            rex_kernel_list_add_all(&all, &list);
+            rex_kernel_list_text(&all, text);
+            assert_string_equal(text, texts[count]);
+        }
+    }
+    /* Names that are too long for a message are cut off. */
+    static char name[REX_KERNEL_LIST_TEXT];
+    struct rex_kernel_list list = {.count = 0};
+    char text[REX_KERNEL_LIST_TEXT + 1];
+    memset(name, 'x', sizeof name - 1);
+    memset(text, '!', sizeof text);
+    rex_kernel_list_add(&list, name, NULL);
+    rex_kernel_list_add(&list, "b", NULL);
+    rex_kernel_list_text(&list, text);
+    assert_int_equal(strlen(text), REX_KERNEL_LIST_TEXT - 1);
+    assert_int_equal(text[REX_KERNEL_LIST_TEXT], '!');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists),
         cmocka_unit_test(test_at_random),
         cmocka_unit_test(test_two_ends),
         cmocka_unit_test(test_ways_to_end),

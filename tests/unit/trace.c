@@ -368,6 +368,63 @@ static void test_strings(void **state)
     assert_false(line.full);
 }
 
+/* Numbers as printf() has them, and a line that they no longer fit into: nothing is written behind it. */
+static void test_numbers(void **state)
+{
+    static const int64_t numbers[] = {0, 1, -1, 9, 10, 999, 1000, 123456789, INT64_MAX, INT64_MIN};
+    char expected[256];
+    (void)state;
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        struct rex_line line = new_line();
+        uint64_t number = (uint64_t)numbers[i];
+        uint32_t three[3] = {(uint32_t)number, 0, 42};
+        rex_line_number(&line, numbers[i]);
+        rex_line_text(&line, " ");
+        rex_line_hexadecimal(&line, number);
+        rex_line_text(&line, " ");
+        rex_line_time(&line, number);
+        rex_line_three(&line, three);
+        snprintf(expected, sizeof expected, "%lld 0x%llx %llu.%03u[%u,0,42]", (long long)numbers[i], (unsigned long long)number,
+                 (unsigned long long)number / 1000, (unsigned)(number % 1000), three[0]);
+        assert_string_equal(line.text, expected);
+        assert_int_equal(line.length, strlen(expected));
+    }
+    for (int by_format = 0; by_format < 2; by_format++) {
+        struct rex_line line = new_line();
+        char *end = line.text + REX_LINE_MAX;
+        line.length = REX_LINE_MAX - 4;
+        strcpy(line.text + line.length, "");
+        by_format ? rex_line_add(&line, "%s", "abc") : rex_line_text(&line, "abc");
+        assert_false(line.full);
+        assert_int_equal(line.length, REX_LINE_MAX - 1);
+        assert_string_equal(end - 4, "abc");
+        line.length = REX_LINE_MAX - 4;
+        by_format ? rex_line_add(&line, "%s", "abcd") : rex_line_text(&line, "abcd");
+        assert_true(line.full);
+        assert_int_equal(line.length, REX_LINE_MAX - 4);
+    }
+    struct rex_line line = new_line();
+    rex_line_launch(&line, (void *)0x2a, (const uint32_t[]){1, 2, 3}, (const uint32_t[]){4, 5, 6}, 7);
+    assert_string_equal(line.text, ",\"key\":\"0x2a\",\"teams\":[1,2,3],\"threads\":[4,5,6],\"arguments\":7");
+}
+
+/* Words of a type in room that ends anywhere. */
+static void test_room_for_words(void **state)
+{
+    static const char whole[] = "to|from|delete|member_of(2)|0x800";
+    char words[sizeof whole + 1];
+    (void)state;
+    for (size_t size = 0; size <= sizeof whole; size++) {
+        memset(words, '!', sizeof words);
+        rex_type_text(INT64_C(2) << 48 | 0x80b, words, size);
+        assert_int_equal(words[size], '!');
+        if (size > 0) {
+            assert_int_equal(strlen(words), size - 1);
+            assert_memory_equal(words, whole, size - 1);
+        }
+    }
+}
+
 static void test_rows(void **state)
 {
     enum { ROWS = 40 };
@@ -393,12 +450,30 @@ static void test_rows(void **state)
     sizes[0] = 2;
     types[0] = 0x100000000001;
     assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 3 * 24);
+    sizes[0] = 0;
+    assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 0);
+    sizes[0] = -1;
+    assert_int_equal(rex_rows_bytes(1, begin, sizes, types, 1), 0);
+    sizes[0] = 2;
+    assert_int_equal(rex_rows_bytes(1, NULL, sizes, types, 1), 0);
+    assert_int_equal(rex_rows_bytes(1, begin, NULL, types, 1), 0);
+    assert_int_equal(rex_rows_bytes(1, begin, sizes, NULL, 1), 0);
     begin[0] = huge;
     assert_true(rex_rows_bytes(ROWS, begin, sizes, types, 1) == INT64_MAX);
     struct rex_line line = new_line();
     rex_line_rows(&line, ROWS, begin, sizes, types);
     assert_int_equal(occurrences(line.text, " bytes"), 32);
     assert_non_null(strstr(line.text, ",\"and 8 more\"]"));
+    /* Sums that no number holds; and rows whose columns are missing. */
+    int64_t all[] = {INT64_MAX, INT64_MAX, INT64_MAX}, to[] = {1, 1, 1};
+    assert_true(rex_rows_bytes(3, begin, all, to, 1) == INT64_MAX);
+    all[0] = all[1] = INT64_MAX / 2;
+    assert_true(rex_rows_bytes(2, begin, all, to, 1) == INT64_MAX - 1);
+    for (int missing = 0; missing < 4; missing++) {
+        line = new_line();
+        rex_line_rows(&line, missing != 0, missing != 1 ? begin : NULL, missing != 2 ? all : NULL, missing != 3 ? to : NULL);
+        assert_int_equal(line.length, 0);
+    }
 }
 
 /* ---- the summary --------------------------------------------------------------------------------------------------------------------- */
@@ -448,7 +523,7 @@ int main(void)
         cmocka_unit_test(test_killed_child),
         cmocka_unit_test(test_tracks_of_devices),
         cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_room_for_words), cmocka_unit_test(test_rows),
         cmocka_unit_test(test_more_kernels_than_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
