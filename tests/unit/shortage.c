@@ -1,7 +1,7 @@
 /*
  * shortage.c - memory runs out once, at each allocation that librex makes in turn, from binding to the end of a module: the call says so
  * and leaves nothing behind, and the same again goes well. `make torture` does so with every call, on real releases; this is a quick part
- * of it.
+ * of it. And where nothing fails, nothing stays behind.
  *
  * The driver and libomptarget are fakes.
  *
@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "rex.h"
+#include "rex/device.h"
 #include "rex/inspect.h"
 #include "rex/queue.h"
 
@@ -215,8 +216,123 @@ static void test_each(void **state)
         run_out_each(shortages[i]);
 }
 
+/* ---- nothing fails, and nothing stays ---------------------------------------------------------------------------------------------- */
+
+static void called(void *argument)
+{
+    (void)argument;
+}
+
+static void use_graph(struct rex_queue *queue)
+{
+    int64_t value = 1;
+    uint64_t *out = NULL;
+    struct rex_graph *graph;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_queue_launch(queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_set(graph, 1, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    rex_graph_destroy(graph);
+}
+
+static void use_queue(void)
+{
+    static char bytes[16];
+    int64_t value = 1;
+    uint64_t *out = NULL;
+    struct rex_queue *queue;
+    struct rex_event *event;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
+    CHECK_EQUAL(rex_queue_create(&queue, 0, "one", 0), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    char *memory = rex_device_alloc(sizeof bytes, 0);
+    CHECK(memory != NULL);
+    CHECK_EQUAL(rex_queue_launch(queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(queue, memory, bytes, sizeof bytes), REX_OK);
+    CHECK_EQUAL(rex_queue_fill(queue, memory, bytes, 4, sizeof bytes), REX_OK);
+    CHECK_EQUAL(rex_queue_call(queue, called, NULL), REX_OK);
+    CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    use_graph(queue);
+    rex_event_destroy(event);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    rex_device_free(memory, 0);
+}
+
+/* More rows than have room on a stack, each end of which is another one's begin; and as many that overlap. */
+static void use_many_rows(void)
+{
+    enum { ROWS = 500 };
+    static char all[ROWS * 8];
+    static void *begin[ROWS];
+    static int64_t sizes[ROWS], types[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        begin[i] = all + 8 * i;
+        sizes[i] = 8;
+        types[i] = REX_TYPE_TO | (i % 2 == 0 ? REX_TYPE_RETURN : 0);
+    }
+    struct rex_map map = {.count = ROWS, .base = begin, .begin = begin, .sizes = sizes, .types = types};
+    CHECK_EQUAL(rex_data_begin(0, &map), REX_OK);
+    CHECK_EQUAL(rex_data_end(0, &map), REX_OK);
+    for (int i = 0; i < ROWS; i++) {
+        begin[i] = all + 8 * i;
+        sizes[i] = i < ROWS - 1 ? 9 : 8;
+        types[i] = REX_TYPE_TO;
+    }
+    CHECK_EQUAL(rex_data_begin(0, &map), REX_EOVERLAP);
+}
+
+/* What pinned memory, settings and files that are no images take. */
+static void use_others(void)
+{
+    struct rex_image_list *list;
+    struct rex_image_view *view;
+    static char text[64];
+    void *memory = rex_pinned_alloc(100);
+    CHECK(memory != NULL);
+    rex_pinned_free(memory);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN_PATH, "/nowhere"), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN_PATH, "/elsewhere"), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN_PATH, NULL), REX_OK);
+    CHECK(rex_image_list_open(&list, text, sizeof text, "text") != REX_OK);
+    CHECK(rex_image_view_open(&view, text, sizeof text, "text") != REX_OK);
+}
+
+static void nothing_stays(const void *context)
+{
+    int before = 0, sm = *(const int *)context;
+    setenv("REX_LOG", "off", 1);
+    use_gpu(sm);
+    use_release(22);
+    rex_this_module.image_name = sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
+    CHECK_EQUAL(rex_module_register(&rex_this_module), REX_OK);
+    for (int round = 0; round < 4; round++) {
+        CHECK_EQUAL(use_all(), REX_OK);
+        use_queue();
+        use_many_rows();
+        use_others();
+        before = round == 0 ? blocks : before; /* what is remembered once is there then */
+        CHECK_EQUAL(blocks, before);
+    }
+}
+
+static void test_nothing_stays(void **state)
+{
+    static const int gpus[] = {90, 0};
+    (void)state;
+    for (size_t i = 0; i < COUNT(gpus); i++)
+        in_child(nothing_stays, &gpus[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_nothing_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
