@@ -359,6 +359,46 @@ static void test_kinds(void **state)
     }
 }
 
+/* LLVM 14 and 15 find a kernel by its row in the host image: each order of the program's rows becomes the image's. */
+static void rows_of_the_image(const void *release)
+{
+    struct __tgt_offload_entry entries[] = {
+        {&keys[2], NAME("none__kernel__"), 0, 0, 0}, {&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    use_gpu(0);
+    use_release(*(const int *)release);
+    for (size_t count = 1; count <= COUNT(entries); count++)
+        for (size_t first = 0; first + count <= COUNT(entries); first++) {
+            static struct rex_module modules[6], *module = modules;
+            *module = (struct rex_module){.struct_size = sizeof *module,
+                                          .entries_begin = &entries[first],
+                                          .entries_end = &entries[first + count],
+                                          .image_name = FAKE("host.so")};
+            CHECK_EQUAL(rex_module_register(module), 0);
+            const struct fake_call *call = &the_record()->calls[the_record()->count];
+            while ((--call)->function != FAKE_REGISTER)
+                ;
+            size_t named = 0;
+            for (size_t i = 0; i < call->entry_count; i++) {
+                const struct __tgt_offload_entry *of = NULL;
+                for (size_t j = first; j < first + count; j++)
+                    of = strcmp(entries[j].name, call->entries[i].name) == 0 ? &entries[j] : of;
+                named += of != NULL;
+                CHECK(of != NULL ? call->entries[i].address == of->addr : call->entries[i].address == (const void *)&call->entries[i]);
+            }
+            CHECK_EQUAL(named, count);
+            CHECK_EQUAL(call->entry_count, 4);
+            CHECK_EQUAL(rex_module_fini(module++), 0);
+        }
+}
+
+static void test_rows_of_the_image(void **state)
+{
+    static const int releases[] = {14, 15};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(rows_of_the_image, &releases[i]);
+}
+
 static void test_tables(void **state)
 {
     (void)state;
@@ -379,7 +419,7 @@ static void test_modules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_rows_of_the_image), cmocka_unit_test(test_tables),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_kinds),

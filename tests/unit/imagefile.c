@@ -6,8 +6,11 @@
 #include "common.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 
+#include "image/extent.h"
 #include "module/moduleimage.h"
 #include "module/source.h"
 
@@ -349,6 +352,90 @@ static void test_huge_files(void **state)
     }
 }
 
+/* How much of FILE, which is then SIZE bytes long, has to be read. */
+static void check_extent(const void *bytes, size_t used, off_t size, size_t expected)
+{
+    char why[128] = "";
+    write_bytes(in_root("huge"), bytes, used);
+    lengthen(in_root("huge"), size);
+    int fd = open(in_root("huge"), O_RDONLY);
+    assert_true(fd >= 0);
+    errno = EDOM;
+    assert_int_equal(rex_image_extent(fd, (size_t)size, why, sizeof why), expected);
+    if (expected == 0) {
+        assert_string_equal(why, "it is 1073741825 bytes long, and no image is longer than a GiB");
+        assert_int_equal(errno, 0);
+    }
+    close(fd);
+}
+
+/* An ELF file with these headers and nothing else. */
+struct elf_file {
+    Elf64_Ehdr header;
+    Elf64_Shdr section[3];
+};
+
+static void check_elf(struct elf_file file, off_t size, size_t expected)
+{
+    memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+    check_extent(&file, sizeof file, size, expected);
+}
+
+static void test_extents(void **state)
+{
+    enum { SMALL = 16 << 20, LARGE = SMALL + 1 };
+    static const off_t huge = (off_t)2 << 30, most = (off_t)1 << 30;
+    struct elf_file file = {.header = {.e_ehsize = sizeof file.header}};
+    char why[128];
+    (void)state;
+    assert_int_equal(rex_image_extent(-1, LARGE, why, sizeof why), 0);
+    assert_string_equal(why, "its first bytes cannot be read");
+    check_extent("what", 4, SMALL, SMALL);
+    check_extent("what", 4, LARGE, 65536);
+    check_elf(file, LARGE, sizeof file.header);
+    file.header.e_phoff = 9000;
+    file.header.e_phnum = 2;
+    check_elf(file, LARGE, 9000 + 2 * sizeof(Elf64_Phdr));
+    file.header.e_phnum = 0;
+    check_elf(file, LARGE, 9000);
+    file.header.e_phoff = 0;
+    file.header.e_shoff = sizeof file.header;
+    file.header.e_shnum = 3;
+    check_elf(file, LARGE, sizeof file);
+    file.section[0] = (Elf64_Shdr){.sh_type = SHT_NULL, .sh_offset = 5000, .sh_size = 100};
+    file.section[1] = (Elf64_Shdr){.sh_type = SHT_NOBITS, .sh_offset = 5000, .sh_size = 100};
+    check_elf(file, LARGE, sizeof file);
+    file.section[2] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = 5000, .sh_size = 100};
+    check_elf(file, LARGE, 5100);
+    file.section[0] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = 6000, .sh_size = 1};
+    check_elf(file, LARGE, 6001);
+    file.section[0].sh_size = UINT64_MAX - 6000;
+    check_elf(file, LARGE, LARGE);
+    file.section[0].sh_size = UINT64_MAX;
+    check_elf(file, LARGE, LARGE);
+    file.section[0].sh_size = (Elf64_Xword)most - 6000;
+    check_elf(file, huge, (size_t)most);
+    file.section[0].sh_size++;
+    check_elf(file, huge, 0);
+    check_elf(file, most, (size_t)most);
+    /* Containers, one behind the other. */
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/two.offload", &size), *twice = malloc(2 * size);
+    assert_non_null(twice);
+    memcpy(twice, bytes, size);
+    memcpy(twice + size, bytes, size);
+    check_extent(bytes, size, LARGE, size);
+    check_extent(twice, 2 * size, LARGE, 2 * size);
+    free(twice);
+    free(bytes);
+    bytes = read_bytes("tests/data/three.fatbin", &size);
+    check_extent(bytes, size, LARGE, size + 4); /* so that it is seen whether another one follows */
+    free(bytes);
+    bytes = read_bytes("tests/data/sm_90.ptx", &size);
+    check_extent(bytes, size, LARGE, LARGE);
+    free(bytes);
+}
+
 static void test_order(void **state)
 {
     static const char *const both[] = {"order_of_main", "order_of_shared"};
@@ -462,6 +549,7 @@ int main(int count, char **arguments)
         cmocka_unit_test_setup_teardown(test_configured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_host_image_instead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_huge_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_extents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unusable_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_safety, set_up, tear_down),

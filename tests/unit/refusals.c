@@ -189,6 +189,11 @@ static void events(struct rex_queue *queue)
     CHECK_EQUAL(rex_event_seconds(&seconds, first, second), REX_OK);
     if (rex_queue_is_immediate(queue))
         check_times(queue, first, second);
+    else { /* the fake's are 1.5 ms apart */
+        CHECK(seconds == 0.0015);
+        CHECK_EQUAL(rex_event_seconds(&seconds, second, first), REX_OK);
+        CHECK(seconds == -0.0015);
+    }
     rex_event_destroy(second);
     rex_event_destroy(first);
     rex_event_destroy(new);

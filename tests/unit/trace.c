@@ -2,7 +2,7 @@
  * trace.c - traces where no machine of the tests can go: queues on a GPU, whose times come from the driver's events; a driver that fails;
  * more work than is kept; names that are no text; more kernels than fit.
  *
- * The driver and libomptarget are fakes; every time between two events is 1.5 ms. What the trace has of real calls is tested in
+ * The driver and libomptarget are fakes; every time between two events is 1.5 ms, backwards from the last. What the trace has of real calls is tested in
  * tests/runtime.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

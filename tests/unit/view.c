@@ -272,12 +272,18 @@ static void test_ptx_language(void **state)
                                ".visible .entry bounded(.param .u64 .ptr .global .align 16 p, .param .f16x2 h)\n"
                                ".maxntid 16, 8, 2\n.minnctapersm 2\n{ { } bra $L; /* } */ }\n"
                                ".entry/**/bare\n.reqntid 64\n{ ret; }\n.weak .entry declared(.param.b32 a);\n"
+                               ".entry large(.param .b8 a[65535], .param .b8 b){ ret; }\n.entry larger(.param .b8 a[65536]){ ret; }\n"
+                               ".entry twice\n.maxntid 16, 2\n.reqntid 8\n{ ret; }\n"
                                ".file 1 \"a { b.cu\"\n.visible .entry last(){ret;}";
     struct rex_image_view view;
     (void)state;
     assert_int_equal(rex_view_open(&view, text, sizeof text - 1, "text"), 0);
     assert_int_equal(view.architecture, 100);
-    assert_int_equal(view.count, 6);
+    assert_int_equal(view.count, 9);
+    check_kernel(&view, "large", 1, 0, 65535);
+    check_parameter(&view, "large", 0, 0, 65535);
+    check_kernel(&view, "larger", 0, 0, 0);
+    assert_int_equal(rex_view_find(&view, "twice")->max_threads, 8);
     check_kernel(&view, "bounded", 2, 1, 4);
     check_parameter(&view, "bounded", 1, 8, 4);
     check_kernel(&view, "bare", 0, 0, 0);
