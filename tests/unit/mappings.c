@@ -8,6 +8,7 @@
 #include "bound.h"
 
 #include "memory/mappings.h"
+#include "memory/presence.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
 #include "rex/entry.h"
@@ -278,6 +279,56 @@ static void test_ends(void **unused)
         in_child(end_apart, &releases[i]);
 }
 
+/* ---- rows that are mapped in part --------------------------------------------------------------------------------------------------- */
+
+/* An implicit row may be larger than its mapping where nothing of it is copied. */
+static void mapped_in_part(const void *context)
+{
+    static const int64_t some = REX_TYPE_IMPLICIT, always = REX_TYPE_ALWAYS;
+    const struct {
+        enum rex_purpose purpose;
+        int64_t type;
+        int result;
+    } cases[] = {
+        {REX_FOR_BEGIN, REX_TYPE_TO, REX_EOVERLAP},
+        {REX_FOR_BEGIN, REX_TYPE_TO | some, REX_OK},
+        {REX_FOR_BEGIN, REX_TYPE_FROM | some, REX_OK},
+        {REX_FOR_BEGIN, REX_TYPE_TO | some | always, REX_EOVERLAP},
+        {REX_FOR_BEGIN, some | always, REX_OK},
+        {REX_FOR_LAUNCH, REX_TYPE_TOFROM, REX_EOVERLAP},
+        {REX_FOR_LAUNCH, REX_TYPE_TOFROM | some, REX_OK},
+        {REX_FOR_LAUNCH, REX_TYPE_TOFROM | some | always, REX_EOVERLAP},
+        {REX_FOR_END, REX_TYPE_TO, REX_OK},
+        {REX_FOR_END, REX_TYPE_FROM, REX_OK},
+        {REX_FOR_END, REX_TYPE_TO | some, REX_OK},
+        {REX_FOR_END, REX_TYPE_TO | some | always, REX_OK},
+        {REX_FOR_END, REX_TYPE_FROM | some, REX_EOVERLAP},
+    };
+    static char bytes[100];
+    void *begin = bytes;
+    int64_t size = sizeof bytes, type;
+    struct rex_map map = {.count = 1, .base = &begin, .begin = &begin, .sizes = &size, .types = &type};
+    (void)context;
+    start();
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes, 64, 0x10000000};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_new_rows rows;
+        type = cases[i].type;
+        rex_new_rows_open(&rows);
+        int result = rex_check_presence(&map, cases[i].purpose, 0, "a test", &rows);
+        if (result != cases[i].result)
+            fprintf(stderr, "case %zu: %d\n", i, result);
+        CHECK_EQUAL(result, cases[i].result);
+        rex_new_rows_free(&rows);
+    }
+}
+
+static void test_mapped_in_part(void **unused)
+{
+    (void)unused;
+    in_child(mapped_in_part, NULL);
+}
+
 /* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */
 
 /* Each once, up to the most that a message names. */
@@ -327,7 +378,7 @@ static void test_lists(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_lists), cmocka_unit_test(test_ends), cmocka_unit_test(test_mapped_in_part),
         cmocka_unit_test(test_at_random),
         cmocka_unit_test(test_two_ends),
         cmocka_unit_test(test_ways_to_end),

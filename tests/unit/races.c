@@ -7,6 +7,7 @@
 #include "bound.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include "module/adopt.h"
 #include "module/modules.h"
@@ -104,11 +105,79 @@ static void test_remembers_late(void **state)
         in_child(remembers_late, &releases[i]);
 }
 
+/* ---- who waits for others, and how long --------------------------------------------------------------------------------------------- */
+
+/* rules.mk leads calls of nanosleep() here: no time passes. What was slept is counted. */
+static uint64_t naps, slept;
+static bool is_counted;
+int __real_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+    if (!is_counted)
+        return __real_nanosleep(time, rest);
+    naps++;
+    slept += (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+    return 0;
+}
+
+static pthread_barrier_t is_inside, may_leave;
+
+static void *be_inside(void *unused)
+{
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    pthread_barrier_wait(&is_inside);
+    pthread_barrier_wait(&may_leave);
+    rex_flight_end();
+    return unused;
+}
+
+/* Another thread stays inside: after a minute it is said, and nothing is left of the try. */
+static void never_alone(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    is_counted = true;
+    CHECK_EQUAL(rex_flight_register("a test"), REX_EBUSY);
+    CHECK(strcmp(rex_last_error(), "a test: launches or data calls of other threads have not ended in a minute, and no module is "
+                                   "registered or ended beside them") == 0);
+    /* 50 us, each nap twice as long as the one before, up to 10 ms; 6000 of them. */
+    CHECK_EQUAL(naps, 6000);
+    CHECK_EQUAL(slept / 1000, 50 * 255 + (6000 - 8) * 10000);
+    /* The way in is open. */
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    CHECK_EQUAL(rex_flight_register("a test"), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "a test: a module is neither registered nor ended inside of a launch, a data call or another "
+                                     "registration");
+    rex_flight_end();
+    CHECK_EQUAL(naps, 6000);
+    pthread_barrier_wait(&may_leave);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
+    CHECK_EQUAL(rex_flight_register("a test"), REX_EBUSY);
+    rex_flight_registered();
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    CHECK_EQUAL(naps, 6000);
+}
+
+static void test_never_alone(void **state)
+{
+    (void)state;
+    const char *output = in_child(never_alone, NULL);
+    assert_int_equal(occurrences(output, "librex: a test: waiting for launches and data calls of other threads\n"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registers_again),
-        cmocka_unit_test(test_remembers_late),
+        cmocka_unit_test(test_remembers_late), cmocka_unit_test(test_never_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
