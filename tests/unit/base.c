@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/fork.h"
+#include "base/loader.h"
 #include "base/names.h"
 #include "base/output.h"
 #include "rex/detail.h"
@@ -35,6 +37,53 @@ static int next_descriptor(void)
     CHECK(next >= 0);
     close(next);
     return next;
+}
+
+/* ---- calls that fail ------------------------------------------------------------------------------------------------ */
+
+/* The next call of it fails with ERROR; 0: it does nothing, and returns 0. rules.mk leads the calls here. */
+static const char *failing = "";
+static int failing_error;
+
+static void fail_next(const char *call, int error)
+{
+    failing = call;
+    failing_error = error;
+}
+
+/* The real call's result, unless it is the one. */
+#define FAIL(call, real)                    \
+    do {                                    \
+        if (strcmp(failing, (call)) != 0)   \
+            return (real);                  \
+        failing = "";                       \
+        errno = failing_error;              \
+        return failing_error != 0 ? -1 : 0; \
+    } while (0)
+
+ssize_t __real_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size)
+{
+    FAIL("read", __real_read(fd, bytes, size));
+}
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+    FAIL("write", __real_write(fd, bytes, size));
+}
+int __real_fstat(int fd, struct stat *status);
+int __wrap_fstat(int fd, struct stat *status);
+int __wrap_fstat(int fd, struct stat *status)
+{
+    FAIL("fstat", __real_fstat(fd, status));
+}
+int __real_fcntl(int fd, int command, long argument);
+int __wrap_fcntl(int fd, int command, long argument);
+int __wrap_fcntl(int fd, int command, long argument)
+{
+    FAIL(command == F_GETFL ? "F_GETFL" : "another", __real_fcntl(fd, command, argument));
 }
 
 /* ---- characters -------------------------------------------------------------------------------------------------- */
@@ -406,8 +455,8 @@ static void high_numbers(const void *context)
         CHECK_EQUAL(rex_output_open(&output, "out"), 0);
         CHECK_EQUAL(output.descriptor, limits[i][1]);
         CHECK_EQUAL(next_descriptor(), next);
-        CHECK_EQUAL(fcntl(output.descriptor, F_GETFD), FD_CLOEXEC);
-        CHECK_EQUAL(fcntl(output.descriptor, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK), O_WRONLY | O_APPEND);
+        CHECK_EQUAL(fcntl(output.descriptor, F_GETFD, 0), FD_CLOEXEC);
+        CHECK_EQUAL(fcntl(output.descriptor, F_GETFL, 0) & (O_ACCMODE | O_APPEND | O_NONBLOCK), O_WRONLY | O_APPEND);
         CHECK_EQUAL(output.status.st_mode & 0777, 0666);
         CHECK(rex_output_is_open(&output));
         CHECK_EQUAL(rex_output_close(&output), 0);
@@ -507,7 +556,7 @@ static void pipes(const void *context)
     CHECK_EQUAL(output.descriptor, -1);
     int reader = open("pipe", O_RDONLY | O_NONBLOCK);
     CHECK_EQUAL(rex_output_open(&output, "pipe"), 0);
-    CHECK_EQUAL(fcntl(output.descriptor, F_GETFL) & O_NONBLOCK, 0);
+    CHECK_EQUAL(fcntl(output.descriptor, F_GETFL, 0) & O_NONBLOCK, 0);
     close(output.descriptor);
     close(reader);
     CHECK_EQUAL(rex_output_reopen_same(&output), REX_OUTPUT_UNREAD);
@@ -518,8 +567,62 @@ static void pipes(const void *context)
     CHECK(strcmp(rex_output_why(ENOSPC), "No space left on device") == 0);
 }
 
+/* What cannot be told of a descriptor is no sign that it is another's. */
+static void doubts(const void *context)
+{
+    static const char *const calls[] = {"fstat", "F_GETFL"};
+    (void)context;
+    int next = next_descriptor();
+    fail_next("F_GETFL", EIO);
+    CHECK_EQUAL(rex_output_open(&output, "out"), 0);
+    CHECK_EQUAL(fcntl(output.descriptor, F_GETFL, 0) & (O_NONBLOCK | O_APPEND | O_ACCMODE), O_NONBLOCK | O_APPEND | O_WRONLY);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        int number = output.descriptor;
+        fail_next(calls[i], EIO);
+        CHECK(rex_output_is_open(&output));
+        CHECK_EQUAL(output.descriptor, number);
+        fail_next(calls[i], EBADF);
+        CHECK(!rex_output_is_open(&output));
+        CHECK_EQUAL(output.descriptor, -1);
+        output.descriptor = number;
+    }
+    int number = output.descriptor;
+    CHECK_EQUAL(rex_output_close(&output), 0);
+    fail_next("fstat", EIO);
+    CHECK_EQUAL(rex_output_open(&output, "out"), EIO);
+    CHECK_EQUAL(output.descriptor, -1);
+    CHECK_EQUAL(fcntl(number, F_GETFD, 0), -1);
+    CHECK_EQUAL(next_descriptor(), next);
+}
+
+/* A signal comes in between, the disk breaks, and a write that does nothing. */
+static void interruptions(const void *context)
+{
+    char why[128];
+    size_t done;
+    struct rex_bytes file;
+    (void)context;
+    int fd = open("five", O_RDWR | O_CREAT, 0600);
+    fail_next("write", EINTR);
+    CHECK_EQUAL(rex_file_write(fd, "12345", 5, &done), 0);
+    CHECK_EQUAL(done, 5);
+    fail_next("write", 0);
+    CHECK_EQUAL(rex_file_write(fd, "6", 1, &done), EIO);
+    CHECK_EQUAL(done, 0);
+    fail_next("write", ENOSPC);
+    CHECK_EQUAL(rex_file_write(fd, "6", 1, &done), ENOSPC);
+    fail_next("read", EINTR);
+    CHECK_EQUAL(rex_file_read("five", &file, why, sizeof why), 0);
+    CHECK(file.size == 5 && memcmp(file.bytes, "12345", 5) == 0);
+    free(file.bytes);
+    fail_next("read", EIO);
+    refused("five", NULL, "read: Input/output error", EIO);
+}
+
 static void test_output(void **state)
 {
+    in_folder(doubts);
+    in_folder(interruptions);
     (void)state;
     in_folder(high_numbers);
     in_folder(other_files);
@@ -604,6 +707,47 @@ static void test_forks(void **state)
     in_child(forks, NULL);
 }
 
+/* ---- how the program is linked ------------------------------------------------------------------------------------------------- */
+
+static struct dl_phdr_info program, another;
+typedef int a_look(struct dl_phdr_info *object, size_t size, void *context);
+int __wrap_dl_iterate_phdr(a_look *look_at, void *context);
+int __wrap_dl_iterate_phdr(a_look *look_at, void *context)
+{
+    int result = look_at(&program, sizeof program, context);
+    return result != 0 ? result : look_at(&another, sizeof another, context);
+}
+
+/* Libraries can be opened where the program names a loader, or has no C library in it, as one that tests run in. */
+static void test_linking(void **state)
+{
+    uintptr_t library = (uintptr_t)&__wrap_dl_iterate_phdr; /* which stands for the C library's */
+    ElfW(Phdr) parts[] = {{.p_type = PT_LOAD, .p_vaddr = 0x1000, .p_memsz = 0x100},
+                          {.p_type = PT_LOAD, .p_vaddr = 0x2000, .p_memsz = 0x100},
+                          {.p_type = PT_NOTE, .p_vaddr = 0x2000, .p_memsz = 0x100}};
+    ElfW(Phdr) loader = {.p_type = PT_INTERP};
+    (void)state;
+    another = (struct dl_phdr_info){.dlpi_phdr = &loader, .dlpi_phnum = 1};
+    program = (struct dl_phdr_info){.dlpi_phdr = parts, .dlpi_phnum = COUNT(parts)};
+    static const struct {
+        uintptr_t at; /* of the library, from the program's beginning */
+        bool static_program;
+    } cases[] = {{0xfff, false},  {0x1000, true}, {0x10ff, true}, {0x1100, false},
+                 {0x1fff, false}, {0x2000, true}, {0x20ff, true}, {0x2100, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        program.dlpi_addr = library - cases[i].at;
+        assert_int_equal(rex_can_open_libraries(), !cases[i].static_program);
+    }
+    program.dlpi_addr = library - 0x2000;
+    program.dlpi_phnum = 1;
+    assert_true(rex_can_open_libraries());
+    program.dlpi_phnum = 2;
+    parts[0] = loader;
+    assert_true(rex_can_open_libraries());
+    parts[0].p_type = parts[1].p_type = PT_NOTE;
+    assert_true(rex_can_open_libraries());
+}
+
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 static void test_errors(void **state)
@@ -629,7 +773,7 @@ int main(void)
         cmocka_unit_test(test_utf8),  cmocka_unit_test(test_escapes), cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_steps), cmocka_unit_test(test_reading), cmocka_unit_test(test_nearest_of_some),
         cmocka_unit_test(test_names), cmocka_unit_test(test_writing), cmocka_unit_test(test_output),
-        cmocka_unit_test(test_forks), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_forks), cmocka_unit_test(test_linking), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

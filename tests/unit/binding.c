@@ -25,6 +25,7 @@ static void refused(const char *path, const char *because)
     CHECK_MENTIONS(rex_last_error(), "REX_OMPTARGET");
     CHECK_EQUAL(rex_runtime_release(), 0);
     CHECK(strcmp(rex_runtime_path(), "") == 0);
+    CHECK(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == NULL); /* and is not left open */
 }
 
 static void does_not_exist(const void *context)

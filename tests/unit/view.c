@@ -305,6 +305,13 @@ static void test_ptx_language(void **state)
     check_parameter(&view, "odd", 0, 0, 0);
     check_parameter(&view, "odd", 1, 0, 8);
     rex_view_close(&view);
+    /* A kernel without a name is none. */
+    static const char *const nameless[] = {".version 9.0\n.target sm_90\n.entry", ".version 9.0\n.target sm_90\n.entry (.param .u64 a) { ret; }"};
+    for (size_t i = 0; i < COUNT(nameless); i++) {
+        assert_int_equal(rex_view_open(&view, nameless[i], strlen(nameless[i]), "nameless"), 0);
+        assert_int_equal(view.count, 0);
+        rex_view_close(&view);
+    }
     assert_int_equal(error_of(".version 9.0\n.target foo", 24), REX_EIMAGE);
     assert_int_equal(error_of(".version 9.0\n", 13), REX_EIMAGE);
 }
@@ -343,6 +350,25 @@ static void test_ptx_exec_modes(void **state)
     }
     /* Cut off where a number would come. */
     assert_int_equal(error_of(cut, sizeof cut - 1), 0);
+}
+
+/* So many parameters that their number would mean that it is unknown. */
+static void test_ptx_parameters(void **state)
+{
+    static const char head[] = ".version 9.0\n.target sm_90\n.entry many(", one[] = ".param .b8 a[n],";
+    enum { COUNT_OF_ALL = REX_PARAMETERS_UNKNOWN + 2 };
+    char *text = malloc(sizeof head + COUNT_OF_ALL * sizeof one + 32), *end;
+    struct rex_image_view view;
+    (void)state;
+    assert_non_null(text);
+    end = stpcpy(text, head);
+    for (int i = 0; i < COUNT_OF_ALL; i++)
+        end = stpcpy(end, one);
+    strcpy(end - 1, "){ ret; }");
+    assert_int_equal(rex_view_open(&view, text, strlen(text), "many"), 0);
+    check_kernel(&view, "many", REX_PARAMETERS_UNKNOWN - 1, 0, 0);
+    rex_view_close(&view);
+    free(text);
 }
 
 static void test_ptx_damaged(void **state)
@@ -755,7 +781,7 @@ int main(void)
         cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_ptx_language),
         cmocka_unit_test(test_ptx_exec_modes),
-        cmocka_unit_test(test_ptx_damaged),
+        cmocka_unit_test(test_ptx_parameters), cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_host_image),
         cmocka_unit_test(test_positions_from_relocations),
