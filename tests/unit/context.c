@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include "cuda/context.h"
+#include "cuda/driver.h"
 #include "rex/device.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
@@ -102,6 +104,69 @@ static void refused(const void *context)
     the_record()->devices = 0;
     CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
     CHECK_EQUAL(users(), 0);
+}
+
+/* The policy is not worth a registration: what the driver will not do is said, and nothing is held. */
+static void without_policy(const void *broken)
+{
+    begin("block");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    setenv("FAKE_CUDA_BREAKS", broken, 1);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(users(), 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(flags(), 4);
+    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+static void test_without_policy(void **state)
+{
+    static const struct {
+        const char *broken, *said;
+    } cases[] = {
+        {"cuDeviceGet:719:1", "librex: GPU 0: cuDeviceGet: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuDevicePrimaryCtxGetState:719:1", "librex: GPU 0: cuDevicePrimaryCtxGetState: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuDevicePrimaryCtxSetFlags:719:1",
+         "librex: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxSetFlags: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuDevicePrimaryCtxRetain:719:1",
+         "librex: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(occurrences(in_child(without_policy, cases[i].broken), cases[i].said), 1);
+}
+
+/* Losses are kept once for each device, as many as there may be devices, and told of the first. */
+static void losses(const void *context)
+{
+    char said[128];
+    (void)context;
+    CHECK_EQUAL(rex_any_device_lost("a call"), REX_OK);
+    CHECK(!rex_any_device_is_lost());
+    for (int i = 0; i < 2 * REX_CUDA_DEVICES_MAX; i++)
+        for (int twice = 0; twice < 2; twice++)
+            rex_device_lose(i + 5, twice ? "second" : "first", "an error");
+    CHECK(rex_any_device_is_lost());
+    CHECK_EQUAL(rex_device_losses, REX_CUDA_DEVICES_MAX);
+    CHECK_EQUAL(rex_any_device_lost("a call"), REX_ECUDA);
+    CHECK(strcmp(rex_last_error(), "a call: device 5 is lost, since queue \"first\" met with an error") == 0);
+    for (int i = 0; i < 2 * REX_CUDA_DEVICES_MAX; i++) {
+        snprintf(said, sizeof said, "another: device %d is lost, since queue \"first\" met with an error", i + 5);
+        CHECK_EQUAL(rex_device_lost(i + 5, "another"), i < REX_CUDA_DEVICES_MAX ? REX_ECUDA : REX_OK);
+        CHECK(i >= REX_CUDA_DEVICES_MAX || strcmp(rex_last_error(), said) == 0);
+    }
+    CHECK_EQUAL(rex_device_lost(4, "another"), REX_OK);
+}
+
+static void test_losses(void **state)
+{
+    (void)state;
+    in_child(losses, NULL);
 }
 
 static void test_contexts(void **state)
@@ -570,7 +635,7 @@ static void test_forks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_pinned), cmocka_unit_test(test_started),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_without_policy), cmocka_unit_test(test_losses), cmocka_unit_test(test_pinned), cmocka_unit_test(test_started),
                                        cmocka_unit_test(test_amidst), cmocka_unit_test(test_forks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,13 @@ static void bad_tables(const void *context)
     struct __tgt_kernel_arguments packet = {.Version = 3}, out;
     CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, table, &packet), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), "that of global \"table\", not of a kernel");
+    char said[128];
+    snprintf(said, sizeof said, "host key %p (getenv) is in no registered table of offload entries", (void *)(uintptr_t)getenv);
+    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, (void *)(uintptr_t)getenv, &packet), REX_EKEY);
+    CHECK_MENTIONS(rex_last_error(), said);
+    snprintf(said, sizeof said, "host key %p is in no registered table of offload entries", (void *)said);
+    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, said, &packet), REX_EKEY);
+    CHECK_MENTIONS(rex_last_error(), said);
     CHECK_EQUAL(rex_module_launch_packet(&out, &good, 99, 1, 1, entries[0].addr, &packet), REX_EDEVICE);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
 }
