@@ -435,6 +435,45 @@ static void check_positions(const char *file)
     free(bytes);
 }
 
+/* The strings lie in the first section of the memory, or in the last one: those on the other side are in none, as it says. */
+static void test_ends_of_memory(void **state)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size), *changed = malloc(size);
+    struct rex_image_view whole, view;
+    Elf64_Ehdr header;
+    uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
+    (void)state;
+    assert_non_null(changed);
+    memcpy(&header, bytes, sizeof header);
+    assert_int_equal(rex_view_open(&whole, bytes, size, HOST), 0);
+    assert_true(whole.position_count == 4 && whole.count > 0);
+    for (int last = 0; last < 2; last++) {
+        memcpy(changed, bytes, size);
+        for (size_t i = 0; i < header.e_shnum; i++) {
+            Elf64_Shdr section;
+            unsigned char *at = changed + header.e_shoff + i * sizeof section;
+            memcpy(&section, at, sizeof section);
+            if (last ? section.sh_addr > strings && section.sh_type == SHT_PROGBITS : section.sh_addr < strings)
+                section.sh_flags &= ~(Elf64_Xword)SHF_ALLOC;
+            memcpy(at, &section, sizeof section);
+        }
+        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+        assert_int_equal(view.count, whole.count);
+        for (uint32_t i = 0; i < view.count; i++) {
+            assert_string_equal(view.symbols[i].name, whole.symbols[i].name);
+            assert_int_equal(view.symbols[i].parameters, whole.symbols[i].parameters);
+        }
+        assert_int_equal(view.position_count, 4);
+        for (size_t i = 0; i < view.position_count; i++)
+            assert_string_equal(view.positions[i], whole.positions[i]);
+        rex_view_close(&view);
+    }
+    rex_view_close(&whole);
+    free(changed);
+    free(bytes);
+}
+
 static void test_host_image(void **state)
 {
     struct rex_image_view view;
@@ -783,7 +822,7 @@ int main(void)
         cmocka_unit_test(test_ptx_exec_modes),
         cmocka_unit_test(test_ptx_parameters), cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_older_header),
-        cmocka_unit_test(test_host_image),
+        cmocka_unit_test(test_ends_of_memory), cmocka_unit_test(test_host_image),
         cmocka_unit_test(test_positions_from_relocations),
         cmocka_unit_test(test_packed_relocations),
         cmocka_unit_test(test_host_image_without_table),
