@@ -339,10 +339,12 @@ TEST(renew)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_remember), cmocka_unit_test(test_forget),         cmocka_unit_test(test_take_whole),
-        cmocka_unit_test(test_divide),   cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
-        cmocka_unit_test(test_overflow), cmocka_unit_test(test_renew),        cmocka_unit_test(test_take_over),
-        cmocka_unit_test(test_take_nothing_over), cmocka_unit_test(test_know_ranges),
+        cmocka_unit_test(test_remember),       cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_take_whole),     cmocka_unit_test(test_divide),
+        cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
+        cmocka_unit_test(test_overflow),       cmocka_unit_test(test_renew),
+        cmocka_unit_test(test_take_over),      cmocka_unit_test(test_take_nothing_over),
+        cmocka_unit_test(test_know_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -635,7 +635,9 @@ static void test_forks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_without_policy), cmocka_unit_test(test_losses), cmocka_unit_test(test_pinned), cmocka_unit_test(test_started),
-                                       cmocka_unit_test(test_amidst), cmocka_unit_test(test_forks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_without_policy),
+                                       cmocka_unit_test(test_losses),   cmocka_unit_test(test_pinned),
+                                       cmocka_unit_test(test_started),  cmocka_unit_test(test_amidst),
+                                       cmocka_unit_test(test_forks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

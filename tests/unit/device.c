@@ -527,7 +527,9 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus), cmocka_unit_test(test_not_described),   cmocka_unit_test(test_info),    cmocka_unit_test(test_states),
-                                       cmocka_unit_test(test_static), cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),       cmocka_unit_test(test_not_described),
+                                       cmocka_unit_test(test_info),       cmocka_unit_test(test_states),
+                                       cmocka_unit_test(test_static),     cmocka_unit_test(test_drivers),
+                                       cmocka_unit_test(test_tries_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

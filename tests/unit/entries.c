@@ -369,8 +369,9 @@ static void test_kinds(void **state)
 /* LLVM 14 and 15 find a kernel by its row in the host image: each order of the program's rows becomes the image's. */
 static void rows_of_the_image(const void *release)
 {
-    struct __tgt_offload_entry entries[] = {
-        {&keys[2], NAME("none__kernel__"), 0, 0, 0}, {&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    struct __tgt_offload_entry entries[] = {{&keys[2], NAME("none__kernel__"), 0, 0, 0},
+                                            {&keys[0], NAME("plain__kernel__"), 0, 0, 0},
+                                            {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
     use_gpu(0);
     use_release(*(const int *)release);
     for (size_t count = 1; count <= COUNT(entries); count++)
@@ -426,7 +427,8 @@ static void test_modules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_of_the_image), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_rows_of_the_image),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_kinds),

@@ -694,7 +694,8 @@ int main(void)
         cmocka_unit_test(recursion),
         cmocka_unit_test(sections_far_down),
         cmocka_unit_test(runs_of_rectangles),
-        cmocka_unit_test(long_rectangles), cmocka_unit_test(refused_rectangles),
+        cmocka_unit_test(long_rectangles),
+        cmocka_unit_test(refused_rectangles),
     };
     setenv("REX_LOG", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

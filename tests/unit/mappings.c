@@ -378,10 +378,8 @@ static void test_lists(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_ends), cmocka_unit_test(test_mapped_in_part),
-        cmocka_unit_test(test_at_random),
-        cmocka_unit_test(test_two_ends),
-        cmocka_unit_test(test_ways_to_end),
+        cmocka_unit_test(test_lists),     cmocka_unit_test(test_ends),     cmocka_unit_test(test_mapped_in_part),
+        cmocka_unit_test(test_at_random), cmocka_unit_test(test_two_ends), cmocka_unit_test(test_ways_to_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -683,7 +683,8 @@ static void graph_of_two_modules(const void *context)
 static void keep_arguments(const void *context)
 {
     enum { ROWS = 7 };
-    static const int64_t lengths[ROWS] = {9, 8, 31, INT64_C(1) << 60 /* which is not kept */, 17, 17, 17}, literal = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
+    static const int64_t lengths[ROWS] = {9, 8, 31, INT64_C(1) << 60 /* which is not kept */, 17, 17, 17},
+                         literal = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
     char values[ROWS][32];
     void *base[ROWS], *begin[ROWS];
     int64_t sizes[ROWS], types[ROWS];

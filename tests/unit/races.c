@@ -177,7 +177,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registers_again),
-        cmocka_unit_test(test_remembers_late), cmocka_unit_test(test_never_alone),
+        cmocka_unit_test(test_remembers_late),
+        cmocka_unit_test(test_never_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  * trace.c - traces where no machine of the tests can go: queues on a GPU, whose times come from the driver's events; a driver that fails;
  * more work than is kept; names that are no text; more kernels than fit.
  *
- * The driver and libomptarget are fakes; every time between two events is 1.5 ms, backwards from the last. What the trace has of real calls is tested in
- * tests/runtime.
+ * The driver and libomptarget are fakes; every time between two events is 1.5 ms, backwards from the last. What the trace has of real calls
+ * is tested in tests/runtime.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -523,7 +523,9 @@ int main(void)
         cmocka_unit_test(test_killed_child),
         cmocka_unit_test(test_tracks_of_devices),
         cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_room_for_words), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_room_for_words),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_more_kernels_than_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

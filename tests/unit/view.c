@@ -306,7 +306,8 @@ static void test_ptx_language(void **state)
     check_parameter(&view, "odd", 1, 0, 8);
     rex_view_close(&view);
     /* A kernel without a name is none. */
-    static const char *const nameless[] = {".version 9.0\n.target sm_90\n.entry", ".version 9.0\n.target sm_90\n.entry (.param .u64 a) { ret; }"};
+    static const char *const nameless[] = {".version 9.0\n.target sm_90\n.entry",
+                                           ".version 9.0\n.target sm_90\n.entry (.param .u64 a) { ret; }"};
     for (size_t i = 0; i < COUNT(nameless); i++) {
         assert_int_equal(rex_view_open(&view, nameless[i], strlen(nameless[i]), "nameless"), 0);
         assert_int_equal(view.count, 0);
@@ -820,9 +821,11 @@ int main(void)
         cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_ptx_language),
         cmocka_unit_test(test_ptx_exec_modes),
-        cmocka_unit_test(test_ptx_parameters), cmocka_unit_test(test_ptx_damaged),
+        cmocka_unit_test(test_ptx_parameters),
+        cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_older_header),
-        cmocka_unit_test(test_ends_of_memory), cmocka_unit_test(test_host_image),
+        cmocka_unit_test(test_ends_of_memory),
+        cmocka_unit_test(test_host_image),
         cmocka_unit_test(test_positions_from_relocations),
         cmocka_unit_test(test_packed_relocations),
         cmocka_unit_test(test_host_image_without_table),
