@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
@@ -196,6 +197,35 @@ static void replace(const void *context)
     exit(0);
 }
 
+/* The program has closed it, and somebody else has written to it since, or is about to. */
+static void taken_over(const void *how)
+{
+    limit_numbers();
+    start_trace("taken.json");
+    trace_event("before");
+    for (int i = 3; i < NUMBERS; i++)
+        close(i);
+    int other = open(in_folder("taken.json"), O_WRONLY | O_APPEND);
+    CHECK(strcmp(how, "written") == 0 ? write(other, "x", 1) == 1 : flock(other, LOCK_EX) == 0);
+    off_t size = size_of("taken.json");
+    for (int i = 0; i < 3; i++)
+        trace_event("after");
+    CHECK_EQUAL(size_of("taken.json"), size);
+    CHECK_EQUAL(close(other), 0);
+    exit(0);
+}
+
+static void test_taken_over(void **state)
+{
+    (void)state;
+    const char *output = in_child(taken_over, "written");
+    assert_int_equal(occurrences(output, "taken.json cannot be written: the program has closed it, and it is another file now"), 1);
+    assert_int_equal(occurrences(output, "librex: "), 1);
+    output = in_child(taken_over, "locked");
+    assert_int_equal(occurrences(output, "taken.json cannot be written: Resource temporarily unavailable"), 1);
+    assert_int_equal(occurrences(output, "librex: "), 1);
+}
+
 static void test_other_files(void **state)
 {
     (void)state;
@@ -369,9 +399,9 @@ static void test_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_low_numbers),       cmocka_unit_test(test_closed_by_the_program),
-        cmocka_unit_test(test_other_files),       cmocka_unit_test(test_no_standard_error),
-        cmocka_unit_test(test_pipes),             cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_low_numbers), cmocka_unit_test(test_closed_by_the_program), cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_taken_over),  cmocka_unit_test(test_no_standard_error),     cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_limit),
     };
     char made[PATH_MAX];
     make_folder(made);

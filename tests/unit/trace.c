@@ -144,6 +144,15 @@ static void test_queue(void **state)
     /* On the queue's track, by the driver's clock. */
     assert_int_equal(in_file(file->path, "\"dur\":1500.000"), 3 + 3 + 1 + 1 + 1);
     assert_int_equal(in_file(file->path, "\"queue left (device 0)\""), 1);
+    /* And what was asked for. */
+    char details[512];
+    snprintf(details, sizeof details,
+             "\"args\":{\"device\":0,\"queue\":\"left\",\"kernel\":\"plain__kernel__\",\"key\":\"0x%lx\",\"teams\":[3,1,1],"
+             "\"threads\":[64,1,1],\"arguments\":2,\"rows\":[\"target_param|literal 0x1, 8 bytes\","
+             "\"target_param|literal 0x2, 8 bytes\"]}",
+             (unsigned long)(uintptr_t)&plain__id__);
+    assert_int_equal(in_file(file->path, details), 3);
+    assert_int_equal(in_file(file->path, "\"args\":{\"device\":0,\"queue\":\"left\"}"), 6);
     remove_folder(file->folder);
 }
 

@@ -43,6 +43,7 @@ static void check_kernel(const struct rex_image_view *view, const char *name, ui
     if (kernel == NULL)
         fail_msg("no %s", name);
     assert_true(kernel->kernel);
+    assert_int_equal(kernel->exec_mode, -1);
     assert_int_equal(kernel->parameters, parameters);
     assert_int_equal(kernel->odd_size, odd_size);
     if (odd_size > 0)
@@ -491,6 +492,8 @@ static void test_host_image(void **state)
     assert_false(rex_view_find(&view, "none__kernel__")->env);
     assert_int_equal(rex_view_find(&view, "table")->size, 32);
     assert_false(rex_view_find(&view, "table")->kernel);
+    assert_int_equal(rex_view_find(&view, "table")->exec_mode, -1);
+    assert_int_equal(rex_view_find(&view, "table")->parameters, REX_PARAMETERS_UNKNOWN);
     rex_view_close(&view);
     free(bytes);
     check_positions(HOST);
