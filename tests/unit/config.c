@@ -35,17 +35,17 @@ static void test_program_overrides_environment(void **state)
         assert_int_equal(rex_setting_text(option, value), 0);
         setenv(options[i].variable, "", 1); /* empty is as good as none */
         assert_int_equal(rex_setting_text(option, value), 0);
-        setenv(options[i].variable, ":a%%b", 1);
+        setenv(options[i].variable, ":/nowhere/a%%b", 1);
         assert_int_equal(rex_setting_text(option, value), 1);
-        assert_string_equal(value, ":a%%b");
-        char chosen[] = ":c%%d";
+        assert_string_equal(value, ":/nowhere/a%%b");
+        char chosen[] = ":/nowhere/c%%d";
         assert_int_equal(rex_configure(option, chosen), 0);
         chosen[0] = 'X'; /* it was copied */
         assert_int_equal(rex_setting_text(option, value), 1);
-        assert_string_equal(value, ":c%%d");
+        assert_string_equal(value, ":/nowhere/c%%d");
         assert_int_equal(rex_configure(option, NULL), 0);
         assert_int_equal(rex_setting_text(option, value), 1);
-        assert_string_equal(value, ":a%%b");
+        assert_string_equal(value, ":/nowhere/a%%b");
         unsetenv(options[i].variable);
     }
 }
