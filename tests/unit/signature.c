@@ -77,6 +77,32 @@ static void test_text(void **state)
     }
 }
 
+/* As many words as have an offset, and one more, of which nothing is told. */
+static void test_many_words(void **state)
+{
+    enum { MOST = UINT16_MAX / 8 };
+    static const char one[] = "rex_arg n,";
+    (void)state;
+    for (size_t count = MOST; count <= MOST + 1; count++) {
+        char *text = malloc(2 + count * strlen(one) + 1), *end;
+        struct rex_image_view view;
+        assert_non_null(text);
+        end = stpcpy(text, "0(");
+        for (size_t i = 0; i < count; i++)
+            end = stpcpy(end, one);
+        end[-1] = ')';
+        open_view(&view, REX_IMAGE_HOST, REX_PARAMETERS_UNKNOWN);
+        assert_int_equal(rex_signature_read_text(&view, "k", text), 0);
+        const struct rex_image_symbol *kernel = rex_view_find(&view, "k");
+        assert_int_equal(kernel->signature, count == MOST);
+        assert_int_equal(kernel->parameters, count == MOST ? MOST : REX_PARAMETERS_UNKNOWN);
+        if (count == MOST)
+            assert_int_equal(view.parameters[kernel->first + MOST - 1].offset, 8 * (MOST - 1));
+        rex_view_close(&view);
+        free(text);
+    }
+}
+
 static void test_mangled(void **state)
 {
     static const struct {
@@ -172,10 +198,8 @@ static void test_images(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_mangled),
-        cmocka_unit_test(test_long_list),
-        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_text),      cmocka_unit_test(test_many_words), cmocka_unit_test(test_mangled),
+        cmocka_unit_test(test_long_list), cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,34 @@ static void test_queue(void **state)
     remove_folder(file->folder);
 }
 
+/* Whose context is current already, as the program's own code may have made it. */
+static void use_in_context(const void *trace)
+{
+    struct rex_queue *queue = start(trace);
+    int (*retain)(void **context, int device), (*push)(void *context), (*pop)(void **context);
+    void *context, *retains = in_driver("cuDevicePrimaryCtxRetain"), *pushes = in_driver("cuCtxPushCurrent_v2"),
+                   *pops = in_driver("cuCtxPopCurrent_v2");
+    memcpy(&retain, &retains, sizeof retain);
+    memcpy(&push, &pushes, sizeof push);
+    memcpy(&pop, &pops, sizeof pop);
+    CHECK(retain(&context, 0) == 0 && push(context) == 0);
+    for (int i = 0; i < 3; i++)
+        launch(queue);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(driver_calls("cuEventElapsedTime"), 2 * 3); /* by now they are written */
+    CHECK_EQUAL(pop(&context), 0);
+    finish(queue);
+}
+
+static void test_current_context(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    in_child(use_in_context, file->path);
+    check(file->path, "--tracks 1 launch/plain__kernel__=3:0,0");
+    remove_folder(file->folder);
+}
+
 static void without_trace(const void *context)
 {
     (void)context;
@@ -525,6 +553,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_current_context),
         cmocka_unit_test(test_no_calls_without_trace),
         cmocka_unit_test(test_more_than_is_kept),
         cmocka_unit_test(test_driver_without_events),
