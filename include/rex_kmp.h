@@ -10,7 +10,8 @@
  *   4. this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h),
  *      register_cubin(), and what packets are made and checked with;
  *   5. `rex_direct___tgt_X`: check, fit the packet to the bound LLVM release, call;
- *   6. `rex___tgt_X`: register first, where that has not happened, then the same;
+ *   6. `rex___tgt_X`: register first, where that has not happened, then the same; declared alone
+ *      where REX_KMP_INTERNAL is defined, for a file that defines its own;
  *   7. the rewrite: code that calls `__tgt_X` gets part 5, or part 6 where REX_KMP_SAFE is defined,
  *      or nothing where REX_KMP_INTERNAL is.
  *
@@ -31,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h> /* generated code calls malloc() and free() */
 #include <string.h>
 
 #include "rex/abi.h"
@@ -260,9 +262,10 @@ REX_API int rex_module_launch_packet(struct __tgt_kernel_arguments *packet,
  * register_cubin(): registers the image file @name (NULL, or REX_CUBIN_NAME however it is spelt:
  * the image that rex_offload_init() registers, the host image included) and returns the descriptor,
  * also in `__cubin_desc`; NULL on failure. Once registered, returns that descriptor whatever the
- * name.
+ * name. One function for each linked binary, as rex_offload_init() is.
  */
-static inline struct __tgt_bin_desc *register_cubin(const char *name)
+struct __tgt_bin_desc *register_cubin(const char *name);
+REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name)
 {
     return rex_module_register_image(&rex_this_module, name);
 }
@@ -313,11 +316,10 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
                                                 int64_t *arg_types, int32_t num_teams,
                                                 int32_t thread_limit)
 {
-    uint32_t teams = num_teams > 0 ? (uint32_t)num_teams : 0,
-             threads = thread_limit > 0 ? (uint32_t)thread_limit : 0;
+    int32_t teams = num_teams > 0 ? num_teams : 0, threads = thread_limit > 0 ? thread_limit : 0;
     struct __tgt_kernel_arguments packet = {
-        3, (uint32_t)arg_num, args_base,       args, arg_sizes, arg_types, NULL, NULL, 0,
-        0, {teams, 1, 1},     {threads, 1, 1}, 0};
+        3,    arg_num, args_base, args,          arg_sizes,       arg_types, NULL,
+        NULL, 0,       0,         {teams, 1, 1}, {threads, 1, 1}, 0};
     return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, &packet);
 }
 
@@ -374,8 +376,26 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
  * REX's names for wrappers that register first, whichever and however many threads arrive at once.
  * The direct wrappers have the same cold path, so the two differ in one test; code says with the
  * name whether it counts on an earlier rex_offload_init(). librex exports functions of the same
- * names for code that includes no header; those find the module by the host key.
+ * names for code that includes no header; those find the module by the host key. Where
+ * REX_KMP_INTERNAL is defined, they are declared alone: the file may define wrappers of its own by
+ * these names, and gets librex's where it does not.
  */
+
+#ifdef REX_KMP_INTERNAL
+int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
+                            void *host_ptr, struct __tgt_kernel_arguments *args);
+int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
+                           void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
+                           int32_t thread_limit);
+int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
+                     void **args, int64_t *arg_sizes, int64_t *arg_types);
+void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                 int64_t *arg_sizes, int64_t *arg_types);
+void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                               int64_t *arg_sizes, int64_t *arg_types);
+void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                  int64_t *arg_sizes, int64_t *arg_types);
+#else
 
 /**
  * rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel().
@@ -451,6 +471,8 @@ static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_n
         rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes,
                                             arg_types);
 }
+
+#endif /* REX_KMP_INTERNAL */
 
 #endif /* REX_BUILDING_LIBRARY */
 

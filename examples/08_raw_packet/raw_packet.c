@@ -76,7 +76,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
         types,           /* ArgTypes */
         NULL,            /* ArgNames: only for messages */
         NULL,            /* ArgMappers: no user-defined mappers */
-        (uint64_t)n,     /* Tripcount: iterations of the loop, a hint */
+        n,               /* Tripcount: iterations of the loop, a hint */
         0,               /* Flags: wait until the kernel is done */
         {TEAMS, 1, 1},   /* Teams: blocks in x, y, z */
         {THREADS, 1, 1}, /* Threads of a block in x, y, z */

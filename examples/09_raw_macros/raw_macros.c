@@ -45,7 +45,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
         .Args = address,
         .ArgSizes = sizes,
         .ArgTypes = types,
-        .Tripcount = (uint64_t)n,
+        .Tripcount = n,
         .Teams = {TEAMS, 1, 1},
         .Threads = {THREADS, 1, 1},
     };

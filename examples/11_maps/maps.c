@@ -37,7 +37,7 @@ static int launch(int64_t n, struct list *lists, double *sums)
     void *begin[] = {packed_n, lists, sums};
     int64_t sizes[] = {sizeof(int64_t), (int64_t)sizeof *lists * n, (int64_t)sizeof(double) * n};
     int64_t types[] = {32 | 256, 32, 32 | 2};
-    struct __tgt_kernel_arguments args = {3, 3, base, begin, sizes, types, 0, 0, (uint64_t)n, 0, {4, 1, 1}, {64, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = {3, 3, base, begin, sizes, types, 0, 0, n, 0, {4, 1, 1}, {64, 1, 1}, 0};
     return __tgt_target_kernel(-1, 4, 64, REX_KERNEL_ID(sum_lists), &args);
 }
 

@@ -51,7 +51,7 @@ static int launch(int64_t n, double *y)
     void *begin[] = {packed_n, y};
     int64_t sizes[] = {sizeof(int64_t), (int64_t)sizeof(double) * n};
     int64_t types[] = {288, 32};
-    struct __tgt_kernel_arguments args = {3, 2, base, begin, sizes, types, 0, 0, (uint64_t)n, 0, {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = {3, 2, base, begin, sizes, types, 0, 0, n, 0, {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
     struct __tgt_kernel_arguments fitted;
     int result = rex_module_launch_packet(&fitted, &module, -1, TEAMS, THREADS, &scale__id__, &args);
     if (result == 0)

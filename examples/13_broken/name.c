@@ -24,7 +24,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
     void *begin[] = {packed_n, packed_a, x, y};
     int64_t sizes[] = {8, 8, bytes, bytes};
     int64_t types[] = {288, 288, 33, 35};
-    struct __tgt_kernel_arguments args = {3, 4, base, begin, sizes, types, 0, 0, (uint64_t)n, 0, {4, 1, 1}, {64, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = {3, 4, base, begin, sizes, types, 0, 0, n, 0, {4, 1, 1}, {64, 1, 1}, 0};
     return __tgt_target_kernel(-1, 4, 64, &axpy__id__, &args);
 }
 

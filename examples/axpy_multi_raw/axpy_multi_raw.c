@@ -75,17 +75,17 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             int64_t __arg_types_1[] = {288, 288, 32};
             int __arg_num_1 = 3;
             struct __tgt_kernel_arguments __kernel_args = {3,
-                                                           (uint32_t)__arg_num_1,
+                                                           __arg_num_1,
                                                            __args_base_1,
                                                            __args_1,
                                                            __arg_sizes_1,
                                                            __arg_types_1,
                                                            0,
                                                            0,
-                                                           (uint64_t)__tripcount,
+                                                           (int64_t)__tripcount,
                                                            0,
-                                                           {(uint32_t)_num_blocks_, 1, 1},
-                                                           {(uint32_t)_threads_per_block_, 1, 1},
+                                                           {_num_blocks_, 1, 1},
+                                                           {_threads_per_block_, 1, 1},
                                                            0};
             __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
             run->launches++;
@@ -104,17 +104,17 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             int64_t __arg_types_2[] = {288, 288, 32, 32};
             int __arg_num_2 = 4;
             struct __tgt_kernel_arguments __kernel_args = {3,
-                                                           (uint32_t)__arg_num_2,
+                                                           __arg_num_2,
                                                            __args_base_2,
                                                            __args_2,
                                                            __arg_sizes_2,
                                                            __arg_types_2,
                                                            0,
                                                            0,
-                                                           (uint64_t)__tripcount,
+                                                           (int64_t)__tripcount,
                                                            0,
-                                                           {(uint32_t)_num_blocks_, 1, 1},
-                                                           {(uint32_t)_threads_per_block_, 1, 1},
+                                                           {_num_blocks_, 1, 1},
+                                                           {_threads_per_block_, 1, 1},
                                                            0};
             __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
             run->launches++;
@@ -133,17 +133,17 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             int64_t __arg_types_3[] = {288, 288, 32, 32};
             int __arg_num_3 = 4;
             struct __tgt_kernel_arguments __kernel_args = {3,
-                                                           (uint32_t)__arg_num_3,
+                                                           __arg_num_3,
                                                            __args_base_3,
                                                            __args_3,
                                                            __arg_sizes_3,
                                                            __arg_types_3,
                                                            0,
                                                            0,
-                                                           (uint64_t)__tripcount,
+                                                           (int64_t)__tripcount,
                                                            0,
-                                                           {(uint32_t)_num_blocks_, 1, 1},
-                                                           {(uint32_t)_threads_per_block_, 1, 1},
+                                                           {_num_blocks_, 1, 1},
+                                                           {_threads_per_block_, 1, 1},
                                                            0};
             __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
             run->launches++;
@@ -161,17 +161,17 @@ static int take_rounds(struct device_run *run, int64_t n, double *x, double *y)
             int64_t __arg_types_4[] = {288, 288, 32};
             int __arg_num_4 = 3;
             struct __tgt_kernel_arguments __kernel_args = {3,
-                                                           (uint32_t)__arg_num_4,
+                                                           __arg_num_4,
                                                            __args_base_4,
                                                            __args_4,
                                                            __arg_sizes_4,
                                                            __arg_types_4,
                                                            0,
                                                            0,
-                                                           (uint64_t)__tripcount,
+                                                           (int64_t)__tripcount,
                                                            0,
-                                                           {(uint32_t)_num_blocks_, 1, 1},
-                                                           {(uint32_t)_threads_per_block_, 1, 1},
+                                                           {_num_blocks_, 1, 1},
+                                                           {_threads_per_block_, 1, 1},
                                                            0};
             __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
             run->launches++;

@@ -113,8 +113,8 @@ function print_module() {
     print "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
     print "struct __tgt_offload_entry { void *addr; char *name; size_t size; int32_t flags, reserved; };"
     print "struct __tgt_kernel_arguments {"
-    print "    uint32_t Version, NumArgs;\n    void **ArgsBase, **Args;\n    int64_t *ArgSizes, *ArgTypes;"
-    print "    void **ArgNames, **ArgMappers;\n    uint64_t Tripcount, Flags;\n    uint32_t Teams[3], Threads[3], DynCGroupMem;\n};"
+    print "    int32_t Version, NumArgs;\n    void **ArgsBase, **Args;\n    int64_t *ArgSizes, *ArgTypes;"
+    print "    void **ArgNames, **ArgMappers;\n    int64_t Tripcount, Flags;\n    int32_t Teams[3], Threads[3], DynCGroupMem;\n};"
     print "struct rex_module {\n    uint32_t struct_size, flags;\n    struct __tgt_offload_entry *entries_begin, *entries_end;"
     print "    const char *image_name, *host_image_name;\n    uintptr_t others[11];\n};"
     print "int rex_module_register(struct rex_module *module);"
@@ -146,7 +146,7 @@ function print_launch(stem,   count) {
     count = print_columns(1)
     print "    struct __tgt_kernel_arguments packet = {"
     print "        .Version = 3, .NumArgs = " count ", .ArgsBase = base, .Args = begin, .ArgSizes = size, .ArgTypes = type,"
-    print "        .Tripcount = (uint64_t)(" bound "), .Threads = {128, 1, 1}};"
+    print "        .Tripcount = (int64_t)(" bound "), .Threads = {128, 1, 1}};"
     print "    int result = rex_module_register(&rex_this_module);"
     print "    return result != 0 ? result : rex_module_launch(&rex_this_module, -1, 0, 128, &" stem "id__, &packet);\n}"
 }

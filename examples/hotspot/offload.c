@@ -85,14 +85,14 @@ void print_device(int device)
 static int start(struct region *region, void *kernel, struct __tgt_kernel_arguments *args)
 {
     struct rex_queue *queue = region->run->ways.queue;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(kernel, args->Teams[0], THREADS);
-    struct rex_map map = {.count = (int32_t)args->NumArgs, .base = args->ArgsBase, .begin = args->Args, .sizes = args->ArgSizes,
+    struct rex_kernel_launch launch = rex_kernel_launch_of(kernel, (uint32_t)args->Teams[0], THREADS);
+    struct rex_map map = {.count = args->NumArgs, .base = args->ArgsBase, .begin = args->Args, .sizes = args->ArgSizes,
                           .types = args->ArgTypes};
     return queue != NULL ? rex_queue_launch(queue, &launch, &map)
-                         : __tgt_target_kernel(region->run->device, (int32_t)args->Teams[0], THREADS, kernel, args);
+                         : __tgt_target_kernel(region->run->device, args->Teams[0], THREADS, kernel, args);
 }
 
-static int run_kernel(struct region *region, void *kernel, uint32_t rows, void **address, int64_t *sizes, int64_t *types)
+static int run_kernel(struct region *region, void *kernel, int32_t rows, void **address, int64_t *sizes, int64_t *types)
 {
     int64_t size = region->chip->size;
     struct __tgt_kernel_arguments args = {
@@ -102,8 +102,8 @@ static int run_kernel(struct region *region, void *kernel, uint32_t rows, void *
         .Args = address,
         .ArgSizes = sizes,
         .ArgTypes = types,
-        .Tripcount = (uint64_t)(size * size),
-        .Teams = {(uint32_t)(size < MAX_TEAMS ? size : MAX_TEAMS), 1, 1},
+        .Tripcount = size * size,
+        .Teams = {(int32_t)(size < MAX_TEAMS ? size : MAX_TEAMS), 1, 1},
         .Threads = {THREADS, 1, 1},
     };
     double began = seconds_now();

@@ -80,10 +80,10 @@ static int simulate(float *power, float *temp, float *result, int n, int steps)
                                            (int64_t)sizeof(float) * n * n};
                 int64_t __arg_types_1[] = {288, 32, 32, 32};
                 int __arg_num_1 = 4;
-                struct __tgt_kernel_arguments __kernel_args = {3, (uint32_t)__arg_num_1, __args_base_1, __args_1, __arg_sizes_1,
-                                                               __arg_types_1, 0, 0, (uint64_t)__tripcount, 0,
-                                                               {(uint32_t)_num_blocks_, 1, 1},
-                                                               {(uint32_t)_threads_per_block_, 1, 1}, 0};
+                struct __tgt_kernel_arguments __kernel_args = {3, __arg_num_1, __args_base_1, __args_1, __arg_sizes_1,
+                                                               __arg_types_1, 0, 0, (int64_t)__tripcount, 0,
+                                                               {_num_blocks_, 1, 1},
+                                                               {_threads_per_block_, 1, 1}, 0};
                 __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
                 launches++;
             }
@@ -98,10 +98,10 @@ static int simulate(float *power, float *temp, float *result, int n, int steps)
                 int64_t __arg_sizes_2[] = {(int64_t)sizeof(int), (int64_t)sizeof(float) * n * n, (int64_t)sizeof(float) * n * n};
                 int64_t __arg_types_2[] = {288, 32, 32};
                 int __arg_num_2 = 3;
-                struct __tgt_kernel_arguments __kernel_args = {3, (uint32_t)__arg_num_2, __args_base_2, __args_2, __arg_sizes_2,
-                                                               __arg_types_2, 0, 0, (uint64_t)__tripcount, 0,
-                                                               {(uint32_t)_num_blocks_, 1, 1},
-                                                               {(uint32_t)_threads_per_block_, 1, 1}, 0};
+                struct __tgt_kernel_arguments __kernel_args = {3, __arg_num_2, __args_base_2, __args_2, __arg_sizes_2,
+                                                               __arg_types_2, 0, 0, (int64_t)__tripcount, 0,
+                                                               {_num_blocks_, 1, 1},
+                                                               {_threads_per_block_, 1, 1}, 0};
                 __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
                 launches++;
             }

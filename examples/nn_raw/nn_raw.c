@@ -49,9 +49,9 @@ static int distances(int device, int rec_count, double target_lat, double target
                                  (int64_t)sizeof(double) * rec_count};
         int64_t __arg_types[] = {288, 288, 288, 33, 33, 34};
         int __arg_num = 6;
-        struct __tgt_kernel_arguments __kernel_args = {3, (uint32_t)__arg_num, __args_base, __args, __arg_sizes, __arg_types, 0, 0,
-                                                       (uint64_t)__tripcount, 0, {(uint32_t)_num_blocks_, 1, 1},
-                                                       {(uint32_t)_threads_per_block_, 1, 1}, 0};
+        struct __tgt_kernel_arguments __kernel_args = {3, __arg_num, __args_base, __args, __arg_sizes, __arg_types, 0, 0,
+                                                       (int64_t)__tripcount, 0, {_num_blocks_, 1, 1},
+                                                       {_threads_per_block_, 1, 1}, 0};
         __launched = __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
     }
     return __launched;

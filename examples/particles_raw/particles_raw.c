@@ -120,8 +120,8 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
                 int64_t __arg_sizes_1[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(struct swarm) * n};
                 int64_t __arg_types_1[] = {288, 288, 32};
                 struct __tgt_kernel_arguments __kernel_args = {3, 3, __args_base_1, __args_1, __arg_sizes_1, __arg_types_1, 0, 0,
-                                                               (uint64_t)n, 0, {(uint32_t)__num_blocks, 1, 1},
-                                                               {(uint32_t)__threads_per_block, 1, 1}, 0};
+                                                               (int64_t)n, 0, {__num_blocks, 1, 1},
+                                                               {__threads_per_block, 1, 1}, 0};
                 __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block, __host_ptr, &__kernel_args);
                 launches++;
             }
@@ -134,8 +134,8 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
                 int64_t __arg_sizes_2[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(double), (int64_t)sizeof(struct swarm) * n};
                 int64_t __arg_types_2[] = {288, 288, 32};
                 struct __tgt_kernel_arguments __kernel_args = {3, 3, __args_base_2, __args_2, __arg_sizes_2, __arg_types_2, 0, 0,
-                                                               (uint64_t)n, 0, {(uint32_t)__num_blocks, 1, 1},
-                                                               {(uint32_t)__threads_per_block, 1, 1}, 0};
+                                                               (int64_t)n, 0, {__num_blocks, 1, 1},
+                                                               {__threads_per_block, 1, 1}, 0};
                 __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block, __host_ptr, &__kernel_args);
                 launches++;
             }
@@ -148,8 +148,8 @@ static int simulate(struct swarm *swarm, int64_t n, double *energy)
             int64_t __arg_sizes_3[] = {(int64_t)sizeof(int64_t), (int64_t)sizeof(struct swarm) * n, (int64_t)sizeof(double) * n};
             int64_t __arg_types_3[] = {288, 32, 32};
             struct __tgt_kernel_arguments __kernel_args = {3, 3, __args_base_3, __args_3, __arg_sizes_3, __arg_types_3, 0, 0,
-                                                           (uint64_t)n, 0, {(uint32_t)__num_blocks, 1, 1},
-                                                           {(uint32_t)__threads_per_block, 1, 1}, 0};
+                                                           (int64_t)n, 0, {__num_blocks, 1, 1},
+                                                           {__threads_per_block, 1, 1}, 0};
             __launched |= __tgt_target_kernel(__device_id, __num_blocks, __threads_per_block, __host_ptr, &__kernel_args);
             launches++;
         }

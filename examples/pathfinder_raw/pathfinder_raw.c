@@ -66,10 +66,10 @@ static int walk(int32_t *wall, int32_t **src_and_result, int32_t *dst, int rows,
                                            (int64_t)sizeof(int32_t) * columns, (int64_t)sizeof(int32_t) * columns};
                 int64_t __arg_types_1[] = {288, 288, 32, 32, 32};
                 int __arg_num_1 = 5;
-                struct __tgt_kernel_arguments __kernel_args = {3, (uint32_t)__arg_num_1, __args_base_1, __args_1, __arg_sizes_1,
-                                                               __arg_types_1, 0, 0, (uint64_t)__tripcount, 0,
-                                                               {(uint32_t)_num_blocks_, 1, 1},
-                                                               {(uint32_t)_threads_per_block_, 1, 1}, 0};
+                struct __tgt_kernel_arguments __kernel_args = {3, __arg_num_1, __args_base_1, __args_1, __arg_sizes_1,
+                                                               __arg_types_1, 0, 0, (int64_t)__tripcount, 0,
+                                                               {_num_blocks_, 1, 1},
+                                                               {_threads_per_block_, 1, 1}, 0};
                 __launched |= __tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, __host_ptr, &__kernel_args);
                 launches++;
             }

@@ -71,30 +71,31 @@ struct __tgt_bin_desc {
 /**
  * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24; LLVM 15 reads
  * the first 64, LLVM 14 has none and librex translates). A caller fills it positionally or by name;
- * librex passes on an adapted copy and never writes to it.
+ * librex passes on an adapted copy and never writes to it. Fields are signed, so that generated C++
+ * may fill them from variables of type int and int64_t without a cast.
  */
 struct __tgt_kernel_arguments {
     /** write 3; librex passes on the version that release and kernel need. */
-    uint32_t Version;
-    uint32_t NumArgs;   /**< rows in the four columns. */
-    void **ArgsBase;    /**< column 1: base address, or the value itself for a literal. */
-    void **Args;        /**< column 2: begin address, or the value itself for a literal. */
-    int64_t *ArgSizes;  /**< column 3: size in bytes. */
-    int64_t *ArgTypes;  /**< column 4: map type bits. */
-    void **ArgNames;    /**< names for messages; NULL allowed. */
-    void **ArgMappers;  /**< mapper functions; NULL allowed. */
-    uint64_t Tripcount; /**< iterations of the loop, 0 if unknown. */
-    uint64_t Flags;     /**< bit 0: nowait; bits unknown to the release are REX_EINVAL. */
+    int32_t Version;
+    int32_t NumArgs;   /**< rows in the four columns. */
+    void **ArgsBase;   /**< column 1: base address, or the value itself for a literal. */
+    void **Args;       /**< column 2: begin address, or the value itself for a literal. */
+    int64_t *ArgSizes; /**< column 3: size in bytes. */
+    int64_t *ArgTypes; /**< column 4: map type bits. */
+    void **ArgNames;   /**< names for messages; NULL allowed. */
+    void **ArgMappers; /**< mapper functions; NULL allowed. */
+    int64_t Tripcount; /**< iterations of the loop, 0 if unknown. */
+    int64_t Flags;     /**< bit 0: nowait; bits unknown to the release are REX_EINVAL. */
     /**
      * blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or
      * 128; y, z: 1.
      */
-    uint32_t Teams[3];
+    int32_t Teams[3];
     /**
      * threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1.
      */
-    uint32_t Threads[3];
-    uint32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
+    int32_t Threads[3];
+    int32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
 };
 
 REX_STATIC_ASSERT(sizeof(ident_t) == 24, "ident_t is 24 bytes");

@@ -100,11 +100,22 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_embedded_host_image,
                                                     rex_embedded_host_image_end};
 
+/*
+ * Functions, one of each for a linked binary, so that a file of it which includes nothing may
+ * declare and call them. They have a name of their own in C, and the known one for the linker: a
+ * file may have declared `void rex_offload_init(void)` before it included this.
+ */
+/** rex_offload_init: rex_offload_init(). */
+#define rex_offload_init rex_this_init
+/** rex_offload_fini: rex_offload_fini(). */
+#define rex_offload_fini rex_this_fini
+
 /**
  * rex_offload_init(): registers this binary's image and loads it on the default device. For the
  * start of main, before anything is timed. Returns 0 or an error of rex_module_init().
  */
-static inline int rex_offload_init(void)
+int rex_offload_init(void) __asm__("rex_offload_init");
+REX_PER_BINARY int rex_offload_init(void)
 {
     return rex_module_init(&rex_this_module);
 }
@@ -113,7 +124,8 @@ static inline int rex_offload_init(void)
  * rex_offload_fini(): unregisters this binary's image; registering again works. See
  * rex_module_fini().
  */
-static inline int rex_offload_fini(void)
+int rex_offload_fini(void) __asm__("rex_offload_fini");
+REX_PER_BINARY int rex_offload_fini(void)
 {
     return rex_module_fini(&rex_this_module);
 }

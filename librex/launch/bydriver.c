@@ -78,8 +78,8 @@ static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *s
     struct __tgt_kernel_arguments packet = rex_packet_of_map(map);
     memcpy(packet.Teams, sent->grid, sizeof packet.Teams);
     memcpy(packet.Threads, sent->block, sizeof packet.Threads);
-    packet.DynCGroupMem = sent->dynamic_memory;
-    packet.Tripcount = launch->trip_count;
+    packet.DynCGroupMem = (int32_t)sent->dynamic_memory;
+    packet.Tripcount = (int64_t)launch->trip_count;
     return packet;
 }
 

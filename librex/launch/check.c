@@ -92,7 +92,7 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
                            const struct __tgt_kernel_arguments *args)
 {
     uint32_t index = 0;
-    for (uint32_t i = 0; i < args->NumArgs && index < signature->count; i++) {
+    for (uint32_t i = 0; i < (uint32_t)args->NumArgs && index < signature->count; i++) {
         struct rex_argument argument = {i, args->ArgTypes[i], args->ArgSizes[i], args->ArgsBase[i]};
         if (!(argument.type & REX_TYPE_PARAMETER))
             continue;
@@ -146,7 +146,7 @@ static int check_types(const struct rex_target *target, const struct __tgt_kerne
                        uint32_t *rows)
 {
     *rows = 0;
-    for (uint32_t i = 0; i < args->NumArgs; i++) {
+    for (uint32_t i = 0; i < (uint32_t)args->NumArgs; i++) {
         if (args->ArgTypes[i] & REX_TYPE_RETURN)
             return rex_fail(REX_EINVAL,
                             "kernel \"%s\": map row %u asks for its device address, which only a "
@@ -234,7 +234,7 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
     if (result == REX_OK)
         result = check_types(target, args, &rows);
     if (result == REX_OK)
-        result = rex_check_form(target, rows, args->NumArgs, form);
+        result = rex_check_form(target, rows, (uint32_t)args->NumArgs, form);
     if (result == REX_OK)
         result = check_signature(target, args);
     if (result == REX_OK)
@@ -244,7 +244,7 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
     if (result != REX_OK)
         return result;
     struct rex_kernel_facts facts = rex_target_facts(target);
-    facts.checked = args->NumArgs + 1;
+    facts.checked = (uint32_t)args->NumArgs + 1;
     rex_table_set_facts(&target->registration->table, target->position, facts);
     rex_device_used();
     return REX_OK;
@@ -254,9 +254,9 @@ static int check_columns(const struct rex_target *target, const struct __tgt_ker
 {
     if (args == NULL)
         return rex_fail(REX_EINVAL, "kernel \"%s\": the packet is NULL", rex_target_name(target));
-    if (args->NumArgs > INT32_MAX)
+    if (args->NumArgs < 0)
         return rex_fail(REX_EINVAL, "kernel \"%s\": a negative number of rows, %d",
-                        rex_target_name(target), (int)args->NumArgs);
+                        rex_target_name(target), args->NumArgs);
     if (args->NumArgs == 0 || rex_packet_columns(args))
         return REX_OK;
     return rex_fail_null_column(rex_target_name(target), args->ArgsBase, args->Args, args->ArgSizes,
@@ -267,7 +267,7 @@ static int check_columns(const struct rex_target *target, const struct __tgt_ker
 static int check_flags(const struct rex_target *target, const struct __tgt_kernel_arguments *args)
 {
     const struct rex_release *release = target->registration->release;
-    uint64_t unknown = args->Flags & ~release->packet_flags;
+    uint64_t unknown = (uint64_t)args->Flags & ~release->packet_flags;
     return unknown == 0
                ? REX_OK
                : rex_fail(REX_EINVAL,
@@ -288,7 +288,7 @@ int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_
     if (result != REX_OK)
         return result;
     struct rex_kernel_facts facts = rex_target_facts(target);
-    if (facts.checked != args->NumArgs + 1)
+    if (facts.checked != (uint32_t)args->NumArgs + 1)
         return rex_check_parameters(target, args, form);
     *form = (enum rex_kernel_form)facts.form;
     return check_signature(target, args);
@@ -396,7 +396,10 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
 {
     const struct rex_release *release = target->registration->release;
     const char *name = rex_target_name(target);
-    const uint32_t *teams = packet->Teams, *threads = packet->Threads;
+    /* As unsigned numbers, so that negative ones are too large. */
+    const uint32_t *teams = (const uint32_t *)packet->Teams;
+    const uint32_t *threads = (const uint32_t *)packet->Threads;
+    uint32_t dynamic = (uint32_t)packet->DynCGroupMem;
     if (check_numbers(target, teams, threads) != REX_OK)
         return REX_EINVAL;
     if (rex_registration_on_host(target->registration))
@@ -409,8 +412,7 @@ int rex_check_grid(const struct rex_target *target, const struct rex_packet_rule
                         "launches one dimension only%s",
                         name, teams[0], teams[1], teams[2], threads[0], threads[1], threads[2],
                         release->number, managed ? " of a kernel with an environment" : "");
-    if (packet->DynCGroupMem > 0 &&
-        check_dynamic_memory(target, rule, packet->DynCGroupMem) != REX_OK)
+    if (dynamic > 0 && check_dynamic_memory(target, rule, dynamic) != REX_OK)
         return REX_EUNSUPPORTED;
     if (release->most_teams > 0 && teams[0] > release->most_teams)
         return rex_fail(REX_EUNSUPPORTED, "kernel \"%s\": %u teams; LLVM %d launches at most %u",

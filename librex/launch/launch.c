@@ -73,7 +73,7 @@ static int pack(const struct rex_target *target, int32_t num_teams, int32_t thre
     *rule = rex_rule_for(target, form);
     result = rex_packet_fit(target, *rule, num_teams, thread_limit, args, packet);
     if (result == REX_OK)
-        remember(target, *rule, args->NumArgs);
+        remember(target, *rule, (uint32_t)args->NumArgs);
     return result;
 }
 
@@ -93,10 +93,10 @@ static int pack_and_send(const struct rex_target *target, int32_t num_teams, int
 static struct rex_kernel_launch launch_of(int32_t num_teams, int32_t thread_limit,
                                           const struct __tgt_kernel_arguments *args)
 {
-    struct rex_kernel_launch launch = {.trip_count = args->Tripcount,
-                                       .dynamic_memory = args->DynCGroupMem,
-                                       .flags =
-                                           args->Flags & REX_FLAG_NOWAIT ? REX_LAUNCH_NOWAIT : 0u};
+    struct rex_kernel_launch launch = {
+        .trip_count = args->Tripcount > 0 ? (uint64_t)args->Tripcount : 0,
+        .dynamic_memory = (uint32_t)args->DynCGroupMem,
+        .flags = args->Flags & REX_FLAG_NOWAIT ? REX_LAUNCH_NOWAIT : 0u};
     memcpy(launch.teams, args->Teams, sizeof launch.teams);
     memcpy(launch.threads, args->Threads, sizeof launch.threads);
     if (launch.teams[0] == 0 && num_teams > 0)
@@ -111,16 +111,16 @@ static int launch_packet_by_driver(const struct rex_target *target, int32_t num_
                                    int32_t thread_limit, const struct __tgt_kernel_arguments *args,
                                    unsigned *against)
 {
-    *against = args == NULL || args->NumArgs > INT32_MAX         ? REX_AGAINST_ROWS
-               : (args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0 ? REX_AGAINST_FLAGS
+    *against = args == NULL || args->NumArgs < 0                           ? REX_AGAINST_ROWS
+               : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0 ? REX_AGAINST_FLAGS
                : !rex_may_go_by_driver(target->registration)
                    ? rex_against_all() | target->registration->against
                    : 0u;
     if (*against != 0)
         return REX_OK;
     struct rex_kernel_launch launch = launch_of(num_teams, thread_limit, args);
-    struct rex_map map = {(int32_t)args->NumArgs, args->ArgsBase,   args->Args, args->ArgSizes,
-                          args->ArgTypes,         args->ArgMappers, NULL};
+    struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
+                          args->ArgTypes, args->ArgMappers, NULL};
     return rex_launch_by_driver(target, &launch, &map, against);
 }
 
@@ -193,10 +193,10 @@ static inline bool is_like(const struct rex_registration *registration,
                            const struct rex_launched *last, int64_t device, const void *key,
                            const struct __tgt_kernel_arguments *args)
 {
-    return likely(last->key == key && last->rows == args->NumArgs &&
+    return likely(last->key == key && last->rows == (uint32_t)args->NumArgs &&
                   rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes) &&
                   (uint64_t)device + 1 < rex_flight.numbers &&
-                  (args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0 &&
+                  ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0 &&
                   is_grid_usual(args, registration->most_teams, last->most_threads));
 }
 
@@ -209,8 +209,8 @@ static inline int send_like(const struct rex_registration *registration,
     memcpy(&packet, &last->version, HEAD);
     memcpy((char *)&packet + HEAD, (const char *)args + HEAD, sizeof packet - HEAD);
     /* A registered module's runtime is bound: the slot does not change any more. */
-    int returned = rex_real.target_kernel(registration->location, device, (int32_t)packet.Teams[0],
-                                          (int32_t)packet.Threads[0], key, &packet);
+    int returned = rex_real.target_kernel(registration->location, device, packet.Teams[0],
+                                          packet.Threads[0], key, &packet);
     rex_flight_end();
     return returned;
 }

@@ -75,16 +75,16 @@ static inline struct __tgt_kernel_arguments packet_of(const struct rex_launched 
                                                       const struct rex_map *map)
 {
     return (struct __tgt_kernel_arguments){
-        .Version = last->version,
-        .NumArgs = (uint32_t)map->count,
+        .Version = (int32_t)last->version,
+        .NumArgs = map->count,
         .ArgsBase = map->base,
         .Args = map->begin,
         .ArgSizes = (int64_t *)(uintptr_t)map->sizes, /* libomptarget does not write to them */
         .ArgTypes = (int64_t *)(uintptr_t)map->types,
-        .Tripcount = launch->trip_count,
-        .Flags = rex_packet_flags(launch),
-        .Teams = {launch->teams[0], 1, 1},
-        .Threads = {launch->threads[0], 1, 1},
+        .Tripcount = (int64_t)launch->trip_count,
+        .Flags = (int64_t)rex_packet_flags(launch),
+        .Teams = {(int32_t)launch->teams[0], 1, 1},
+        .Threads = {(int32_t)launch->threads[0], 1, 1},
     };
 }
 
@@ -100,9 +100,8 @@ static inline int launch_like(const struct rex_registration *registration,
         rex_any_device_is_lost() || !rows_hold(last, purpose, map, number))
         return REX_NOT_LIKE;
     struct __tgt_kernel_arguments packet = packet_of(last, launch, map);
-    return rex_real.target_kernel(registration->location, launch->device, (int32_t)packet.Teams[0],
-                                  (int32_t)packet.Threads[0], (void *)(uintptr_t)launch->key,
-                                  &packet);
+    return rex_real.target_kernel(registration->location, launch->device, packet.Teams[0],
+                                  packet.Threads[0], (void *)(uintptr_t)launch->key, &packet);
 }
 
 REX_NO_STACK_GUARD

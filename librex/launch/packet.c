@@ -65,10 +65,10 @@ static void fit_dynamic_memory(const struct rex_target *target,
                                struct __tgt_kernel_arguments *packet)
 {
     const struct rex_registration *registration = target->registration;
-    uint64_t all = (uint64_t)packet->DynCGroupMem +
+    uint64_t all = (uint64_t)(uint32_t)packet->DynCGroupMem +
                    registration->table.launched[target->position].shared_memory;
     if (registration->release->static_memory_uncounted &&
-        packet->DynCGroupMem < REX_SHARED_MEMORY && all > REX_SHARED_MEMORY)
+        (uint32_t)packet->DynCGroupMem < REX_SHARED_MEMORY && all > REX_SHARED_MEMORY)
         packet->DynCGroupMem = REX_SHARED_MEMORY;
 }
 
@@ -78,10 +78,11 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
 {
     struct __tgt_kernel_arguments fitted = *args;
     if (fitted.Teams[0] == 0 && num_teams > 0)
-        fitted.Teams[0] = (uint32_t)num_teams;
+        fitted.Teams[0] = num_teams;
     if (fitted.Threads[0] == 0 && thread_limit > 0)
-        fitted.Threads[0] = (uint32_t)thread_limit;
-    rex_grid_complete(fitted.Teams, fitted.Threads, fitted.Tripcount);
+        fitted.Threads[0] = thread_limit;
+    rex_grid_complete((uint32_t *)fitted.Teams, (uint32_t *)fitted.Threads,
+                      fitted.Tripcount > 0 ? (uint64_t)fitted.Tripcount : 0);
     fit_dynamic_memory(target, &fitted);
     /* the host device has none, and 23 and 24 count it all the same */
     if (rex_target_facts(target).flags & REX_FACT_CALLED)
@@ -89,8 +90,8 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
     int result = rex_check_grid(target, rule, &fitted);
     if (result != REX_OK)
         return result;
-    fitted.Version = rule->version;
-    fitted.Flags |= target->registration->release->strict_flags;
+    fitted.Version = (int32_t)rule->version;
+    fitted.Flags |= (int64_t)target->registration->release->strict_flags;
     *packet = fitted;
     return REX_OK;
 }
@@ -112,7 +113,7 @@ static int call(const struct rex_target *target, struct __tgt_kernel_arguments *
  */
 static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **storage)
 {
-    size_t rows = packet->NumArgs, all = rows + 1, own = at_end ? rows : 0, first = !at_end;
+    size_t rows = (size_t)packet->NumArgs, all = rows + 1, own = at_end ? rows : 0, first = !at_end;
     void **base = storage, **begin = base + all, **names = begin + all, **mappers = names + all;
     int64_t *sizes = (int64_t *)(mappers + all), *types = sizes + all;
     /* What LLVM 18 on pass where there is no launch environment. */
@@ -130,7 +131,7 @@ static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **s
         if (packet->ArgMappers != NULL)
             memcpy(mappers + first, packet->ArgMappers, rows * sizeof *mappers);
     }
-    packet->NumArgs = (uint32_t)all;
+    packet->NumArgs = (int32_t)all;
     packet->ArgsBase = base;
     packet->Args = begin;
     packet->ArgSizes = sizes;

@@ -34,11 +34,11 @@ static inline void rex_packet_of(struct __tgt_kernel_arguments *packet,
                                  const struct rex_kernel_launch *launch, const struct rex_map *map)
 {
     *packet = rex_packet_of_map(map);
-    packet->Tripcount = launch->trip_count;
-    packet->Flags = rex_packet_flags(launch);
+    packet->Tripcount = (int64_t)launch->trip_count;
+    packet->Flags = (int64_t)rex_packet_flags(launch);
     memcpy(packet->Teams, launch->teams, sizeof packet->Teams);
     memcpy(packet->Threads, launch->threads, sizeof packet->Threads);
-    packet->DynCGroupMem = launch->dynamic_memory;
+    packet->DynCGroupMem = (int32_t)launch->dynamic_memory;
 }
 
 /* What makes the release pass the caller's rows to a kernel of FORM. */

@@ -56,17 +56,17 @@ static void log_row(const char *what, const struct __tgt_kernel_arguments *packe
 
 void rex_rows_log(const char *what, int64_t device, const struct __tgt_kernel_arguments *packet)
 {
-    const uint32_t *teams = packet->Teams, *threads = packet->Threads;
-    if (teams[0] > 0)
+    const int32_t *teams = packet->Teams, *threads = packet->Threads;
+    if (teams[0] != 0)
         rex_log(REX_LOG_DEBUG,
-                "%s: device %" PRId64 ", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
-                "dynamic shared memory, %u rows",
+                "%s: device %" PRId64 ", %d x %d x %d teams of %d x %d x %d threads, %d bytes of "
+                "dynamic shared memory, %d rows",
                 what, device, teams[0], teams[1], teams[2], threads[0], threads[1], threads[2],
                 packet->DynCGroupMem, packet->NumArgs);
     else
-        rex_log(REX_LOG_DEBUG, "%s: device %" PRId64 ", %u rows", what, device, packet->NumArgs);
-    for (uint32_t row = 0; row < packet->NumArgs; row++)
-        log_row(what, packet, row);
+        rex_log(REX_LOG_DEBUG, "%s: device %" PRId64 ", %d rows", what, device, packet->NumArgs);
+    for (int32_t row = 0; row < packet->NumArgs; row++)
+        log_row(what, packet, (uint32_t)row);
 }
 
 /* ---- in the trace ---------------------------------------------------------------------------- */
@@ -96,11 +96,12 @@ static void write_launch(struct rex_line *line, const void *context)
     const struct rex_call_trace *trace = context;
     const struct __tgt_kernel_arguments *packet = &trace->packet;
     write_call(line, trace);
-    rex_line_launch(line, trace->key, packet->Teams, packet->Threads, packet->NumArgs);
-    if (packet->DynCGroupMem > 0)
-        rex_line_add(line, ",\"dynamic_memory\":%u", packet->DynCGroupMem);
+    rex_line_launch(line, trace->key, (const uint32_t *)packet->Teams,
+                    (const uint32_t *)packet->Threads, packet->NumArgs);
+    if (packet->DynCGroupMem != 0)
+        rex_line_add(line, ",\"dynamic_memory\":%d", packet->DynCGroupMem);
     if (packet->Tripcount > 0)
-        rex_line_add(line, ",\"trip_count\":%llu", (unsigned long long)packet->Tripcount);
+        rex_line_add(line, ",\"trip_count\":%lld", (long long)packet->Tripcount);
     rex_line_text(line, ",\"result\":");
     rex_line_number(line, trace->result);
     write_rows(line, packet);

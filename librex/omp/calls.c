@@ -151,7 +151,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
 static int call_kernel(ident_t *loc, int64_t device, const void *key,
                        struct __tgt_kernel_arguments *packet)
 {
-    int32_t teams = (int32_t)packet->Teams[0], threads = (int32_t)packet->Threads[0];
+    int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
     if (!bound.observed)
         return bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
@@ -225,7 +225,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     struct __tgt_kernel_arguments *packet = &trace->packet;
     memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
     memcpy(packet->Threads, grid.threads, sizeof packet->Threads);
-    packet->DynCGroupMem = grid.dynamic_memory;
+    packet->DynCGroupMem = (int32_t)grid.dynamic_memory;
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
     enter(trace, function, device);
@@ -245,9 +245,9 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     }
 #define BARE (count, base, begin, sizes, types, NULL, NULL)
 #define WITH_MAPPERS (count, base, begin, sizes, types, names, mappers)
-#define OF_PACKET                                                                        \
-    ((int32_t)args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, \
-     args->ArgNames, args->ArgMappers)
+#define OF_PACKET                                                                               \
+    (args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->ArgNames, \
+     args->ArgMappers)
 #define LAUNCHING_BARE(type, name, parameters, arguments, missing) \
     LAUNCH(name, parameters, arguments, BARE, rex_grid_of_call(1, 0), 0, 0)
 #define LAUNCHING_MAPPER(type, name, parameters, arguments, missing) \

@@ -16,7 +16,7 @@ rex_packet_of_columns(int32_t count, void **base, void **begin, const int64_t *s
 {
     return (struct __tgt_kernel_arguments){
         .Version = 3, /* which has all fields */
-        .NumArgs = (uint32_t)count,
+        .NumArgs = count,
         .ArgsBase = base,
         .Args = begin,
         .ArgSizes = (int64_t *)(uintptr_t)sizes, /* libomptarget does not write to them */

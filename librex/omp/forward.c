@@ -172,10 +172,10 @@ __attribute__((used)) struct rex_entry_points rex_real = {
 static int kernel_without_packet(KERNEL_P)
 {
     if (args->Tripcount > 0 && teams <= 0)
-        rex_runtime_push_trip_count(loc, device, args->Tripcount);
+        rex_runtime_push_trip_count(loc, device, (uint64_t)args->Tripcount);
     return REX_REAL(target_teams_mapper)
-    (loc, device, key, (int32_t)args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes,
-     args->ArgTypes, args->ArgNames, args->ArgMappers, teams, threads);
+    (loc, device, key, args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes,
+     args->ArgNames, args->ArgMappers, teams, threads);
 }
 
 static int kernel_without_packet_nowait(KERNEL_P, DEP_P)

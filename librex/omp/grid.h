@@ -60,10 +60,10 @@ static inline struct rex_grid rex_grid_of_packet(const struct __tgt_kernel_argum
     if (args->Version < 2)
         return grid;
     for (int i = 0; i < 3; i++) {
-        grid.teams[i] = rex_grid_chosen((int32_t)args->Teams[i]);
-        grid.threads[i] = rex_grid_chosen((int32_t)args->Threads[i]);
+        grid.teams[i] = rex_grid_chosen(args->Teams[i]);
+        grid.threads[i] = rex_grid_chosen(args->Threads[i]);
     }
-    grid.dynamic_memory = args->DynCGroupMem;
+    grid.dynamic_memory = (uint32_t)args->DynCGroupMem;
     return grid;
 }
 

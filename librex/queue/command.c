@@ -31,7 +31,7 @@ static void log_launch(const struct rex_stream_gpu *gpu, const struct rex_comman
                        const struct rex_packed *packed)
 {
     struct __tgt_kernel_arguments packet = rex_packet_of_map(&command->launch.map);
-    packet.DynCGroupMem = packed->dynamic_memory;
+    packet.DynCGroupMem = (int32_t)packed->dynamic_memory;
     memcpy(packet.Teams, packed->grid, sizeof packet.Teams);
     memcpy(packet.Threads, packed->block, sizeof packet.Threads);
     rex_rows_log(packed->kernel->name, gpu->number, &packet);

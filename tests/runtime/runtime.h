@@ -71,11 +71,11 @@ UNUSED static void add_literal(struct rows *rows, const void *value, size_t size
     add_row(rows, rex_pack_literal_arg_bytes(value, size), size, PARAMETER | LITERAL);
 }
 
-UNUSED static struct __tgt_kernel_arguments packet_of(struct rows *rows, uint32_t teams, uint32_t threads)
+UNUSED static struct __tgt_kernel_arguments packet_of(struct rows *rows, int32_t teams, int32_t threads)
 {
-    return (struct __tgt_kernel_arguments){3,          (uint32_t)rows->count, rows->value,     rows->value, rows->size,
-                                           rows->type, NULL,                  NULL,            0,           0,
-                                           {teams, 1, 1},                     {threads, 1, 1}, 0};
+    return (struct __tgt_kernel_arguments){3,          rows->count, rows->value,     rows->value, rows->size,
+                                           rows->type, NULL,        NULL,            0,           0,
+                                           {teams, 1, 1},           {threads, 1, 1}, 0};
 }
 
 /* ---- how much to do --------------------------------------------------------------------------------------------------------- */

@@ -104,6 +104,64 @@ gcc -O2 -Iinclude -o "$work/program" "$work/main.c" "$work/one_static.c" "$work/
 ! "$work/program" >"$work/out" 2>&1 || fail 'two modules with one table are not refused'
 grep -q 'REX_EKEY' "$work/out" || fail "two modules with one table: $(cat "$work/out")"
 
+# What REX emits compiles as C and as C++ wherever it is compiled; a helper may have safe wrappers of its own, beside files that call them.
+cat >"$work/helper.c" <<'C'
+#define REX_KMP_INTERNAL
+#include "rex_kmp.h"
+int own_wrappers = 0;
+__attribute__((visibility("hidden"))) int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit, void *host_ptr,
+                                                                  struct __tgt_kernel_arguments *args)
+{
+    own_wrappers++;
+    if (register_cubin(REX_CUBIN_NAME) == NULL)
+        return -1;
+    return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args);
+}
+__attribute__((visibility("hidden"))) void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
+                                                                       int64_t *arg_sizes, int64_t *arg_types)
+{
+    own_wrappers++;
+    if (register_cubin(REX_CUBIN_NAME) != NULL)
+        rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+}
+C
+cat >"$work/caller.c" <<'C'
+#define REX_KMP_INTERNAL
+#include "rex_kmp.h"
+extern int own_wrappers;
+char OUT__1__scale__7__id__ = 0;
+struct __tgt_offload_entry OUT__1__scale__7__omp_offload_entry__ __attribute__((section("omp_offloading_entries"), used, aligned(8))) = {
+    (void *)&OUT__1__scale__7__id__, (char *)"OUT__1__scale__7__kernel__", 0, 0, 0};
+int main(void)
+{
+    double x[3] = {1, 2, 3};
+    int64_t n = 3;
+    int teams = 1, threads = 32, rows = 2;
+    void *packed = rex_pack_literal_arg_bytes(&n, sizeof n);
+    void *values[] = {packed, x};
+    int64_t sizes[] = {8, 24}, types[] = {288, 33}, region[] = {3};
+    struct __tgt_kernel_arguments args = {3, rows, values, values, sizes, types, 0, 0, (int64_t)n, 0, {teams, 1, 1}, {threads, 1, 1}, 0};
+    rex___tgt_target_data_begin(-1, 1, values + 1, values + 1, sizes + 1, region);
+    int failed = rex___tgt_target_kernel(-1, teams, threads, &OUT__1__scale__7__id__, &args);
+    rex___tgt_target_data_end(-1, 1, values + 1, values + 1, sizes + 1, region);
+    return failed || own_wrappers != 2 || x[2] != 6;
+}
+C
+for compiler in 'gcc-12 -std=c11' 'g++-12 -x c++ -std=c++17' 'gcc -std=c11' 'g++ -x c++ -std=c++17' 'clang-19 -std=c11' \
+    'clang++-19 -x c++ -std=c++17' 'clang++-14 -x c++ -std=c++17'; do
+    command -v "${compiler%% *}" >/dev/null || continue
+    for source in tests/runtime/generated/rose/*.c "$work/helper.c" "$work/caller.c"; do
+        # shellcheck disable=SC2086 # a command
+        $compiler -Wall -Wextra -Wpedantic -Wconversion -Werror -Iinclude -c -o "$work/$(basename "$source").o" "$source" 2>"$work/err" ||
+            fail "$compiler $source: $(head -n 5 "$work/err")"
+    done
+    if ! "${compiler%% *}" -o "$work/program" "$work/helper.c.o" "$work/caller.c.o" -L"$build" -lrex -Wl,-z,nostart-stop-gc \
+        -Wl,-rpath,"$build" 2>"$work/out" || ! "$work/program" >"$work/out" 2>&1; then
+        fail "$compiler, wrappers of a helper: $(cat "$work/out")"
+    fi
+    count=$((count + 1))
+done
+
 # Wherever the tree writes an entry by hand, it has that form.
 grep -rn 'section("omp_offloading_entries")' README.md include librex/man examples --include=*.md --include=*.h --include=*.[37] --include=*.c \
     --include=*.awk | grep -v -e 'used, aligned(8)' -e ': finding: ' >"$work/others" && fail "other forms of an entry: $(cat "$work/others")"

@@ -41,10 +41,10 @@ for header in include/*.h include/rex/*.h; do
 done >"$work/headers" 2>/dev/null
 grep -oE "$identifier" "$work/headers" | sort -u >"$work/public"
 
-# Exported functions, and inline ones at the beginning of a line.
+# Exported functions, and those that headers define, at the beginning of a line.
 sed -n 's/^ *\(rex_[A-Za-z_0-9]*\);.*/\1/p' librex/librex.map >"$work/functions"
 [ -s "$work/functions" ] || fail 'librex.map exports no function'
-sed -nE "s/^(static inline|REX_DEVICE) .*[ *]($identifier)\(.*/\2/p" include/*.h include/rex/*.h >>"$work/functions"
+sed -nE "s/^(static inline|REX_DEVICE|REX_PER_BINARY) .*[ *]($identifier)\(.*/\2/p" include/*.h include/rex/*.h >>"$work/functions"
 sort -u -o "$work/functions" "$work/functions"
 while read -r name; do
     grep -qx "$name" "$work/pages" || fail "$name has no man page"

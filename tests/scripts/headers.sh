@@ -192,7 +192,7 @@ for path in included("include/rex.h", []):
     if path in PAIR or path == "include/rex/detail.h":
         continue
     flat = re.sub(r"^[ \t]*#[^\n]*", "", code_of(path), flags=re.M)
-    found = re.findall(r"\b(?:REX_API|static inline|REX_DEVICE)\b[^;{}()]*?(\w+)\(|^[\w *]*?\b(__\w+)\([^;{]*;", flat, re.M)
+    found = re.findall(r"\b(?:REX_API|static inline|REX_DEVICE|REX_PER_BINARY)\b[^;{}()=]*?(\w+)\(|^[\w *]*?\b(__\w+)\([^;{]*;", flat, re.M)
     for name in found:
         functions[name[0] or name[1]] = path
 for path in sorted(set(functions.values())):

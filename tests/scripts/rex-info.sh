@@ -167,13 +167,15 @@ for header in include/rex_kmp.h include/rex/[!k]*.h; do
     sed -n 's/^\(typedef \)\{0,1\}\(struct [A-Za-z_0-9]*\) {.*/\2/p' "$header"
 done | sort >"$work/structs"
 diff "$work/structs" "$work/listed" || fail 'structs are missing'
-jq -r '.functions[] | select(.inline | not) | .name' "$work/out" | sort >"$work/listed"
+jq -r '.functions[] | select((.inline or .per_binary) | not) | .name' "$work/out" | sort >"$work/listed"
 nm -D --defined-only "$O/librex.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
 diff "$work/exported" "$work/listed" || fail 'functions are missing'
 jq -r '.functions[] | select(.prototype == null) | .name' "$work/out" | grep -v '^__tgt_' && fail 'a function has no prototype'
 jq -r '.functions[] | select(.inline) | .name' "$work/out" >"$work/listed"
 sed -nE 's/^static inline .*[ *]([A-Za-z_0-9]+)\(.*/\1/p' include/rex_kmp.h include/rex/[!k]*.h | grep -v '^rex___tgt_' | sort >"$work/inline"
 diff "$work/inline" "$work/listed" || fail 'inline functions are missing'
+jq -r '.functions[] | select(.per_binary) | .name' "$work/out" | tr '\n' ' ' >"$work/listed"
+[ "$(cat "$work/listed")" = 'register_cubin rex_offload_fini rex_offload_init ' ] || fail "per binary: $(cat "$work/listed")"
 jq -r '.constants | keys[]' "$work/out" | sort >"$work/listed"
 for prefix in REX_E REX_OPTION_ REX_TYPE_ REX_IMAGE_ REX_LAUNCH_ REX_QUEUE_; do
     grep -q "^$prefix" "$work/listed" || fail "no constant begins with $prefix"

@@ -257,7 +257,7 @@ static void launch_rows(struct rex_module *module, const void *key, uint32_t row
 {
     void *base[4] = {0};
     int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
-    struct __tgt_kernel_arguments packet = {.NumArgs = rows, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
+    struct __tgt_kernel_arguments packet = {.NumArgs = (int32_t)rows, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
     CHECK_EQUAL(rex_module_launch_packet(&out, module, 0, 1, 1, key, &packet), result);
     if (result == 0)
         CHECK_EQUAL(out.Version, key == &keys[0] ? 2 : 3);

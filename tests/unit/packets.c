@@ -255,7 +255,7 @@ static void grids(const void *context)
     CHECK_EQUAL(kernel_call(release)->grid[0], 128);
     CHECK_EQUAL(kernel_call(release)->block[0], 128);
     /* More than fits in the call's 32 bits. */
-    packet.Teams[0] = 0x80000000u;
+    packet.Teams[0] = INT32_MIN;
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 64, REX_KERNEL_ID(env), &packet), -1);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
 }
@@ -405,8 +405,8 @@ static void arguments_of_call(int release)
 {
     static const int32_t asked[] = {-1, 0, 1, 2, 100};
     struct __tgt_kernel_arguments packet = a_packet();
-    for (uint32_t teams = 0; teams <= 7; teams += 7)
-        for (uint32_t threads = 0; threads <= 96; threads += 96)
+    for (int32_t teams = 0; teams <= 7; teams += 7)
+        for (int32_t threads = 0; threads <= 96; threads += 96)
             for (size_t i = 0; i < COUNT(asked); i++) {
                 int32_t more_teams = asked[i], more_threads = asked[COUNT(asked) - 1 - i];
                 memset(packet.Teams, 0, sizeof packet.Teams);
@@ -414,8 +414,8 @@ static void arguments_of_call(int release)
                 packet.Teams[0] = teams;
                 packet.Threads[0] = threads;
                 CHECK_EQUAL(__tgt_target_kernel(0, more_teams, more_threads, REX_KERNEL_ID(env), &packet), 0);
-                CHECK_EQUAL(kernel_call(release)->grid[0], teams > 0 ? (int32_t)teams : more_teams > 0 ? more_teams : 128);
-                CHECK_EQUAL(kernel_call(release)->block[0], threads > 0 ? (int32_t)threads : more_threads > 0 ? more_threads : 128);
+                CHECK_EQUAL(kernel_call(release)->grid[0], teams > 0 ? teams : more_teams > 0 ? more_teams : 128);
+                CHECK_EQUAL(kernel_call(release)->block[0], threads > 0 ? threads : more_threads > 0 ? more_threads : 128);
             }
 }
 
@@ -469,7 +469,7 @@ static void many_rows(const void *context)
     start(release);
     for (uint32_t rows = 63; rows <= ROWS; rows++) {
         uint32_t leading = release <= 17;
-        packet.NumArgs = rows;
+        packet.NumArgs = (int32_t)rows;
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
         const struct fake_call *call = kernel_call(release);
         CHECK_EQUAL(call->packet.rows, rows + leading);
@@ -527,7 +527,7 @@ static void bad_launches(const void *context)
     packet.ArgTypes = NULL;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "map types is NULL");
     packet = a_packet();
-    packet.NumArgs = UINT32_MAX;
+    packet.NumArgs = -1;
     packet.ArgsBase = NULL;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "env__kernel__");
     refused_data(2, 1, base, types, REX_EDEVICE, "device number 2");
@@ -584,7 +584,7 @@ static void blocks(const void *context)
     packet.Threads[2] = 2;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 32 x 32 x 2 threads");
     packet.Threads[0] = packet.Threads[1] = 1u << 16;
-    packet.Threads[2] = 1u << 31;
+    packet.Threads[2] = INT32_MIN;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "a block of 65536 x 65536 x");
 }
 
@@ -646,7 +646,7 @@ static void again(const void *context)
     refused_launch(0, (void *)((uintptr_t)REX_KERNEL_ID(env) + 4096), &packet, REX_EKEY, "in no registered table");
     for (packet.NumArgs = 0; packet.NumArgs < 2; packet.NumArgs++)
         refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EPARAMS, "\"env__kernel__\" has 3 parameters");
-    packet.NumArgs = UINT32_MAX;
+    packet.NumArgs = -1;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "negative");
 #define WITHOUT(column)                                                                                                \
     packet = a_usual_packet();                                                                                         \
@@ -657,12 +657,12 @@ static void again(const void *context)
     WITHOUT(ArgSizes);
     WITHOUT(ArgTypes);
     packet = a_usual_packet();
-    packet.Teams[0] = UINT32_MAX;
+    packet.Teams[0] = -1;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "grid");
-    packet.Teams[0] = UINT32_C(1) << 31;
+    packet.Teams[0] = INT32_MIN;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "grid");
     packet = a_usual_packet();
-    packet.Threads[0] = UINT32_C(1) << 31;
+    packet.Threads[0] = INT32_MIN;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "grid");
     for (int i = 0; i < 4; i++) {
         packet = a_usual_packet();
@@ -737,13 +737,13 @@ static void flags(const void *context)
         for (size_t i = 0; i < COUNT(unknown); i++) {
             char bits[32];
             struct __tgt_kernel_arguments packet = a_usual_packet();
-            packet.Flags = 0x1 | unknown[i];
+            packet.Flags = (int64_t)(0x1 | unknown[i]);
             snprintf(bits, sizeof bits, "not know: 0x%llx", (unsigned long long)unknown[i]);
             refused_launch(0, key, &packet, REX_EINVAL, bits);
         }
         for (size_t i = 0; i < COUNT(known); i++) {
             struct __tgt_kernel_arguments packet = a_usual_packet();
-            packet.Flags = known[i];
+            packet.Flags = (int64_t)known[i];
             CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, key, &packet), 0);
             if (release > 14)
                 CHECK_EQUAL(kernel_call(release)->packet.flags & ~UINT64_C(0xc0), known[i] & 1);

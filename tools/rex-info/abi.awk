@@ -1,5 +1,5 @@
 # abi.awk - the public headers as lists that abi.c expands: structs with their fields, constants,
-# functions that are exported, and those that are inline.
+# functions that are exported, those that are inline, and those that each binary has.
 #
 # It reads the layout that the headers have: one field, one enumerator, one macro to a line. abi.c
 # takes sizes, offsets and values from the compiler, so that a line which is not understood is
@@ -38,7 +38,7 @@ function field(text,   name, type) {
 }
 
 function function_of(text, kind,   symbol) {
-    sub(/^(REX_API|static inline) /, "", text)
+    sub(/^(REX_API|REX_PER_BINARY|static inline) /, "", text)
     if (match(text, /__asm__\("[^"]*"\)/)) {
         symbol = substr(text, RSTART + 9, RLENGTH - 11)
         text = substr(text, 1, RSTART - 1)
@@ -60,8 +60,10 @@ in_comment { if (/\*\//) in_comment = 0; next }
 # The safe wrappers are inline in the header and exported as well.
 /^static inline (void|int) rex___tgt_/ { kind = "FUNCTION" }
 /^static inline / && !/ rex___tgt_/ { kind = "INLINE" }
+/^REX_PER_BINARY [^=]*\(/ { kind = "PER_BINARY" }
 /^REX_API / || /^(void|int) __rex_real_/ { kind = "FUNCTION" }
-in_function || /^static inline / || /^REX_API / || /^(void|int) __rex_real_/ {
+in_function || /^static inline / || /^REX_PER_BINARY [^=]*\(/ || /^REX_API / ||
+/^(void|int) __rex_real_/ {
     collected = in_function ? collected " " $0 : $0
     in_function = !/(;|\))$/
     if (!in_function)

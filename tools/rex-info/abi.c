@@ -32,6 +32,7 @@
 #define CONSTANT(name)
 #define FUNCTION(symbol, prototype)
 #define INLINE(symbol, prototype)
+#define PER_BINARY(symbol, prototype)
 
 /* A row of the list of structs: a struct where FIELD is NULL, else one of its fields. */
 static const struct {
@@ -66,14 +67,19 @@ static const struct {
 #define CONSTANT(name)
 };
 
+/* Who defines a function: librex, each file that includes its header, or one in a linked binary. */
+enum origin { OF_LIBRARY, OF_FILE, OF_BINARY };
+
 static const struct {
     const char *symbol, *prototype;
-    bool is_inline;
+    enum origin origin;
 } functions[] = {
 #undef FUNCTION
 #undef INLINE
-#define FUNCTION(symbol, prototype) {#symbol, prototype, false},
-#define INLINE(symbol, prototype) {#symbol, prototype, true},
+#undef PER_BINARY
+#define FUNCTION(symbol, prototype) {#symbol, prototype, OF_LIBRARY},
+#define INLINE(symbol, prototype) {#symbol, prototype, OF_FILE},
+#define PER_BINARY(symbol, prototype) {#symbol, prototype, OF_BINARY},
 #include "abi.inc"
 };
 
@@ -172,7 +178,7 @@ static void print_constants(bool json)
 
 struct function {
     const char *name, *prototype; /* NULL: no header has it */
-    bool is_inline;
+    enum origin origin;
 };
 
 static const char *prototype_of(const char *symbol)
@@ -188,7 +194,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
 }
 
-/* What the library itself exports, no version nodes, and what is inline: how many, in *ALL. */
+/* What the library itself exports, no version nodes, and what headers define: how many, in *ALL. */
 static size_t collect_functions(struct elf_symbols symbols, struct function **all)
 {
     struct elf_symbol symbol;
@@ -196,10 +202,11 @@ static size_t collect_functions(struct elf_symbols symbols, struct function **al
     *all = tool_alloc(symbols.count + COUNT(functions), sizeof **all);
     while (elf_next_symbol(&symbols, &symbol))
         if (symbol.defined && symbol.type == STT_FUNC && symbol.binding != STB_LOCAL)
-            (*all)[count++] = (struct function){symbol.name, prototype_of(symbol.name), false};
+            (*all)[count++] = (struct function){symbol.name, prototype_of(symbol.name), OF_LIBRARY};
     for (size_t i = 0; i < COUNT(functions); i++)
-        if (functions[i].is_inline)
-            (*all)[count++] = (struct function){functions[i].symbol, functions[i].prototype, true};
+        if (functions[i].origin != OF_LIBRARY)
+            (*all)[count++] =
+                (struct function){functions[i].symbol, functions[i].prototype, functions[i].origin};
     qsort(*all, count, sizeof **all, by_name);
     return count;
 }
@@ -211,10 +218,13 @@ static void print_function(const struct function *function, bool json)
         print_json(stdout, function->name);
         fputs(", \"prototype\": ", stdout);
         print_json(stdout, function->prototype);
-        printf(", \"inline\": %s}", function->is_inline ? "true" : "false");
+        printf(", \"inline\": %s, \"per_binary\": %s}",
+               function->origin == OF_FILE ? "true" : "false",
+               function->origin == OF_BINARY ? "true" : "false");
         return;
     }
-    fputs(function->is_inline ? "    inline " : "    ", stdout);
+    static const char *const marks[] = {"    ", "    inline ", "    per binary "};
+    fputs(marks[function->origin], stdout);
     print_text(stdout, function->prototype != NULL ? function->prototype : function->name);
     putchar('\n');
 }

@@ -177,11 +177,11 @@ int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_lau
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                       struct __tgt_kernel_arguments *args)
 {
-    uint32_t teams[3] = {args->Teams[0] != 0 ? args->Teams[0] : (uint32_t)num_teams, 1, 1};
-    uint32_t threads[3] = {args->Threads[0] != 0 ? args->Threads[0] : (uint32_t)thread_limit, 1, 1};
-    struct peer_rows rows = {(int32_t)args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->ArgMappers};
+    uint32_t teams[3] = {(uint32_t)(args->Teams[0] != 0 ? args->Teams[0] : num_teams), 1, 1};
+    uint32_t threads[3] = {(uint32_t)(args->Threads[0] != 0 ? args->Threads[0] : thread_limit), 1, 1};
+    struct peer_rows rows = {args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->ArgMappers};
     (void)module, (void)device;
-    return peer_launch(host_key, teams, threads, args->DynCGroupMem, args->Tripcount, &rows);
+    return peer_launch(host_key, teams, threads, (uint32_t)args->DynCGroupMem, (uint64_t)args->Tripcount, &rows);
 }
 
 int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,

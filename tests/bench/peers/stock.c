@@ -95,16 +95,16 @@ int peer_launch(const void *key, const uint32_t *teams, const uint32_t *threads,
 {
     struct __tgt_kernel_arguments packet = {
         .Version = 2,
-        .NumArgs = (uint32_t)rows->count,
+        .NumArgs = rows->count,
         .ArgsBase = rows->base,
         .Args = rows->begin,
         .ArgSizes = rows->sizes,
         .ArgTypes = rows->types,
         .ArgMappers = rows->mappers,
-        .Tripcount = trip_count,
-        .Teams = {teams[0], 1, 1},
-        .Threads = {threads[0], 1, 1},
-        .DynCGroupMem = dynamic_memory,
+        .Tripcount = (int64_t)trip_count,
+        .Teams = {(int32_t)teams[0], 1, 1},
+        .Threads = {(int32_t)threads[0], 1, 1},
+        .DynCGroupMem = (int32_t)dynamic_memory,
     };
     return target_kernel(&place, -1, (int32_t)teams[0], (int32_t)threads[0], (void *)(uintptr_t)key, &packet);
 }

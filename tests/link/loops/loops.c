@@ -48,7 +48,7 @@ static void launch(void *key, int count, const int64_t *numbers, void *array, si
         sizes[rows] = (int64_t)size;
         types[rows++] = 0x23;
     }
-    struct __tgt_kernel_arguments args = {3, (uint32_t)rows, column, column, sizes, types, NULL, NULL, 0, 0, {5, 1, 1}, {3, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = {3, rows, column, column, sizes, types, NULL, NULL, 0, 0, {5, 1, 1}, {3, 1, 1}, 0};
     if (__tgt_target_kernel(-1, 5, 3, key, &args) != 0)
         failures++;
 }

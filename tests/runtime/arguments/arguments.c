@@ -118,7 +118,7 @@ static void check_launch(const struct form *form, int which, launch_function *la
     memset(&mapped, 0, sizeof mapped);
     clear_kept();
     fill(&rows, counts[which], launch, &mapped, words);
-    struct __tgt_kernel_arguments packet = packet_of(&rows, teams[0], threads[0]), before = packet;
+    struct __tgt_kernel_arguments packet = packet_of(&rows, (int32_t)teams[0], (int32_t)threads[0]), before = packet;
     struct rows rows_before = rows;
 
     assert_int_equal(launch_by(-1, 3, 64, form->key_of[which], &packet), 0);
@@ -272,14 +272,14 @@ static void grid_of_packet_or_call(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t teams, threads;
-        int32_t call_teams, call_threads;
-        uint64_t trip_count;
+        int32_t teams, threads, call_teams, call_threads;
+        int64_t trip_count;
         uint32_t expected_teams, expected_threads;
     } cases[] = {
-        {0, 0, 5, 96, 0, 5, 96},  {0, 32, 5, 96, 0, 5, 32},        {7, 0, 5, 96, 0, 7, 96},    {7, 32, 5, 96, 0, 7, 32},
-        {7, 32, 0, 0, 0, 7, 32},  {7, 32, -1, -1, 0, 7, 32},       {0, 0, 0, 0, 1000, 8, 128}, {0, 0, -1, -1, 0, 128, 128},
-        {0, 0, -1, 64, 1, 1, 64}, {300, 1024, 1, 1, 0, 300, 1024},
+        {0, 0, 5, 96, 0, 5, 96},     {0, 32, 5, 96, 0, 5, 32},      {7, 0, 5, 96, 0, 7, 96},
+        {7, 32, 5, 96, 0, 7, 32},    {7, 32, 0, 0, 0, 7, 32},       {7, 32, -1, -1, 0, 7, 32},
+        {0, 0, 0, 0, 1000, 8, 128},  {0, 0, 0, 0, -1000, 128, 128}, {0, 0, -1, -1, 0, 128, 128},   {0, 0, -1, 64, 1, 1, 64},
+        {300, 1024, 1, 1, 0, 300, 1024},
     };
     start();
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
@@ -360,7 +360,7 @@ static void dynamic_shared_memory(void **state)
         struct rows rows = {0};
         add_row(&rows, &report, sizeof report, PARAMETER | TOFROM);
         struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
-        packet.DynCGroupMem = (uint32_t)sizes[i];
+        packet.DynCGroupMem = (int32_t)sizes[i];
         int result = __tgt_target_kernel(-1, 0, 0, REX_KERNEL_ID(shared_memory), &packet);
         if (host || sizes[i] <= most) {
             assert_int_equal(result, 0);

@@ -434,11 +434,11 @@ static void bad_packets(void **state)
             ERROR(REX_EINVAL, "\"add__kernel__\"", columns[column], "2 rows");
         }
         struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
-        packet.NumArgs = (uint32_t)-1;
+        packet.NumArgs = -1;
         forget_error();
         assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
         ERROR(REX_EINVAL, "\"add__kernel__\"", "negative number of rows, -1");
-        packet = packet_of(&rows, UINT32_MAX, 1);
+        packet = packet_of(&rows, -1, 1);
         forget_error();
         assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
         ERROR(REX_EINVAL, "\"add__kernel__\"", "4294967295 teams");

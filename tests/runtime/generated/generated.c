@@ -1,6 +1,6 @@
 /*
- * Host code as the REX compiler emits it (rose/) compiles and runs unchanged: as C11 and C++17, with and without a call of
- * rex_offload_init(), by the direct and by the safe wrappers.
+ * Host code as the REX compiler emits it (rose/) compiles and runs unchanged: as C11 and C++17, by gcc and clang, with and without a call
+ * of rex_offload_init(), by the direct and by the safe wrappers.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -32,12 +32,14 @@ PROGRAM(c_lazy)
 PROGRAM(c_safe)
 PROGRAM(cxx_init)
 PROGRAM(cxx_lazy)
+PROGRAM(clangxx_init)
+PROGRAM(clangxx_lazy)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_init),   cmocka_unit_test(c_lazy),   cmocka_unit_test(c_safe),
-        cmocka_unit_test(cxx_init), cmocka_unit_test(cxx_lazy),
+        cmocka_unit_test(c_init),   cmocka_unit_test(c_lazy),       cmocka_unit_test(c_safe),       cmocka_unit_test(cxx_init),
+        cmocka_unit_test(cxx_lazy), cmocka_unit_test(clangxx_init), cmocka_unit_test(clangxx_lazy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ int by_position(int n, double *x, double *y)
     int64_t sizes[] = {(int64_t)sizeof(int), (int64_t)sizeof(double) * n, (int64_t)sizeof(double) * n};
     int64_t types[] = {288, 33, 35};
     int arg_num = 3;
-    struct __tgt_kernel_arguments args = {3, (uint32_t)arg_num, base, begin, sizes, types, 0, 0, (uint64_t)n, 0, {16, 1, 1}, {128, 1, 1}, 0};
+    struct __tgt_kernel_arguments args = {3, arg_num, base, begin, sizes, types, 0, 0, n, 0, {16, 1, 1}, {128, 1, 1}, 0};
     return __tgt_target_kernel(-1, 16, 128, host_ptr, &args);
 }
 

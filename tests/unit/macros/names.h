@@ -180,7 +180,7 @@ const char *const *MACROS(uint32_t *version, struct made *made, double *array)
     struct __tgt_kernel_arguments packet;
     memset(&packet, 0, sizeof packet);
     packet.Version = 3;
-    *version = packet.Version;
+    *version = (uint32_t)packet.Version;
     JOIN(made_by_, MACROS)(made, 42, array);
     return macros_after;
 }

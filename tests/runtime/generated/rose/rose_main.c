@@ -1,21 +1,24 @@
 /*
  * A program as the REX compiler emits it: what is left of the user's source once the directives are gone, with one include added. The
- * packets are filled by position, the entries are plain objects in a section. Two loops in two files.
+ * packets are filled by position, the entries are plain objects in a section. Two loops in two files, and a helper that includes
+ * nothing.
  *
  * The compiler puts a call of rex_offload_init() at the start of main; with LAZY it does not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+void rex_offload_init(void);
+void rex_offload_fini(void);
 #include "rex_kmp.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 char OUT__1__main__38__id__ = 0;
 struct __tgt_offload_entry OUT__1__main__38__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
     (void *)&OUT__1__main__38__id__, (char *)"OUT__1__main__38__kernel__", 0, 0, 0};
 
 int older_calls(float *x, float *y, int n);
+int begin_again(void);
 
 int main(int argc, char *argv[])
 {
@@ -48,17 +51,17 @@ int main(int argc, char *argv[])
         int64_t __tripcount = n;
         struct __tgt_kernel_arguments __kernel_args = {
             3,
-            (uint32_t)__arg_num,
+            __arg_num,
             __args_base,
             __args,
             __arg_sizes,
             __arg_types,
             0,
             0,
-            (uint64_t)__tripcount,
+            (int64_t)__tripcount,
             0,
-            {(uint32_t)_num_blocks_, 1, 1},
-            {(uint32_t)_threads_per_block_, 1, 1},
+            {_num_blocks_, 1, 1},
+            {_threads_per_block_, 1, 1},
             0};
         if (__tgt_target_kernel(__device_id, _num_blocks_, _threads_per_block_, host_ptr, &__kernel_args) != 0)
             return 2;
@@ -75,6 +78,8 @@ int main(int argc, char *argv[])
         return 4;
     rex_offload_fini();
 #endif
+    if (begin_again() != 0)
+        return 5;
     free(x);
     free(y);
     return wrong != 0;
