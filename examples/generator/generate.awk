@@ -117,11 +117,13 @@ function print_module() {
     print "    void **ArgNames, **ArgMappers;\n    int64_t Tripcount, Flags;\n    int32_t Teams[3], Threads[3], DynCGroupMem;\n};"
     print "struct rex_module {\n    uint32_t struct_size, flags;\n    struct __tgt_offload_entry *entries_begin, *entries_end;"
     print "    const char *image_name, *host_image_name;\n    uintptr_t others[11];\n};"
+    print "#ifdef __cplusplus\nextern \"C\" {\n#endif"
     print "int rex_module_register(struct rex_module *module);"
     print "int rex_module_launch(struct rex_module *module, int64_t device, int32_t teams, int32_t threads, void *host_key,"
     print "                      struct __tgt_kernel_arguments *args);"
     print "void rex___tgt_target_data_begin(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);"
-    print "void rex___tgt_target_data_end(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);\n"
+    print "void rex___tgt_target_data_end(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);"
+    print "#ifdef __cplusplus\n}\n#endif\n"
     print "extern struct __tgt_offload_entry"
     print "    entries_begin[] __asm__(\"__start_omp_offloading_entries\") __attribute__((weak, visibility(\"hidden\"))),"
     print "    entries_end[] __asm__(\"__stop_omp_offloading_entries\") __attribute__((weak, visibility(\"hidden\")));"
@@ -140,8 +142,15 @@ function print_entry(stem) {
     print "struct __tgt_offload_entry " stem "omp_offload_entry__ = {&" stem "id__, (char *)(uintptr_t)\"" stem "kernel__\", 0, 0, 0};"
 }
 
+# What this file takes the kernel to be, for rex-check to compare with an image.
+function print_parameters(stem) {
+    print "__attribute__((section(\"rex_kernel_parameters\"), used, retain, aligned(1)))"
+    print "static const char " stem "parameters__[] = \"" stem "kernel__(" kernel_parameters() ")\";"
+}
+
 function print_launch(stem,   count) {
     print_entry(stem)
+    print_parameters(stem)
     print "\nint " name "(" signature ");\nint " name "(" signature ")\n{"
     count = print_columns(1)
     print "    struct __tgt_kernel_arguments packet = {"
@@ -165,10 +174,14 @@ function print_region(   way, ways, i, count) {
 
 # ---- kernels
 
-function print_kernel(stem,   i, list) {
+function kernel_parameters(   i, list) {
     for (i = 1; i <= parameters; i++)
-        list = list ", " (type[i] ~ /\*$/ ? type[i] parameter[i] : "rex_arg " parameter[i] "_word")
-    print "\nREX_DEVICE_KERNEL_STEM(" stem list ")\n{"
+        list = list (i > 1 ? ", " : "") (type[i] ~ /\*$/ ? type[i] parameter[i] : "rex_arg " parameter[i] "_word")
+    return list
+}
+
+function print_kernel(stem,   i) {
+    print "\nREX_DEVICE_KERNEL_STEM(" stem ", " kernel_parameters() ")\n{"
     for (i = 1; i <= parameters; i++)
         if (type[i] !~ /\*$/)
             print "    " type[i] " " parameter[i] " = (" type[i] ")rex_arg_" accessor(type[i]) "(" parameter[i] "_word);"

@@ -41,6 +41,10 @@
 #endif
 #ifndef REX_KEEP
 #define REX_KEEP(S)
+#define REX_TOLD __used__
+#else
+/** REX_TOLD: attributes of what tools read in a program, and nothing refers to. */
+#define REX_TOLD __used__, __retain__
 #endif
 
 #ifdef __cplusplus
@@ -82,8 +86,26 @@
  */
 #define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
 
+/** REX_TEXT(words...): the words as a string, macros among them expanded. */
+#define REX_TEXT(...) #__VA_ARGS__
+
+/**
+ * REX_KERNEL_STEM_PARAMETERS(S, parameters...): tells, in this binary, which parameters it takes
+ * the kernel of stem S to have: the list that REX_DEVICE_KERNEL_STEM(S, parameters...) has in the
+ * image. rex-check compares the two, so that an image which was built again for another list is
+ * found before it runs. Text alone: types need not be declared here. `void` where there are none.
+ * A macro for the list, in a header of both sides, keeps the two the same.
+ */
+#define REX_KERNEL_STEM_PARAMETERS(S, ...)                                                \
+    static const char S##parameters__[]                                                   \
+        __attribute__((__section__("rex_kernel_parameters"), REX_TOLD, __aligned__(1))) = \
+            #S "kernel__(" REX_TEXT(__VA_ARGS__) ")"
+
 /** REX_KERNEL(name): REX_KERNEL_STEM(name__): kernel symbol "name__kernel__". */
 #define REX_KERNEL(name) REX_KERNEL_STEM(name##__)
+
+/** REX_KERNEL_PARAMETERS(name, parameters...): the same beside REX_KERNEL(name). */
+#define REX_KERNEL_PARAMETERS(name, ...) REX_KERNEL_STEM_PARAMETERS(name##__, __VA_ARGS__)
 
 /** REX_KERNEL_DECLARE(name): declares the key that another file defines with REX_KERNEL(name). */
 #define REX_KERNEL_DECLARE(name) REX_KERNEL_STEM_DECLARE(name##__)

@@ -22,9 +22,12 @@ cat >"$work/main.c" <<'C'
 #include <stdio.h>
 int scale(double *x, int64_t n), scale_again(double *x, int64_t n);
 int with_header(double *x, int64_t n);
+int rex_offload_init(void), rex_offload_fini(void); /* of the file that includes the header */
 int main(void)
 {
     double x[100];
+    if (rex_offload_init() != 0)
+        return puts("not initialised");
     for (int i = 0; i < 100; i++)
         x[i] = i;
     if (scale(x, 100) != 0 || scale_again(x, 100) != 0 || with_header(x, 100) != 0)
@@ -32,7 +35,7 @@ int main(void)
     for (int i = 0; i < 100; i++)
         if (x[i] != 8.0 * i)
             return puts("wrong");
-    return 0;
+    return rex_offload_fini();
 }
 C
 cat >"$work/header.c" <<'C'

@@ -20,6 +20,11 @@ conforms 16 examples/08_raw_packet
 conforms 2 --only 'c11 lto gc' examples/particles_raw -- --size 50
 conforms 2 --only 'c11 lto gc' examples/hotspot_raw -- --size 48
 conforms 4 --only clang\ c++ tests/runtime/generated/rose tests/runtime/generated/kernels.cu
+mkdir "$work/generator"
+awk -f examples/generator/generate.awk -v file=work -v part=host examples/generator/work.loops >"$work/generator/work_host.c"
+awk -f examples/generator/generate.awk -v file=work -v part=kernels examples/generator/work.loops >"$work/generator/work_kernels.cu"
+cp examples/generator/generator.c "$work/generator"
+conforms 4 --only 'lto gc' "$work/generator"
 
 # refused STATUS WORDS OPERANDS...: the table, or what follows it, has WORDS
 refused() {

@@ -214,6 +214,60 @@ touch -d '2001-01-01' global.so
 expect global-size 1 -q libhost.so global.so
 expect global-missing 1 -q libhost.so kernels.so
 
+# An image that was built again with other parameters, the program not. The program says which ones it was compiled for.
+cat >told.c <<'C'
+#include <rex.h>
+#ifndef LIST
+#define LIST const rex_arg value, uint64_t *restrict out
+#endif
+REX_KERNEL(plain);
+REX_KERNEL_PARAMETERS(plain, LIST);
+REX_KERNEL_STEM(env__);
+REX_KERNEL_STEM_PARAMETERS(env__, rex_arg value, strange_type out);
+REX_KERNEL(none);
+REX_KERNEL_PARAMETERS(none, void);
+C
+cat >typed.cu <<'C'
+#include <rex/kernel.h>
+REX_DEVICE_KERNEL(plain, TYPE value, uint64_t *out) { *out = rex_arg_uint(value); }
+C
+# told STATUS IMAGE LIST: a program for LIST with IMAGE; its findings about parameters
+told() {
+    status=0
+    gcc -O2 -flto -ffunction-sections -fdata-sections -Wl,--gc-sections -fPIC -shared -I"$top/include" "-DLIST=$3" -o told.so told.c \
+        -Wl,-z,nostart-stop-gc
+    strip told.so
+    "$check" -q told.so "$2" >output 2>&1 || status=$?
+    found=$(grep -c '\[signature\]$' output || true)
+    [ "$found" = "$1" ] || fail "$2, a program for ($3): $found findings, not $1: $(cat output)"
+    [ "$1" = 0 ] || [ "$status" = 1 ] || fail "$2, a program for ($3): status $status"
+}
+for file in "$data/signed_sm_90.cubin" "$data/signed_rdc_sm_90.cubin" "$data/signed_sm_90.ptx" host.so; do
+    [ "$file" != host.so ] || gcc -w -x c -shared -fPIC -I"$top/include" -o host.so "$data/kernels.cu"
+    told 0 "$file" 'rex_arg, uint64_t *'
+    told 0 "$file" 'strange_type value, uint64_t out[]'
+    told 1 "$file" 'rex_arg value'
+    grep -q 'told.so: finding: it was compiled for the kernel plain__kernel__(rex_arg value), and .* has plain__kernel__(rex_arg, pointer)' output ||
+        fail "$file: $(cat output)"
+    told 1 "$file" 'rex_arg value, uint64_t *out, rex_arg more'
+    told 1 "$file" 'uint64_t *out, rex_arg value'
+    told 1 "$file" 'void'
+done
+for type in rex_arg_f64 rex_arg_u64; do
+    gcc -w -x c -shared -fPIC -I"$top/include" "-DTYPE=$type" -o $type.so typed.cu
+done
+told 0 rex_arg_f64.so 'rex_arg_f64 value, uint64_t *out'
+told 0 rex_arg_f64.so 'rex_arg value, uint64_t *out'
+told 1 rex_arg_f64.so 'rex_arg_u64 value, uint64_t *out'
+# Without signatures there is the number alone, and one more may be the runtime's.
+told 0 "$data/sm_90.cubin" 'uint64_t *out, rex_arg value'
+told 0 "$data/sm_90.cubin" 'rex_arg value'
+told 1 "$data/sm_90.cubin" 'void'
+told 1 "$data/sm_90.cubin" 'rex_arg value, uint64_t *out, rex_arg more'
+# An image that is older says so beside the finding; images differ from each other.
+touch -d '2001-01-01' rex_arg_f64.so
+expect image-signature 1 -q told.so rex_arg_f64.so rex_arg_u64.so
+
 gcc -w -O0 -fPIC -shared -I"$top/include" -o data.so "$sources/data.c"
 cp "$data/sm_90.cubin" "$data/sm_80.cubin" "$data/limits_sm_90.cubin" "$data/environments_sm_90.cubin" .
 touch -d '2036-01-01' ./*.cubin
@@ -410,6 +464,7 @@ diff "$golden/source-broken.txt" output || fail 'examples/13_broken'
 # What the project keeps as generated code is as it should be.
 right() { "$check" --source "$@" >output || fail "$1: $(cat output)"; }
 right "$top"/tests/runtime/generated/rose/rose_*.c "$top"/tests/runtime/generated/*.cu
+right "$top/$O/examples/generator/work_host.c" "$top/$O/examples/generator/work_kernels.cu" "$top/examples/generator/generator.c"
 for example in "$top"/examples/*raw*/ "$top"/examples/1[01]_*/; do right "$example"*.c "$example"*.cu; done
 
 # ---- unusable input, options

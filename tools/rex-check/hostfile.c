@@ -26,7 +26,7 @@ static bool brings_kmp(const struct token *token)
            includes(token, "rex/entry.h") || includes(token, "rex/launch.h");
 }
 
-/* Uses what rex_kmp.h declares: an entry, or a call of libomptarget. */
+/* What rex_kmp.h declares: an entry, or a call of libomptarget. */
 static bool needs_kmp(const struct token *token)
 {
     return token->kind == TOKEN_NAME &&
@@ -35,8 +35,52 @@ static bool needs_kmp(const struct token *token)
             token_is(token, "REX_KERNEL_STEM"));
 }
 
+/* A file may declare these itself: as a generator that wants no header does. */
+#define MOST_OWN 64 /* names of libomptarget */
+
+struct own {
+    const struct token *name[MOST_OWN];
+    size_t count;
+};
+
+static bool same(const struct token *one, const struct token *other)
+{
+    return one->length == other->length && memcmp(one->text, other->text, one->length) == 0;
+}
+
+static bool is_own(const struct own *own, const struct token *token)
+{
+    size_t i = 0;
+    while (i < own->count && !same(own->name[i], token))
+        i++;
+    return i < own->count;
+}
+
+/* Whether the name at INDEX is declared there: a struct, a pointer to one, a function. */
+static bool is_declared(const struct tokens *tokens, size_t index)
+{
+    const struct token *next = token_at(tokens, index + 1);
+    if (token_is(token_before(tokens, index, 1), "struct"))
+        return token_is(next, "{") || token_is(next, ";") || token_is(next, "*");
+    return token_is(next, "(") && !token_is_call(tokens, index);
+}
+
+/* Whether the name at INDEX needs rex_kmp.h, in a file that has declared OWN names so far. */
+static bool needs_include(const struct tokens *tokens, size_t index, struct own *own)
+{
+    const struct token *token = &tokens->list[index];
+    if (!needs_kmp(token) || is_own(own, token))
+        return false;
+    if (own->count == MOST_OWN || !is_declared(tokens, index))
+        return true;
+    if (!token_is(token_at(tokens, index + 1), "*"))
+        own->name[own->count++] = token;
+    return false;
+}
+
 void check_includes(const struct host *host)
 {
+    struct own own = {.count = 0};
     size_t direct = 0, first = SIZE_MAX, needed = SIZE_MAX;
     for (size_t i = 0; i < host->tokens->count; i++) {
         const struct token *token = &host->tokens->list[i];
@@ -45,7 +89,7 @@ void check_includes(const struct host *host)
                               "rex_kmp.h is included a second time");
         if (brings_kmp(token) && first == SIZE_MAX)
             first = i;
-        if (needs_kmp(token) && needed == SIZE_MAX)
+        if (needed == SIZE_MAX && needs_include(host->tokens, i, &own))
             needed = i;
     }
     if (needed == SIZE_MAX || first < needed)

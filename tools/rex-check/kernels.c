@@ -39,9 +39,8 @@ static void finish(struct parameters *parameters, struct parameter *parameter, s
     *parameter = none;
 }
 
-/* Those in the parentheses at OPEN, without the FIRST ones, which are a macro's own. */
-static void read_parameters(struct parameters *parameters, const struct tokens *tokens, size_t open,
-                            size_t first)
+void parameters_read(struct parameters *parameters, const struct tokens *tokens, size_t open,
+                     size_t first)
 {
     struct parameter parameter = {0};
     size_t number = 0, close = token_closing(tokens, open);
@@ -51,8 +50,10 @@ static void read_parameters(struct parameters *parameters, const struct tokens *
             finish(parameters, &parameter, number++, first);
         else if (token_is(token, "*") || token_is(token, "["))
             parameter.kind = PARAMETER_POINTER;
-        else if (parameter.kind == PARAMETER_UNKNOWN && is_value_type(token))
+        else if (parameter.kind == PARAMETER_UNKNOWN && is_value_type(token)) {
             parameter.kind = PARAMETER_VALUE;
+            parameter.type = *token;
+        }
         if (token->kind == TOKEN_NAME)
             parameter.name = *token;
         if (token_is(token, "(") || token_is(token, "[") || token_is(token, "{"))
@@ -67,7 +68,7 @@ static void read_parameters(struct parameters *parameters, const struct tokens *
 static void add_kernel(struct sources *sources, struct source_kernel kernel,
                        const struct tokens *tokens, size_t open)
 {
-    read_parameters(&kernel.parameters, tokens, open, kernel.by_macro);
+    parameters_read(&kernel.parameters, tokens, open, kernel.by_macro);
     sources->kernels = tool_grow(sources->kernels, sources->kernel_count, sizeof *sources->kernels);
     sources->kernels[sources->kernel_count++] = kernel;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "declared.h"
 #include "names.h"
 #include "stem.h"
 
@@ -145,7 +146,7 @@ static bool is_mismatch(const struct remark *remark)
 {
     enum finding finding = remark->finding;
     return !remark->note && (finding == FINDING_NO_KERNEL || finding == FINDING_NO_ENTRY ||
-                             finding == FINDING_GLOBAL_SIZE);
+                             finding == FINDING_GLOBAL_SIZE || finding == FINDING_SIGNATURE);
 }
 
 static size_t mismatches(const struct report *report)
@@ -163,8 +164,9 @@ static bool is_older(const struct image *image, const struct program *program)
                                                            : one->tv_nsec < other->tv_nsec);
 }
 
+/* FIRST is another image of the program, or IMAGE itself. */
 static void check_image(const struct program *program, const struct image *image,
-                        const struct names *names, struct report *report)
+                        const struct image *first, const struct names *names, struct report *report)
 {
     const struct rex_image_symbol *symbol;
     size_t before = mismatches(report), elsewhere = 0;
@@ -179,6 +181,7 @@ static void check_image(const struct program *program, const struct image *image
             elsewhere += !whole && !has_name(names, symbol->name);
         }
     names_free(&own);
+    check_declared(program, image, first != image ? first : NULL, report);
     if (elsewhere > 0)
         report_note(report, image->path,
                     "%zu of its kernels %s in no entry of this object: the program's other files "
@@ -212,8 +215,12 @@ void check_images(const struct program *program, const struct images *images, st
 {
     struct names names = names_of(program);
     check_architectures(images, report);
-    for (size_t i = 0; i < images->count; i++)
-        if (images->list[i].view != NULL)
-            check_image(program, &images->list[i], &names, report);
+    const struct image *first = NULL;
+    for (size_t i = 0; i < images->count; i++) {
+        const struct image *image = &images->list[i];
+        first = first == NULL && image->view != NULL ? image : first;
+        if (image->view != NULL)
+            check_image(program, image, first, &names, report);
+    }
     names_free(&names);
 }

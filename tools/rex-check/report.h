@@ -27,6 +27,8 @@
       "a global is of one size in the program, of another in an image")                        \
     X(MIXED_ARCHITECTURES, "mixed-architectures",                                              \
       "images, or program and image, are for different processors")                            \
+    X(SIGNATURE, "signature",                                                                  \
+      "a kernel of an image has other parameters than the program, or another image, tells")   \
     X(PARAMETER_WIDTH, "parameter-width", "a kernel has a parameter that is not 8 bytes wide") \
     X(EXEC_MODE, "exec-mode",                                                                  \
       "a symbol KERNEL_exec_mode makes LLVM 14 to 17 run the kernel otherwise, or not at all") \

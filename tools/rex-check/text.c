@@ -6,9 +6,11 @@
 #include "text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/print.h"
+#include "declared.h"
 
 static void print_program(const struct program *program)
 {
@@ -50,19 +52,11 @@ static void print_image(const struct image *image)
 /* ": (rex_arg, pointer)", without the runtime's parameter. */
 static void print_signature(const struct image *image, const struct rex_image_symbol *kernel)
 {
-    const struct rex_image_parameter *parameter;
-    const char *between = ": (";
-    for (size_t i = kernel->env;
-         (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++) {
-        fputs(between, stdout);
-        if (parameter->kind == REX_KIND_VALUE || parameter->kind == REX_KIND_FLOATING)
-            printf("%s of %u", rex_kind_name(parameter->kind), parameter->width);
-        else
-            fputs(rex_kind_name(parameter->kind), stdout);
-        between = ", ";
-    }
-    if (*between == ',')
-        putchar(')');
+    if (kernel->parameters == kernel->env)
+        return;
+    char *list = declared_list(image, kernel);
+    printf(": %s", list);
+    free(list);
 }
 
 /* "4 parameters of 8 bytes", or the bytes of each. */

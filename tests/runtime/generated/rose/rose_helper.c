@@ -8,7 +8,6 @@ extern "C" {
 #endif
 struct __tgt_bin_desc;
 struct __tgt_bin_desc *register_cubin(const char *name);
-int rex_offload_init(void);
 int rex_offload_fini(void);
 #ifdef __cplusplus
 }
@@ -18,7 +17,5 @@ int begin_again(void);
 
 int begin_again(void)
 {
-    if (rex_offload_init() != 0 || register_cubin("rex_lib_nvidia.cubin") == 0)
-        return 1;
-    return rex_offload_fini();
+    return register_cubin("rex_lib_nvidia.cubin") == 0 || rex_offload_fini() != 0;
 }

@@ -1,0 +1,20 @@
+/*
+ * declared.h - the parameters of kernels, as a program and its images declare them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef CHECK_DECLARED_H
+#define CHECK_DECLARED_H
+
+#include "images.h"
+#include "program.h"
+#include "report.h"
+
+/* The kernels of IMAGE against those that the program tells of, and those of OTHER, or NULL. */
+void check_declared(const struct program *program, const struct image *image,
+                    const struct image *other, struct report *report);
+
+/* The parameters of KERNEL in IMAGE, "(rex_arg, pointer)", which the caller frees. */
+char *declared_list(const struct image *image, const struct rex_image_symbol *kernel);
+
+#endif
