@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lesson 12: what is said of each broken program, before it is compiled and when it runs. Each has to be found, and to fail.
+# Lesson 13: what is said of each broken program, before it is compiled and when it runs. Each has to be found, and to fail.
 #
 # Run it:  make && $(make -s print-O)/examples/13_broken/13_broken
 #

@@ -1,7 +1,7 @@
 /*
  * Lesson 13, a broken program: a row that is no parameter.
  *
- * The bit 0x20 is missing in its type: y is mapped, and the kernel reads whatever lies where its address would be.
+ * The bit 0x20 is missing in its type: y is mapped, and the kernel gets no address of it. Its signature says that it wants one.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

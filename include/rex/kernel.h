@@ -278,24 +278,39 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
     for (int64_t i = rex_team(d) * rex_num_threads(d) + rex_thread(d); i < (int64_t)(n); \
          i += rex_num_teams(d) * rex_num_threads(d))
 
+/**
+ * rex_not_inside_REX_FOR(): nothing: what all threads of a team have to come to calls it. In the
+ * loops below a variable has its name, so that a compiler refuses a barrier there.
+ */
+REX_DEVICE void rex_not_inside_REX_FOR(void)
+{
+}
+
+/** REX_WITHOUT_BARRIER: in front of a statement that may not have one. */
+#define REX_WITHOUT_BARRIER \
+    for (int rex_not_inside_REX_FOR = 0; rex_not_inside_REX_FOR == 0; rex_not_inside_REX_FOR = 1)
+
 #if REX_ON_GPU || !defined(_OPENMP)
 /** REX_FOR(i, n): for every i in [0, n), over x. */
-#define REX_FOR(i, n) REX_GRID_STRIDE(i, n, 0)
+#define REX_FOR(i, n) REX_GRID_STRIDE(i, n, 0) REX_WITHOUT_BARRIER
 /** REX_FOR_2D(i, ni, j, nj): for every pair; j, the faster index, over x and i over y. */
-#define REX_FOR_2D(i, ni, j, nj) REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0)
+#define REX_FOR_2D(i, ni, j, nj) \
+    REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0) REX_WITHOUT_BARRIER
 /** REX_FOR_3D(i, ni, j, nj, k, nk): for every triple; k over x, j over y, i over z. */
 #define REX_FOR_3D(i, ni, j, nj, k, nk) \
-    REX_GRID_STRIDE(i, ni, 2) REX_GRID_STRIDE(j, nj, 1) REX_GRID_STRIDE(k, nk, 0)
+    REX_GRID_STRIDE(i, ni, 2)           \
+    REX_GRID_STRIDE(j, nj, 1) REX_GRID_STRIDE(k, nk, 0) REX_WITHOUT_BARRIER
 #else
 /**
  * REX_COUNT(i, n): a plain loop over 0 <= i < n, in the form that OpenMP's loop constructs ask for.
  */
 #define REX_COUNT(i, n) for (int64_t i = 0; i < (int64_t)(n); i++)
-#define REX_FOR(i, n) _Pragma("omp parallel for") REX_COUNT(i, n)
+#define REX_FOR(i, n) _Pragma("omp parallel for") REX_COUNT(i, n) REX_WITHOUT_BARRIER
 #define REX_FOR_2D(i, ni, j, nj) \
-    _Pragma("omp parallel for collapse(2)") REX_COUNT(i, ni) REX_COUNT(j, nj)
-#define REX_FOR_3D(i, ni, j, nj, k, nk) \
-    _Pragma("omp parallel for collapse(3)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_COUNT(k, nk)
+    _Pragma("omp parallel for collapse(2)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_WITHOUT_BARRIER
+#define REX_FOR_3D(i, ni, j, nj, k, nk)                                                        \
+    _Pragma("omp parallel for collapse(3)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_COUNT(k, nk) \
+        REX_WITHOUT_BARRIER
 #endif
 
 #include "rex/reduce.h"

@@ -180,6 +180,7 @@ REX_DEVICE bool rex_has_lane(unsigned step)
  */
 #define REX_FOR_ALL(i, n, to, first, expression, together, atomic, loop)                       \
     do {                                                                                       \
+        rex_not_inside_REX_FOR();                                                              \
         __typeof__(*(to) + 0) rex_mine = (first);                                              \
         REX_GRID_STRIDE(i, n, 0)                                                               \
         {                                                                                      \
@@ -197,6 +198,7 @@ REX_DEVICE bool rex_has_lane(unsigned step)
 #else
 #define REX_FOR_ALL(i, n, to, first, expression, together, atomic, loop) \
     do {                                                                 \
+        rex_not_inside_REX_FOR();                                        \
         __typeof__(*(to) + 0) rex_mine = (first);                        \
         loop for (int64_t i = 0; i < (int64_t)(n); i++)                  \
         {                                                                \
@@ -244,7 +246,8 @@ REX_DEVICE bool rex_has_lane(unsigned step)
  * what a part consists of, with memory that the team shares. On the CPU there is one team of one
  * thread, which has nobody to wait for, so that both mean the same: a barrier is nothing there and
  * REX_SHARED a local variable. All threads of the team come to a barrier, and to no barrier inside
- * of REX_FOR, whose indices belong to no team.
+ * of REX_FOR, whose indices belong to no team: there a compiler refuses it, and a sum, minimum or
+ * maximum, unless it is in a function that the body calls.
  */
 
 /** REX_FOR_TEAMS(i, n): for every i in [0, n), shared among the teams; each runs it as a whole. */
@@ -257,10 +260,10 @@ REX_DEVICE bool rex_has_lane(unsigned step)
 /** REX_SHARED: in front of a variable of a kernel: one for each team. It has no value at first. */
 #define REX_SHARED __shared__
 /** rex_barrier(): waits until all threads of the team are here, and see what the others wrote. */
-#define rex_barrier() __syncthreads()
+#define rex_barrier() (rex_not_inside_REX_FOR(), __syncthreads())
 #else
 #define REX_SHARED
-#define rex_barrier() ((void)0)
+#define rex_barrier() rex_not_inside_REX_FOR()
 #endif
 
 #include "rex/detail_pop.h"

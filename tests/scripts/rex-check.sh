@@ -451,7 +451,7 @@ cp mistakes output
 [ -z "${UPDATE-}" ] || cp output "$golden/source-mistakes.txt"
 diff "$golden/source-mistakes.txt" output || fail 'mistakes in columns, rows and regions'
 
-# The broken programs of lesson 12.
+# The broken programs of lesson 13.
 : >output
 for file in "$top"/examples/13_broken/*.c; do
     "$check" --source "$file" "$top/examples/13_broken/kernels.cu" | sed "s|$top/examples/13_broken/||" >broken
