@@ -9,7 +9,7 @@
 #ifndef REX_INTERNAL_SIGNATURE_H
 #define REX_INTERNAL_SIGNATURE_H
 
-#include "image/view.h"
+#include "image/parameter.h"
 
 /* Whether the kernel of a CUBIN or PTX called NAME is a signature. */
 bool rex_signature_is_mangled(const char *name);
@@ -25,18 +25,5 @@ const char *rex_signature_of(const char *name);
  */
 int rex_signature_read_mangled(struct rex_image_view *view, const char *mangled);
 int rex_signature_read_text(struct rex_image_view *view, const char *name, const char *text);
-
-/* What PARAMETER is: "pointer", "rex_arg_f64", or "value of 4 bytes", which is put into TEXT. */
-#define REX_PARAMETER_MAX 40
-const char *rex_parameter_print(const struct rex_image_parameter *parameter,
-                                char text[REX_PARAMETER_MAX]);
-
-/*
- * The parameters of a kernel as messages list them, cut off where TEXT ends: "(rex_arg,
- * rex_arg_f64, pointer)".
- */
-#define REX_SIGNATURE_MAX 400
-void rex_signature_print(const struct rex_image_parameter *parameters, size_t count,
-                         char text[REX_SIGNATURE_MAX]);
 
 #endif
