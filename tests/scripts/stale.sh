@@ -1,0 +1,67 @@
+#!/bin/sh
+# An image that was built again for other parameters under the same name, the program not: rex-check says so before the program runs, by
+# what both tell, and the library at the first launch, by the rows; for a CUBIN and for a host image. How old they are plays no part.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+O=${O:-$(make -s --no-print-directory print-O)}
+case $O in /*) build=$O ;; *) build=$top/$O ;; esac
+[ -z "${SAN-}" ] || { echo 'skip: programs are built without sanitizers here'; exit 77; }
+tests/llvm --list | grep -qx 19 || { echo 'skip: LLVM 19 is not unpacked'; exit 77; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-stale.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+cat >"$work/program.c" <<'C'
+#include <rex.h>
+REX_KERNEL(plain);
+REX_KERNEL_PARAMETERS(plain, LIST);
+int main(void)
+{
+    int64_t value = 7;
+    uint64_t out = 0;
+    REX_MAP(map, ROWS);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    int result = rex_launch(&launch, &map);
+    return result == REX_EPARAMS ? 3 : result != 0;
+}
+C
+# The kernels that no program here has an entry of are not what this is about.
+gcc -w -x c -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/data/kernels.cu
+cp tests/data/signed_sm_90.cubin "$work/rex_lib_nvidia.cubin"
+
+# shellcheck disable=SC2317 # called by program()
+on_gpu() {
+    env LD_LIBRARY_PATH="$build/tests/fake/cuda:$build/tests/fake/$1" REX_OMPTARGET="$build/tests/fake/$1/libomptarget.so.$1" \
+        "$work/program"
+}
+# program LIST ROWS EXPECTED: compiled for LIST; each run ends with EXPECTED, 3 being REX_EPARAMS
+program() {
+    gcc "-DLIST=$1" "-DROWS=$2" -Iinclude -o "$work/program" "$work/program.c" -L"$build" -lrex -Wl,-rpath,"$build" \
+        -Wl,-z,nostart-stop-gc
+    for age in 2001 2036; do
+        touch -d "$age-01-01" "$work/rex_lib_nvidia.cubin" "$work/rex_lib_host.so"
+        for image in rex_lib_nvidia.cubin rex_lib_host.so; do
+            status=0
+            "$build/tools/rex-check" -q "$work/program" "$work/$image" >"$work/said" || status=$?
+            found=$(grep -c 'it was compiled for the kernel plain__kernel__.*\[signature\]$' "$work/said" || true)
+            [ "$found" = $(($3 == 3)) ] || fail "rex-check, $image, ($1): $(cat "$work/said")"
+            [ "$found" = 0 ] || [ "$status" = 1 ] || fail "rex-check, $image, ($1): status $status"
+        done
+    done
+    for way in 'on_gpu 16' 'on_gpu 22' "tests/llvm 19 $work/program"; do
+        status=0
+        # A command.
+        # shellcheck disable=SC2086
+        $way >"$work/said" 2>&1 || status=$?
+        [ "$status" = "$3" ] || fail "$way, ($1): status $status: $(cat "$work/said")"
+        [ "$3" = 0 ] || grep -q '(rex_arg, pointer).*\[REX_EPARAMS\]' "$work/said" || fail "$way, ($1): $(cat "$work/said")"
+    done
+}
+program 'rex_arg value, uint64_t *out' 'REX_VALUE(value), REX_TOFROM(&out, 1)' 0
+program 'uint64_t *out, rex_arg value' 'REX_TOFROM(&out, 1), REX_VALUE(value)' 3
+program 'rex_arg value' 'REX_VALUE(value)' 3
+program 'rex_arg value, uint64_t *out, rex_arg more' 'REX_VALUE(value), REX_TOFROM(&out, 1), REX_VALUE(value)' 3
+[ "$failed" = 0 ] && echo 'four programs, two images'
+exit "$failed"
