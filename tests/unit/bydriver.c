@@ -371,7 +371,7 @@ static void send_packets(const void *unused)
     uint64_t n = CELLS, a = 2;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
     struct __tgt_kernel_arguments packet = {.Version = 2,
-                                            .NumArgs = (uint32_t)args.count,
+                                            .NumArgs = args.count,
                                             .ArgsBase = args.base,
                                             .Args = args.begin,
                                             .ArgSizes = args.sizes,

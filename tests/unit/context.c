@@ -150,7 +150,7 @@ static void losses(const void *context)
     CHECK(!rex_any_device_is_lost());
     for (int i = 0; i < 2 * REX_CUDA_DEVICES_MAX; i++)
         for (int twice = 0; twice < 2; twice++)
-            rex_device_lose(i + 5, twice ? "second" : "first", "an error");
+            rex_device_lose(i + 5, twice ? "queue \"second\"" : "queue \"first\"", "an error");
     CHECK(rex_any_device_is_lost());
     CHECK_EQUAL(rex_device_losses, REX_CUDA_DEVICES_MAX);
     CHECK_EQUAL(rex_any_device_lost("a call"), REX_ECUDA);
