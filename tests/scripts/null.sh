@@ -56,7 +56,7 @@ VALUES = {
     "rex_queue_copy_from void * to": "with.cells", "rex_queue_copy_from const void * from": "with.memory",
     "rex_queue_fill void * to": "with.memory", "rex_module_launch_map without map const struct rex_kernel_launch * launch": "&with.nothing",
     "rex_module_queue_launch without map const struct rex_kernel_launch * launch": "&with.nothing",
-    "rex_gpu_get size_t size": "sizeof made.gpu",
+    "rex_graph_set without map size_t number": "1", "rex_gpu_get size_t size": "sizeof made.gpu",
     "rex_image_view_open size_t size": "with.image_size", "rex_image_list_open size_t size": "with.image_size",
 }
 

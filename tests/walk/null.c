@@ -132,6 +132,7 @@ static void make_arguments(const char *image)
     must(rex_queue_create(&with.queue, 0, "null", 0), "queue");
     must(rex_graph_begin(with.queue), "graph begin");
     must(rex_queue_launch(with.queue, &with.launch, &with.args), "launch in a graph");
+    must(rex_queue_launch(with.queue, &with.nothing, NULL), "launch without arguments in a graph");
     must(rex_graph_end(&with.graph, with.queue), "graph end");
     must(rex_event_create(&with.event), "event");
     must(rex_event_record(with.event, with.queue), "record");
