@@ -99,7 +99,7 @@ static void wrong_widths(void **state)
     assert_non_null(strstr(rex_last_error(), "parameter 0 is a value of 4 bytes, and map row 0 a value of 8 bytes"));
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);
     assert_int_equal(put(REX_KERNEL_ID(narrow), &address), REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "an address of 8 bytes"));
+    assert_non_null(strstr(rex_last_error(), "map row 0 an address of mapped memory"));
     /* Nothing but a queue can pass this one. */
     REX_MAP(args, REX_VALUE(c), REX_BY_VALUE(triple), REX_VALUE(c), REX_ALLOC(out, 5));
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(wide), 1, 1);
