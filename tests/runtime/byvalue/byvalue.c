@@ -89,7 +89,6 @@ static void wrong_widths(void **state)
     int64_t a = 1;
     float b = 1;
     int16_t c = 1;
-    struct triple triple = {0, 0, 0};
     REX_MAP(too_wide, REX_VALUE(a), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
     REX_MAP(too_narrow, REX_VALUE(c), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
     REX_MAP(address, REX_ALLOC(out, 5), REX_VALUE(b), REX_VALUE(c), REX_ALLOC(out, 5));
@@ -100,11 +99,25 @@ static void wrong_widths(void **state)
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);
     assert_int_equal(put(REX_KERNEL_ID(narrow), &address), REX_EPARAMS);
     assert_non_null(strstr(rex_last_error(), "map row 0 an address of mapped memory"));
-    /* Nothing but a queue can pass this one. */
-    REX_MAP(args, REX_VALUE(c), REX_BY_VALUE(triple), REX_VALUE(c), REX_ALLOC(out, 5));
+}
+
+/* Nothing but the driver can pass this one: a queue's launch, or one that is waited for and goes to it. */
+static void wide_and_waited_for(void **state)
+{
+    (void)state;
+    struct triple triple = {0.1, 0.5f, 1L << 40};
+    char before = 'b';
+    int after = 77;
+    REX_MAP(args, REX_VALUE(before), REX_BY_VALUE(triple), REX_VALUE(after), REX_ALLOC(out, 5));
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(wide), 1, 1);
-    assert_int_equal(rex_launch(&launch, &args), REX_EINVAL);
-    assert_non_null(strstr(rex_last_error(), "map row 1 is a value of more than 8 bytes"));
+    if (!gpu_present()) {
+        assert_int_equal(rex_launch(&launch, &args), REX_EINVAL);
+        assert_non_null(strstr(rex_last_error(), "map row 1 is a value of more than 8 bytes"));
+        return;
+    }
+    assert_int_equal(rex_launch(&launch, &args), 0);
+    fetch();
+    assert_true(out[0] == 'b' && out[1] == 0.1 && out[2] == 0.5 && out[3] == (double)(1L << 40) && out[4] == 77);
 }
 
 int main(int argc, char **argv)
@@ -113,6 +126,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(narrow_ones, start),
         cmocka_unit_test_setup(wide_ones, start),
         cmocka_unit_test_setup(wrong_widths, start),
+        cmocka_unit_test_setup(wide_and_waited_for, start),
     };
     return RUN_EACH(argc, argv, tests);
 }

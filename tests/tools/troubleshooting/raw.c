@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REX_KMP_INTERNAL
-#include <rex_kmp.h>
+#include <rex/abi.h>
 
 #define TO 0x1
 #define TOFROM 0x3
