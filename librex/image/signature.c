@@ -105,7 +105,8 @@ static int tell(struct rex_image_view *view, struct rex_image_symbol *kernel,
         return 0;
     if (env)
         rex_parameter_set(&view->parameters[kernel->first], REX_KIND_POINTER, 0);
-    parse(text, &env, view->parameters + kernel->first + env);
+    if (all > 0) /* else there may be no parameters in the whole image */
+        parse(text, &env, view->parameters + kernel->first + env);
     kernel->env = env;
     kernel->plain = !env;
     kernel->signature = true;

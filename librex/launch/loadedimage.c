@@ -104,7 +104,8 @@ static void describe(struct rex_loaded_image *image, const struct rex_table *tab
         kernel->env = symbol->env;
         kernel->parameters = symbol->parameters;
         kernel->shared_memory = rex_view_own_memory(&image->view, symbol);
-        kernel->parameter = image->view.parameters + symbol->first;
+        if (kernel->parameters > 0) /* else there may be none in the whole image */
+            kernel->parameter = image->view.parameters + symbol->first;
         for (uint32_t j = 0; j < kernel->parameters; j++) {
             uint32_t end = (uint32_t)kernel->parameter[j].offset + kernel->parameter[j].size;
             kernel->bytes = end > kernel->bytes ? end : kernel->bytes;
