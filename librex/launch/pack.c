@@ -205,7 +205,7 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *
     uintptr_t device = rex_addresses_find(&gpu->addresses, map->begin[row], (size_t)map->sizes[row],
                                           gpu->number, generation);
     if (unlikely(device == 0)) {
-        if (map->sizes[row] > 0 || (type & REX_TYPE_IMPLICIT))
+        if (map->sizes[row] > 0 || (type & (REX_TYPE_IMPLICIT | REX_TYPE_PRESENT)))
             return absent(gpu, kernel->name, map, row);
         /* A section without elements needs no memory. */
         return type & REX_TYPE_PARAMETER

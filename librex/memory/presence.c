@@ -40,10 +40,12 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
     int64_t type = map->types[i];
     if (rex_row_has(type, REX_TYPE_NOT_MAPPED))
         return false;
-    /* A queue maps nothing: a section of no length is NULL for the kernel, unless it is implicit.
+    /*
+     * A queue maps nothing: a section of no length is NULL for the kernel, unless it is implicit or
+     * asks for what is there.
      */
     if (purpose == REX_FOR_QUEUE)
-        return map->sizes[i] > 0 || rex_row_has(type, REX_TYPE_IMPLICIT);
+        return map->sizes[i] > 0 || rex_row_has(type, REX_TYPE_IMPLICIT | REX_TYPE_PRESENT);
     /* A section of no length maps nothing, but it can ask for what is there. */
     if (map->sizes[i] == 0)
         return rex_row_has(type, REX_TYPE_PRESENT);

@@ -165,8 +165,10 @@ static void absent(void **state)
     struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
     REX_MAP(empty, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(value, 0));
     REX_MAP(pointer, REX_VALUE(nought), REX_VALUE(nought), REX_POINTER(value));
+    REX_MAP(asks, REX_VALUE(nought), REX_VALUE(nought), REX_PRESENT(REX_ALLOC(value, 0)));
     OK(rex_queue_launch(queue, &launch, &empty));
     FAILS(rex_queue_launch(queue, &launch, &pointer), REX_EABSENT, "map row 2, 0 bytes");
+    FAILS(rex_queue_launch(queue, &launch, &asks), REX_EABSENT, "map row 2, 0 bytes");
     FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
     REX_DATA_MAP(half, REX_TOFROM(value, VALUES / 2));
     REX_DATA_REGION(-1, half) {
