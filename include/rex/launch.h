@@ -84,8 +84,9 @@ static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uin
  * the host: run the host version; REX_EINVAL (a row that no release accepts, a strict grid with a
  * 0, a block larger than the GPU or the kernel allows), REX_EKEY, REX_EPARAMS, REX_EDEVICE,
  * REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP (a row is mapped in
- * part, or overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has
- * found the device lost), or an error of rex_module_register().
+ * part, or overlaps an earlier one and does not lie in it), REX_ENOMEM (also of the device),
+ * REX_ECUDA (the driver or the kernel failed, or the device is lost), or an error of
+ * rex_module_register().
  */
 static inline int rex_launch(const struct rex_kernel_launch *launch, const struct rex_map *map)
 {
