@@ -191,7 +191,8 @@ static int ask(struct look *look, const struct wanted *wanted)
     size_t size = (size_t)wanted->size;
     enum rex_presence presence = rex_memory_presence(wanted->begin, size, look->number);
     bool needed = is_needed(look, wanted);
-    if (needed && presence == REX_ABSENT && is_mapped_before(look, wanted))
+    if (needed && presence == REX_ABSENT && !look->release->presence_at_entry &&
+        is_mapped_before(look, wanted))
         return REX_OK;
     if (needed && presence == REX_ABSENT)
         presence = rex_presence_after_load(wanted->begin, size, look->number);

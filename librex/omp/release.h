@@ -47,6 +47,8 @@ struct rex_release {
     /* an implicit row that exceeds what the same call has just mapped is copied whole, past its end
      */
     bool excess_copied;
+    /* what must be present must be so before the call: an earlier row of it does not count */
+    bool presence_at_entry;
     /*
      * an image registered after a device's first use is never loaded, and its launch crashes: no
      * registration is taken back, since it could not be made again

@@ -98,6 +98,9 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {release->excess_copied, "implicit rows",
          "that exceed what the same call maps are refused where they are copied: libomptarget "
          "copies past its end"},
+        {release->presence_at_entry, "presence",
+         "that a row asks for is that before the call: libomptarget aborts where an earlier row of "
+         "it would map the memory"},
         {release->exec_mode_obeyed, "exec modes",
          "hidden: symbols KERNEL_exec_mode are renamed in the copy of a CUBIN: libomptarget "
          "launches as they say, or not at all"},

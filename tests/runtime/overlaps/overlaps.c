@@ -275,6 +275,12 @@ static void presence_without_length(void **state)
 }
 
 /* What an earlier row of the call maps is present when a later one asks. */
+/* From 23 on what must be present must be so before the call. */
+static bool counts_earlier_rows(void)
+{
+    return rex_runtime_release() < 23;
+}
+
 static void presence_by_an_earlier_row(void **state)
 {
     (void)state;
@@ -282,8 +288,10 @@ static void presence_by_an_earlier_row(void **state)
     start();
     REX_MAP(after, REX_VALUE(n), part(0, 32, TO), REX_PRESENT(part(8, 8, TOFROM)));
     REX_MAP(before, REX_VALUE(n), REX_PRESENT(part(8, 8, TOFROM)), part(0, 32, TO));
-    assert_int_equal(launch(&after), 0);
     assert_int_equal(launch(&before), REX_EABSENT);
+    assert_int_equal(launch(&after), counts_earlier_rows() ? 0 : REX_EABSENT);
+    if (!counts_earlier_rows())
+        return;
     BEGINS(0, part(0, 32, TO), REX_PRESENT(part(0, 32, 0)), REX_PRESENT(part(8, 0, 0)), REX_PRESENT(part(31, 1, TO)));
     BEGINS(REX_EABSENT, part(0, 32, TO), REX_PRESENT(part(16, 32, 0)));
     SAYS("map row 1, 32 bytes");
@@ -363,6 +371,8 @@ static int model_begin(struct model *model, const struct rex_map *map)
         struct mapped *there = containing(&after, lower, length);
         if (map->types[i] & LITERAL)
             continue;
+        if ((map->types[i] & REX_TYPE_PRESENT) && !counts_earlier_rows() && containing(model, lower, length) == NULL)
+            return REX_EABSENT;
         if (there != NULL)
             there->count++;
         else if (map->types[i] & REX_TYPE_PRESENT)
