@@ -54,19 +54,21 @@ static int check_form(const struct rex_target *target, const struct rex_map *map
 static int fit_grid(const struct rex_target *target, const struct rex_kernel_launch *launch,
                     struct rex_driver_launch *sent)
 {
-    memcpy(sent->grid, launch->teams, sizeof sent->grid);
-    memcpy(sent->block, launch->threads, sizeof sent->block);
-    rex_grid_complete(sent->grid, sent->block, launch->trip_count);
-    sent->dynamic_memory = launch->dynamic_memory;
-    return rex_check_gpu_grid(target, sent->grid, sent->block, sent->dynamic_memory);
+    memcpy(sent->packed.grid, launch->teams, sizeof sent->packed.grid);
+    memcpy(sent->packed.block, launch->threads, sizeof sent->packed.block);
+    rex_grid_complete(sent->packed.grid, sent->packed.block, launch->trip_count);
+    sent->packed.dynamic_memory = launch->dynamic_memory;
+    return rex_check_gpu_grid(target, sent->packed.grid, sent->packed.block,
+                              sent->packed.dynamic_memory);
 }
 
 static int load(const struct rex_target *target, struct rex_driver_launch *sent)
 {
-    sent->kernel = rex_loaded_kernel(target->registration, target->position, sent->slot->ordinal,
-                                     sent->slot->context);
-    return sent->kernel != NULL ? rex_loaded_kernel_allow(sent->kernel, sent->dynamic_memory)
-                                : rex_last_error_code();
+    sent->packed.kernel = rex_loaded_kernel(target->registration, target->position,
+                                            sent->slot->ordinal, sent->slot->context);
+    return sent->packed.kernel != NULL
+               ? rex_loaded_kernel_allow(sent->packed.kernel, sent->packed.dynamic_memory)
+               : rex_last_error_code();
 }
 
 /* ---- written down ---------------------------------------------------------------------------- */
@@ -76,9 +78,9 @@ static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *s
                                                const struct rex_map *map)
 {
     struct __tgt_kernel_arguments packet = rex_packet_of_map(map);
-    memcpy(packet.Teams, sent->grid, sizeof packet.Teams);
-    memcpy(packet.Threads, sent->block, sizeof packet.Threads);
-    packet.DynCGroupMem = (int32_t)sent->dynamic_memory;
+    memcpy(packet.Teams, sent->packed.grid, sizeof packet.Teams);
+    memcpy(packet.Threads, sent->packed.block, sizeof packet.Threads);
+    packet.DynCGroupMem = (int32_t)sent->packed.dynamic_memory;
     packet.Tripcount = (int64_t)launch->trip_count;
     return packet;
 }
@@ -121,7 +123,7 @@ static int send_claimed(const struct rex_target *target, const struct rex_kernel
     bool traced = rex_trace_on();
     struct rex_call_trace trace = {.packet = packet_of(sent, launch, map)};
     if (rex_rows_wanted())
-        rex_rows_log(sent->kernel->name, sent->number, &trace.packet);
+        rex_rows_log(sent->packed.kernel->name, sent->number, &trace.packet);
     if (traced)
         rex_call_trace_begin(&trace, "cuLaunchKernel", sent->number);
     int result = rex_driver_launch(sent, map, form);

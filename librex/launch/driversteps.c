@@ -23,7 +23,8 @@
 
 static int failed(const struct rex_driver_launch *launch, const char *what)
 {
-    return rex_fail(REX_ECUDA, "kernel \"%s\": %s: %s", launch->kernel->name, what, rex_cuda_why());
+    return rex_fail(REX_ECUDA, "kernel \"%s\": %s: %s", launch->packed.kernel->name, what,
+                    rex_cuda_why());
 }
 
 /*
@@ -34,11 +35,12 @@ static int lost(const struct rex_driver_launch *launch)
 {
     char why[256], name[80];
     snprintf(why, sizeof why, "%s", rex_cuda_why());
-    snprintf(name, sizeof name, "kernel \"%s\"", launch->kernel->name);
+    snprintf(name, sizeof name, "kernel \"%s\"", launch->packed.kernel->name);
     rex_device_lose(launch->number, name, why);
     return rex_fail(REX_ECUDA, "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads: %s",
-                    launch->kernel->name, launch->grid[0], launch->grid[1], launch->grid[2],
-                    launch->block[0], launch->block[1], launch->block[2], why);
+                    launch->packed.kernel->name, launch->packed.grid[0], launch->packed.grid[1],
+                    launch->packed.grid[2], launch->packed.block[0], launch->packed.block[1],
+                    launch->packed.block[2], why);
 }
 
 /*
@@ -149,7 +151,7 @@ static int take_blocks(struct rex_driver_launch *launch)
         if (own->device != 0 || own->outer != i)
             continue;
         int result = rex_fail(REX_ENOMEM, "kernel \"%s\": map row %d, %zu bytes: %s",
-                              launch->kernel->name, own->row, size, rex_cuda_why());
+                              launch->packed.kernel->name, own->row, size, rex_cuda_why());
         free_blocks(rows);
         return result;
     }
@@ -166,16 +168,7 @@ static void lie_in_arena(struct rex_driver_rows *rows, uint64_t arena)
 
 static int launch_kernel(const struct rex_driver_launch *launch)
 {
-    const unsigned *grid = launch->grid, *block = launch->block;
-    return REX_CUDA(cuLaunchKernel, launch->kernel->function, grid[0], grid[1], grid[2], block[0],
-                    block[1], block[2], launch->dynamic_memory, launch->slot->stream,
-                    launch->slot->arguments.address, NULL) == 0
-               ? REX_OK
-               : rex_fail(REX_ECUDA,
-                          "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
-                          "dynamic shared memory: %s",
-                          launch->kernel->name, grid[0], grid[1], grid[2], block[0], block[1],
-                          block[2], launch->dynamic_memory, rex_cuda_why());
+    return rex_packed_launch(&launch->packed, &launch->slot->arguments, launch->slot->stream);
 }
 
 static int do_by_rows(const struct rex_driver_launch *launch)
@@ -199,7 +192,7 @@ static int launch_by_rows(struct rex_driver_launch *launch, const struct rex_map
     if (result != REX_OK)
         return result;
     rex_driver_rows_settle(&launch->rows);
-    result = rex_pack_arguments(&launch->slot->arguments, launch->kernel, form, map,
+    result = rex_pack_arguments(&launch->slot->arguments, launch->packed.kernel, form, map,
                                 launch->rows.device);
     if (result == REX_OK)
         result = do_by_rows(launch);
@@ -251,13 +244,14 @@ static int launch_staged(struct rex_driver_launch *launch, const struct rex_map 
 {
     struct rex_driver_rows *rows = &launch->rows;
     struct rex_slot *slot = launch->slot;
-    int result =
-        rows->total > 0 ? rex_slot_make_room(slot, rows->total, launch->kernel->name) : REX_OK;
+    int result = rows->total > 0
+                     ? rex_slot_make_room(slot, rows->total, launch->packed.kernel->name)
+                     : REX_OK;
     if (result != REX_OK)
         return result;
     lie_in_arena(rows, slot->arena);
     rex_driver_rows_settle(rows);
-    result = rex_pack_arguments(&slot->arguments, launch->kernel, form, map, rows->device);
+    result = rex_pack_arguments(&slot->arguments, launch->packed.kernel, form, map, rows->device);
     if (result != REX_OK)
         return result;
     stage(launch, REX_TYPE_TO);

@@ -9,11 +9,10 @@
 #include "launch/driverrows.h"
 
 struct rex_driver_launch {
-    struct rex_slot *slot; /* whose context is current */
-    int number;            /* libomptarget's, of the device */
-    struct rex_loaded_kernel *kernel;
-    unsigned grid[3], block[3], dynamic_memory;
-    bool is_exact; /* each row has an allocation of its own */
+    struct rex_slot *slot;    /* whose context is current */
+    int number;               /* libomptarget's, of the device */
+    struct rex_packed packed; /* its arguments are in the slot's room for them */
+    bool is_exact;            /* each row has an allocation of its own */
     struct rex_driver_rows rows;
 };
 

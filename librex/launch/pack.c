@@ -294,3 +294,36 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
         result = make_room(&gpu->arguments, packed->kernel);
     return result == REX_OK ? pack_rows(gpu, &target, packed->kernel, map) : result;
 }
+
+/* ---- given to the driver --------------------------------------------------------------------- */
+
+int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
+                   void *stream)
+{
+    const unsigned *grid = packed->grid, *block = packed->block;
+    return REX_CUDA(cuLaunchKernel, packed->kernel->function, grid[0], grid[1], grid[2], block[0],
+                    block[1], block[2], packed->dynamic_memory, stream, arguments->address, NULL);
+}
+
+int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *arguments,
+                   void *executable, void *node)
+{
+    const unsigned *grid = packed->grid, *block = packed->block;
+    const struct rex_cuda_kernel_node changed = {
+        packed->kernel->function, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]},
+        packed->dynamic_memory,   arguments->address,          NULL};
+    return REX_CUDA(cuGraphExecKernelNodeSetParams, executable, node, &changed);
+}
+
+int rex_packed_launch(const struct rex_packed *packed, const struct rex_arguments *arguments,
+                      void *stream)
+{
+    const unsigned *grid = packed->grid, *block = packed->block;
+    if (rex_packed_put(packed, arguments, stream) == 0)
+        return REX_OK;
+    return rex_fail(REX_ECUDA,
+                    "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
+                    "dynamic shared memory: %s",
+                    packed->kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                    packed->dynamic_memory, rex_cuda_why());
+}

@@ -33,7 +33,7 @@ struct rex_stream_gpu {
     struct rex_arguments arguments;
 };
 
-/* A launch that is ready: its arguments are in the GPU's room for them. */
+/* A launch that is ready: its arguments are in some room for them. */
 struct rex_packed {
     struct rex_loaded_kernel *kernel;
     unsigned grid[3], block[3], dynamic_memory;
@@ -54,5 +54,18 @@ int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
 int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_kernel *kernel,
                        enum rex_kernel_form form, const struct rex_map *map,
                        const uintptr_t *device);
+
+/*
+ * Put PACKED with its ARGUMENTS in STREAM, or change NODE of the driver's EXECUTABLE graph to it.
+ * 0, or the driver's result with rex_cuda_why().
+ */
+int rex_packed_put(const struct rex_packed *packed, const struct rex_arguments *arguments,
+                   void *stream);
+int rex_packed_set(const struct rex_packed *packed, const struct rex_arguments *arguments,
+                   void *executable, void *node);
+
+/* As rex_packed_put(): 0 or REX_ECUDA. */
+int rex_packed_launch(const struct rex_packed *packed, const struct rex_arguments *arguments,
+                      void *stream);
 
 #endif

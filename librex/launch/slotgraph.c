@@ -35,7 +35,7 @@ static struct rex_slot_graph class_of(const struct rex_driver_launch *launch)
     const struct rex_driver_rows *rows = &launch->rows;
     size_t step = step_of(rows->out_end), room = launch->slot->room;
     bool out = rows->out_end > rows->out_begin;
-    struct rex_slot_graph made = {.kernel = launch->kernel,
+    struct rex_slot_graph made = {.kernel = launch->packed.kernel,
                                   .in = up(rows->in, step),
                                   .out_begin = out ? rows->out_begin / step * step : 0,
                                   .out_end = out ? up(rows->out_end, step) : 0};
@@ -77,7 +77,6 @@ static struct rex_slot_graph *find(struct rex_slot *slot, const struct rex_slot_
 static bool capture_nodes(const struct rex_driver_launch *launch, struct rex_slot_graph *graph)
 {
     struct rex_slot *slot = launch->slot;
-    const unsigned *grid = launch->grid, *block = launch->block;
     int status = 0;
     uint64_t id;
     void *captured, *const *last = NULL;
@@ -85,9 +84,7 @@ static bool capture_nodes(const struct rex_driver_launch *launch, struct rex_slo
     if (graph->in > 0 &&
         REX_CUDA(cuMemcpyHtoDAsync, slot->arena, slot->staging, graph->in, slot->stream) != 0)
         return false;
-    if (REX_CUDA(cuLaunchKernel, launch->kernel->function, grid[0], grid[1], grid[2], block[0],
-                 block[1], block[2], launch->dynamic_memory, slot->stream, slot->arguments.address,
-                 NULL) != 0 ||
+    if (rex_packed_put(&launch->packed, &slot->arguments, slot->stream) != 0 ||
         REX_CUDA(cuStreamGetCaptureInfo, slot->stream, &status, &id, &captured, &last, &count) !=
             0 ||
         count != 1)
@@ -117,20 +114,20 @@ static bool make(const struct rex_driver_launch *launch, struct rex_slot_graph *
 
 static bool has_all(const struct rex_driver_launch *launch, const struct rex_slot_graph *graph)
 {
-    return memcmp(graph->grid, launch->grid, sizeof graph->grid) == 0 &&
-           memcmp(graph->block, launch->block, sizeof graph->block) == 0 &&
-           graph->dynamic_memory == launch->dynamic_memory &&
-           launch->kernel->bytes <= REX_SLOT_VALUES &&
-           memcmp(graph->values, launch->slot->arguments.values, launch->kernel->bytes) == 0;
+    return memcmp(graph->grid, launch->packed.grid, sizeof graph->grid) == 0 &&
+           memcmp(graph->block, launch->packed.block, sizeof graph->block) == 0 &&
+           graph->dynamic_memory == launch->packed.dynamic_memory &&
+           launch->packed.kernel->bytes <= REX_SLOT_VALUES &&
+           memcmp(graph->values, launch->slot->arguments.values, launch->packed.kernel->bytes) == 0;
 }
 
 static void remember(const struct rex_driver_launch *launch, struct rex_slot_graph *graph)
 {
-    memcpy(graph->grid, launch->grid, sizeof graph->grid);
-    memcpy(graph->block, launch->block, sizeof graph->block);
-    graph->dynamic_memory = launch->dynamic_memory;
-    if (launch->kernel->bytes <= REX_SLOT_VALUES)
-        memcpy(graph->values, launch->slot->arguments.values, launch->kernel->bytes);
+    memcpy(graph->grid, launch->packed.grid, sizeof graph->grid);
+    memcpy(graph->block, launch->packed.block, sizeof graph->block);
+    graph->dynamic_memory = launch->packed.dynamic_memory;
+    if (launch->packed.kernel->bytes <= REX_SLOT_VALUES)
+        memcpy(graph->values, launch->slot->arguments.values, launch->packed.kernel->bytes);
 }
 
 /* The driver takes a microsecond for that. */
@@ -139,14 +136,8 @@ static bool set_arguments(const struct rex_driver_launch *launch, struct rex_slo
     if (has_all(launch, graph))
         return true;
     remember(launch, graph);
-    const struct rex_cuda_kernel_node node = {
-        launch->kernel->function,
-        {launch->grid[0], launch->grid[1], launch->grid[2]},
-        {launch->block[0], launch->block[1], launch->block[2]},
-        launch->dynamic_memory,
-        launch->slot->arguments.address,
-        NULL};
-    return REX_CUDA(cuGraphExecKernelNodeSetParams, graph->executable, graph->node, &node) == 0;
+    return rex_packed_set(&launch->packed, &launch->slot->arguments, graph->executable,
+                          graph->node) == 0;
 }
 
 static bool launch_as(const struct rex_driver_launch *launch, struct rex_slot_graph *graph)

@@ -48,16 +48,7 @@ static int submit_launch(struct rex_stream_gpu *gpu, void *stream,
     *kernel = packed.kernel;
     if (rex_rows_wanted())
         log_launch(gpu, command, &packed);
-    if (REX_CUDA(cuLaunchKernel, packed.kernel->function, packed.grid[0], packed.grid[1],
-                 packed.grid[2], packed.block[0], packed.block[1], packed.block[2],
-                 packed.dynamic_memory, stream, gpu->arguments.address, NULL) == 0)
-        return REX_OK;
-    return rex_fail(REX_ECUDA,
-                    "kernel \"%s\", %u x %u x %u teams of %u x %u x %u threads, %u bytes of "
-                    "dynamic shared memory: %s",
-                    packed.kernel->name, packed.grid[0], packed.grid[1], packed.grid[2],
-                    packed.block[0], packed.block[1], packed.block[2], packed.dynamic_memory,
-                    rex_cuda_why());
+    return rex_packed_launch(&packed, &gpu->arguments, stream);
 }
 
 /*

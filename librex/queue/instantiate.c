@@ -269,18 +269,10 @@ int rex_graph_change(struct rex_graph *graph, size_t number, const struct rex_co
                      ? rex_pack_launch(&graph->gpu, command->launch.module,
                                        &command->launch.description, &command->launch.map, &packed)
                      : failed("the context");
-    if (result == REX_OK) {
-        struct rex_cuda_kernel_node node = {packed.kernel->function,
-                                            {packed.grid[0], packed.grid[1], packed.grid[2]},
-                                            {packed.block[0], packed.block[1], packed.block[2]},
-                                            packed.dynamic_memory,
-                                            graph->gpu.arguments.address,
-                                            NULL};
-        if (REX_CUDA(cuGraphExecKernelNodeSetParams, graph->executable, graph->node[number],
-                     &node) != 0)
-            result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
-                              rex_cuda_why());
-    }
+    if (result == REX_OK &&
+        rex_packed_set(&packed, &graph->gpu.arguments, graph->executable, graph->node[number]) != 0)
+        result = rex_fail(REX_ECUDA, "kernel \"%s\" in a graph: %s", packed.kernel->name,
+                          rex_cuda_why());
     rex_context_leave(entered);
     return result;
 }
