@@ -11,6 +11,13 @@
 
 #define POINTER_MEMORY_TYPE 2 /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
 
+bool rex_is_ordinary_memory_now(const void *address)
+{
+    int type = 0;
+    return rex_driver.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, (uintptr_t)address) ==
+           REX_CUDA_INVALID_VALUE;
+}
+
 /*
  * The driver is asked once for each stretch of 2 MiB and thread, as long as that stays in one of
  * these. An answer may grow old: memory that was pinned since is copied by the processor, which is
@@ -24,11 +31,9 @@ bool rex_is_ordinary_memory(const void *address)
     static __thread uintptr_t ordinary[STRETCHES]; /* plus 1 */
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
     uintptr_t *known = &ordinary[stretch % STRETCHES];
-    int type = 0;
     if (*known == stretch + 1)
         return true;
-    if (rex_driver.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, (uintptr_t)address) !=
-        REX_CUDA_INVALID_VALUE)
+    if (!rex_is_ordinary_memory_now(address))
         return false;
     *known = stretch + 1;
     return true;

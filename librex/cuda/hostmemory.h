@@ -14,4 +14,7 @@
  */
 bool rex_is_ordinary_memory(const void *address);
 
+/* As the driver says now, where the above may know an old answer; that takes a microsecond. */
+bool rex_is_ordinary_memory_now(const void *address);
+
 #endif

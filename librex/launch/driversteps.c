@@ -4,7 +4,8 @@
  * Up to REX_SLOT_MOST bytes are staged: the processor copies the rows into one pinned buffer, the
  * driver that to the arena, and back likewise. A few rows at a time are so small that each call of
  * the driver counts: they go as a graph of three nodes, whose kernel gets its arguments anew each
- * time. More than that, and memory that the driver knows, goes row by row from where it is.
+ * time. More than that, and memory that the driver knows, goes row by row from where it is, large
+ * rows by threads.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,6 +19,7 @@
 #include "cuda/context.h"
 #include "cuda/hostmemory.h"
 #include "launch/slotgraph.h"
+#include "memory/staging.h"
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
@@ -77,9 +79,16 @@ static int copy_out(const struct rex_driver_launch *launch, uintptr_t to, uint64
                : failed(launch, "a copy from the device");
 }
 
+/* Large rows of ordinary memory by threads, where the driver does not have to be asked. */
 static int copy(const struct rex_driver_launch *launch, uint64_t device, uintptr_t host,
                 size_t size, int64_t direction)
 {
+    const struct rex_staged_copy staged = {.host = (void *)host,
+                                           .device = device,
+                                           .size = size,
+                                           .to_host = direction == REX_TYPE_FROM};
+    if (rex_staging_copy(&staged, launch->slot->stream))
+        return REX_OK;
     return direction == REX_TYPE_TO ? copy_in(launch, device, host, size)
                                     : copy_out(launch, host, device, size);
 }

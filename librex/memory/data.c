@@ -12,6 +12,7 @@
 #include "memory/devicememory.h"
 #include "memory/presence.h"
 #include "memory/returned.h"
+#include "memory/rowcopies.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
@@ -119,7 +120,7 @@ static int begin(int64_t device, const struct rex_map *map, int number, const ch
     if (result != REX_OK)
         return result;
     rex_call_comes(REX_CALL_BEGINS, map, number);
-    result = rex_call_data(REX_DATA_BEGIN, what, device, map);
+    result = rex_rows_begin(what, device, number, map, made);
     rex_returned_add(returned);
     if (result == REX_OK)
         rex_new_rows_are_mapped(made, map, REX_FOR_BEGIN, number);
@@ -141,7 +142,7 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
         result = begin(device, map, number, what, &made);
     else
         result = purpose == REX_FOR_END ? end(device, map, number, what)
-                                        : rex_call_data(REX_DATA_UPDATE, what, device, map);
+                                        : rex_rows_update(what, device, number, map);
     rex_new_rows_free(&made);
     return result;
 }

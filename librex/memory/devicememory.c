@@ -155,7 +155,7 @@ static bool copy_by_threads(void *to, bool to_host, const void *from, size_t siz
                                    .device = (uint64_t)(uintptr_t)(to_host ? source : to),
                                    .size = size,
                                    .to_host = to_host};
-    return rex_staging_suits(&copy) && rex_staging_copy(&copy);
+    return rex_staging_copy(&copy, NULL);
 }
 
 static int copy(void *to, int to_host, const void *from, size_t size, int64_t device,

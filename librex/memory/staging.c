@@ -17,15 +17,16 @@
 
 #include "base/log.h"
 #include "cuda/context.h"
+#include "cuda/hostmemory.h"
 #include "memory/stagingbuffers.h"
 #include "memory/copythreads.h"
 
-#define POINTER_MEMORY_TYPE 2    /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
 /* One copy, as the threads share it. */
 struct job {
     struct rex_staged_copy copy;
+    int ordinal;   /* the driver's number of the GPU */
     size_t next;   /* chunk that nobody has begun */
     unsigned able; /* threads that had all that they need */
     bool said, failed;
@@ -129,14 +130,14 @@ static bool copy_from_device(struct job *job, const struct rex_staging_buffers *
 
 static void copy_pieces(struct job *job, struct rex_staging_buffers *own)
 {
-    const struct rex_staging_stream *on = &own->stream[job->copy.ordinal];
+    const struct rex_staging_stream *on = &own->stream[job->ordinal];
     bool done = job->copy.to_host ? copy_from_device(job, own, on) : copy_to_device(job, own, on);
     if (!done)
         say_why(job);
     bool quiet = REX_CUDA(cuStreamSynchronize, on->stream) == 0;
     if (!quiet) {
         say_why(job);
-        rex_staging_buffers_discard(own, job->copy.ordinal);
+        rex_staging_buffers_discard(own, job->ordinal);
     }
     /* Relaxed: read by other threads to stop early, and by the caller after the job's end. */
     if (!done || !quiet)
@@ -148,7 +149,7 @@ static void work(unsigned number, void *argument)
 {
     struct job *job = argument;
     int entered;
-    if (rex_staging_buffers_enter(&buffers[number], job->copy.ordinal, &entered)) {
+    if (rex_staging_buffers_enter(&buffers[number], job->ordinal, &entered)) {
         /* Relaxed: read after the job's end. */
         __atomic_fetch_add(&job->able, 1, __ATOMIC_RELAXED);
         copy_pieces(job, &buffers[number]);
@@ -159,34 +160,30 @@ static void work(unsigned number, void *argument)
 
 /* ---- a copy ---------------------------------------------------------------------------------- */
 
-/* Memory that the driver has neither allocated nor pinned. */
-static bool is_ordinary(const void *address)
-{
-    unsigned type;
-    return rex_driver.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE,
-                                            (uint64_t)(uintptr_t)address) == REX_CUDA_INVALID_VALUE;
-}
-
 static bool find_gpu(uint64_t address, int *ordinal)
 {
     return rex_driver.cuPointerGetAttribute(ordinal, POINTER_DEVICE_ORDINAL, address) == 0 &&
            *ordinal >= 0 && *ordinal < REX_CUDA_DEVICES_MAX;
 }
 
-bool rex_staging_suits(struct rex_staged_copy *copy)
+bool rex_staging_suits(const void *host, size_t size)
 {
-    int ordinal = -1;
-    if (copy->size < REX_STAGED_LEAST || rex_copy_threads() == 0 || rex_cuda_devices() == 0 ||
-        rex_cuda_need(REX_CUDA_QUEUES) != 0)
-        return false;
-    const char *last = (const char *)copy->host + copy->size - 1;
-    return is_ordinary(copy->host) && is_ordinary(last) && find_gpu(copy->device, &copy->ordinal) &&
-           find_gpu(copy->device + copy->size - 1, &ordinal) && ordinal == copy->ordinal;
+    return size >= REX_STAGED_LEAST && rex_copy_threads() > 0 && rex_cuda_devices() > 0 &&
+           rex_cuda_need(REX_CUDA_QUEUES) == 0 && rex_is_ordinary_memory_now(host) &&
+           rex_is_ordinary_memory_now((const char *)host + size - 1);
 }
 
-static bool copy_by_threads(const struct rex_staged_copy *copy)
+/* Whether the device's side of COPY is memory of one GPU, *ORDINAL. */
+static bool is_of_one_gpu(const struct rex_staged_copy *copy, int *ordinal)
 {
-    struct job job = {.copy = *copy};
+    int last = -1;
+    return find_gpu(copy->device, ordinal) && find_gpu(copy->device + copy->size - 1, &last) &&
+           last == *ordinal;
+}
+
+static bool copy_by_threads(const struct rex_staged_copy *copy, int ordinal)
+{
+    struct job job = {.copy = *copy, .ordinal = ordinal};
     size_t chunks = (copy->size - 1) / REX_STAGING_CHUNK + 1;
     unsigned threads = rex_copy_threads();
     rex_copy_threads_run(chunks < threads ? (unsigned)chunks : threads, work, &job);
@@ -198,12 +195,14 @@ static bool copy_by_threads(const struct rex_staged_copy *copy)
 }
 
 /* What the threads keep of contexts lasts as long as others of librex keep one. */
-bool rex_staging_copy(const struct rex_staged_copy *copy)
+bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream)
 {
-    if (!rex_copy_threads_take())
+    int ordinal = -1;
+    if (!rex_staging_suits(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
+        (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !rex_copy_threads_take())
         return false;
     rex_context_join(release);
-    bool done = copy_by_threads(copy);
+    bool done = copy_by_threads(copy, ordinal);
     rex_copy_threads_give();
     rex_context_unhold();
     release_if_wanted();

@@ -18,21 +18,18 @@ struct rex_staged_copy {
     uint64_t device;
     size_t size;
     bool to_host;
-    int ordinal; /* the driver's number of the GPU; found by rex_staging_suits() */
 };
 
-/*
- * Whether COPY is one for the threads: large, the host's side of it ordinary memory, of which the
- * driver knows nothing, the device's side memory of one GPU.
- */
-bool rex_staging_suits(struct rex_staged_copy *copy);
+/* Whether SIZE bytes at HOST may be for the threads: many, of memory that the driver knows not. */
+bool rex_staging_suits(const void *host, size_t size);
 
 /*
- * Do COPY, which suits. All that has to be done before it is done, and nothing is put before it
- * meanwhile: the threads know no order but this. True: it is done. False: some of it may be, and
- * the caller has the driver do it all; the threads were busy, or something failed, which the driver
- * will meet with itself if it stays.
+ * Do COPY by threads, once all that is in STREAM is done; NULL: nothing has to be waited for. The
+ * threads know no other order: nothing is put before the copy meanwhile. True: it is done. False:
+ * some of it may be, and the caller has the driver do it all: the copy is small, or not between
+ * ordinary memory and one GPU, the threads were busy, or something failed, which the driver will
+ * meet with itself if it stays.
  */
-bool rex_staging_copy(const struct rex_staged_copy *copy);
+bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream);
 
 #endif

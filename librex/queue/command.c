@@ -83,8 +83,7 @@ static bool copy_by_threads(const struct rex_stream_gpu *gpu, void *stream,
                                    .device = device,
                                    .size = command->copy.size,
                                    .to_host = command->kind == REX_COMMAND_COPY_FROM};
-    return gpu->is_queue && rex_staging_suits(&copy) &&
-           rex_driver.cuStreamSynchronize(stream) == 0 && rex_staging_copy(&copy);
+    return gpu->is_queue && rex_staging_copy(&copy, stream);
 }
 
 static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct rex_command *command)

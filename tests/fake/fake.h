@@ -96,6 +96,7 @@ struct fake_record {
     int release;
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */
+    void (*on_data)(enum fake_function); /* called by each data call, for a test that maps then; or NULL */
     int registered;       /* descriptors registered now */
     int used_address_again; /* a descriptor or a table of host entries came back at an address that was used before */
     uint32_t count;       /* calls, */

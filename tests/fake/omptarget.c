@@ -394,6 +394,8 @@ static void data(enum fake_function function, int64_t device, int32_t rows, ROWS
     load_images();
     call->device = device;
     copy_rows(call, &packet);
+    if (record.on_data != NULL)
+        record.on_data(function);
 }
 
 #define DATA(name, function)                                                                                           \

@@ -191,10 +191,25 @@ static void run_sizes(const void *release)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
+/* Rows of more than 4 MiB, by threads: in pieces of 1 MiB. */
+static void run_large(const void *release)
+{
+    uint64_t n = 600000, pieces = 5;
+    setenv("REX_COPY_THREADS", "2", 1);
+    start(*(const int *)release);
+    run_size(&axpy_id, n);
+    CHECK_EQUAL(computed, 4);
+    CHECK_EQUAL(by_runtime(), 0);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), (int)(4 * 2 * pieces));
+    CHECK_EQUAL(driver_calls("cuMemcpyDtoHAsync"), (int)(4 * pieces));
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
 static void test_sizes(void **state)
 {
     static const int releases[] = {14, 16, 18, 19, 22, 23};
     (void)state;
+    in_child(run_large, &releases[3]);
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(run_sizes, &releases[i]);
 }
@@ -465,7 +480,7 @@ static void add_to_part(const unsigned *grid, const unsigned *block, void **para
 static void *add_often(void *number)
 {
     for (int i = 0; i < ROUNDS; i++)
-        LAUNCH_ROWS((uintptr_t)number, 1, REX_TO(x, 1), REX_TOFROM(parts, THREADS *PART));
+        LAUNCH_ROWS((uintptr_t)number, 1, REX_TO(x, 1), REX_TOFROM(parts, THREADS * PART));
     return NULL;
 }
 
@@ -490,7 +505,7 @@ static void run_threads(const void *unused)
         CHECK_EQUAL(parts[i], ROUNDS);
     uint64_t there = map_on_device(0, parts, sizeof parts), *on_device = at_device(there, sizeof parts);
     memset(on_device, 0, sizeof parts);
-    REX_MAP(region, REX_TOFROM(parts, THREADS *PART));
+    REX_MAP(region, REX_TOFROM(parts, THREADS * PART));
     CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
     add_from_all();
     for (size_t i = 0; i < COUNT(parts); i++)
@@ -556,9 +571,9 @@ static void test_threads(void **state)
 struct fault {
     const char *call; /* NAME:RESULT */
     uint64_t n;
-    int result;        /* of the launch */
+    int result; /* of the launch */
     const char *words; /* of its message */
-    bool lasts;        /* the device is lost */
+    bool lasts; /* the device is lost */
 };
 
 static void meet_fault(const void *context)
@@ -600,18 +615,19 @@ static void test_faults(void **state)
         {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false},
         {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false},
         {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy from the device: cuMemcpyDtoHAsync", false},
-        {"cuLaunchKernel:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
-                                               "cuLaunchKernel",
+        {"cuLaunchKernel:1", SMALL, REX_ECUDA,
+         "kernel \"axpy__kernel__\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
+         "cuLaunchKernel",
          false},
         {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false},
         {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false},
         {"cuGraphInstantiate:1", SMALL, REX_OK, NULL, false},
         {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false},
         {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false},
-        {"cuStreamSynchronize:1", SMALL, REX_ECUDA, "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize",
-         true},
-        {"cuStreamSynchronize:700", SMALL, REX_ECUDA, "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize",
-         true},
+        {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
+         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true},
+        {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
+         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(faults); i++) {

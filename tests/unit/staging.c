@@ -265,6 +265,140 @@ static void test_driver(void **state)
     in_child(leave_to_driver, NULL);
 }
 
+/* ---- rows of data calls -----------------------------------------------------------------------------------------------------------------
+ */
+
+/* The fake maps when it is called, unless it has before. */
+static bool is_mapped_before, maps_at_load; /* which is a call without rows */
+static unsigned char *of_region;
+
+static void map_host(enum fake_function function)
+{
+    if (function == FAKE_BEGIN && (maps_at_load || last_call(FAKE_BEGIN)->packet.rows > 0))
+        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)host, 8 * MIB, (uintptr_t)device};
+    else if (function == FAKE_END)
+        the_record()->mappings[0].size = 0;
+}
+
+static void start_region(const char *threads)
+{
+    start("late", threads);
+    of_region = at_device(device, MOST * MIB);
+    memset(of_region, 0x33, MOST * MIB);
+    fill(host, 8 * MIB, 1);
+    the_record()->on_data = map_host;
+    if (is_mapped_before)
+        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)host, 8 * MIB, (uintptr_t)device};
+}
+
+static uint32_t data_calls(enum fake_function function)
+{
+    return the_record()->counts[function];
+}
+
+/* A region on MAP begins; libomptarget is told to copy its first row, or threads do. */
+static void begin_region(const struct rex_map *map, bool by_threads)
+{
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, map), REX_OK);
+    const struct fake_call *call = last_call(FAKE_BEGIN);
+    for (int i = 0; i < map->count; i++)
+        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_TYPE_TO : 0));
+    if (by_threads)
+        CHECK(memcmp(of_region, host, 8 * MIB) == 0);
+    else
+        CHECK(is_all(of_region, 0x33, 8 * MIB));
+}
+
+static void end_region(const struct rex_map *map)
+{
+    CHECK_EQUAL(rex_module_data_end(&module, 0, map), REX_OK);
+    CHECK_EQUAL(last_call(FAKE_END)->types[0], map->types[0]);
+    the_record()->on_data = NULL;
+    finish();
+}
+
+/* Large rows of a region and its updates, among small ones, which stay in their order. */
+static void copy_region(const void *context)
+{
+    unsigned char small[64] = {0};
+    (void)context;
+    start_region("2");
+    REX_MAP(region, REX_TOFROM(host, 8 * MIB), REX_TO(small, sizeof small));
+    begin_region(&region, true);
+    CHECK_EQUAL(data_calls(FAKE_UPDATE), 0);
+    REX_MAP(again, REX_TOFROM(host, 8 * MIB));
+    memset(of_region, 0x33, 8 * MIB);
+    begin_region(&again, false);
+
+    REX_MAP(to, REX_TO(host + 1, 4 * MIB));
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &to), REX_OK);
+    CHECK(of_region[0] == 0x33 && memcmp(of_region + 1, host + 1, 4 * MIB) == 0 && of_region[4 * MIB + 1] == 0x33);
+    REX_MAP(from, REX_FROM(host, 16), REX_FROM(host, 8 * MIB), REX_FROM(host, 32));
+    CHECK_EQUAL(data_calls(FAKE_UPDATE), 0);
+    memset(of_region, 0x44, 8 * MIB);
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &from), REX_OK);
+    CHECK(is_all(host, 0x44, 8 * MIB));
+    CHECK_EQUAL(data_calls(FAKE_UPDATE), 2);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->sizes[0], 32);
+    CHECK_EQUAL(the_record()->calls[the_record()->count - 2].sizes[0], 16);
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &again), REX_OK);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], again.types[0]);
+    end_region(&region);
+}
+
+/*
+ * Whose row is mapped when the call comes or by another thread meanwhile, lies in another row or in a struct, has a pointer beside it, is
+ * pinned, or where no thread copies: libomptarget gets the rows as they are.
+ */
+enum reason { MAPPED, MEANWHILE, INSIDE, MEMBER, POINTER, PINNED, NO_THREADS, REASONS };
+
+static void leave_region(const void *why)
+{
+    enum reason reason = *(const enum reason *)why;
+    is_mapped_before = reason == MAPPED;
+    maps_at_load = reason == MEANWHILE;
+    start_region(reason == NO_THREADS ? "0" : "2");
+    char *pointer = (char *)host;
+    CHECK(reason != PINNED || rex_pin(host, 8 * MIB) == REX_OK);
+    REX_MAP(plain, REX_TO(host, 8 * MIB));
+    REX_MAP(inside, REX_ALLOC(host, 8 * MIB), REX_TO(host, 6 * MIB));
+    REX_MAP(with_member, REX_ALLOC(host, 8 * MIB), rex_row_member(REX_TO(host, 8 * MIB), 0));
+    REX_MAP(with_pointer, REX_TO(host, 8 * MIB), REX_POINTEE(REX_TYPE_TO, pointer, 0, 8));
+    const struct rex_map *map = reason == INSIDE ? &inside : reason == MEMBER ? &with_member : reason == POINTER ? &with_pointer : &plain;
+    begin_region(map, false);
+    const struct rex_map *updated = reason == MEMBER ? &with_member : &plain;
+    CHECK_EQUAL(rex_module_data_update(&module, 0, updated), REX_OK);
+    CHECK_EQUAL(data_calls(FAKE_UPDATE), reason >= MEMBER);
+    CHECK(reason < MEMBER || last_call(FAKE_UPDATE)->packet.rows == (uint32_t)updated->count);
+    CHECK(reason != PINNED || rex_unpin(host) == REX_OK);
+    end_region(map);
+}
+
+/* What the threads cannot copy libomptarget is asked to, and is told no more than that. */
+static void fail_region(const void *context)
+{
+    (void)context;
+    start_region("2");
+    setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:2:0", 1);
+    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
+    REX_MAP(to, REX_TO(host, 8 * MIB));
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &to), REX_OK);
+    CHECK_EQUAL(data_calls(FAKE_UPDATE), 2);
+    unsetenv("FAKE_CUDA_BREAKS");
+    end_region(&region);
+}
+
+static void test_regions(void **state)
+{
+    (void)state;
+    in_child(copy_region, NULL);
+    for (enum reason reason = MAPPED; reason < REASONS; reason++)
+        in_child(leave_region, &reason);
+    in_child(fail_region, NULL);
+}
+
 /* ---- failures ---------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -598,8 +732,9 @@ static void test_forks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_order),   cmocka_unit_test(test_driver), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads), cmocka_unit_test(test_forks),  cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_order),   cmocka_unit_test(test_driver),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_forks),    cmocka_unit_test(test_trace),   cmocka_unit_test(test_regions),
     };
     return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
 }

@@ -1,0 +1,20 @@
+/*
+ * rowcopies.h - rows of data calls, large ones of which are copied by threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_ROWCOPIES_H
+#define REX_INTERNAL_ROWCOPIES_H
+
+#include "memory/rowcheck.h"
+
+/*
+ * As rex_call_data() for REX_DATA_BEGIN and REX_DATA_UPDATE on DEVICE, whose number is NUMBER.
+ * MADE: the rows that have no mapping yet. A call that begins some has been announced
+ * (rex_call_comes()).
+ */
+int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
+                   struct rex_new_rows *made);
+int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map);
+
+#endif
