@@ -1,10 +1,10 @@
 /*
- * rowcopies.c - rows of data calls, large ones of which are copied by threads.
+ * rowcopies.c - rows of data calls that librex copies itself.
  *
- * libomptarget maps all rows, and copies them with one call of the driver each, which reads
- * ordinary memory with one thread. Threads do that here where libomptarget would do nothing else:
- * where librex sees all calls, and no pointer is attached in what is copied. The end of a region
- * stays libomptarget's, which alone knows whether it is the last one.
+ * libomptarget maps all rows, and copies each with a call of the driver that waits. Where librex
+ * sees all calls and no pointer is attached in what is copied, that is all it does, and here large
+ * rows are copied by threads, and the small ones of an update together. The end of a region stays
+ * libomptarget's, which alone knows whether it is the last one.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -12,9 +12,12 @@
 
 #include <stdlib.h>
 
+#include "cuda/hostmemory.h"
 #include "memory/claims.h"
 #include "memory/presence.h"
 #include "memory/staging.h"
+#include "memory/stagingbuffers.h"
+#include "omp/callreport.h"
 #include "omp/calls.h"
 #include "omp/sender.h"
 #include "trace/trace.h"
@@ -23,38 +26,66 @@
     (REX_TYPE_TOFROM | REX_TYPE_ALWAYS | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | \
      REX_TYPE_PRESENT | REX_TYPE_HOLD)
 
-static bool is_large(const struct rex_map *map, int32_t i)
-{
-    return map->sizes[i] >= (int64_t)REX_STAGED_LEAST && (map->types[i] & REX_TYPE_TOFROM);
-}
-
+/* Whether librex may copy rows of MAP itself. */
 static bool may_copy(const struct rex_map *map)
 {
-    bool some = false, plain = true;
-    for (int32_t i = 0; i < map->count; i++) {
-        some |= is_large(map, i);
+    bool plain = true;
+    for (int32_t i = 0; i < map->count; i++)
         plain &=
             !(map->types[i] & ~PLAIN_BITS) && (map->mappers == NULL || map->mappers[i] == NULL);
-    }
-    return some && plain && !rex_pointers_are_attached() &&
+    return plain && !rex_pointers_are_attached() &&
            rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
 }
 
-/* False: libomptarget has to do it. */
-static bool copy_row(const struct rex_map *map, int32_t i, bool to_host, int number)
+/* ---- updates --------------------------------------------------------------------------------- */
+
+/* Row I as a copy one way, if the index knows where it is mapped. */
+static bool find_copy(const struct rex_map *map, int32_t i, int number,
+                      struct rex_staged_copy *copy)
 {
-    void *device = NULL;
+    int64_t direction = map->types[i] & REX_TYPE_TOFROM;
     size_t size = (size_t)map->sizes[i];
-    uint64_t begin = rex_phase_begin();
-    if (rex_memory_find(map->begin[i], size, number, &device) != REX_PRESENT_WHOLE)
+    struct rex_mapping found;
+    if (size == 0 || (direction != REX_TYPE_TO && direction != REX_TYPE_FROM) ||
+        !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0)
         return false;
-    struct rex_staged_copy copy = {
-        .host = map->begin[i], .device = (uintptr_t)device, .size = size, .to_host = to_host};
-    if (!rex_staging_copy(&copy, NULL))
-        return false;
-    if (begin != 0)
-        rex_copy_took(begin, size, to_host, number);
+    *copy =
+        (struct rex_staged_copy){.host = map->begin[i],
+                                 .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
+                                 .size = size,
+                                 .to_host = direction == REX_TYPE_FROM};
     return true;
+}
+
+static bool is_ordinary(const struct rex_staged_copy *copy)
+{
+    return rex_is_ordinary_memory(copy->host) &&
+           rex_is_ordinary_memory((char *)copy->host + copy->size - 1);
+}
+
+/* As many rows from I on as go together; none where the first one does not. */
+static size_t collect(const struct rex_map *map, int32_t i, int number,
+                      struct rex_staged_copy copies[REX_STAGED_TOGETHER])
+{
+    size_t count = 0, size = 0;
+    for (; i < map->count && count < REX_STAGED_TOGETHER; i++, count++) {
+        struct rex_staged_copy *copy = &copies[count];
+        if (!find_copy(map, i, number, copy) || copy->to_host != copies[0].to_host ||
+            copy->size > REX_STAGING_CHUNK - size || !is_ordinary(copy))
+            break;
+        size += copy->size;
+    }
+    return count;
+}
+
+/* How many rows from I on were copied here. */
+static int32_t copy_some(const struct rex_map *map, int32_t i, int number)
+{
+    struct rex_staged_copy copies[REX_STAGED_TOGETHER];
+    size_t count = collect(map, i, number, copies);
+    if (count > 0)
+        return rex_staging_copy_together(copies, count) ? (int32_t)count : 0;
+    return find_copy(map, i, number, &copies[0]) && rex_staging_copy(&copies[0], NULL) ? 1 : 0;
 }
 
 static int update_some(const char *what, int64_t device, const struct rex_map *map, int32_t first,
@@ -68,20 +99,35 @@ static int update_some(const char *what, int64_t device, const struct rex_map *m
     return count > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &some) : REX_OK;
 }
 
-int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map)
+static int update_rows(const char *what, int64_t device, int number, const struct rex_map *map)
 {
     int32_t done = 0;
     int result = REX_OK;
-    if (!may_copy(map))
-        return rex_call_data(REX_DATA_UPDATE, what, device, map);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        int64_t direction = map->types[i] & REX_TYPE_TOFROM;
-        if (!is_large(map, i) || direction == REX_TYPE_TOFROM)
-            continue;
-        result = update_some(what, device, map, done, i - done);
-        done = result == REX_OK && copy_row(map, i, direction == REX_TYPE_FROM, number) ? i + 1 : i;
+    for (int32_t i = 0; i < map->count && result == REX_OK;) {
+        int32_t copied = copy_some(map, i, number);
+        if (copied > 0) {
+            result = update_some(what, device, map, done, i - done);
+            done = i + copied;
+        }
+        i += copied > 0 ? copied : 1;
     }
     return result == REX_OK ? update_some(what, device, map, done, map->count - done) : result;
+}
+
+int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map)
+{
+    if (!may_copy(map))
+        return rex_call_data(REX_DATA_UPDATE, what, device, map);
+    bool traced = rex_trace_on();
+    struct rex_call_trace trace = {.packet = rex_packet_of_map(map)};
+    if (traced)
+        rex_call_trace_begin(&trace, "cuMemcpyAsync", number);
+    rex_trace_depth++;
+    int result = update_rows(what, device, number, map);
+    rex_trace_depth--;
+    if (traced)
+        rex_call_trace_data(&trace, what, REX_TYPE_TOFROM);
+    return result;
 }
 
 /* ---- the beginning of a region --------------------------------------------------------------- */
@@ -99,9 +145,25 @@ static bool is_made(struct rex_new_rows *made, int32_t i)
 static bool is_copied_here(const struct rex_map *map, int32_t i, int number,
                            struct rex_new_rows *made)
 {
-    return is_large(map, i) && (map->types[i] & REX_TYPE_TO) && is_made(made, i) &&
+    return (map->types[i] & REX_TYPE_TO) && is_made(made, i) &&
            rex_staging_suits(map->begin[i], (size_t)map->sizes[i]) &&
            rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number) == REX_ABSENT;
+}
+
+static bool copy_by_threads(const struct rex_map *map, int32_t i, int number)
+{
+    void *device = NULL;
+    size_t size = (size_t)map->sizes[i];
+    uint64_t begin = rex_phase_begin();
+    if (rex_memory_find(map->begin[i], size, number, &device) != REX_PRESENT_WHOLE)
+        return false;
+    struct rex_staged_copy copy = {
+        .host = map->begin[i], .device = (uintptr_t)device, .size = size, .to_host = false};
+    if (!rex_staging_copy(&copy, NULL))
+        return false;
+    if (begin != 0)
+        rex_copy_took(begin, size, false, number);
+    return true;
 }
 
 static int copy_made(const char *what, int64_t device, int number, const struct rex_map *map,
@@ -113,14 +175,23 @@ static int copy_made(const char *what, int64_t device, int number, const struct 
                           .begin = &map->begin[i],
                           .sizes = &map->sizes[i],
                           .types = &to};
-    return copy_row(map, i, false, number) ? REX_OK
+    return copy_by_threads(map, i, number) ? REX_OK
                                            : rex_call_data(REX_DATA_UPDATE, what, device, &row);
+}
+
+static bool has_large(const struct rex_map *map)
+{
+    bool some = false;
+    for (int32_t i = 0; i < map->count; i++)
+        some |= map->sizes[i] >= (int64_t)REX_STAGED_LEAST;
+    return some;
 }
 
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
                    struct rex_new_rows *made)
 {
-    int64_t *types = may_copy(map) ? malloc((size_t)map->count * sizeof *types) : NULL;
+    int64_t *types =
+        has_large(map) && may_copy(map) ? malloc((size_t)map->count * sizeof *types) : NULL;
     struct rex_map begun = *map;
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);

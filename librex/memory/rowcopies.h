@@ -1,5 +1,5 @@
 /*
- * rowcopies.h - rows of data calls, large ones of which are copied by threads.
+ * rowcopies.h - rows of data calls that librex copies itself.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

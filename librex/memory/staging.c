@@ -1,10 +1,12 @@
 /*
- * staging.c - large copies between ordinary memory and a GPU, by threads of librex's own.
+ * staging.c - copies between ordinary memory and a GPU: large ones by threads of librex's own, and
+ * many small ones at once.
  *
  * The driver copies memory that is not pinned through buffers of its own with one thread: 9 to 14
  * GB/s on an H100, of 55. Threads that have two pinned buffers and a stream each, and copy one
- * chunk while the device copies the other, reach 25 to 39. The driver is better at small copies,
- * and at all that it knows: pinned, managed and device memory is nothing that librex reads itself.
+ * chunk while the device copies the other, reach 25 to 39. The driver is better at a small
+ * copy, and at all that it knows: pinned, managed and device memory is nothing that librex reads
+ * itself. For each small copy it waits, though: many go through one chunk, and are waited for once.
  *
  * What fails here fails no copy. The driver is asked to do it all again, and what it says counts.
  *
@@ -18,8 +20,8 @@
 #include "base/log.h"
 #include "cuda/context.h"
 #include "cuda/hostmemory.h"
-#include "memory/stagingbuffers.h"
 #include "memory/copythreads.h"
+#include "memory/stagingbuffers.h"
 
 #define POINTER_DEVICE_ORDINAL 9 /* CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL */
 
@@ -194,17 +196,80 @@ static bool copy_by_threads(const struct rex_staged_copy *copy, int ordinal)
     return done;
 }
 
-/* What the threads keep of contexts lasts as long as others of librex keep one. */
+/* ---- many small ones ------------------------------------------------------------------------- */
+
+static bool is_put(const struct rex_staged_copy *copy, void *chunk, void *stream)
+{
+    if (copy->to_host)
+        return REX_CUDA(cuMemcpyDtoHAsync, chunk, copy->device, copy->size, stream) == 0;
+    memcpy(chunk, copy->host, copy->size);
+    return REX_CUDA(cuMemcpyHtoDAsync, copy->device, chunk, copy->size, stream) == 0;
+}
+
+static bool copy_through(const struct rex_staged_copy *copies, size_t count,
+                         struct rex_staging_buffers *own, int ordinal)
+{
+    char *chunk = own->chunk[0];
+    void *stream = own->stream[ordinal].stream;
+    bool done = true;
+    size_t at = 0;
+    for (size_t i = 0; i < count && done; at += copies[i++].size)
+        done = is_put(&copies[i], chunk + at, stream);
+    if (REX_CUDA(cuStreamSynchronize, stream) != 0) {
+        rex_staging_buffers_discard(own, ordinal);
+        return false;
+    }
+    at = 0;
+    for (size_t i = 0; i < count && done; at += copies[i++].size)
+        if (copies[i].to_host)
+            memcpy(copies[i].host, chunk + at, copies[i].size);
+    return done;
+}
+
+static bool copy_together(const struct rex_staged_copy *copies, size_t count, int ordinal)
+{
+    int entered;
+    bool done = rex_staging_buffers_enter(&buffers[0], ordinal, &entered) &&
+                copy_through(copies, count, &buffers[0], ordinal);
+    rex_context_leave(entered);
+    return done;
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+
+/* What is kept of contexts lasts as long as others of librex keep one. */
+static bool take(void)
+{
+    if (!rex_copy_threads_take())
+        return false;
+    rex_context_join(release);
+    return true;
+}
+
+static void give(void)
+{
+    rex_copy_threads_give();
+    rex_context_unhold();
+    release_if_wanted();
+}
+
+bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t count)
+{
+    int ordinal = -1;
+    if (!find_gpu(copies[0].device, &ordinal) || !take())
+        return false;
+    bool done = copy_together(copies, count, ordinal);
+    give();
+    return done;
+}
+
 bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream)
 {
     int ordinal = -1;
     if (!rex_staging_suits(copy->host, copy->size) || !is_of_one_gpu(copy, &ordinal) ||
-        (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !rex_copy_threads_take())
+        (stream != NULL && rex_driver.cuStreamSynchronize(stream) != 0) || !take())
         return false;
-    rex_context_join(release);
     bool done = copy_by_threads(copy, ordinal);
-    rex_copy_threads_give();
-    rex_context_unhold();
-    release_if_wanted();
+    give();
     return done;
 }

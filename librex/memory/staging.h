@@ -1,5 +1,6 @@
 /*
- * staging.h - large copies between ordinary memory and a GPU, by threads of librex's own.
+ * staging.h - copies between ordinary memory and a GPU: large ones by threads of librex's own, and
+ * many small ones at once.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,5 +32,14 @@ bool rex_staging_suits(const void *host, size_t size);
  * meet with itself if it stays.
  */
 bool rex_staging_copy(const struct rex_staged_copy *copy, void *stream);
+
+/* Of these together no more than a chunk is copied at once, and no more than so many. */
+#define REX_STAGED_TOGETHER 64
+
+/*
+ * Do COUNT copies, all in one direction between ordinary memory and one GPU, by the caller through
+ * one pinned chunk, with one wait for all. False: as above.
+ */
+bool rex_staging_copy_together(const struct rex_staged_copy *copies, size_t count);
 
 #endif

@@ -14,11 +14,12 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(call say,CXX,$<)
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
 
-# addresses, bydriver, mappings, queuework, staging: the program's own forwarders come before libomptarget's functions.
-$(O)/tests/unit/addresses $(O)/tests/unit/bydriver $(O)/tests/unit/mappings $(O)/tests/unit/queuework \
-$(O)/tests/unit/staging: unit_libs = -rdynamic
+# addresses, bydriver, mappings, queuework: the program's own forwarders come before libomptarget's functions.
+$(O)/tests/unit/addresses $(O)/tests/unit/bydriver $(O)/tests/unit/mappings $(O)/tests/unit/queuework: unit_libs = -rdynamic
 # base: calls of files fail, and a program is linked, as a test says.
 $(O)/tests/unit/base: unit_libs = -Wl,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
+# staging: as addresses.
+$(O)/tests/unit/staging: unit_libs = -rdynamic
 # cache: fdopendir() fails where a test says so.
 $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=fdopendir
 # device: whether libraries can be opened is what a test says.
