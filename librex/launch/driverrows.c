@@ -115,14 +115,12 @@ static unsigned place_row(struct rex_driver_rows *rows, size_t i)
 
 /* ---- rows in rows ---------------------------------------------------------------------------- */
 
-/* By address; of two that begin together the larger, then the earlier in the map. */
+/* By address; of two that begin together the earlier in the map. */
 static int by_address(const void *left, const void *right)
 {
     const struct rex_own_row *a = left, *b = right;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
     return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -204,8 +202,7 @@ static unsigned place_all(struct rex_driver_rows *rows)
     unsigned against = 0;
     for (size_t i = 0; i < rows->claim.count; i++)
         against |= place_row(rows, i);
-    if (against == 0)
-        against = unite(rows);
+    against |= unite(rows);
     for (int32_t i = 0; i < map->count && against == 0; i++)
         if (!(map->types[i] & REX_TYPE_LITERAL) && (map->types[i] & REX_TYPE_PRIVATE))
             add_own(rows, i);

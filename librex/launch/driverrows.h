@@ -34,11 +34,6 @@ struct rex_driver_rows {
     bool has_updates; /* rows are mapped, and always copied */
 };
 
-static inline bool rex_own_row_is_copied(const struct rex_own_row *own, int64_t direction)
-{
-    return (own->type & direction) != 0;
-}
-
 /* What stands against the driver for the types of MAP's rows; REX_AGAINST_ bits. */
 unsigned rex_against_rows(const struct rex_map *map);
 
