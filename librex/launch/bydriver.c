@@ -28,9 +28,7 @@ static unsigned against_kernel(const struct rex_target *target)
 {
     struct rex_kernel_facts facts = rex_target_facts(target);
     return (facts.flags & REX_FACT_MANAGED ? REX_AGAINST_MODE : 0u) |
-           (facts.flags & REX_FACT_MATCHED && facts.parameters == REX_PARAMETERS_UNKNOWN
-                ? REX_AGAINST_PARAMETERS
-                : 0u);
+           (facts.parameters == REX_PARAMETERS_UNKNOWN ? REX_AGAINST_PARAMETERS : 0u);
 }
 
 static unsigned against_launch(const struct rex_target *target,
@@ -148,7 +146,8 @@ static int send_from(struct rex_slot *slot, const struct rex_target *target,
         result = rex_driver_rows_begin(&sent.rows, slot, map, number, against);
     if (result != REX_OK || *against != 0)
         return result;
-    log_sender(target, "the CUDA driver", "");
+    if (rex_log_wanted(REX_LOG_INFO))
+        log_sender(target, "the CUDA driver", "");
     result = send_claimed(target, launch, map, form, &sent);
     rex_driver_rows_end(&sent.rows);
     return result;
@@ -187,7 +186,6 @@ int rex_launch_by_driver(const struct rex_target *target, const struct rex_kerne
     int result = rex_flight_enter();
     if (result != REX_OK)
         return result;
-    rex_device_used();
     result = send_in_flight(target, launch, map, number, against);
     rex_flight_end();
     return result;

@@ -204,7 +204,7 @@ static unsigned place_all(struct rex_driver_rows *rows)
         against |= place_row(rows, i);
     against |= unite(rows);
     for (int32_t i = 0; i < map->count && against == 0; i++)
-        if (!(map->types[i] & REX_TYPE_LITERAL) && (map->types[i] & REX_TYPE_PRIVATE))
+        if (map->types[i] & REX_TYPE_PRIVATE)
             add_own(rows, i);
     arrange(rows);
     return against;

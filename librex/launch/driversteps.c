@@ -144,7 +144,7 @@ static bool is_staged(const struct rex_driver_launch *launch)
 static void free_blocks(struct rex_driver_rows *rows)
 {
     for (size_t i = 0; i < rows->own_count; i++)
-        if (rows->own[i].outer == i && rows->own[i].device != 0)
+        if (rows->own[i].device != 0)
             rex_block_give(rows->own[i].device);
 }
 

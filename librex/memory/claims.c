@@ -74,11 +74,14 @@ static void find_extent(struct rex_claim *claim)
     }
 }
 
-/* Whether CLAIM meets one of those of data calls (DATA_CALLS) or of launches. */
-static bool meets_any(const struct rex_claim *claim, bool data_calls)
+enum { OF_DATA_CALLS = 1, OF_LAUNCHES = 2 };
+
+/* Whether CLAIM meets another one of these KINDS. */
+static bool meets_any(const struct rex_claim *claim, int kinds)
 {
     for (const struct rex_claim *other = claims; other != NULL; other = other->next)
-        if (other != claim && other->is_data_call == data_calls && meet(claim, other))
+        if (other != claim && (kinds & (other->is_data_call ? OF_DATA_CALLS : OF_LAUNCHES)) &&
+            meet(claim, other))
             return true;
     return false;
 }
@@ -104,7 +107,7 @@ void rex_claim_begin(struct rex_claim *claim)
     rex_lock(&lock);
     for (;;) {
         rex_mappings_place(claim->place, claim->count, claim->number);
-        if (!meets_any(claim, true) && !meets_any(claim, false))
+        if (!meets_any(claim, OF_DATA_CALLS | OF_LAUNCHES))
             break;
         wait_for_an_end();
     }
@@ -216,12 +219,12 @@ static void come_as_data_call(void)
         for (size_t i = 0; i < own.claim.count; i++)
             rex_mappings_widen(&own.place[i], own.claim.number);
         find_extent(&own.claim);
-        if (!meets_any(&own.claim, true))
+        if (!meets_any(&own.claim, OF_DATA_CALLS))
             break;
         wait_for_an_end();
     }
     add(&own.claim);
-    while (meets_any(&own.claim, false))
+    while (meets_any(&own.claim, OF_LAUNCHES))
         wait_for_an_end();
     rex_unlock(&lock);
 }

@@ -1,18 +1,17 @@
 /*
- * bydriver.c - launches by the driver: what a kernel computes with rows of every kind, what comes back, what goes to libomptarget instead
- * and why, and what happens where the driver refuses.
+ * bydriver.c - launches by the driver: what a kernel computes with rows of every kind, what comes back, and what happens where the
+ * driver refuses.
  *
  * libomptarget is a fake, which maps what the test says; the driver is a fake with memory, whose kernels are functions of the test. The
  * program exports the forwarders, so that librex finds itself in front.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
-
-#include <pthread.h>
+#include "computing.h"
 
 #include "rex/entry.h"
 #include "rex_kmp.h"
+#include "rex/device.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
 
@@ -25,22 +24,7 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
                                    .entries_end = entries + COUNT(entries),
                                    .image_name = "tests/data/stateless_sm_90.cubin"};
 
-/* ---- the device -------------------------------------------------------------------------------------------------------------------- */
-
-static void *at_device(uint64_t address, size_t size)
-{
-    void *(*find)(uint64_t, size_t);
-    void *found = in_driver("fake_cuda_memory");
-    memcpy(&find, &found, sizeof find);
-    return find(address, size);
-}
-
-static uint64_t word(void *const *parameters, size_t i)
-{
-    return *(const uint64_t *)parameters[i];
-}
-
-static int computed; /* launches that were */
+/* ---- kernels ------------------------------------------------------------------------------------------------------------------------- */
 
 static void compute(void *const *parameters)
 {
@@ -88,25 +72,14 @@ static void nothing(const unsigned *grid, const unsigned *block, void **paramete
     computed++;
 }
 
-static void name(const char *kernel, void (*function)(const unsigned *, const unsigned *, void **), size_t count, const size_t *widths_of)
-{
-    void (*give)(const char *, void (*)(const unsigned *, const unsigned *, void **), size_t, const size_t *);
-    void *found = in_driver("fake_cuda_kernel");
-    memcpy(&give, &found, sizeof give);
-    give(kernel, function, count, widths_of);
-}
-
 static void start_with(int release, const char *order)
 {
     static const size_t words[] = {8, 8, 8, 8, 8}, of_widths[] = {8, 1, 2, 4, 8, 16, 64};
-    setenv("FAKE_CUDA_MEMORY", "64", 1);
-    setenv("FAKE_CUDA_ORDER", order, 1);
-    use_gpu(90);
-    use_release(release);
-    name("axpy__kernel__", axpy, 4, words);
-    name("axpy_env__kernel__", axpy_env, 5, words);
-    name("widths__kernel__", widths, 7, of_widths);
-    name("nothing__kernel__", nothing, 0, words);
+    use_computing_gpu(release, order);
+    name_kernel("axpy__kernel__", axpy, 4, words);
+    name_kernel("axpy_env__kernel__", axpy_env, 5, words);
+    name_kernel("widths__kernel__", widths, 7, of_widths);
+    name_kernel("nothing__kernel__", nothing, 0, words);
     CHECK_EQUAL(rex_module_register(&module), REX_OK);
 }
 
@@ -115,27 +88,11 @@ static void start(int release)
     start_with(release, "late");
 }
 
-static uint32_t by_runtime(void)
+/* With "full" each row has an allocation of its own. */
+static void start_checked(int release, const char *check)
 {
-    return the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER];
-}
-
-/* SIZE bytes at HOST are mapped, to new memory of the fake's. */
-static uint64_t map_on_device(int slot, const void *host, size_t size)
-{
-    uint64_t device = 0;
-    int (*allocate)(uint64_t *, size_t);
-    void *found = in_driver("cuMemAlloc_v2"), *context = NULL;
-    memcpy(&allocate, &found, sizeof allocate);
-    int (*retain)(void **, int), (*push)(void *);
-    found = in_driver("cuDevicePrimaryCtxRetain");
-    memcpy(&retain, &found, sizeof retain);
-    found = in_driver("cuCtxPushCurrent_v2");
-    memcpy(&push, &found, sizeof push);
-    CHECK(retain(&context, 0) == 0 && push(context) == 0);
-    CHECK_EQUAL(allocate(&device, size), 0);
-    the_record()->mappings[slot] = (struct fake_mapping){(uintptr_t)host, size, device};
-    return device;
+    setenv("REX_CHECK", check, 1);
+    start(release);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------------------ */
@@ -189,6 +146,7 @@ static void run_sizes(const void *release)
     CHECK_EQUAL(by_runtime(), 0);
     CHECK(driver_calls("cuGraphLaunch") > 0);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(device_bytes() == 0 && driver_objects() == 0 && context_users() == 0);
 }
 
 /* Rows of more than 4 MiB, by threads: in pieces of 1 MiB. */
@@ -219,12 +177,6 @@ static void test_sizes(void **state)
 enum { CELLS = 1000 };
 static uint64_t x[CELLS], y[CELLS];
 
-static void expect_sent(int launches, uint32_t others)
-{
-    CHECK_EQUAL(computed, launches);
-    CHECK_EQUAL(by_runtime(), others);
-}
-
 #define LAUNCH_ROWS(n, a, ...)                                     \
     do {                                                           \
         uint64_t n_ = (n), a_ = (a);                               \
@@ -233,10 +185,9 @@ static void expect_sent(int launches, uint32_t others)
     } while (0)
 
 /* What is mapped is used where it is, and copied by nobody, but where its row says always. */
-static void use_present(const void *unused)
+static void use_present(const void *check)
 {
-    (void)unused;
-    start(22);
+    start_checked(22, check);
     fill(x, y, CELLS);
     uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
     REX_MAP(region, REX_TOFROM(y, CELLS));
@@ -271,10 +222,9 @@ static void use_present(const void *unused)
 }
 
 /* Mapped by a raw call, through the forwarders. */
-static void use_raw(const void *unused)
+static void use_raw(const void *check)
 {
-    (void)unused;
-    start(19);
+    start_checked(19, check);
     fill(x, y, CELLS);
     uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
     REX_MAP(region, REX_TOFROM(y, CELLS));
@@ -303,10 +253,9 @@ static void use_unseen(const void *unused)
 }
 
 /* Rows in rows, the same row twice; rows that differ in what is copied. */
-static void use_shared(const void *unused)
+static void use_shared(const void *check)
 {
-    (void)unused;
-    start(16);
+    start_checked(16, check);
     fill(x, y, CELLS);
     uint64_t *inner = x + 100;
     LAUNCH_ROWS(10, 1, REX_TOFROM(x, CELLS), REX_TOFROM(inner, 10));
@@ -324,10 +273,9 @@ static void use_shared(const void *unused)
 }
 
 /* From alone is not copied in, alloc is not copied, a private row is copied in alone. */
-static void use_directions(const void *unused)
+static void use_directions(const void *check)
 {
-    (void)unused;
-    start(22);
+    start_checked(22, check);
     fill(x, y, CELLS);
     LAUNCH_ROWS(CELLS, 1, REX_TO(x, CELLS), REX_FROM(y, CELLS));
     CHECK(y[0] != 1 && (y[0] - 1) == UINT64_C(0xa5a5a5a5a5a5a5a5));
@@ -337,6 +285,94 @@ static void use_directions(const void *unused)
     LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_FIRSTPRIVATE(y));
     CHECK(y[3] == 3000 && x[3] == 4);
     expect_sent(3, 0);
+}
+
+/* What is always copied is so beside rows that are not, and beside those that live for the launch. */
+static void use_always(const void *check)
+{
+    start_checked(22, check);
+    fill(x, y, CELLS);
+    uint64_t *y_there = at_device(map_on_device(0, y, sizeof y), sizeof y), *x_there = at_device(map_on_device(1, x, sizeof x), sizeof x);
+    REX_MAP(region, REX_TO(y, CELLS), REX_TO(x, CELLS));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    memcpy(y_there, y, sizeof y);
+    memcpy(x_there, x, sizeof x);
+    x[0] = 100; /* on the device it stays 1 */
+    LAUNCH_ROWS(CELLS, 1, REX_TOFROM(x, CELLS), REX_ALWAYS(REX_FROM(y, CELLS)));
+    CHECK(x[0] == 100 && x_there[0] == 1 && y[0] == 1 && y[1] == 1002);
+    static uint64_t other[CELLS] = {7};
+    y[0] = 50;
+    LAUNCH_ROWS(CELLS, 2, REX_ALWAYS(REX_TOFROM(other, CELLS)), REX_ALWAYS(REX_TOFROM(y, CELLS)));
+    CHECK(y[0] == 64 && y_there[0] == 64 && y[1] == 1002 && other[0] == 7);
+    /* of no length: nothing to copy */
+    int before = driver_calls("cuMemcpyHtoDAsync");
+    LAUNCH_ROWS(0, 2, REX_ALWAYS(REX_TO(x, 0)), REX_ALWAYS(REX_TO(y, 1)));
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), before + 1);
+    expect_sent(3, 0);
+}
+
+/* An allocation for each row, as large as that, and no larger one from before. */
+static void use_blocks(const void *unused)
+{
+    (void)unused;
+    start_checked(22, "full");
+    CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
+    size_t before = device_bytes();
+    int taken = driver_calls("cuMemAlloc");
+    for (int i = 1; i <= 3; i++) {
+        LAUNCH_ROWS(100, 1, REX_TO(x, 100), REX_TOFROM(y, 100));
+        CHECK_EQUAL(driver_calls("cuMemAlloc"), taken + 2 * i);
+        CHECK_EQUAL(device_bytes(), before);
+    }
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
+    /* of two rows the second finds no memory: the first is given back */
+    enum { MOST_OF_IT = 40 << 20 };
+    static char one[2 * MOST_OF_IT], *other = one + MOST_OF_IT;
+    uint64_t n = 0;
+    REX_MAP(large, REX_VALUE(n), REX_VALUE(n), REX_TO(one, MOST_OF_IT), REX_TO(other, MOST_OF_IT));
+    CHECK_EQUAL(launch_rows(&axpy_id, &large), REX_ENOMEM);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": map row 3, 41943040 bytes: cuMemAlloc");
+    CHECK_EQUAL(device_bytes(), before);
+    expect_sent(4, 0);
+}
+
+/* Memory that the driver knows is never touched by the processor, but for what is not copied. */
+static void use_pinned(const void *unused)
+{
+    (void)unused;
+    start(22);
+    uint64_t *pinned = rex_pinned_alloc(sizeof x);
+    CHECK(pinned != NULL);
+    fill(pinned, y, CELLS);
+    for (int i = 0; i < 3; i++)
+        LAUNCH_ROWS(CELLS, 1, REX_TO(pinned, CELLS), REX_TOFROM(y, CELLS));
+    expect_axpy(pinned, y, CELLS, 1, 3);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
+    for (int i = 0; i < 3; i++)
+        LAUNCH_ROWS(CELLS, 1, REX_TOFROM(y, CELLS), REX_ALLOC(pinned, CELLS));
+    CHECK(driver_calls("cuGraphLaunch") > 0);
+    expect_sent(6, 0);
+    CHECK_EQUAL(rex_pinned_free(pinned), REX_OK);
+}
+
+/* The first half of a row is pinned, or the second. */
+static void use_pinned_part(const void *context)
+{
+    enum { STRETCH = 2 << 20, HALF = CELLS / 2 };
+    static char room[2 * STRETCH];
+    bool first = *(const int *)context == 0;
+    char *middle = room + STRETCH - (uintptr_t)room % STRETCH;
+    uint64_t *across = (uint64_t *)(void *)middle - HALF;
+    start(22);
+    fill(across, y, CELLS);
+    int (*pin)(void *, size_t, unsigned);
+    void *found = in_driver("cuMemHostRegister_v2");
+    memcpy(&pin, &found, sizeof pin);
+    CHECK_EQUAL(pin(first ? across : across + HALF, sizeof(uint64_t) * HALF, 0), 0);
+    for (int i = 0; i < 3; i++)
+        LAUNCH_ROWS(CELLS, 1, REX_TO(across, CELLS), REX_TOFROM(y, CELLS));
+    expect_axpy(across, y, CELLS, 1, 3);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
 }
 
 static void use_widths(const void *release)
@@ -365,13 +401,21 @@ static void use_widths(const void *release)
 
 static void test_rows(void **state)
 {
+    static const char *const checks[] = {"on", "full"};
     static const int releases[] = {14, 18, 22, 23};
     (void)state;
-    in_child(use_present, NULL);
-    in_child(use_raw, NULL);
     in_child(use_unseen, NULL);
-    in_child(use_shared, NULL);
-    in_child(use_directions, NULL);
+    for (size_t i = 0; i < COUNT(checks); i++) {
+        in_child(use_present, checks[i]);
+        in_child(use_raw, checks[i]);
+        in_child(use_shared, checks[i]);
+        in_child(use_directions, checks[i]);
+        in_child(use_always, checks[i]);
+    }
+    in_child(use_blocks, NULL);
+    in_child(use_pinned, NULL);
+    for (int first = 0; first < 2; first++)
+        in_child(use_pinned_part, &first);
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(use_widths, &releases[i]);
 }
@@ -412,160 +456,6 @@ static void test_packets(void **state)
     in_child(send_packets, NULL);
 }
 
-/* ---- what is libomptarget's ---------------------------------------------------------------------------------------------------------- */
-
-struct reason {
-    const char *variable, *value, *text;
-};
-
-static void go_by_runtime(const void *context)
-{
-    const struct reason *reason = context;
-    char line[512];
-    setenv("REX_LOG", "info", 1);
-    setenv(reason->variable, reason->value, 1);
-    start(22);
-    uint64_t n = 1, a = 1;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(y, 1));
-    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_OK);
-    expect_sent(0, 1);
-    snprintf(line, sizeof line, "%s", reason->text);
-}
-
-static void refuse_runtime(const void *unused)
-{
-    (void)unused;
-    setenv("REX_LAUNCH_BY", "driver", 1);
-    start(22);
-    uint64_t n = 1, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
-    launch.flags = REX_LAUNCH_NOWAIT;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(y, 1));
-    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_OK);
-    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EUNSUPPORTED);
-    CHECK_MENTIONS(rex_last_error(),
-                   "kernel \"axpy__kernel__\": REX_LAUNCH_BY=driver, and only libomptarget can launch it: it is not waited for");
-    expect_sent(1, 0);
-}
-
-static void test_reasons(void **state)
-{
-    static const struct reason reasons[] = {{"REX_LAUNCH_BY", "runtime", ""},
-                                            {"OMP_TEAM_LIMIT", "3", "OMP_TEAM_LIMIT is set, which libomptarget obeys"},
-                                            {"LIBOMPTARGET_INFO", "4", "LIBOMPTARGET_INFO is set, which libomptarget obeys"},
-                                            {"OMP_TOOL_LIBRARIES", "/x.so", "an OMPT tool is loaded"}};
-    (void)state;
-    for (size_t i = 0; i < COUNT(reasons); i++) {
-        const char *output = in_child(go_by_runtime, &reasons[i]);
-        if (strstr(output, reasons[i].text) == NULL)
-            fail_msg("no \"%s\" in:\n%s", reasons[i].text, output);
-    }
-    in_child(refuse_runtime, NULL);
-}
-
-/* ---- threads ------------------------------------------------------------------------------------------------------------------------- */
-
-enum { THREADS = 16, ROUNDS = 60, PART = 50 };
-static uint64_t parts[THREADS * PART];
-
-/* y[part * PART ...] += a, where n is the part. */
-static void add_to_part(const unsigned *grid, const unsigned *block, void **parameters)
-{
-    uint64_t *part = (uint64_t *)at_device(word(parameters, 3), sizeof parts) + PART * word(parameters, 0);
-    (void)grid, (void)block;
-    for (size_t i = 0; i < PART; i++)
-        part[i] += word(parameters, 1);
-}
-
-static void *add_often(void *number)
-{
-    for (int i = 0; i < ROUNDS; i++)
-        LAUNCH_ROWS((uintptr_t)number, 1, REX_TO(x, 1), REX_TOFROM(parts, THREADS * PART));
-    return NULL;
-}
-
-static void add_from_all(void)
-{
-    pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        CHECK_EQUAL(pthread_create(&threads[i], NULL, add_often, (void *)i), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-}
-
-/* Each thread works on a part of one array, which each maps whole: none may copy back what another has changed since. */
-static void run_threads(const void *unused)
-{
-    static const size_t widths_of[] = {8, 8, 8, 8};
-    (void)unused;
-    start(22);
-    name("axpy__kernel__", add_to_part, 4, widths_of);
-    add_from_all();
-    for (size_t i = 0; i < COUNT(parts); i++)
-        CHECK_EQUAL(parts[i], ROUNDS);
-    uint64_t there = map_on_device(0, parts, sizeof parts), *on_device = at_device(there, sizeof parts);
-    memset(on_device, 0, sizeof parts);
-    REX_MAP(region, REX_TOFROM(parts, THREADS * PART));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
-    add_from_all();
-    for (size_t i = 0; i < COUNT(parts); i++)
-        CHECK(parts[i] == ROUNDS && on_device[i] == ROUNDS);
-    CHECK_EQUAL(by_runtime(), 0);
-}
-
-/* The launch is at work: whoever ends a mapping of what it works on waits for it. */
-static int at_work;
-
-static void be_at_work(const unsigned *grid, const unsigned *block, void **parameters)
-{
-    (void)grid, (void)block, (void)parameters;
-    __atomic_store_n(&at_work, 1, __ATOMIC_SEQ_CST);
-    usleep(50000);
-    CHECK_EQUAL(the_record()->counts[FAKE_END], 0);
-    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], *(int *)at_device(word(parameters, 2), 4));
-}
-
-static void *launch_once(void *unused)
-{
-    (void)unused;
-    LAUNCH_ROWS(0, 1, REX_TO(x, 1), REX_TOFROM(y, CELLS));
-    return NULL;
-}
-
-static void run_beside(int begins)
-{
-    pthread_t thread;
-    REX_MAP(region, REX_TOFROM(y, CELLS));
-    x[0] = (uint64_t)begins;
-    at_work = 0;
-    CHECK_EQUAL(pthread_create(&thread, NULL, launch_once, NULL), 0);
-    while (!__atomic_load_n(&at_work, __ATOMIC_SEQ_CST))
-        usleep(100);
-    CHECK_EQUAL(begins > 0 ? rex_module_data_end(&module, 0, &region) : rex_module_data_begin(&module, 0, &region), REX_OK);
-    pthread_join(thread, NULL);
-}
-
-static void run_beside_data_calls(const void *unused)
-{
-    static const size_t widths_of[] = {8, 8, 8, 8};
-    (void)unused;
-    start(19);
-    name("axpy__kernel__", be_at_work, 4, widths_of);
-    map_on_device(0, y, sizeof y); /* of which librex knows from the data call on */
-    run_beside(0);
-    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 1);
-    run_beside(1);
-    CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
-    CHECK_EQUAL(by_runtime(), 0);
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    in_child(run_threads, NULL);
-    in_child(run_beside_data_calls, NULL);
-}
-
 /* ---- what the driver refuses --------------------------------------------------------------------------------------------------------- */
 
 struct fault {
@@ -604,6 +494,28 @@ static void meet_fault(const void *context)
     free(out);
 }
 
+/* A wait that fails by itself, and not the device. */
+static void meet_failed_wait(const void *unused)
+{
+    (void)unused;
+    start(22);
+    LAUNCH_ROWS(1, 1, REX_TO(x, 1), REX_TOFROM(y, 1));
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:1:1", 1);
+    uint64_t n = 1, a = 1;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(y, 1));
+    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": the wait: cuStreamSynchronize");
+    CHECK_EQUAL(launch_rows(&axpy_id, &args), REX_OK);
+    /* and one where the device is lost: packets are refused as well */
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), -1);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost");
+}
+
 static void test_faults(void **state)
 {
     enum { SMALL = 100, LARGE = 300000 };
@@ -635,11 +547,12 @@ static void test_faults(void **state)
         if (child.status != 0)
             fail_msg("%s with %llu: %d\n%s", faults[i].call, (unsigned long long)faults[i].n, child.status, child.output);
     }
+    in_child(meet_failed_wait, NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes),   cmocka_unit_test(test_rows),    cmocka_unit_test(test_packets),
-                                       cmocka_unit_test(test_reasons), cmocka_unit_test(test_threads), cmocka_unit_test(test_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_rows), cmocka_unit_test(test_packets),
+                                       cmocka_unit_test(test_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,517 @@
+/*
+ * claims.c - memory that launches by the driver work on, kept apart from data calls, from launches by libomptarget and from each other.
+ *
+ * libomptarget is a fake, which maps what the test says. Who waits is seen where pthread_cond_wait() is called: no test sleeps to find out.
+ * The program exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "computing.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "memory/claims.h"
+#include "omp/mappingend.h"
+#include "omp/sender.h"
+#include "rex/entry.h"
+#include "rex/launch.h"
+
+static char axpy_id;
+static struct __tgt_offload_entry entry[] = {{&axpy_id, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/stateless_sm_90.cubin"};
+
+static void start(int release, void (*axpy)(const unsigned *, const unsigned *, void **))
+{
+    static const size_t words[] = {8, 8, 8, 8};
+    use_computing_gpu(release, "late");
+    name_kernel("axpy__kernel__", axpy, 4, words);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_against_all(), 0);
+}
+
+/* ---- who waits ------------------------------------------------------------------------------------------------------------------------
+ */
+
+static unsigned waits; /* begun */
+
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    __atomic_fetch_add(&waits, 1, __ATOMIC_SEQ_CST);
+    return __real_pthread_cond_wait(condition, mutex);
+}
+
+static char memory[4096];
+
+/* A launch by the driver (CLAIMS), or a call of libomptarget, with up to ROWS rows. */
+enum { CLAIMS = 100, ROWS = 20 };
+struct side {
+    int what; /* CLAIMS, or a REX_CALL_ */
+    struct {
+        int at, size;
+        int64_t type;
+    } row[ROWS];
+    int count; /* 0: one */
+    int number; /* of the device */
+};
+
+struct work {
+    const struct side *side;
+    struct rex_claim claim;
+    struct rex_place place[ROWS];
+    bool is_changed[ROWS];
+    void *begin[ROWS];
+    int64_t sizes[ROWS], types[ROWS];
+    struct rex_map map;
+    bool is_begun;
+};
+
+static void prepare(struct work *work, const struct side *side)
+{
+    int count = side->count > 0 ? side->count : 1;
+    memset(work, 0, sizeof *work);
+    work->side = side;
+    work->map = (struct rex_map){count, work->begin, work->begin, work->sizes, work->types, NULL, NULL};
+    for (int i = 0; i < count; i++) {
+        work->begin[i] = memory + side->row[i].at;
+        work->sizes[i] = side->row[i].size;
+        work->types[i] = side->row[i].type;
+        work->place[i].begin = (uintptr_t)work->begin[i];
+        work->place[i].end = work->place[i].begin + (uintptr_t)work->sizes[i];
+        work->is_changed[i] = (work->types[i] & REX_TYPE_FROM) != 0;
+    }
+    work->claim = (struct rex_claim){.place = work->place, .is_changed = work->is_changed, .count = (size_t)count, .number = side->number};
+}
+
+static void begin(struct work *work)
+{
+    if (work->side->what == CLAIMS)
+        rex_claim_begin(&work->claim);
+    else
+        rex_call_comes((enum rex_watched_call)work->side->what, &work->map, work->side->number);
+    __atomic_store_n(&work->is_begun, true, __ATOMIC_SEQ_CST);
+}
+
+static void end(struct work *work)
+{
+    if (work->side->what == CLAIMS)
+        rex_claim_end(&work->claim);
+    else
+        rex_call_is_over((enum rex_watched_call)work->side->what, &work->map, work->side->number);
+}
+
+static void *begin_and_end(void *argument)
+{
+    begin(argument);
+    end(argument);
+    return NULL;
+}
+
+/* WORK begins in a thread of its own: whether it waits, having waited for either. */
+static bool begins_waiting(pthread_t *thread, struct work *work)
+{
+    unsigned before = __atomic_load_n(&waits, __ATOMIC_SEQ_CST);
+    CHECK_EQUAL(pthread_create(thread, NULL, begin_and_end, work), 0);
+    while (!__atomic_load_n(&work->is_begun, __ATOMIC_SEQ_CST) && __atomic_load_n(&waits, __ATOMIC_SEQ_CST) == before)
+        sched_yield();
+    return !__atomic_load_n(&work->is_begun, __ATOMIC_SEQ_CST);
+}
+
+static bool waits_for(const struct side *first, const struct side *second)
+{
+    static struct work one, other;
+    pthread_t thread;
+    prepare(&one, first);
+    prepare(&other, second);
+    begin(&one);
+    bool waiting = begins_waiting(&thread, &other);
+    end(&one);
+    pthread_join(thread, NULL);
+    return waiting;
+}
+
+#define BOTH REX_TYPE_TOFROM
+#define TO REX_TYPE_TO
+#define FROM REX_TYPE_FROM
+/* From 1000 on as many bytes are mapped. */
+enum { MAPPED = 1000 };
+
+struct pair {
+    struct side one, other;
+    bool waits;
+};
+
+/* Both ways round. */
+static void meet_each_other(const void *unused)
+{
+    static const struct pair all[] = {
+        /* launches: what one copies back the other must not have */
+        {{CLAIMS, {{0, 10, BOTH}}, 0, 0}, {CLAIMS, {{0, 10, BOTH}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {CLAIMS, {{5, 1, FROM}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {CLAIMS, {{0, 10, TO}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, BOTH}}, 0, 0}, {CLAIMS, {{9, 10, BOTH}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, BOTH}}, 0, 0}, {CLAIMS, {{10, 10, BOTH}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, BOTH}}, 0, 0}, {CLAIMS, {{0, 10, BOTH}}, 0, 1}, false},
+        {{CLAIMS, {{0, 10, BOTH}, {40, 10, BOTH}}, 2, 0}, {CLAIMS, {{20, 10, BOTH}, {60, 10, BOTH}}, 2, 0}, false},
+        {{CLAIMS, {{0, 10, TO}, {40, 10, BOTH}}, 2, 0}, {CLAIMS, {{60, 10, BOTH}, {45, 10, TO}}, 2, 0}, true},
+        {{CLAIMS, {{0, 10, BOTH}, {40, 10, TO}}, 2, 0}, {CLAIMS, {{60, 10, BOTH}, {45, 10, TO}}, 2, 0}, false},
+        /* but where it is mapped */
+        {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, false},
+        /* what is mapped must not change meanwhile, by whatever part of it */
+        {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
+        {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{9, 10, TO}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{10, 10, TO}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 0, TO}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 1}, false},
+        /* values, private copies and what has no size are not mapped */
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_TYPE_LITERAL}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_TYPE_PRIVATE | TO}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, -1, TO}}, 0, 0}, false},
+        /* data calls */
+        {{REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, true},
+        {{REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{5, 1, TO}}, 0, 0}, true},
+        {{REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{10, 10, TO}}, 0, 0}, false},
+        /* launches of libomptarget's are as those by the driver */
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{0, 10, BOTH}}, 0, 0}, true},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{0, 10, TO}}, 0, 0}, false},
+        {{REX_CALL_ENDS, {{MAPPED + 500, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{MAPPED, 10, TO}}, 0, 0}, true},
+    };
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
+    REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    for (size_t i = 0; i < 2 * COUNT(all); i++) {
+        const struct pair *pair = &all[i / 2];
+        bool waited = i % 2 == 0 ? waits_for(&pair->one, &pair->other) : waits_for(&pair->other, &pair->one);
+        if (waited != pair->waits)
+            fprintf(stderr, "pair %zu, %s\n", i / 2, i % 2 == 0 ? "as it is" : "the other way round");
+        CHECK_EQUAL(waited, pair->waits);
+    }
+}
+
+/* Sixteen rows of a call are kept apart; of more, what lies between them is claimed as well. */
+static void have_many_rows(const void *unused)
+{
+    static struct side many = {.what = REX_CALL_BEGINS, .count = ROWS};
+    const struct side between = {CLAIMS, {{14 * 20 + 10, 10, TO}}, 0, 0}, last = {CLAIMS, {{19 * 20 + 9, 1, TO}}, 0, 0},
+                      united = {CLAIMS, {{17 * 20 + 10, 10, TO}}, 0, 0}, behind = {CLAIMS, {{19 * 20 + 10, 10, TO}}, 0, 0};
+    (void)unused;
+    start(22, NULL);
+    for (int i = 0; i < ROWS; i++) {
+        many.row[i].at = 20 * (i < 15 ? i : ROWS - 1 + 15 - i); /* the last ones from behind */
+        many.row[i].size = 10;
+        many.row[i].type = TO;
+    }
+    CHECK(!waits_for(&many, &between) && waits_for(&many, &last) && waits_for(&many, &united) && !waits_for(&many, &behind));
+    /* one of them is changed: all of what was united is */
+    struct side launch = many;
+    launch.what = REX_CALL_LAUNCHES;
+    CHECK(!waits_for(&launch, &last));
+    launch.row[ROWS - 2].type = BOTH;
+    CHECK(waits_for(&launch, &last));
+}
+
+/* A data call that waits lets no more launches begin; what they then find is what it has left. */
+static void wait_for_data_call(const void *unused)
+{
+    static const struct side reads = {CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, ends = {REX_CALL_ENDS, {{MAPPED, 10, TO}}, 0, 0};
+    static struct work at_work, ending, next;
+    pthread_t one, other;
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
+    REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    prepare(&at_work, &reads);
+    prepare(&ending, &ends);
+    prepare(&next, &reads);
+    begin(&at_work);
+    CHECK(at_work.place[0].device == 0x10000000 && at_work.place[0].is_mapped);
+    CHECK(begins_waiting(&one, &ending));
+    CHECK(begins_waiting(&other, &next));
+    rex_mapping_ended_unseen();
+    end(&at_work);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    CHECK(next.place[0].device == 0 && !next.place[0].is_mapped);
+}
+
+/* A call that libomptarget makes within another is that one's. */
+static void call_within_call(const void *unused)
+{
+    static const struct side outer = {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, inner = {REX_CALL_BEGINS, {{5, 10, TO}}, 0, 0},
+                             reads = {CLAIMS, {{0, 1, TO}}, 0, 0};
+    static struct work one, other, launch;
+    pthread_t thread;
+    (void)unused;
+    start(22, NULL);
+    prepare(&one, &outer);
+    prepare(&other, &inner);
+    prepare(&launch, &reads);
+    begin(&one);
+    begin(&other);
+    end(&other);
+    CHECK(begins_waiting(&thread, &launch));
+    end(&one);
+    pthread_join(thread, NULL);
+}
+
+/* No launch goes by the driver: nobody waits. */
+static void claim_nothing(const void *unused)
+{
+    static const struct side call = {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0};
+    (void)unused;
+    start(22, NULL);
+    rex_stand_against_all(REX_AGAINST_UNIFIED);
+    CHECK(!waits_for(&call, &call));
+}
+
+/* A child has none of its parent's threads, and nothing of what they were at. */
+static void claim_in_child(const void *unused)
+{
+    static const struct side works = {CLAIMS, {{0, 10, BOTH}}, 0, 0};
+    static struct work one, other;
+    int status;
+    (void)unused;
+    start(22, NULL);
+    prepare(&one, &works);
+    prepare(&other, &works);
+    begin(&one);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        alarm(20);
+        begin(&other);
+        _exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    end(&one);
+}
+
+static void test_waits(void **state)
+{
+    (void)state;
+    in_child(meet_each_other, NULL);
+    in_child(have_many_rows, NULL);
+    in_child(wait_for_data_call, NULL);
+    in_child(call_within_call, NULL);
+    in_child(claim_nothing, NULL);
+    in_child(claim_in_child, NULL);
+}
+
+/* ---- what calls leave ------------------------------------------------------------------------------------------------------------------
+ */
+
+static void call_once(enum rex_watched_call call, int64_t type, void *base, void *at, int64_t size, void *mapper)
+{
+    void *mappers[] = {mapper};
+    struct rex_map map = {1, &base, &at, &size, &type, mappers, NULL};
+    rex_call_comes(call, &map, 0);
+    rex_call_is_over(call, &map, 0);
+}
+
+static bool is_known(const void *at, size_t size)
+{
+    struct rex_mapping found;
+    return rex_mapping_find(at, size, 0, &found);
+}
+
+/* What a call has begun is in the index: what libomptarget has whole, and nothing else. */
+static void add_what_began(const void *unused)
+{
+    static char *pointer = memory;
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, 100, 0x10000000};
+    the_record()->mappings[1] = (struct fake_mapping){(uintptr_t)&pointer, sizeof pointer, 0x20000000};
+    call_once(REX_CALL_ENDS, TO, memory, memory, 100, NULL);
+    call_once(REX_CALL_LAUNCHES, TO, memory, memory, 100, NULL);
+    call_once(REX_CALL_BEGINS, REX_TYPE_LITERAL, memory, memory, 100, NULL);
+    call_once(REX_CALL_BEGINS, TO, memory, memory, 0, NULL);
+    call_once(REX_CALL_BEGINS, TO, memory, memory + 200, 10, NULL);
+    call_once(REX_CALL_BEGINS, TO, memory, memory + 90, 20, NULL);
+    call_once(REX_CALL_BEGINS, TO, memory, memory, 100, memory);
+    CHECK(!is_known(memory, 1) && !is_known(memory + 200, 1));
+    call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
+    CHECK(is_known(memory, 100) && !is_known(memory, 101) && !is_known(&pointer, 1));
+    call_once(REX_CALL_BEGINS, TO | REX_TYPE_POINTER, &pointer, memory, 50, NULL);
+    CHECK(is_known(memory, 100) && is_known(&pointer, sizeof pointer));
+}
+
+/* The pointer of a pointee is changed by the call, and so claimed. */
+static void claim_pointer(const void *unused)
+{
+    static const struct side reads = {CLAIMS, {{500, 8, TO}}, 0, 0};
+    static struct work launch;
+    pthread_t thread;
+    void *base = memory + 500, *at = memory;
+    int64_t size = 10, type = TO | REX_TYPE_POINTER;
+    struct rex_map map = {1, &base, &at, &size, &type, NULL, NULL};
+    (void)unused;
+    start(22, NULL);
+    prepare(&launch, &reads);
+    rex_call_comes(REX_CALL_LAUNCHES, &map, 0);
+    CHECK(begins_waiting(&thread, &launch));
+    rex_call_is_over(REX_CALL_LAUNCHES, &map, 0);
+    pthread_join(thread, NULL);
+}
+
+struct unusual {
+    enum rex_watched_call call;
+    int64_t type, size;
+    bool mapper, attaches, is_seen;
+};
+
+static void note_unusual(const void *context)
+{
+    const struct unusual *call = context;
+    void *mapper = memory;
+    start(22, NULL);
+    CHECK(!rex_pointers_are_attached() && rex_all_mappings_are_seen());
+    call_once(call->call, call->type, memory + 100, memory, call->size, call->mapper ? mapper : NULL);
+    CHECK_EQUAL(rex_pointers_are_attached(), call->attaches);
+    CHECK_EQUAL(rex_all_mappings_are_seen(), call->is_seen);
+}
+
+static void test_calls(void **state)
+{
+    enum { ATTACH = 0x4000 };
+    static const struct unusual calls[] = {
+        {REX_CALL_BEGINS, TO, 8, false, false, true},
+        {REX_CALL_BEGINS, TO, 8, true, false, false},
+        {REX_CALL_BEGINS, TO | REX_TYPE_POINTER, 8, false, true, true},
+        {REX_CALL_BEGINS, TO | ATTACH, 8, false, true, true},
+        {REX_CALL_LAUNCHES, TO | REX_TYPE_POINTER, 8, false, true, false},
+        {REX_CALL_LAUNCHES, TO, 8, false, false, true},
+        {REX_CALL_LAUNCHES, REX_TYPE_PRIVATE | REX_TYPE_POINTER, 8, false, false, true},
+    };
+    (void)state;
+    in_child(add_what_began, NULL);
+    in_child(claim_pointer, NULL);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        in_child(note_unusual, &calls[i]);
+}
+
+/* ---- launches beside each other, and beside data calls
+ * ------------------------------------------------------------------------------------------------------------------------- */
+
+enum { CELLS = 1000 };
+static uint64_t x[CELLS], y[CELLS];
+
+static void launch_rows(uint64_t n, uint64_t *rows, size_t count)
+{
+    uint64_t a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(rows, count));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+}
+
+enum { THREADS = 16, ROUNDS = 60, PART = 50 };
+static uint64_t parts[THREADS * PART];
+
+/* y[part * PART ...] += a, where n is the part. */
+static void add_to_part(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    uint64_t *part = (uint64_t *)at_device(word(parameters, 3), sizeof parts) + PART * word(parameters, 0);
+    (void)grid, (void)block;
+    for (size_t i = 0; i < PART; i++)
+        part[i] += word(parameters, 1);
+}
+
+static void *add_often(void *number)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        launch_rows((uintptr_t)number, parts, THREADS * PART);
+    return NULL;
+}
+
+static void add_from_all(void)
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, add_often, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Each thread works on a part of one array, which each maps whole: none may copy back what another has changed since. */
+static void run_threads(const void *unused)
+{
+    (void)unused;
+    start(22, add_to_part);
+    add_from_all();
+    for (size_t i = 0; i < COUNT(parts); i++)
+        CHECK_EQUAL(parts[i], ROUNDS);
+    uint64_t there = map_on_device(0, parts, sizeof parts), *on_device = at_device(there, sizeof parts);
+    memset(on_device, 0, sizeof parts);
+    REX_MAP(region, REX_TOFROM(parts, THREADS * PART));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    add_from_all();
+    for (size_t i = 0; i < COUNT(parts); i++)
+        CHECK(parts[i] == ROUNDS && on_device[i] == ROUNDS);
+    CHECK_EQUAL(by_runtime(), 0);
+}
+
+/* The launch is at work: whoever ends a mapping of what it works on waits for it. */
+static int at_work;
+
+static void be_at_work(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)grid, (void)block, (void)parameters;
+    __atomic_store_n(&at_work, 1, __ATOMIC_SEQ_CST);
+    usleep(50000);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], 0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], *(int *)at_device(word(parameters, 2), 4));
+}
+
+static void *launch_once(void *unused)
+{
+    (void)unused;
+    launch_rows(0, y, CELLS);
+    return NULL;
+}
+
+static void run_beside(int begins)
+{
+    pthread_t thread;
+    REX_MAP(region, REX_TOFROM(y, CELLS));
+    x[0] = (uint64_t)begins;
+    at_work = 0;
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_once, NULL), 0);
+    while (!__atomic_load_n(&at_work, __ATOMIC_SEQ_CST))
+        usleep(100);
+    CHECK_EQUAL(begins > 0 ? rex_module_data_end(&module, 0, &region) : rex_module_data_begin(&module, 0, &region), REX_OK);
+    pthread_join(thread, NULL);
+}
+
+static void run_beside_data_calls(const void *unused)
+{
+    (void)unused;
+    start(19, be_at_work);
+    map_on_device(0, y, sizeof y); /* of which librex knows from the data call on */
+    run_beside(0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 1);
+    run_beside(1);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
+    CHECK_EQUAL(by_runtime(), 0);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    in_child(run_threads, NULL);
+    in_child(run_beside_data_calls, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_waits), cmocka_unit_test(test_calls), cmocka_unit_test(test_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/*
+ * computing.h - a fake GPU that computes: device memory, kernels that are functions of the test, and who launched.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_TESTS_UNIT_COMPUTING_H
+#define REX_TESTS_UNIT_COMPUTING_H
+
+#include "bound.h"
+
+/* Bytes of device memory that are allocated, and users of contexts. */
+static inline size_t device_bytes(void)
+{
+    size_t (*count)(void);
+    void *found = in_driver("fake_cuda_allocated");
+    memcpy(&count, &found, sizeof count);
+    return count();
+}
+
+static inline int context_users(void)
+{
+    int (*count)(void);
+    void *found = in_driver("fake_cuda_context_users");
+    memcpy(&count, &found, sizeof count);
+    return count();
+}
+
+/* Where the fake has SIZE bytes of device memory at ADDRESS. */
+static inline void *at_device(uint64_t address, size_t size)
+{
+    void *(*find)(uint64_t, size_t);
+    void *found = in_driver("fake_cuda_memory");
+    memcpy(&find, &found, sizeof find);
+    return find(address, size);
+}
+
+static inline uint64_t word(void *const *parameters, size_t i)
+{
+    return *(const uint64_t *)parameters[i];
+}
+
+/* From now on KERNEL computes what FUNCTION does, with COUNT parameters of so many bytes. */
+static inline void name_kernel(const char *kernel, void (*function)(const unsigned *, const unsigned *, void **), size_t count,
+                               const size_t *widths_of)
+{
+    void (*give)(const char *, void (*)(const unsigned *, const unsigned *, void **), size_t, const size_t *);
+    void *found = in_driver("fake_cuda_kernel");
+    memcpy(&give, &found, sizeof give);
+    give(kernel, function, count, widths_of);
+}
+
+/* Launches that libomptarget got. */
+static inline uint32_t by_runtime(void)
+{
+    return the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER];
+}
+
+/* SIZE bytes at HOST are mapped, to new memory of the fake's. */
+static inline uint64_t map_on_device(int slot, const void *host, size_t size)
+{
+    uint64_t device = 0;
+    int (*allocate)(uint64_t *, size_t);
+    void *found = in_driver("cuMemAlloc_v2"), *context = NULL;
+    memcpy(&allocate, &found, sizeof allocate);
+    int (*retain)(void **, int), (*push)(void *);
+    found = in_driver("cuDevicePrimaryCtxRetain");
+    memcpy(&retain, &found, sizeof retain);
+    found = in_driver("cuCtxPushCurrent_v2");
+    memcpy(&push, &found, sizeof push);
+    CHECK(retain(&context, 0) == 0 && push(context) == 0);
+    CHECK_EQUAL(allocate(&device, size), 0);
+    the_record()->mappings[slot] = (struct fake_mapping){(uintptr_t)host, size, device};
+    return device;
+}
+
+/* That many computed, and as many went to libomptarget. */
+static int computed;
+static inline void expect_sent(int launches, uint32_t others)
+{
+    CHECK_EQUAL(computed, launches);
+    CHECK_EQUAL(by_runtime(), others);
+}
+
+/* The GPU with 64 MiB, and libomptarget of RELEASE; ORDER: early or late, as the driver does what is in a stream. */
+static inline void use_computing_gpu(int release, const char *order)
+{
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    setenv("FAKE_CUDA_ORDER", order, 1);
+    use_gpu(90);
+    use_release(release);
+}
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * driverlaunches.c - launches by the driver beside their results: which go to libomptarget and what the log says, the grid, the trace, and
+ * what is loaded ahead.
+ *
+ * libomptarget is a fake, which launches nothing; the driver is a fake with memory, whose kernels are functions of the test. The program
+ * exports the forwarders, so that librex finds itself in front.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "computing.h"
+
+#include "module/modules.h"
+#include "rex/entry.h"
+#include "rex/launch.h"
+#include "rex_kmp.h"
+
+static char axpy_id, nothing_id;
+static struct __tgt_offload_entry entries[] = {{&axpy_id, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0},
+                                               {&nothing_id, (char *)(uintptr_t)"nothing__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entries,
+                                   .entries_end = entries + COUNT(entries),
+                                   .image_name = "tests/data/stateless_sm_90.cubin"};
+
+static struct {
+    unsigned grid[3], block[3];
+} last;
+
+static void nothing(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)parameters;
+    memcpy(last.grid, grid, sizeof last.grid);
+    memcpy(last.block, block, sizeof last.block);
+    computed++;
+}
+
+static void bind_kernels(void)
+{
+    static const size_t words[] = {8, 8, 8, 8};
+    name_kernel("axpy__kernel__", nothing, 4, words);
+    name_kernel("nothing__kernel__", nothing, 0, words);
+}
+
+static void start(void)
+{
+    use_computing_gpu(22, "late");
+    bind_kernels();
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+}
+
+static uint64_t x[10], y[10];
+
+/* axpy, with four rows. */
+static int launch_with(uint32_t flags)
+{
+    uint64_t n = 10, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    launch.flags = flags;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TOFROM(y, 10));
+    return rex_module_launch_map(&module, &launch, &args);
+}
+
+static int launch_nothing(const struct rex_kernel_launch *launch)
+{
+    return rex_module_launch_map(&module, launch, NULL);
+}
+
+static const struct rex_kernel_launch plainly = {.key = &nothing_id, .teams = {2, 1, 1}, .threads = {64, 1, 1}};
+
+/* ---- what is libomptarget's ---------------------------------------------------------------------------------------------------------- */
+
+/* What stands against the process is obeyed, and told. */
+static void obey_process(const void *unused)
+{
+    (void)unused;
+    setenv("OMP_TEAM_LIMIT", "3", 1);
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(0, 1);
+}
+
+/* Of the kernel: it is libomptarget's by its mode, or nobody knows its parameters. */
+static void obey_kernel(const void *unused)
+{
+    struct rex_target target;
+    (void)unused;
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(1, 0);
+    CHECK_EQUAL(rex_resolve(&module, &axpy_id, 0, &target), REX_OK);
+    const struct rex_kernel_facts facts = rex_target_facts(&target);
+    struct rex_kernel_facts changed = facts;
+    changed.flags |= REX_FACT_MANAGED;
+    rex_table_set_facts(&target.registration->table, target.position, changed);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(1, 1);
+    changed = facts;
+    changed.parameters = REX_PARAMETERS_UNKNOWN;
+    rex_table_set_facts(&target.registration->table, target.position, changed);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(1, 2);
+}
+
+/* Of a row. */
+static void obey_rows(const void *unused)
+{
+    (void)unused;
+    start();
+    uint64_t n = 10, a = 1, *at = y;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_POINTEE(REX_TYPE_TOFROM, at, 0, 10));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+    expect_sent(0, 1);
+}
+
+/* Of the module: what it keeps from one launch to the next is in libomptarget's load of it. That is the only one. */
+static void obey_module(const void *unused)
+{
+    static char key;
+    static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+    static struct rex_module other = {
+        .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
+    int64_t value = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 2, 64);
+    (void)unused;
+    use_computing_gpu(22, "late");
+    CHECK_EQUAL(rex_module_init(&other), REX_OK);
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(value));
+    CHECK_EQUAL(rex_module_launch_map(&other, &launch, &args), REX_OK);
+    expect_sent(0, 1);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
+}
+
+/* One is not waited for; from then on nobody knows what is at work on what is mapped. */
+static void obey_launch(const void *unused)
+{
+    (void)unused;
+    start();
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    expect_sent(2, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(launch_with(REX_LAUNCH_NOWAIT), REX_OK);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    expect_sent(2, 3);
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_NOT_WAITED);
+}
+
+/* The log was off before. */
+static void tell_later(const void *not_waited)
+{
+    setenv("REX_LOG", "warn", 1);
+    start();
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(not_waited != NULL ? launch_with(REX_LAUNCH_NOWAIT) : launch_nothing(&plainly), REX_OK);
+        CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    }
+}
+
+#define BY_RUNTIME(why) "kernel \"axpy__kernel__\" is launched by libomptarget: " why
+#define BY_DRIVER "kernel \"nothing__kernel__\" is launched by the CUDA driver"
+
+static void expect_once(const char *output, const char *words)
+{
+    if (occurrences(output, words) != 1)
+        fail_msg("not once \"%s\" in:\n%s", words, output);
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    setenv("REX_LOG", "info", 1);
+    expect_once(in_child(obey_process, NULL), BY_RUNTIME("OMP_TEAM_LIMIT is set, which libomptarget obeys"));
+    in_child(obey_kernel, NULL);
+    expect_once(in_child(obey_rows, NULL), BY_RUNTIME("a row has a type that only libomptarget maps"));
+    expect_once(in_child(obey_module, NULL), "is launched by libomptarget: its module has device globals, \"");
+    const char *output = in_child(obey_launch, NULL);
+    expect_once(output, BY_RUNTIME("it is not waited for"));
+    expect_once(output, BY_DRIVER);
+    expect_once(in_child(tell_later, ""), BY_RUNTIME("the program has made launches or data calls that are not waited for"));
+    expect_once(in_child(tell_later, NULL), BY_DRIVER);
+    unsetenv("REX_LOG");
+}
+
+/* ---- where no other is allowed ------------------------------------------------------------------------------------------------------- */
+
+static void refuse_runtime(const void *unused)
+{
+    (void)unused;
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    CHECK_EQUAL(launch_with(REX_LAUNCH_NOWAIT), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(),
+                   "kernel \"axpy__kernel__\": REX_LAUNCH_BY=driver, and only libomptarget can launch it: it is not waited for");
+    expect_sent(1, 0);
+}
+
+/* Where there is no such driver, or the device is none of its, that is no error. */
+static void allow_other_device(const void *unused)
+{
+    (void)unused;
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1); /* another plugin's memory */
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(0, 1);
+}
+
+/* Nor where nothing is offloaded. */
+static void allow_host(const void *unused)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 2};
+    (void)unused;
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    use_computing_gpu(22, "late");
+    setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_EHOST);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &nothing_id, &packet), 0); /* as the fake says */
+}
+
+static void test_demand(void **state)
+{
+    (void)state;
+    in_child(refuse_runtime, NULL);
+    in_child(allow_other_device, NULL);
+    in_child(allow_host, NULL);
+}
+
+/* ---- the launch itself --------------------------------------------------------------------------------------------------------------- */
+
+static void expect_grid(const unsigned *grid, const unsigned *block, unsigned dynamic_memory)
+{
+    CHECK(memcmp(last.grid, grid, sizeof last.grid) == 0 && memcmp(last.block, block, sizeof last.block) == 0);
+    CHECK_EQUAL(*(unsigned *)in_driver("fake_cuda_dynamic_memory"), dynamic_memory);
+}
+
+#define GRID(...) ((const unsigned[3]){__VA_ARGS__})
+
+static void send_grids(const void *unused)
+{
+    struct rex_kernel_launch launch = {.key = &nothing_id, .trip_count = 1000};
+    (void)unused;
+    start();
+    /* what is not given is chosen */
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    expect_grid(GRID(8, 1, 1), GRID(128, 1, 1), 0);
+    launch = (struct rex_kernel_launch){.key = &nothing_id, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 4096};
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    expect_grid(GRID(5, 4, 3), GRID(32, 2, 1), 4096);
+    CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
+    /* more than a block has unasked */
+    for (int i = 0; i < 2; i++) {
+        launch.dynamic_memory = 100000;
+        CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+        expect_grid(GRID(5, 4, 3), GRID(32, 2, 1), 100000);
+        CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 1);
+    }
+    /* and more than there is */
+    launch.dynamic_memory = 300000;
+    CHECK_EQUAL(launch_nothing(&launch), REX_EUNSUPPORTED);
+    launch = plainly;
+    launch.teams[1] = 70000;
+    CHECK_EQUAL(launch_nothing(&launch), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "70000");
+    expect_sent(4, 0);
+}
+
+/* A row that is no argument of the kernel, and a device that there is not. */
+static void send_packets(const void *unused)
+{
+    (void)unused;
+    start();
+    uint64_t n = 10, a = 1;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TO(x, 10), REX_TOFROM(y, 10));
+    args.types[2] = REX_TYPE_TO;
+    struct __tgt_kernel_arguments packet = {
+        .Version = 2, .NumArgs = args.count, .ArgsBase = args.base, .Args = args.begin, .ArgSizes = args.sizes, .ArgTypes = args.types};
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
+    CHECK_EQUAL(rex_module_launch(&module, 7, 2, 64, &axpy_id, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
+    expect_sent(1, 0);
+}
+
+static void test_grids(void **state)
+{
+    (void)state;
+    in_child(send_grids, NULL);
+    in_child(send_packets, NULL);
+}
+
+/* ---- written down -------------------------------------------------------------------------------------------------------------------- */
+
+static void write_down(const void *path)
+{
+    struct rex_kernel_launch launch = {
+        .key = &nothing_id, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 4096, .trip_count = 77};
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
+    start();
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    exit(0);
+}
+
+static void log_rows(const void *unused)
+{
+    (void)unused;
+    setenv("REX_LOG", "debug", 1);
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(1, 0);
+}
+
+static void test_written(void **state)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 16];
+    size_t size;
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace", folder);
+    in_child(write_down, path);
+    char *text = (char *)read_bytes(path, &size);
+    text[size - 1] = '\0';
+    assert_int_equal(occurrences(text, "\"function\":\"cuLaunchKernel\""), 2);
+    assert_non_null(strstr(text, "\"teams\":[5,4,3],\"threads\":[32,2,1]"));
+    assert_non_null(strstr(text, "\"dynamic_memory\":4096,\"trip_count\":77"));
+    free(text);
+    remove_folder(folder);
+    const char *output = in_child(log_rows, NULL);
+    expect_once(output, "axpy__kernel__: device 0, 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory, 4 rows");
+    expect_once(output, "axpy__kernel__: row 3: ");
+}
+
+/* ---- ahead of the first ones ----------------------------------------------------------------------------------------------------------
+ */
+
+static void expect_calls(int loads, int streams, int pinned)
+{
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), loads);
+    CHECK_EQUAL(driver_calls("cuStreamCreate"), streams);
+    CHECK_EQUAL(driver_calls("cuMemAlloc"), pinned + 1); /* and one to see whose memory it is */
+}
+
+/* The first launch finds all it needs. */
+static void prepare(const void *unused)
+{
+    (void)unused;
+    use_computing_gpu(22, "late");
+    bind_kernels();
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    expect_calls(1, 1, 1);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_calls(1, 1, 1);
+    expect_sent(2, 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(device_bytes() == 0 && driver_objects() == 0 && context_users() == 0);
+}
+
+/* Where the first launch would not go there, nothing is loaded. */
+static void prepare_host(const void *unused)
+{
+    (void)unused;
+    use_computing_gpu(22, "late");
+    setenv("OMP_DEFAULT_DEVICE", "1", 1); /* the host */
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+static void prepare_other_device(const void *unused)
+{
+    (void)unused;
+    use_computing_gpu(22, "late");
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    expect_calls(0, 0, 0);
+}
+
+static void prepare_bad_image(const void *unused)
+{
+    (void)unused;
+    use_computing_gpu(22, "late");
+    setenv("FAKE_CUDA_BREAKS", "cuModuleLoadData:200:0", 1);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    expect_calls(1, 1, 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    bind_kernels();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+static void test_prepared(void **state)
+{
+    (void)state;
+    in_child(prepare, NULL);
+    in_child(prepare_host, NULL);
+    in_child(prepare_other_device, NULL);
+    in_child(prepare_bad_image, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reasons), cmocka_unit_test(test_demand), cmocka_unit_test(test_grids),
+                                       cmocka_unit_test(test_written), cmocka_unit_test(test_prepared)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
