@@ -253,9 +253,7 @@ static int launch_staged(struct rex_driver_launch *launch, const struct rex_map 
 {
     struct rex_driver_rows *rows = &launch->rows;
     struct rex_slot *slot = launch->slot;
-    int result = rows->total > 0
-                     ? rex_slot_make_room(slot, rows->total, launch->packed.kernel->name)
-                     : REX_OK;
+    int result = rex_slot_make_room(slot, rows->total, launch->packed.kernel->name);
     if (result != REX_OK)
         return result;
     lie_in_arena(rows, slot->arena);

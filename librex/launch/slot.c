@@ -21,8 +21,6 @@
 #include "cuda/context.h"
 #include "omp/device.h"
 
-#define PORTABLE 0x1 /* CU_MEMHOSTALLOC_PORTABLE */
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static struct rex_slot *idle; /* the one given back last is the first */
@@ -183,7 +181,7 @@ void rex_slot_give(struct rex_slot *slot, int entered)
     rex_lock(&lock);
     if (idle_most == 0) /* which takes the C library some microseconds */
         idle_most = sysconf(_SC_NPROCESSORS_ONLN);
-    bool is_kept = idle_count == 0 || idle_count < idle_most;
+    bool is_kept = idle_count < idle_most;
     if (is_kept) {
         slot->next = idle;
         idle = slot;
@@ -201,7 +199,7 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
     free_room(slot);
     void *staging = NULL;
     size_t room = size <= REX_SLOT_FIRST ? REX_SLOT_FIRST : REX_SLOT_MOST;
-    if (REX_CUDA(cuMemHostAlloc, &staging, room, PORTABLE) != 0)
+    if (REX_CUDA(cuMemHostAlloc, &staging, room, 0) != 0)
         return rex_fail(REX_ENOMEM, "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
     slot->staging = staging;

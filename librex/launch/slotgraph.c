@@ -29,19 +29,16 @@ static size_t up(size_t bytes, size_t step)
     return (bytes + step - 1) / step * step;
 }
 
-/* The arena ends where it ends. */
+/* The room of a slot is a multiple of each step: what is rounded up does not leave it. */
 static struct rex_slot_graph class_of(const struct rex_driver_launch *launch)
 {
     const struct rex_driver_rows *rows = &launch->rows;
-    size_t step = step_of(rows->out_end), room = launch->slot->room;
+    size_t step = step_of(rows->out_end);
     bool out = rows->out_end > rows->out_begin;
-    struct rex_slot_graph made = {.kernel = launch->packed.kernel,
-                                  .in = up(rows->in, step),
-                                  .out_begin = out ? rows->out_begin / step * step : 0,
-                                  .out_end = out ? up(rows->out_end, step) : 0};
-    made.in = made.in < room ? made.in : room;
-    made.out_end = made.out_end < room ? made.out_end : room;
-    return made;
+    return (struct rex_slot_graph){.kernel = launch->packed.kernel,
+                                   .in = up(rows->in, step),
+                                   .out_begin = out ? rows->out_begin / step * step : 0,
+                                   .out_end = out ? up(rows->out_end, step) : 0};
 }
 
 static bool is_same(const struct rex_slot_graph *one, const struct rex_slot_graph *other)

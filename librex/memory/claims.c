@@ -76,12 +76,11 @@ static void find_extent(struct rex_claim *claim)
 
 enum { OF_DATA_CALLS = 1, OF_LAUNCHES = 2 };
 
-/* Whether CLAIM meets another one of these KINDS. */
+/* Whether CLAIM, which is none of these KINDS or not at work yet, meets one of them. */
 static bool meets_any(const struct rex_claim *claim, int kinds)
 {
     for (const struct rex_claim *other = claims; other != NULL; other = other->next)
-        if (other != claim && (kinds & (other->is_data_call ? OF_DATA_CALLS : OF_LAUNCHES)) &&
-            meet(claim, other))
+        if ((kinds & (other->is_data_call ? OF_DATA_CALLS : OF_LAUNCHES)) && meet(claim, other))
             return true;
     return false;
 }

@@ -189,6 +189,7 @@ bool fake_is_ordinary(const void *address)
 
 FUNCTION(cuMemAlloc_v2, uint64_t *address, size_t size)
 {
+    *address = UINT64_MAX; /* nothing says that a failing call leaves it alone */
     BREAK_COUNTED("cuMemAlloc");
     return make_block(address, size);
 }

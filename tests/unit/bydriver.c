@@ -464,6 +464,7 @@ struct fault {
     int result; /* of the launch */
     const char *words; /* of its message */
     bool lasts; /* the device is lost */
+    const char *order; /* in which the driver does what is in a stream */
 };
 
 static void meet_fault(const void *context)
@@ -472,7 +473,7 @@ static void meet_fault(const void *context)
     char always[64];
     uint64_t *in = calloc(fault->n, 8), *out = calloc(fault->n, 8);
     CHECK(in != NULL && out != NULL);
-    start(22);
+    start_with(22, fault->order);
     if (strncmp(fault->call, "cuMem", 5) == 0) /* what the first launch needs besides is there */
         CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
     snprintf(always, sizeof always, "%s:0", fault->call);
@@ -488,8 +489,13 @@ static void meet_fault(const void *context)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_rows(&axpy_id, &args), fault->lasts ? REX_ECUDA : REX_OK);
     expect_axpy(in, out, n, a, fault->lasts ? 0 : fault->result == REX_OK ? 4 : 1);
-    if (!fault->lasts)
+    /* what was begun has ended before the launch returned */
+    if (strncmp(fault->call, "cuLaunch", 8) == 0 || strncmp(fault->call, "cuMemcpy", 8) == 0)
+        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), 4 + (strncmp(fault->call, "cuMem", 5) == 0));
+    if (!fault->lasts) {
         CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+        CHECK(device_bytes() == 0 && driver_objects() == 0 && context_users() == 0);
+    }
     free(in);
     free(out);
 }
@@ -520,32 +526,35 @@ static void test_faults(void **state)
 {
     enum { SMALL = 100, LARGE = 300000 };
     static const struct fault faults[] = {
-        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy__kernel__: cuStreamCreate", false},
-        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of pinned memory: cuMemHostAlloc", false},
-        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of device memory: cuMemAlloc", false},
-        {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false},
-        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false},
-        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false},
-        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy from the device: cuMemcpyDtoHAsync", false},
+        {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy__kernel__: cuStreamCreate", false, NULL},
+        {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
+        {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of device memory: cuMemAlloc", false, NULL},
+        {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},
+        {"cuMemcpyHtoDAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyHtoDAsync:1", LARGE, REX_ECUDA, "kernel \"axpy__kernel__\": a copy to the device: cuMemcpyHtoDAsync", false, NULL},
+        {"cuMemcpyDtoHAsync:1", SMALL, REX_ECUDA, "kernel \"axpy__kernel__\": a copy from the device: cuMemcpyDtoHAsync", false, NULL},
         {"cuLaunchKernel:1", SMALL, REX_ECUDA,
          "kernel \"axpy__kernel__\", 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory: "
          "cuLaunchKernel",
-         false},
-        {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false},
-        {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false},
-        {"cuGraphInstantiate:1", SMALL, REX_OK, NULL, false},
-        {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false},
-        {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false},
+         false, NULL},
+        {"cuLaunchKernel:1", LARGE, REX_ECUDA, "0 bytes of dynamic shared memory: cuLaunchKernel", false, NULL},
+        {"cuStreamBeginCapture:1", SMALL, REX_OK, NULL, false, NULL},
+        {"cuStreamGetCaptureInfo:1", SMALL, REX_OK, NULL, false, NULL},
+        {"cuGraphInstantiate:1", SMALL, REX_OK, NULL, false, NULL},
+        {"cuGraphExecKernelNodeSetParams:1", SMALL, REX_OK, NULL, false, NULL},
+        {"cuGraphLaunch:1", SMALL, REX_OK, NULL, false, NULL},
         {"cuStreamSynchronize:1", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true},
+         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
         {"cuStreamSynchronize:700", SMALL, REX_ECUDA,
-         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true},
+         "axpy__kernel__: device 0 is lost, since kernel \"axpy__kernel__\" met with cuStreamSynchronize", true, NULL},
     };
     (void)state;
-    for (size_t i = 0; i < COUNT(faults); i++) {
-        struct child child = run_child(meet_fault, &faults[i]);
+    for (size_t i = 0; i < 2 * COUNT(faults); i++) {
+        struct fault fault = faults[i / 2];
+        fault.order = i % 2 == 0 ? "late" : "early";
+        struct child child = run_child(meet_fault, &fault);
         if (child.status != 0)
-            fail_msg("%s with %llu: %d\n%s", faults[i].call, (unsigned long long)faults[i].n, child.status, child.output);
+            fail_msg("%s with %llu, %s: %d\n%s", fault.call, (unsigned long long)fault.n, fault.order, child.status, child.output);
     }
     in_child(meet_failed_wait, NULL);
 }

@@ -162,6 +162,10 @@ static void meet_each_other(const void *unused)
         {{CLAIMS, {{0, 10, BOTH}, {40, 10, TO}}, 2, 0}, {CLAIMS, {{60, 10, BOTH}, {45, 10, TO}}, 2, 0}, false},
         /* but where it is mapped */
         {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, false},
+        {{CLAIMS, {{MAPPED - 5, 10, BOTH}}, 0, 0}, {CLAIMS, {{MAPPED - 10, 8, BOTH}}, 0, 0}, false},
+        /* whichever row of several it is */
+        {{CLAIMS, {{0, 10, BOTH}, {40, 10, TO}}, 2, 0}, {CLAIMS, {{5, 1, TO}}, 0, 0}, true},
+        {{CLAIMS, {{40, 10, BOTH}, {0, 10, TO}}, 2, 0}, {CLAIMS, {{45, 1, TO}}, 0, 0}, true},
         /* what is mapped must not change meanwhile, by whatever part of it */
         {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
         {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
@@ -210,6 +214,11 @@ static void have_many_rows(const void *unused)
         many.row[i].type = TO;
     }
     CHECK(!waits_for(&many, &between) && waits_for(&many, &last) && waits_for(&many, &united) && !waits_for(&many, &behind));
+    /* whichever comes first */
+    struct side forward = many;
+    for (int i = 15; i < ROWS; i++)
+        forward.row[i].at = 20 * i;
+    CHECK(waits_for(&forward, &last) && waits_for(&forward, &united) && !waits_for(&forward, &behind));
     /* one of them is changed: all of what was united is */
     struct side launch = many;
     launch.what = REX_CALL_LAUNCHES;
@@ -243,19 +252,20 @@ static void wait_for_data_call(const void *unused)
     CHECK(next.place[0].device == 0 && !next.place[0].is_mapped);
 }
 
-/* A call that libomptarget makes within another is that one's. */
-static void call_within_call(const void *unused)
+/* A call that libomptarget makes within another is that one's, whatever has come to stand against the driver in between. */
+static void call_within_call(const void *stands)
 {
     static const struct side outer = {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, inner = {REX_CALL_BEGINS, {{5, 10, TO}}, 0, 0},
                              reads = {CLAIMS, {{0, 1, TO}}, 0, 0};
     static struct work one, other, launch;
     pthread_t thread;
-    (void)unused;
     start(22, NULL);
     prepare(&one, &outer);
     prepare(&other, &inner);
     prepare(&launch, &reads);
     begin(&one);
+    if (stands != NULL)
+        rex_stand_against_all(REX_AGAINST_UNIFIED);
     begin(&other);
     end(&other);
     CHECK(begins_waiting(&thread, &launch));
@@ -302,6 +312,7 @@ static void test_waits(void **state)
     in_child(have_many_rows, NULL);
     in_child(wait_for_data_call, NULL);
     in_child(call_within_call, NULL);
+    in_child(call_within_call, "");
     in_child(claim_nothing, NULL);
     in_child(claim_in_child, NULL);
 }
@@ -338,11 +349,17 @@ static void add_what_began(const void *unused)
     call_once(REX_CALL_BEGINS, TO, memory, memory + 200, 10, NULL);
     call_once(REX_CALL_BEGINS, TO, memory, memory + 90, 20, NULL);
     call_once(REX_CALL_BEGINS, TO, memory, memory, 100, memory);
-    CHECK(!is_known(memory, 1) && !is_known(memory + 200, 1));
+    struct rex_place around = {.begin = (uintptr_t)memory, .end = (uintptr_t)memory + 100};
+    call_once(REX_CALL_BEGINS, TO, memory, memory + 50, 0, NULL);
+    rex_mappings_place(&around, 1, 0);
+    CHECK(!is_known(memory, 1) && !is_known(memory + 200, 1) && !around.is_mapped);
     call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
     CHECK(is_known(memory, 100) && !is_known(memory, 101) && !is_known(&pointer, 1));
     call_once(REX_CALL_BEGINS, TO | REX_TYPE_POINTER, &pointer, memory, 50, NULL);
     CHECK(is_known(memory, 100) && is_known(&pointer, sizeof pointer));
+    uint32_t asked = the_record()->lookups;
+    call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
+    CHECK_EQUAL(the_record()->lookups, asked); /* what is known need not be asked for */
 }
 
 /* The pointer of a pointee is changed by the call, and so claimed. */

@@ -207,6 +207,19 @@ static void allow_other_device(const void *unused)
     expect_sent(0, 1);
 }
 
+static void allow_old_driver(const void *unused)
+{
+    (void)unused;
+    setenv("REX_LAUNCH_BY", "driver", 1);
+    setenv("FAKE_CUDA_SM", "90", 1);
+    CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
+    use_release(16);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_NO_DRIVER);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(0, 1);
+}
+
 /* Nor where nothing is offloaded. */
 static void allow_host(const void *unused)
 {
@@ -225,6 +238,7 @@ static void test_demand(void **state)
     (void)state;
     in_child(refuse_runtime, NULL);
     in_child(allow_other_device, NULL);
+    in_child(allow_old_driver, NULL);
     in_child(allow_host, NULL);
 }
 

@@ -14,8 +14,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(call say,CXX,$<)
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
 
-# addresses, bydriver, driverlaunches, driverrows, mappings, queuework: the program's own forwarders come before libomptarget's functions.
-$(foreach name,addresses bydriver driverlaunches driverrows mappings queuework,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+# addresses, bydriver, driverlaunches, driverrows, mappings, queuework, slots: the program's own forwarders come before libomptarget's functions.
+$(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # claims: who waits for memory is counted.
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait
 # base: calls of files fail, and a program is linked, as a test says.

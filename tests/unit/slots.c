@@ -1,0 +1,428 @@
+/*
+ * slots.c - what launches by the driver work with: slots, which are taken and kept, the room that they have, and their graphs.
+ *
+ * libomptarget is a fake; the driver is a fake with memory, which counts its calls, and whose kernels are functions of the test.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "computing.h"
+
+#include "launch/slot.h"
+#include "rex/entry.h"
+#include "rex/launch.h"
+
+static char axpy_id, env_id, widths_id, nothing_id;
+#define ENTRY(key, name) {(key), (char *)(uintptr_t)(name "__kernel__"), 0, 0, 0}
+static struct __tgt_offload_entry entries[] = {ENTRY(&axpy_id, "axpy"), ENTRY(&env_id, "axpy_env"), ENTRY(&widths_id, "widths"),
+                                               ENTRY(&nothing_id, "nothing")};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entries,
+                                   .entries_end = entries + COUNT(entries),
+                                   .image_name = "tests/data/stateless_sm_90.cubin"};
+
+static unsigned last_grid, last_block;
+static uint64_t *written_meanwhile; /* on the host, while the kernel is at work */
+
+/* Each of y and x is one more than it was, or where the kernel has a parameter in front, two. */
+static void add(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    uint64_t n = word(parameters, 0), a = word(parameters, 1);
+    uint64_t *x = at_device(word(parameters, 2), n * 8), *y = at_device(word(parameters, 3), n * 8);
+    last_grid = grid[0];
+    last_block = block[0];
+    CHECK(n == 0 || (x != NULL && y != NULL));
+    for (uint64_t i = 0; i < n; i++) {
+        x[i] += a;
+        y[i] += a;
+    }
+    if (written_meanwhile != NULL)
+        *written_meanwhile = 99;
+    computed++;
+}
+
+static void add_twice(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    add(grid, block, parameters + 1);
+    add(grid, block, parameters + 1);
+}
+
+static void start_with(const char *gpus)
+{
+    static const size_t words[] = {8, 8, 8, 8, 8};
+    use_computing_gpu(22, "late");
+    setenv("FAKE_CUDA_DEVICES", gpus, 1);
+    name_kernel("axpy__kernel__", add, 4, words);
+    name_kernel("axpy_env__kernel__", add_twice, 5, words);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+}
+
+static void start(void)
+{
+    start_with("1");
+}
+
+/* ---- slots
+ * -------------------------------------------------------------------------------------------------------------------------------- */
+
+static int entered;
+
+static struct rex_slot *take(int ordinal)
+{
+    struct rex_slot *slot = rex_slot_take(ordinal, "a test", &entered);
+    CHECK(slot != NULL && slot->ordinal == ordinal);
+    return slot;
+}
+
+static bool is_context_current(void)
+{
+    void *context = NULL;
+    int (*get)(void **);
+    void *found = in_driver("cuCtxGetCurrent");
+    memcpy(&get, &found, sizeof get);
+    return get(&context) == 0 && context != NULL;
+}
+
+/* One for each processor is kept, and the one given back last comes first. */
+static void take_and_give(const void *unused)
+{
+    enum { MOST = 300 };
+    static struct rex_slot *slot[MOST];
+    static int way_back[MOST];
+    int kept = (int)sysconf(_SC_NPROCESSORS_ONLN), all = kept + 3;
+    (void)unused;
+    CHECK(all <= MOST);
+    start_with("2");
+    int before = driver_objects();
+    for (int i = 0; i < all; i++) {
+        slot[i] = rex_slot_take(0, "a test", &way_back[i]);
+        CHECK(slot[i] != NULL && is_context_current());
+        for (int j = 0; j < i; j++)
+            CHECK(slot[i] != slot[j]);
+    }
+    CHECK_EQUAL(driver_objects(), before + all); /* a stream each */
+    for (int i = all; i-- > 0;)
+        rex_slot_give(slot[i], way_back[i]);
+    CHECK(!is_context_current());
+    CHECK_EQUAL(driver_objects(), before + kept);
+    /* of the right device */
+    struct rex_slot *one = take(1);
+    CHECK_EQUAL(driver_objects(), before + kept + 1);
+    rex_slot_give(one, entered);
+    /* and the one given back last is the first */
+    one = take(0);
+    rex_slot_give(one, entered);
+    struct rex_slot *again = take(0);
+    CHECK(again == one);
+    rex_slot_give(again, entered);
+}
+
+/* Its context cannot be made current: it is there for the next one. */
+static void enter_in_vain(const void *unused)
+{
+    (void)unused;
+    start();
+    struct rex_slot *slot = take(0), *next;
+    rex_slot_give(slot, entered);
+    setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:2:0", 1);
+    CHECK(rex_slot_take(0, "a test", &entered) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "a test: cuCtxPushCurrent");
+    unsetenv("FAKE_CUDA_BREAKS");
+    next = take(0);
+    CHECK(next == slot);
+    rex_slot_give(next, entered);
+    CHECK(!is_context_current());
+}
+
+static void ask_ordinals(const void *unused)
+{
+    int ordinal = 7;
+    (void)unused;
+    start();
+    CHECK(rex_slot_ordinal(-1, &ordinal) == REX_OK && ordinal == -1);
+    CHECK(rex_slot_ordinal(REX_CUDA_DEVICES_MAX, &ordinal) == REX_OK && ordinal == -1);
+    uint32_t before = the_record()->touches;
+    CHECK(rex_slot_ordinal(0, &ordinal) == REX_OK && ordinal == 0);
+    uint32_t asked = the_record()->touches;
+    CHECK(rex_slot_ordinal(0, &ordinal) == REX_OK && ordinal == 0);
+    CHECK(asked > before && the_record()->touches == asked); /* once */
+}
+
+/* 256 KiB at first, 2 MiB at most, of both; what fails leaves nothing. */
+static void make_room(const void *unused)
+{
+    enum { FIRST = 256 << 10, MOST = 2 << 20 };
+    (void)unused;
+    start();
+    struct rex_slot *slot = take(0);
+    size_t before = device_bytes();
+    int calls = driver_calls("cuMemAlloc");
+    CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
+    CHECK(slot->room == FIRST && device_bytes() == before + FIRST && slot->arena != 0 && slot->staging != NULL);
+    CHECK_EQUAL(rex_slot_make_room(slot, FIRST, "a test"), REX_OK);
+    CHECK_EQUAL(driver_calls("cuMemAlloc"), calls + 1);
+    CHECK_EQUAL(rex_slot_make_room(slot, FIRST + 1, "a test"), REX_OK);
+    CHECK(slot->room == MOST && device_bytes() == before + MOST);
+    CHECK_EQUAL(rex_slot_make_room(slot, MOST, "a test"), REX_OK);
+    CHECK_EQUAL(driver_calls("cuMemAlloc"), calls + 2);
+    rex_slot_give(slot, entered);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+static void make_no_room(const void *call)
+{
+    start();
+    struct rex_slot *slot = take(0);
+    size_t before = device_bytes();
+    CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", call, 1);
+    CHECK_EQUAL(rex_slot_make_room(slot, REX_SLOT_MOST, "a test"), REX_ENOMEM);
+    CHECK(slot->room == 0 && slot->arena == 0 && slot->staging == NULL && device_bytes() == before);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
+    CHECK(slot->arena != 0 && slot->staging != NULL);
+    rex_slot_give(slot, entered);
+}
+
+/* What is put in a slot's stream does not wait for what others do in the default one, nor they for it. */
+static void use_stream(const void *unused)
+{
+    static uint64_t one = 1, other;
+    int (*put)(uint64_t, const void *, size_t, void *), (*copy)(uint64_t, const void *, size_t);
+    (void)unused;
+    start();
+    void *found = in_driver("cuMemcpyHtoDAsync_v2");
+    memcpy(&put, &found, sizeof put);
+    found = in_driver("cuMemcpyHtoD_v2");
+    memcpy(&copy, &found, sizeof copy);
+    struct rex_slot *slot = take(0);
+    CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
+    CHECK(put(slot->arena, &one, sizeof one, slot->stream) == 0 && copy(slot->arena + 512, &other, sizeof other) == 0);
+    CHECK(*(uint64_t *)at_device(slot->arena, sizeof one) != 1);
+    rex_slot_give(slot, entered);
+}
+
+static void test_slots(void **state)
+{
+    (void)state;
+    in_child(take_and_give, NULL);
+    in_child(enter_in_vain, NULL);
+    in_child(ask_ordinals, NULL);
+    in_child(make_room, NULL);
+    in_child(make_no_room, "cuMemHostAlloc:2:0");
+    in_child(make_no_room, "cuMemAlloc:2:0");
+    in_child(use_stream, NULL);
+}
+
+/* ---- graphs
+ * ------------------------------------------------------------------------------------------------------------------------------- */
+
+enum { CELLS = 100000 };
+static uint64_t x[CELLS], y[CELLS];
+
+static void launch_as(const void *key, uint64_t a, uint32_t teams, uint64_t n, int64_t x_type, int64_t y_type)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, teams, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_SECTION(x_type, x, 0, n), REX_SECTION(y_type, y, 0, n));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+}
+
+static void launch(uint64_t n)
+{
+    launch_as(&axpy_id, 1, 2, n, REX_TYPE_TO, REX_TYPE_TOFROM);
+}
+
+/* Calls so far. */
+static void expect_graphs(int made, int launched, int changed)
+{
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), made);
+    CHECK_EQUAL(driver_calls("cuGraphLaunch"), launched);
+    CHECK_EQUAL(driver_calls("cuGraphExecKernelNodeSetParams"), changed);
+}
+
+/* Made for the second launch of its kind, and changed for one that differs in anything. */
+static void make_and_change(const void *unused)
+{
+    (void)unused;
+    start();
+    launch(1000);
+    expect_graphs(0, 0, 0);
+    launch(1000);
+    expect_graphs(1, 1, 0);
+    launch(1000);
+    expect_graphs(1, 2, 0);
+    CHECK(x[0] == 0 && y[0] == 3 && last_grid == 2);
+    launch_as(&axpy_id, 5, 2, 1000, REX_TYPE_TO, REX_TYPE_TOFROM); /* a value */
+    expect_graphs(1, 3, 1);
+    CHECK_EQUAL(y[0], 8);
+    launch_as(&axpy_id, 5, 3, 1000, REX_TYPE_TO, REX_TYPE_TOFROM); /* the grid */
+    expect_graphs(1, 4, 2);
+    CHECK_EQUAL(last_grid, 3);
+    launch_as(&axpy_id, 5, 3, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    expect_graphs(1, 5, 2);
+    struct rex_kernel_launch other = rex_kernel_launch_of(&axpy_id, 3, 32);
+    uint64_t n = 1000, a = 5;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_launch_map(&module, &other, &args), REX_OK); /* the block */
+        expect_graphs(1, 6 + i, 3);
+        CHECK_EQUAL(last_block, 32);
+    }
+    other.dynamic_memory = 512;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_launch_map(&module, &other, &args), REX_OK); /* the dynamic memory */
+        expect_graphs(1, 8 + i, 4);
+        CHECK_EQUAL(*(unsigned *)in_driver("fake_cuda_dynamic_memory"), 512);
+    }
+}
+
+/* Sizes of one class share a graph; others, and other kernels, have their own. */
+static void share(const void *unused)
+{
+    (void)unused;
+    start();
+    for (int i = 0; i < 5; i++)
+        launch(7000 + 20u * (unsigned)i);
+    expect_graphs(1, 4, 3);
+    CHECK(y[0] == 5 && y[6999] == 5 && y[7079] == 1 && y[7080] == 0);
+    for (int i = 0; i < 2; i++)
+        launch(5000);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 2);
+    for (int i = 0; i < 3; i++) {
+        memset(y, 0, sizeof y);
+        launch_as(&env_id, 1, 2, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
+        CHECK_EQUAL(y[4999], 2);
+        launch(5000);
+        CHECK_EQUAL(y[4999], 3);
+    }
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 3);
+}
+
+/* As many bytes go in, and not as many come out. */
+static void differ_in_direction(const void *unused)
+{
+    (void)unused;
+    start();
+    for (int i = 0; i < 2; i++)
+        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TO, REX_TYPE_TOFROM);
+    CHECK(x[0] == 0 && y[0] == 2);
+    for (uint64_t i = 1; i <= 2; i++) {
+        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_TOFROM);
+        CHECK(x[1023] == i && y[1023] == 2 + i);
+    }
+    for (int i = 0; i < 2; i++)
+        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_ALLOC);
+    CHECK(x[0] == 4 && y[0] == 4);
+    for (uint64_t i = 1; i <= 2; i++) {
+        memset(y, 0, sizeof y);
+        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_FROM);
+        CHECK(x[0] == 4 + i && y[1023] != 0);
+    }
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 4);
+}
+
+/* Nothing is copied that no row asks for. */
+static void copy_one_way(const void *unused)
+{
+    (void)unused;
+    start();
+    for (int i = 0; i < 3; i++)
+        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_TO, REX_TYPE_TO);
+    CHECK(driver_calls("cuMemcpyDtoHAsync") == 0 && x[0] == 0);
+    int in = driver_calls("cuMemcpyHtoDAsync");
+    for (int i = 0; i < 3; i++)
+        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_FROM, REX_TYPE_FROM);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == in && driver_calls("cuMemcpyDtoHAsync") == 2);
+    expect_graphs(2, 4, 0);
+    /* and what is not copied back is left as others have written it meanwhile */
+    x[0] = 1;
+    written_meanwhile = &x[0];
+    launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    CHECK_EQUAL(x[0], 99);
+}
+
+/* More than 128 KiB either way goes by single calls, from the same staging memory. */
+static void copy_much(const void *unused)
+{
+    enum { MUCH = 17000 };
+    (void)unused;
+    start();
+    for (int i = 0; i < 3; i++)
+        launch_as(&axpy_id, 1, 2, MUCH, REX_TYPE_TO, REX_TYPE_ALLOC);
+    for (int i = 0; i < 3; i++)
+        launch_as(&axpy_id, 1, 2, MUCH, REX_TYPE_ALLOC, REX_TYPE_FROM);
+    expect_graphs(0, 0, 0);
+    for (int i = 0; i < 3; i++)
+        launch_as(&axpy_id, 1, 2, MUCH - 1000, REX_TYPE_TO, REX_TYPE_FROM);
+    expect_graphs(1, 2, 0);
+}
+
+/* Kernels take turns; every other kind is twice as large. */
+static void launch_kind(int kind)
+{
+    launch_as(kind % 2 == 0 ? &axpy_id : &env_id, 1, 2, UINT64_C(64) << kind / 2, REX_TYPE_TO, REX_TYPE_TOFROM);
+}
+
+/* Of more than sixteen kinds the one that was used longest ago goes. */
+static void forget_oldest(const void *unused)
+{
+    enum { KINDS = REX_SLOT_GRAPHS };
+    (void)unused;
+    start();
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < 2; i++)
+            launch_kind(kind);
+    expect_graphs(KINDS, KINDS, 0);
+    int objects = driver_objects();
+    launch_kind(0); /* which is not the oldest any more */
+    for (int i = 0; i < 2; i++)
+        launch_as(&axpy_id, 1, 2, 64, REX_TYPE_TO, REX_TYPE_TO);
+    expect_graphs(KINDS + 1, KINDS + 2, 0);
+    CHECK_EQUAL(driver_objects(), objects);
+    launch_kind(0);
+    launch_kind(2);
+    expect_graphs(KINDS + 1, KINDS + 4, 0);
+    launch_kind(1);
+    expect_graphs(KINDS + 1, KINDS + 4, 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
+}
+
+/* What the driver has refused is not tried again, and leaves nothing. */
+static void be_refused(const void *call)
+{
+    start();
+    setenv("FAKE_CUDA_BREAKS", call, 1);
+    for (int i = 0; i < 4; i++)
+        launch(1000);
+    unsetenv("FAKE_CUDA_BREAKS");
+    launch(1000);
+    CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 1);
+    CHECK_EQUAL(y[999], 5);
+    for (int i = 0; i < 2; i++)
+        launch(2000);
+    CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
+}
+
+static void test_graphs(void **state)
+{
+    static const char *const calls[] = {"cuStreamBeginCapture:1:0", "cuStreamGetCaptureInfo:1:0", "cuStreamEndCapture:1:0",
+                                        "cuGraphInstantiate:1:0", "cuGraphLaunch:1:0"};
+    (void)state;
+    in_child(make_and_change, NULL);
+    in_child(share, NULL);
+    in_child(differ_in_direction, NULL);
+    in_child(copy_one_way, NULL);
+    in_child(copy_much, NULL);
+    in_child(forget_oldest, NULL);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        in_child(be_refused, calls[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slots), cmocka_unit_test(test_graphs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
