@@ -76,12 +76,12 @@ static size_t first_behind(int number, uintptr_t at)
     return low;
 }
 
-/* The entry at INDEX, if it has some of the bytes of WANTED. */
+/* The entry at INDEX, which is no earlier than first_behind(), if it has bytes of WANTED. */
 static struct entry *touching(size_t index, const struct rex_mapping *wanted)
 {
     struct entry *entry = &all.entries[index];
     return index < all.count && entry->mapping.number == wanted->number &&
-                   entry->mapping.begin < wanted->end && wanted->begin < entry->mapping.end
+                   entry->mapping.begin < wanted->end
                ? entry
                : NULL;
 }
@@ -288,7 +288,7 @@ static void show_one(const struct rex_mapping *found, bool later)
 static void show_all(struct rex_mapping wanted, bool later)
 {
     struct rex_mapping found;
-    while (wanted.begin < wanted.end && find_any(&wanted, &found)) {
+    while (find_any(&wanted, &found)) {
         show_one(&found, later);
         wanted.begin = found.end;
     }

@@ -380,6 +380,33 @@ static void claim_pointer(const void *unused)
     pthread_join(thread, NULL);
 }
 
+static struct work *meanwhile; /* what begins where the index is about to learn of a mapping; NULL: nothing */
+static pthread_t meanwhile_in;
+
+void __real_rex_mappings_add(struct rex_mapping *made, size_t count);
+void __wrap_rex_mappings_add(struct rex_mapping *made, size_t count);
+void __wrap_rex_mappings_add(struct rex_mapping *made, size_t count)
+{
+    if (meanwhile != NULL)
+        CHECK(begins_waiting(&meanwhile_in, meanwhile));
+    __real_rex_mappings_add(made, count);
+}
+
+/* No launch finds a mapping neither begun nor in the index. */
+static void begin_meanwhile(const void *unused)
+{
+    static const struct side reads = {CLAIMS, {{0, 100, TO}}, 0, 0};
+    static struct work launch;
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, 100, 0x10000000};
+    prepare(&launch, &reads);
+    meanwhile = &launch;
+    call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
+    pthread_join(meanwhile_in, NULL);
+    CHECK_EQUAL(launch.place[0].device, 0x10000000);
+}
+
 struct unusual {
     enum rex_watched_call call;
     int64_t type, size;
@@ -412,6 +439,7 @@ static void test_calls(void **state)
     (void)state;
     in_child(add_what_began, NULL);
     in_child(claim_pointer, NULL);
+    in_child(begin_meanwhile, NULL);
     for (size_t i = 0; i < COUNT(calls); i++)
         in_child(note_unusual, &calls[i]);
 }

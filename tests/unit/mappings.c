@@ -22,10 +22,8 @@ void data_end_mapper(void *place, int64_t device, int32_t count, void **base, vo
                      void **mappers) __asm__("__tgt_target_data_end_mapper");
 
 static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
+static struct rex_module module = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
 
 enum { BYTES = 512, DEVICES = 2, STEPS = 20000, MOST = 8 };
 static char memory[BYTES];
@@ -87,7 +85,7 @@ static bool is_divided(int device, int at, int size)
 
 /* ---- what is done to both ------------------------------------------------------------------------------------------------------- */
 
-/* Up to MOST mappings in the order of their addresses; the fake says that what begins there is present. */
+/* Up to MOST mappings in the order of their addresses; the fake has no device address for them. */
 static void make(int device, int *number)
 {
     struct rex_mapping made[MOST];
@@ -102,6 +100,7 @@ static void make(int device, int *number)
             owner[device][i] = *number;
         at += size;
     }
+    the_record()->mappings[0].size = 0;
     rex_mappings_add(made, count);
 }
 
@@ -136,6 +135,23 @@ static void compare(int device)
     }
 }
 
+/* Several at once, in any order: whether any byte is mapped. */
+static void compare_places(int device)
+{
+    struct rex_place place[MOST];
+    for (int i = 0; i < MOST; i++) {
+        int at = below(BYTES), size = 1 + below(24);
+        size = at + size > BYTES ? BYTES - at : size;
+        place[i] = (struct rex_place){.begin = (uintptr_t)&memory[at], .end = (uintptr_t)&memory[at + size], .device = 1};
+    }
+    rex_mappings_place(place, MOST, device);
+    for (int i = 0; i < MOST; i++) {
+        int at = (int)(place[i].begin - (uintptr_t)memory), size = (int)(place[i].end - place[i].begin);
+        CHECK_EQUAL(place[i].is_mapped, !is_free(device, at, size));
+        CHECK_EQUAL(place[i].device, 0);
+    }
+}
+
 static void at_random(const void *context)
 {
     int number = 0;
@@ -148,6 +164,8 @@ static void at_random(const void *context)
         else if (owner[device][at] != 0 && below(4) == 0)
             end(device, at, below(2));
         compare(device);
+        if (below(4) == 0)
+            compare_places(device);
     }
     CHECK(number > STEPS / 16);
 }
@@ -191,6 +209,115 @@ static void two_ends(const void *context)
     CHECK(rex_mapping_find(memory, BYTES / 2, 0, &found));
 }
 
+/* What is mapped on one device is on no other, and nothing in a child. What is about to end divides nothing. */
+static void have_no_mapping(const void *context)
+{
+    void *begin = memory;
+    int64_t size = 1, type = REX_TYPE_FROM;
+    struct rex_map map = row_of(&begin, &size, &type);
+    struct rex_mapping found, made = {(uintptr_t)memory, (uintptr_t)memory + BYTES / 2, 1, 0};
+    int status;
+    (void)context;
+    start();
+    rex_mappings_add(&made, 1);
+    CHECK(rex_mapping_find(memory, 1, 1, &found) && !rex_mapping_find(memory, 1, 0, &found) && !rex_mapping_divides(memory, BYTES, 0));
+    CHECK(rex_mapping_divides(memory, BYTES, 1));
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        _exit(rex_mapping_find(memory, 1, 1, &found));
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    rex_mapping_ends(&map, 1);
+    CHECK(!rex_mapping_divides(memory, BYTES, 1));
+}
+
+/* A row ends all that it touches, and one that maps nothing ends nothing, not even for the time of the call. */
+static void end_several(const void *context)
+{
+    static const int64_t unmapped[] = {REX_TYPE_LITERAL, REX_TYPE_PRIVATE | REX_TYPE_TO};
+    void *begin = memory + 10;
+    int64_t size = 150, type;
+    struct rex_map map = row_of(&begin, &size, &type);
+    struct rex_mapping found, made[] = {{(uintptr_t)memory, (uintptr_t)memory + 100, 0, 0},
+                                        {(uintptr_t)memory + 100, (uintptr_t)memory + 200, 0, 0},
+                                        {(uintptr_t)memory + 200, (uintptr_t)memory + 300, 0, 0}};
+    struct rex_place place = {.begin = (uintptr_t)memory, .end = (uintptr_t)memory + 200};
+    (void)context;
+    start();
+    rex_mappings_add(made, COUNT(made));
+    for (size_t i = 0; i < COUNT(unmapped); i++) {
+        type = unmapped[i];
+        rex_mapping_ends(&map, 0);
+        CHECK(rex_mapping_find(memory, 100, 0, &found) && rex_mapping_find(memory + 100, 100, 0, &found));
+        rex_mapping_ended(&map, 0, false);
+    }
+    type = REX_TYPE_TO;
+    rex_mapping_ends(&map, 0);
+    CHECK(!rex_mapping_find(memory, 1, 0, &found) && !rex_mapping_find(memory + 100, 1, 0, &found));
+    rex_mapping_ended(&map, 0, false);
+    rex_mappings_place(&place, 1, 0);
+    CHECK(!place.is_mapped && rex_mapping_find(memory + 200, 100, 0, &found));
+}
+
+/* A row that deletes ends all of a mapping, of which not all may be known where some were not seen; a mapper, what nobody knows. */
+static void end_unknown(const void *context)
+{
+    static void *none[1], *some[1] = {memory};
+    static const struct {
+        int64_t type;
+        void **mappers;
+        bool unseen, stays;
+    } ways[] = {
+        {REX_TYPE_TO, NULL, false, true},     {REX_TYPE_TO, none, false, true}, {REX_TYPE_TO, some, false, false},
+        {REX_TYPE_DELETE, NULL, false, true}, {REX_TYPE_TO, NULL, true, true},  {REX_TYPE_DELETE, NULL, true, false},
+    };
+    void *begin = memory;
+    int64_t size = 1, type;
+    struct rex_map map = row_of(&begin, &size, &type);
+    struct rex_mapping found, made = {(uintptr_t)memory + 100, (uintptr_t)memory + 200, 0, 0};
+    (void)context;
+    start();
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        type = ways[i].type;
+        map.mappers = ways[i].mappers;
+        rex_mappings_add(&made, 1);
+        if (ways[i].unseen)
+            rex_mapped_unseen();
+        rex_mapping_ends(&map, 0);
+        rex_mapping_ended(&map, 0, false);
+        CHECK_EQUAL(rex_mapping_find(memory + 100, 100, 0, &found), ways[i].stays);
+    }
+}
+
+/* Room is made for as many as there are; what is known anew takes the place of what touches it, and a part of it is nothing new. */
+static void replace(const void *context)
+{
+    enum { MANY = 500, OLD = 3 };
+    static char many[MANY * 4];
+    static struct rex_mapping made[MANY];
+    struct rex_mapping found;
+    (void)context;
+    start();
+    for (size_t i = 0; i < MANY; i++) {
+        made[i] = (struct rex_mapping){(uintptr_t)&many[4 * i], (uintptr_t)&many[4 * i + 3], 0, 0};
+        rex_mappings_add(&made[i], 1);
+    }
+    for (size_t i = 0; i < MANY; i++)
+        CHECK(rex_mapping_find(&many[4 * i], 3, 0, &found) && !rex_mapping_find(&many[4 * i], 4, 0, &found));
+    struct rex_mapping part = {(uintptr_t)many + 1, (uintptr_t)many + 2, 0, 0};
+    rex_mappings_add(&part, 1);
+    CHECK(rex_mapping_find(many + 1, 1, 0, &found) && found.begin == (uintptr_t)many);
+    struct rex_mapping over = {(uintptr_t)many, (uintptr_t)many + 4 * OLD - 2, 0, 0};
+    rex_mappings_add(&over, 1);
+    CHECK(rex_mapping_find(many, 4 * OLD - 2, 0, &found) && rex_mapping_find(many + 4 * OLD, 3, 0, &found));
+    struct rex_place wide = {.begin = (uintptr_t)many + 4 * OLD + 2, .end = (uintptr_t)many + 4 * (OLD + 2) + 1};
+    rex_mappings_widen(&wide, 0);
+    CHECK(wide.begin == (uintptr_t)many + 4 * OLD && wide.end == (uintptr_t)many + 4 * (OLD + 2) + 3);
+    wide = (struct rex_place){.begin = (uintptr_t)many + 4 * OLD - 1, .end = (uintptr_t)many + 4 * (OLD + 1)};
+    rex_mappings_widen(&wide, 0);
+    CHECK(wide.begin == (uintptr_t)many + 4 * OLD - 1 && wide.end == (uintptr_t)many + 4 * (OLD + 1));
+}
+
 /* Whatever way it ends by, known or not. */
 static void ways_to_end(const void *context)
 {
@@ -207,25 +334,41 @@ static void ways_to_end(const void *context)
         CHECK(rex_mapping_find(memory, BYTES, 0, &found));
         switch (way) {
         case 0: rex_mappings_changed(); break;
-        case 1: rex_mapping_ends(&map, 0); rex_mapping_ended(&map, 0, true); break;
-        case 2: map.mappers = &mapper; data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &type, NULL, &mapper); break;
+        case 1:
+            rex_mapping_ends(&map, 0);
+            rex_mapping_ended(&map, 0, true);
+            break;
+        case 2:
+            map.mappers = &mapper;
+            data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &type, NULL, &mapper);
+            break;
         case 3: data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &literal, NULL, NULL); break;
-        case 4: the_record()->mappings[0].size = 0; data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &type, NULL, NULL); break;
-        case 5: begin = NULL; data_end_mapper(NULL, 0, 1, &pointer, &begin, &size, &pointee, NULL, NULL); break;
+        case 4:
+            the_record()->mappings[0].size = 0;
+            data_end_mapper(NULL, 0, 1, &begin, &begin, &size, &type, NULL, NULL);
+            break;
+        case 5:
+            begin = NULL;
+            data_end_mapper(NULL, 0, 1, &pointer, &begin, &size, &pointee, NULL, NULL);
+            break;
         default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module), 0);
         }
         CHECK_EQUAL(rex_mapping_find(memory, BYTES, 0, &found), stays);
     }
 }
 
-#define TEST(name)                                                                                                     \
-    static void test_##name(void **state_)                                                                             \
-    {                                                                                                                  \
-        (void)state_;                                                                                                  \
-        in_child(name, NULL);                                                                                          \
+#define TEST(name)                         \
+    static void test_##name(void **state_) \
+    {                                      \
+        (void)state_;                      \
+        in_child(name, NULL);              \
     }
 TEST(at_random)
 TEST(two_ends)
+TEST(have_no_mapping)
+TEST(end_unknown)
+TEST(end_several)
+TEST(replace)
 TEST(ways_to_end)
 
 /* ---- ends ---------------------------------------------------------------------------------------------------------------------------- */
@@ -378,8 +521,10 @@ static void test_lists(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),     cmocka_unit_test(test_ends),     cmocka_unit_test(test_mapped_in_part),
-        cmocka_unit_test(test_at_random), cmocka_unit_test(test_two_ends), cmocka_unit_test(test_ways_to_end),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_ends),        cmocka_unit_test(test_mapped_in_part),
+        cmocka_unit_test(test_at_random),   cmocka_unit_test(test_two_ends),    cmocka_unit_test(test_have_no_mapping),
+        cmocka_unit_test(test_replace),     cmocka_unit_test(test_end_several), cmocka_unit_test(test_end_unknown),
+        cmocka_unit_test(test_ways_to_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 
 # addresses, bydriver, driverlaunches, driverrows, mappings, queuework, slots: the program's own forwarders come before libomptarget's functions.
 $(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
-# claims: who waits for memory is counted.
-$(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait
+# claims: who waits for memory is counted; others come between as the index learns of a mapping.
+$(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add
 # base: calls of files fail, and a program is linked, as a test says.
 $(O)/tests/unit/base: unit_libs = -Wl,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
 # staging: as addresses.

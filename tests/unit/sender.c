@@ -5,7 +5,10 @@
  */
 #include "bound.h"
 
+#include "memory/mappings.h"
+#include "omp/forward.h"
 #include "omp/sender.h"
+#include "rex/entry.h"
 
 /* ---- the process ----------------------------------------------------------------------------------------------------------------- */
 
@@ -117,11 +120,32 @@ static void demand(const void *unused)
     CHECK(rex_driver_is_demanded() && rex_against_all() == 0);
 }
 
+/* A program whose forwarders are not in front, as this one's are not: calls go by librex unseen, and the index of mappings stays empty. */
+static void bind_behind(const void *unused)
+{
+    static char key, memory[8];
+    static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
+    static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                       .entries_begin = entry,
+                                       .entries_end = entry + 1,
+                                       .image_name = "tests/data/stateless_sm_90.cubin"};
+    struct rex_mapping found, made = {(uintptr_t)memory, (uintptr_t)memory + sizeof memory, 0, 0};
+    (void)unused;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK(!rex_forward_first());
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_UNSEEN_CALLS);
+    rex_mappings_add(&made, 1);
+    CHECK(!rex_mapping_find(memory, 1, 0, &found));
+}
+
 static void test_binding(void **state)
 {
     (void)state;
     in_child(bind_otherwise, NULL);
     in_child(demand, NULL);
+    in_child(bind_behind, NULL);
 }
 
 /* ---- in words --------------------------------------------------------------------------------------------------------------------- */
