@@ -53,8 +53,8 @@ static enum rex_state state_of(const struct rex_elf *elf, const Elf64_Sym *symbo
     for (size_t i = 0; type == STT_FUNC && i < sizeof library / sizeof *library; i++)
         if (symbol->st_shndx == SHN_UNDEF && strcmp(name, library[i]) == 0)
             return REX_STATE_LIBRARY;
-    return (type == STT_OBJECT || type == STT_CUDA_OBJECT) && symbol->st_shndx != SHN_UNDEF &&
-                   !is_well_known(name) && is_in_global_memory(elf, symbol)
+    return (type == STT_OBJECT || type == STT_CUDA_OBJECT) && !is_well_known(name) &&
+                   is_in_global_memory(elf, symbol)
                ? REX_STATE_GLOBAL
                : REX_STATE_NONE;
 }

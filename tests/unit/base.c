@@ -86,6 +86,16 @@ int __wrap_fcntl(int fd, int command, long argument)
     FAIL(command == F_GETFL ? "F_GETFL" : "another", __real_fcntl(fd, command, argument));
 }
 
+/* Nothing says that it leaves errno alone where it succeeds. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    int result = __real_close(fd);
+    errno = result == 0 ? EINTR : errno;
+    return result;
+}
+
 /* ---- characters -------------------------------------------------------------------------------------------------- */
 
 /* First and last of each form of RFC 3629, and what is next to them. */
@@ -486,6 +496,11 @@ static void high_numbers(const void *context)
     CHECK_EQUAL(rex_output_open(&output, "out"), EMFILE);
     CHECK_EQUAL(output.descriptor, -1);
     CHECK_EQUAL(fcntl(STDIN_FILENO, F_GETFD), -1);
+    CHECK_EQUAL(dup(STDOUT_FILENO), STDIN_FILENO);
+    close(STDERR_FILENO);
+    int error = rex_output_open(&output, "out");
+    CHECK_EQUAL(dup2(STDOUT_FILENO, STDERR_FILENO), STDERR_FILENO);
+    CHECK_EQUAL(error, EMFILE);
     for (int number = STDERR_FILENO + 1; number < 64; number++)
         close(number); /* for who looks for lost memory */
 }

@@ -310,6 +310,7 @@ static void replace(const void *context)
     struct rex_mapping over = {(uintptr_t)many, (uintptr_t)many + 4 * OLD - 2, 0, 0};
     rex_mappings_add(&over, 1);
     CHECK(rex_mapping_find(many, 4 * OLD - 2, 0, &found) && rex_mapping_find(many + 4 * OLD, 3, 0, &found));
+    CHECK(!rex_mapping_find(many + 4 * OLD - 4, 3, 0, &found));
     struct rex_place wide = {.begin = (uintptr_t)many + 4 * OLD + 2, .end = (uintptr_t)many + 4 * (OLD + 2) + 1};
     rex_mappings_widen(&wide, 0);
     CHECK(wide.begin == (uintptr_t)many + 4 * OLD && wide.end == (uintptr_t)many + 4 * (OLD + 2) + 3);

@@ -14,14 +14,12 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(call say,CXX,$<)
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
 
-# addresses, bydriver, driverlaunches, driverrows, mappings, queuework, slots: the program's own forwarders come before libomptarget's functions.
-$(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+# The program's own forwarders come before libomptarget's functions.
+$(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots staging,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # claims: who waits for memory is counted; others come between as the index learns of a mapping.
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add
 # base: calls of files fail, and a program is linked, as a test says.
-$(O)/tests/unit/base: unit_libs = -Wl,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
-# staging: as addresses.
-$(O)/tests/unit/staging: unit_libs = -rdynamic
+$(O)/tests/unit/base: unit_libs = -Wl,--wrap=close,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
 # cache: fdopendir() fails where a test says so.
 $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=fdopendir
 # device: whether libraries can be opened is what a test says.
