@@ -97,13 +97,12 @@ static void log_sender(const struct rex_target *target, const char *by, const ch
 int rex_let_runtime_launch(const struct rex_target *target, unsigned against)
 {
     char why[REX_REASON_MAX];
-    if (against &
-        (REX_AGAINST_ASKED | REX_AGAINST_DEVICE | REX_AGAINST_NO_DRIVER | REX_AGAINST_DISABLED))
+    if (against & (REX_AGAINST_ASKED | REX_AGAINST_NO_GPU))
         return REX_OK;
     bool refused = rex_driver_is_demanded();
     if (!refused && !rex_log_wanted(REX_LOG_INFO))
         return REX_OK;
-    rex_reason_text(against, target->registration->about, why);
+    rex_reason_text((struct rex_reason){against, target->registration->about}, why);
     if (refused)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %s=driver, and only libomptarget can launch it: %s",

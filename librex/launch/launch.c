@@ -26,6 +26,7 @@
 #include "omp/grid.h"
 #include "omp/runtime.h"
 #include "rex/launch.h"
+#include "trace/trace.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
 
@@ -41,9 +42,12 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     struct rex_registration *registration = target->registration;
     const void *key = rex_target_entry(target)->addr;
     const struct rex_launched **slot = &registration->recent[rex_recent_slot(key)];
-    /* Where launches may go by the driver, those of libomptarget's have to claim their memory. */
+    /*
+     * Where launches may go by the driver, those of libomptarget's have to claim their memory, and
+     * a trace tells of each why it is one.
+     */
     if (rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER &&
-        !rex_registration_on_host(registration))
+        (!rex_registration_on_host(registration) || rex_trace_on()))
         return;
     if (rule->leading_row || rule->trailing_row || registration->release->strict_flags != 0 ||
         (REX_FLAGS_USUAL & ~registration->release->packet_flags) != 0 ||
@@ -86,7 +90,7 @@ static int pack_and_send(const struct rex_target *target, int32_t num_teams, int
     int result = pack(target, num_teams, thread_limit, args, &packet, &rule);
     if (result == REX_OK)
         result = rex_let_runtime_launch(target, against);
-    return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
+    return result == REX_OK ? rex_send(target, rule, &packet, against, returned) : result;
 }
 
 /* As rex_packet_fit() takes them. */

@@ -146,8 +146,19 @@ void rex_call_trace_data(struct rex_call_trace *trace, const char *name, int64_t
     write_down(trace, &slice, directions);
 }
 
+/* NULL: the driver could not have launched, or did. */
+static const char *reason_of(const struct rex_call_trace *trace, char text[REX_REASON_MAX])
+{
+    if (rex_sender_for(trace->reason.against) == REX_SENDER_DRIVER ||
+        (trace->reason.against & REX_AGAINST_NO_GPU) != 0)
+        return NULL;
+    rex_reason_text(trace->reason, text);
+    return text;
+}
+
 void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int result)
 {
+    char because[REX_REASON_MAX];
     struct rex_slice slice = {
         .category = "launch", .counted = REX_COUNTED_KERNEL, .details = write_launch};
     trace->end = rex_trace_clock();
@@ -155,5 +166,8 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
     trace->result = result;
     const char *name = rex_trace_name(key);
     slice.name = name != NULL ? name : "unknown kernel";
+    slice.by = rex_sender_for(trace->reason.against) == REX_SENDER_DRIVER ? REX_TRACE_DRIVER
+                                                                          : REX_TRACE_RUNTIME;
+    slice.because = reason_of(trace, because);
     write_down(trace, &slice, REX_TYPE_TOFROM);
 }

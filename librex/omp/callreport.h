@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "omp/columns.h"
 #include "omp/forward.h"
+#include "omp/sender.h"
 
 /* ---- in the log ------------------------------------------------------------------------------ */
 
@@ -45,8 +46,9 @@ struct rex_call_trace {
     struct __tgt_kernel_arguments packet;
     struct rex_track *on; /* the device's line in the trace */
     uint64_t begin, end;
-    const void *key; /* of a launch, as is the result */
+    const void *key; /* of a launch, as is what follows */
     int result;
+    struct rex_reason reason; /* why libomptarget launches; none: the driver does */
 };
 
 /* Before a call of FUNCTION on DEVICE. TRACE has the packet already. */

@@ -21,7 +21,6 @@
 #include "omp/grid.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
-#include "omp/sender.h"
 #include "trace/trace.h"
 
 /* Written when libomptarget is bound. */
@@ -149,27 +148,27 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
 }
 
 static int call_kernel(ident_t *loc, int64_t device, const void *key,
-                       struct __tgt_kernel_arguments *packet)
+                       struct __tgt_kernel_arguments *packet, struct rex_reason reason)
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
     if (!bound.observed)
         return bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
-    struct rex_call_trace trace = {.packet = *packet};
+    struct rex_call_trace trace = {.packet = *packet, .reason = reason};
     enter(&trace, "__tgt_target_kernel", device);
     int result = bound.call.target_kernel(loc, device, teams, threads, host_key, packet);
     return leave_launch(&trace, key, result);
 }
 
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
-                    struct __tgt_kernel_arguments *packet, int *returned)
+                    struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
     int result = rex_flight_enter();
     if (result != REX_OK)
         return result;
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
     bool told = comes(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
-    *returned = call_kernel(loc, device, key, packet);
+    *returned = call_kernel(loc, device, key, packet, reason);
     is_over(told, REX_CALL_LAUNCHES, &rows, device);
     rex_flight_end();
     return REX_OK;
@@ -219,6 +218,10 @@ REX_UPDATING_MAPPER(UPDATING_MAPPER)
 
 /* ---- those of others: launches --------------------------------------------------------------- */
 
+/*
+ * The program's own, or one of librex's that is like the one before: of these all go by
+ * libomptarget for what stands against the driver in the whole process.
+ */
 static void enter_launch(struct rex_call_trace *trace, const char *function, const void *key,
                          int64_t device, struct rex_grid grid)
 {
@@ -226,6 +229,7 @@ static void enter_launch(struct rex_call_trace *trace, const char *function, con
     memcpy(packet->Teams, grid.teams, sizeof packet->Teams);
     memcpy(packet->Threads, grid.threads, sizeof packet->Threads);
     packet->DynCGroupMem = (int32_t)grid.dynamic_memory;
+    trace->reason.against = rex_against_all() | REX_AGAINST_CALLED;
     const char *name = rex_trace_name(key);
     log_call(name != NULL ? name : "unknown kernel", device, packet);
     enter(trace, function, device);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "omp/forward.h"
+#include "omp/sender.h"
 #include "rex/map.h"
 
 /*
@@ -31,13 +32,13 @@ bool rex_calls_logged(void);
  * librex's own calls, once libomptarget is bound. They reach it without the forwarders, and come
  * back through none (LLVM 14 to 23): nothing is logged, and no end of a mapping is counted. A trace
  * has a data call as NAME (NULL: not at all), a launch by the name of its kernel, with the grid of
- * PACKET. Both are in flight (flight.h) and return 0 or why they were not made; what libomptarget
- * returned for a launch is in *RETURNED.
+ * PACKET and the REASON for which it is libomptarget's. Both are in flight (flight.h) and return 0
+ * or why they were not made; what libomptarget returned for a launch is in *RETURNED.
  */
 enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map);
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
-                    struct __tgt_kernel_arguments *packet, int *returned);
+                    struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned);
 
 #endif

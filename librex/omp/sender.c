@@ -91,19 +91,20 @@ void rex_stand_against_all(unsigned against)
     __atomic_fetch_or(&all, against, __ATOMIC_RELEASE);
 }
 
-void rex_reason_text(unsigned against, const char *about, char text[REX_REASON_MAX])
+void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])
 {
     static const char *const texts[] = {
 #define TEXT(name, text) text,
         REX_AGAINST_LIST(TEXT)
 #undef TEXT
     };
-    if (against & REX_AGAINST_ASKED)
+    const char *about = reason.about;
+    if (reason.against & REX_AGAINST_ASKED)
         about = rex_setting_variable(REX_OPTION_LAUNCH_BY);
-    else if (against & REX_AGAINST_ENVIRONMENT)
+    else if (reason.against & REX_AGAINST_ENVIRONMENT)
         about = first_obeyed();
     unsigned first = 0;
-    while (first < REX_AGAINST_COUNT - 1 && !(against & 1u << first))
+    while (first < REX_AGAINST_COUNT - 1 && !(reason.against & 1u << first))
         first++;
     const char *hole = strstr(texts[first], "%s");
     if (hole == NULL)

@@ -37,7 +37,8 @@
     X(TYPE, "a row has a type that only libomptarget maps")                                     \
     X(ROWS, "its rows are not in order")                                                        \
     X(UNSEEN, "a row is mapped in part, or by what librex has not seen")                        \
-    X(OVERLAP, "rows that are mapped for the launch overlap")
+    X(OVERLAP, "rows that are mapped for the launch overlap")                                   \
+    X(CALLED, "the program calls libomptarget itself")
 
 enum rex_against_number {
 #define REX_AGAINST_NUMBER(name, text) REX_NUMBER_AGAINST_##name,
@@ -53,6 +54,16 @@ enum rex_against {
 
 /* All that stand as long as the module is registered. */
 #define REX_AGAINST_LASTING ((unsigned)REX_AGAINST_NOWAIT - 1)
+
+/* Where one of these stands there is no GPU that the driver could launch on. */
+#define REX_AGAINST_NO_GPU \
+    ((unsigned)(REX_AGAINST_NO_DRIVER | REX_AGAINST_DISABLED | REX_AGAINST_DEVICE))
+
+/* What stands against the driver, and what a module's reason names. */
+struct rex_reason {
+    unsigned against;
+    const char *about;
+};
 
 /* Who sends a launch AGAINST which so much stands. */
 enum rex_sender { REX_SENDER_DRIVER, REX_SENDER_RUNTIME };
@@ -76,8 +87,8 @@ bool rex_driver_is_demanded(void);
 /* From now on this stands as well. */
 void rex_stand_against_all(unsigned against);
 
-/* The first reason of AGAINST, in words; ABOUT is what a module's reason names. */
+/* The first of REASON, in words. */
 #define REX_REASON_MAX 256
-void rex_reason_text(unsigned against, const char *about, char text[REX_REASON_MAX]);
+void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX]);
 
 #endif

@@ -98,7 +98,9 @@ static void write_oldest(struct rex_queue_trace *trace)
                                   .begin = trace->base_at + waited,
                                   .end = trace->base_at + waited + took,
                                   .to = timed->to,
-                                  .from = timed->from};
+                                  .from = timed->from,
+                                  .by = timed->counted == REX_COUNTED_KERNEL ? REX_TRACE_DRIVER
+                                                                             : NULL};
         rex_trace_slice(&slice);
         void *base = trace->base;
         trace->base = timed->end;
@@ -262,6 +264,7 @@ int rex_queue_trace_do(struct rex_queue *queue, const struct rex_command *comman
     describe(&slice, command,
              command->kind == REX_COMMAND_LAUNCH ? rex_trace_name(command->launch.description.key)
                                                  : NULL);
+    slice.by = command->kind == REX_COMMAND_LAUNCH ? REX_TRACE_RUNTIME : NULL;
     rex_trace_slice(&slice);
     write_call(queue, command, &slice, slice.begin);
     return REX_OK;

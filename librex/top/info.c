@@ -18,6 +18,7 @@
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "omp/search.h"
+#include "omp/sender.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
 #include "top/adaptations.h"
@@ -167,6 +168,24 @@ static void driver(const struct to *to)
         say(to, "driver", "trouble", text);
 }
 
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* Who sends them, as far as the whole process decides it. */
+static void launches(const struct to *to)
+{
+    char why[REX_REASON_MAX], text[REX_REASON_MAX + 64];
+    unsigned against = rex_against_all();
+    bool refused = rex_driver_is_demanded() && (against & REX_AGAINST_NO_GPU) == 0;
+    if (rex_sender_for(against) == REX_SENDER_DRIVER) {
+        say(to, "launch", "by", "the CUDA driver");
+        return;
+    }
+    rex_reason_text((struct rex_reason){against, NULL}, why);
+    snprintf(text, sizeof text, "%s: %s",
+             refused ? "nobody (REX_LAUNCH_BY=driver)" : "libomptarget", why);
+    say(to, "launch", "by", text);
+}
+
 int rex_info(rex_info_row *row, void *context)
 {
     const struct to to = {row, context};
@@ -179,6 +198,8 @@ int rex_info(rex_info_row *row, void *context)
         say(&to, "libomptarget", "error", rex_last_error());
     searched(&to);
     driver(&to);
+    if (rex_runtime() != NULL)
+        launches(&to);
     settings(&to);
     return REX_OK;
 }

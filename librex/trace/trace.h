@@ -67,6 +67,9 @@ enum rex_counted {
     REX_COUNTED_PHASE
 };
 
+#define REX_TRACE_DRIVER "driver"
+#define REX_TRACE_RUNTIME "libomptarget"
+
 /* Something that took time. */
 struct rex_slice {
     struct rex_track *track; /* NULL: the calling thread's */
@@ -74,6 +77,8 @@ struct rex_slice {
     enum rex_counted counted;
     uint64_t begin, end;  /* nanoseconds of CLOCK_MONOTONIC */
     uint64_t to, from;    /* bytes copied to and from the device */
+    const char *by;       /* of a kernel, who launched it: one of the words below */
+    const char *because;  /* why the driver did not, though it might have; NULL: no reason */
     struct rex_track *on; /* the device's, where the same is shown; NULL: none */
     /* writes members of a JSON object; NULL: none */
     void (*details)(struct rex_line *line, const void *context);

@@ -163,6 +163,19 @@ static void write_bytes(struct rex_line *line, const struct rex_slice *slice, bo
     rex_line_number(line, (int64_t)slice->from);
 }
 
+static void write_sender(struct rex_line *line, const struct rex_slice *slice)
+{
+    if (slice->by == NULL)
+        return;
+    rex_line_text(line, ",\"by\":\"");
+    rex_line_text(line, slice->by);
+    rex_line_text(line, "\"");
+    if (slice->because == NULL)
+        return;
+    rex_line_text(line, ",\"because\":");
+    rex_line_string(line, slice->because);
+}
+
 void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on_device)
 {
     bool is_detailed = !on_device && slice->details != NULL;
@@ -172,6 +185,8 @@ void rex_trace_file_slice(const struct rex_slice *slice, uint32_t track, bool on
     if (is_detailed)
         slice->details(&line, slice->context);
     write_bytes(&line, slice, !is_detailed);
+    if (!on_device)
+        write_sender(&line, slice);
     rex_line_text(&line, "}}\n");
     end_line(&line, slice->end);
 }

@@ -20,25 +20,45 @@
 #define ROWS 2048
 #define MOST (ROWS / 2)
 #define NAME_WIDTH 40
+#define REASONS 32 /* likewise the last one of these */
 
 struct row {
     char name[128];           /* as much as fits */
-    uint64_t hash;            /* of all of it */
+    uint64_t hash;            /* of all of it, of who launched and why */
     enum rex_counted counted; /* NOWHERE: a free row */
+    const char *by;           /* who launched; NULL: nobody did, or several */
+    unsigned reason;          /* why, from 1; 0: for none */
     uint64_t calls, total, most, to, from;
 };
 
 static struct row rows[ROWS];
 static unsigned used;
+static char reasons[REASONS][256]; /* why libomptarget launched; "": none yet */
 
-static struct row *find(enum rex_counted counted, const char *name)
+/* The number of BECAUSE, from 1. */
+static unsigned number_of(const char *because)
 {
-    uint64_t hash = rex_hash_string(name) + (uint64_t)counted;
+    unsigned at = 0;
+    while (at < REASONS - 1 && *reasons[at] != '\0' &&
+           strncmp(reasons[at], because, sizeof *reasons - 1) != 0)
+        at++;
+    if (*reasons[at] == '\0')
+        snprintf(reasons[at], sizeof *reasons, "%s",
+                 at < REASONS - 1 ? because : "one of other reasons");
+    return at + 1;
+}
+
+static struct row *find(enum rex_counted counted, const char *name, const char *by, unsigned reason)
+{
+    uint64_t hash = rex_hash_string(name) + (uint64_t)counted + ((uint64_t)reason << 8) +
+                    (by != NULL ? rex_hash_string(by) : 0);
     size_t at = hash % ROWS;
     while (rows[at].counted != REX_COUNTED_NOWHERE && rows[at].hash != hash)
         at = (at + 1) % ROWS;
     if (rows[at].counted == REX_COUNTED_NOWHERE) {
         rows[at].hash = hash;
+        rows[at].by = by;
+        rows[at].reason = reason;
         snprintf(rows[at].name, sizeof rows[at].name, "%s", name);
         rex_escape(rows[at].name, sizeof rows[at].name);
     }
@@ -47,10 +67,11 @@ static struct row *find(enum rex_counted counted, const char *name)
 
 void rex_summary_add(const struct rex_slice *slice)
 {
-    struct row *row = find(slice->counted, slice->name);
+    unsigned reason = slice->because != NULL ? number_of(slice->because) : 0;
+    struct row *row = find(slice->counted, slice->name, slice->by, reason);
     if (row->counted == REX_COUNTED_NOWHERE && used >= MOST) {
         row->hash = 0;
-        row = find(slice->counted, "others");
+        row = find(slice->counted, "others", NULL, 0);
     }
     used += row->counted == REX_COUNTED_NOWHERE;
     row->counted = slice->counted;
@@ -65,6 +86,7 @@ void rex_summary_add(const struct rex_slice *slice)
 void rex_summary_forget(void)
 {
     memset(rows, 0, sizeof rows);
+    memset(reasons, 0, sizeof reasons);
     used = 0;
 }
 
@@ -96,18 +118,31 @@ static void print_row(const struct row *row)
     print("  %-*s %9llu %13.1f %11.1f %11.1f", NAME_WIDTH, row->name,
           (unsigned long long)row->calls, (double)row->total / 1e3,
           (double)row->total / 1e3 / (double)row->calls, (double)row->most / 1e3);
-    if (row->counted == REX_COUNTED_PHASE)
-        print("\n");
-    else
-        print(" %15llu %15llu\n", (unsigned long long)row->to, (unsigned long long)row->from);
+    if (row->counted != REX_COUNTED_PHASE)
+        print(" %15llu %15llu", (unsigned long long)row->to, (unsigned long long)row->from);
+    if (row->by != NULL)
+        print("  %s", row->by);
+    if (row->reason != 0)
+        print(" [%u]", row->reason);
+    print("\n");
 }
 
-static void print_title(const char *title, bool bytes)
+static void print_title(const char *title, enum rex_counted counted)
 {
     print("  %-*s %9s %13s %11s %11s", NAME_WIDTH, title, "calls", "total us", "mean us", "max us");
-    if (bytes)
+    if (counted != REX_COUNTED_PHASE)
         print(" %15s %15s", "bytes to", "bytes from");
-    print("\n");
+    print("%s\n", counted == REX_COUNTED_KERNEL ? "  by" : "");
+}
+
+static void print_reasons(void)
+{
+    for (unsigned i = 0; i < REASONS && *reasons[i] != '\0'; i++) {
+        rex_escape(reasons[i], sizeof *reasons);
+        print("  [%u] %s\n", i + 1, reasons[i]);
+    }
+    if (*reasons[0] != '\0')
+        print("\n");
 }
 
 static void print_part(enum rex_counted counted, const char *title)
@@ -117,7 +152,7 @@ static void print_part(enum rex_counted counted, const char *title)
         if (rows[i].counted != counted)
             continue;
         if (!titled)
-            print_title(title, counted != REX_COUNTED_PHASE);
+            print_title(title, counted);
         titled = true;
         print_row(&rows[i]);
     }
@@ -135,6 +170,7 @@ void rex_summary_print(void)
     rex_escape(program, sizeof program);
     print("\nlibrex: what %s, process %ld, offloaded\n\n", program, (long)getpid());
     print_part(REX_COUNTED_KERNEL, "kernel");
+    print_reasons();
     print_part(REX_COUNTED_TRANSFER, "data");
     print_part(REX_COUNTED_PHASE, "start and end");
 }

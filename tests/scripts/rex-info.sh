@@ -130,6 +130,13 @@ if [ -z "${SAN-}" ]; then # a preloaded library comes before a sanitizer's
     is '.gpus[0].memory' 85899345920
     is '.gpus[0].multiprocessors' 132
     is '.driver["CUDA version"]' 13.0
+    is .launch.by 'the CUDA driver'
+    gpu 22 REX_LAUNCH_BY=runtime
+    is .launch.by 'libomptarget: REX_LAUNCH_BY=runtime'
+    gpu 22 OMP_NUM_TEAMS=3
+    is .launch.by 'libomptarget: OMP_NUM_TEAMS is set, which libomptarget obeys'
+    gpu 22 OMP_TOOL_LIBRARIES=/tool.so REX_LAUNCH_BY=driver
+    is .launch.by 'nobody (REX_LAUNCH_BY=driver): an OMPT tool is loaded'
     gpu 22 FAKE_CUDA_FAILS=100
     is .driver.error 'cuInit: CUDA_ERROR_NO_DEVICE'
     is '.gpus | length' 0
@@ -137,6 +144,7 @@ if [ -z "${SAN-}" ]; then # a preloaded library comes before a sanitizer's
     is .driver.error 'cuInit: CUDA_ERROR_NOT_PERMITTED'
     gpu 22 FAKE_CUDA_DEVICES=0
     is .driver.error 'the CUDA driver reports no device'
+    is .launch.by 'libomptarget: there is no NVIDIA GPU, or its driver is too old'
     gpu 22 FAKE_CUDA_NAME_FAILS=719
     is '.gpus[0].error' 'GPU 0: cuDeviceGetName: CUDA_ERROR_LAUNCH_FAILED'
     driver=cuda-old

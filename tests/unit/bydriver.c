@@ -559,9 +559,52 @@ static void test_faults(void **state)
     in_child(meet_failed_wait, NULL);
 }
 
+/* ---- who launched, in the trace ----------------------------------------------------------------------------------------------------- */
+
+/* CONTEXT is REX_TRACE: one launch by the driver, two for other reasons by libomptarget. */
+static void trace_senders(const void *context)
+{
+    setenv("REX_TRACE", context, 1);
+    start(22);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&nothing_id, 1, 1);
+    struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, NULL), REX_OK);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &nothing_id, &packet), 0);
+    launch.flags = REX_LAUNCH_NOWAIT;
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, NULL), REX_OK);
+    expect_sent(1, 2);
+    exit(0); /* at the end of the process the trace is written */
+}
+
+static void test_traces(void **state)
+{
+    static const char *const lines[] = {",\"by\":\"driver\"}}\n",
+                                        ",\"by\":\"libomptarget\",\"because\":\"the program calls libomptarget itself\"}}\n",
+                                        ",\"by\":\"libomptarget\",\"because\":\"it is not waited for\"}}\n"};
+    static const char *const rows[] = {"  driver\n", "  libomptarget [1]\n", "  libomptarget [2]\n",
+                                       "  [1] the program calls libomptarget itself\n  [2] it is not waited for\n"};
+    char folder[PATH_MAX], path[PATH_MAX + 16];
+    size_t size;
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    in_child(trace_senders, path);
+    char *text = (char *)read_bytes(path, &size);
+    text[size - 1] = '\0';
+    for (size_t i = 0; i < COUNT(lines); i++)
+        if (occurrences(text, lines[i]) != 1)
+            fail_msg("not once \"%s\" in:\n%s", lines[i], text);
+    free(text);
+    remove_folder(folder);
+    const char *summary = in_child(trace_senders, "-");
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (occurrences(summary, rows[i]) != 1)
+            fail_msg("not once \"%s\" in:\n%s", rows[i], summary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_rows), cmocka_unit_test(test_packets),
-                                       cmocka_unit_test(test_faults)};
+                                       cmocka_unit_test(test_faults), cmocka_unit_test(test_traces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void ask_process(const void *context)
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_UNSEEN_CALLS);
     rex_sender_bind(true, false);
     CHECK_EQUAL(rex_against_all(), process->against);
-    rex_reason_text(process->against, NULL, text);
+    rex_reason_text((struct rex_reason){process->against, NULL}, text);
     if (process->text != NULL)
         CHECK(strcmp(text, process->text) == 0);
 }
@@ -153,7 +153,7 @@ static void test_binding(void **state)
 static const char *text_of(unsigned against, const char *about)
 {
     static char text[REX_REASON_MAX];
-    rex_reason_text(against, about, text);
+    rex_reason_text((struct rex_reason){against, about}, text);
     return text;
 }
 

@@ -16,15 +16,21 @@
 /* How often something has to happen before there is advice about it. */
 #define LEAST_WAITED 100
 #define LEAST_QUEUED 1000
+#define LEAST_BY_RUNTIME 100
 #define LEAST_CALLS 10
 #define LEAST_COPIES 100              /* of small rows, on a GPU */
 #define LEAST_BYTES UINT64_C(1000000) /* of rows that are copied again */
 #define LEAST_ORDINARY UINT64_C(16000000)
 
-/* Nanoseconds, as an H100 has them: to put a launch in a queue, one of a graph, to copy a row. */
+/*
+ * Nanoseconds, as an H100 has them: to put a launch in a queue, one of a graph, to copy a row; and
+ * how much longer libomptarget takes than the driver for a launch, and for each row of it.
+ */
 #define QUEUE_TAKES UINT64_C(4000)
 #define GRAPH_TAKES UINT64_C(800)
 #define COPY_TAKES UINT64_C(8000)
+#define RUNTIME_ADDS UINT64_C(5000)
+#define RUNTIME_ADDS_A_ROW UINT64_C(1000)
 #define USUAL_SPEED 10 /* bytes a nanosecond, where the trace tells none */
 
 struct list {
@@ -95,6 +101,23 @@ static void about_graphs(struct list *list, const struct findings *findings)
         "%s launches were put in queues one by one, which took %s: where they repeat, a graph "
         "(rex_graph_begin(3)) would save up to %s.",
         count, took, saved);
+    free(count);
+    free(took);
+    free(saved);
+}
+
+static void about_sender(struct list *list, const struct by_runtime *by)
+{
+    uint64_t saves = by->launches * RUNTIME_ADDS + by->rows * RUNTIME_ADDS_A_ROW;
+    if (by->launches < LEAST_BY_RUNTIME)
+        return;
+    saves = saves < by->took ? saves : by->took;
+    char *count = figure_count(by->launches), *took = figure_time(by->took);
+    char *saved = figure_time(saves);
+    add(list, saves,
+        "%s launches of %s%s went by libomptarget, %s in all, because %s: by the driver "
+        "(librex(7), Who launches on a GPU) they would take up to %s less.",
+        count, by->kernel, by->others ? " and other kernels" : "", took, by->because, saved);
     free(count);
     free(took);
     free(saved);
@@ -183,6 +206,8 @@ size_t advise(const struct findings *findings, struct advice advice[MOST_ADVICE]
     about_waiting(&list, findings);
     about_graphs(&list, findings);
     about_ordinary(&list, findings);
+    for (size_t i = 0; i < findings->reasons; i++)
+        about_sender(&list, &findings->by_runtime[i]);
     for (size_t i = 0; i < findings->repeat_count; i++)
         about_repeat(&list, findings, &findings->repeats[i]);
     qsort(advice, list.count, sizeof *advice, compare);

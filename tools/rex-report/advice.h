@@ -8,7 +8,7 @@
 
 #include "findings.h"
 
-#define MOST_ADVICE (MOST_REPEATS + 8)
+#define MOST_ADVICE (MOST_REPEATS + MOST_REASONS + 8)
 
 /* One sentence or more, and what doing so would save at most, in nanoseconds. */
 struct advice {

@@ -82,6 +82,8 @@ static void read_argument(struct json *json, const char *key, struct line *line)
         line->title = json_string(json);
     else if (is(key, "function"))
         event->function = json_string(json);
+    else if (is(key, "because"))
+        event->because = json_string(json);
     else if (is(key, "device"))
         event->device = json_number(json);
     else if (is(key, "result"))
@@ -178,7 +180,7 @@ bool event_read(struct event *event, char *text)
     struct json json = {.at = text};
     struct line line = {.phase = "", .category = "", .title = "", .event = event};
     const char *key;
-    *event = (struct event){.name = "", .function = "", .device = -1};
+    *event = (struct event){.name = "", .function = "", .because = "", .device = -1};
     for (bool first = true; (key = json_member(&json, &first)) != NULL;)
         read_member(&json, key, &line);
     if (json.wrong)

@@ -38,7 +38,8 @@ struct event {
     enum event_track track;
     bool is_kernel;       /* of EVENT_DONE: not a copy */
     const char *name;     /* of the slice, the process or the track */
-    const char *function; /* of libomptarget, "" if it is not said */
+    const char *function; /* of libomptarget or the driver, "" if it is not said */
+    const char *because;  /* why libomptarget launched and not the driver, "" if nothing is said */
     uint64_t process, id; /* of the track */
     uint64_t begin, took; /* nanoseconds */
     int64_t device;       /* -1: not said */

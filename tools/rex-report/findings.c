@@ -35,6 +35,10 @@ void findings_end(struct findings *findings)
     mappings_end(&findings->mappings);
     for (size_t i = 0; i < findings->repeat_count; i++)
         free(findings->repeats[i].kernel);
+    for (size_t i = 0; i < findings->reasons; i++) {
+        free(findings->by_runtime[i].because);
+        free(findings->by_runtime[i].kernel);
+    }
     free(findings->failed_kernel);
     free(findings->seen);
 }
@@ -149,6 +153,28 @@ static void note_failure(struct findings *findings, const struct event *event)
     findings->failed_kernel = tool_format("%s", event->name);
 }
 
+static struct by_runtime *find_reason(struct findings *findings, const struct event *event)
+{
+    size_t at = 0;
+    while (at < findings->reasons && strcmp(findings->by_runtime[at].because, event->because) != 0)
+        at++;
+    if (at == MOST_REASONS)
+        return &findings->by_runtime[at - 1];
+    if (at == findings->reasons)
+        findings->by_runtime[findings->reasons++] = (struct by_runtime){
+            .because = tool_format("%s", event->because), .kernel = tool_format("%s", event->name)};
+    return &findings->by_runtime[at];
+}
+
+static void add_by_runtime(struct findings *findings, const struct event *event)
+{
+    struct by_runtime *found = find_reason(findings, event);
+    found->others = found->others || strcmp(found->kernel, event->name) != 0;
+    found->launches++;
+    found->rows += event->rows;
+    found->took += event->took;
+}
+
 /*
  * A launch that copied BYTES: was the one before it, of the same thread, waited for in vain? Of one
  * that copies, the host may want the result.
@@ -164,6 +190,8 @@ static void add_launch(struct findings *findings, const struct event *event, uin
     findings->last[at].thread = event->id;
     findings->last[at].took = is_short ? event->took : 0;
     findings->launches++;
+    if (*event->because != '\0')
+        add_by_runtime(findings, event);
     if (event->result != 0)
         note_failure(findings, event);
 }

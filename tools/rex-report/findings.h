@@ -13,6 +13,7 @@
 #include "mappings.h"
 
 #define MOST_REPEATS 256
+#define MOST_REASONS 16 /* the last one counts launches for others, too */
 #define THREADS 1024
 
 /*
@@ -31,6 +32,13 @@ struct speed {
     uint64_t bytes, took;
 };
 
+/* Launches that libomptarget sent to a GPU and not the driver, and why. */
+struct by_runtime {
+    char *because, *kernel; /* the first one */
+    bool others;            /* other kernels as well */
+    uint64_t launches, rows, took;
+};
+
 struct findings {
     bool gpu;         /* a GPU was used: on the CPU, pinned memory and queues change nothing */
     bool is_complete; /* the trace has its end */
@@ -46,6 +54,8 @@ struct findings {
     uint64_t queued, queued_took; /* launches put in queues, one by one */
     uint64_t ordinary;            /* bytes copied from and to memory that is not pinned */
     struct speed copies;          /* of data calls that copy much */
+    struct by_runtime by_runtime[MOST_REASONS];
+    size_t reasons;
     uint64_t failed;
     int64_t result; /* of the last that failed, */
     char *failed_kernel;

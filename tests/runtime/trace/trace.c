@@ -544,9 +544,9 @@ static void squeeze(char *text)
 static void summary(void **state)
 {
     static const char *const lines[] = {
-        "\n kernel calls total us mean us max us bytes to bytes from\n",
-        "\n scale__kernel__ 5 # # # 40000 40000\n",
-        "\n add_one__kernel__ 1 # # # 8 8\n",
+        "\n kernel calls total us mean us max us bytes to bytes from by\n",
+        "\n scale__kernel__ 5 # # # 40000 40000 libomptarget\n",
+        "\n add_one__kernel__ 1 # # # 8 8 libomptarget\n",
         "\n data calls total us mean us max us bytes to bytes from\n",
         "\n data begin 3 # # # 16000 0\n",
         "\n data end 2 # # # 0 8000\n",
