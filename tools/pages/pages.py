@@ -37,7 +37,7 @@ GROUPS = [
 
 
 WAYS = """<p><a href="readme.html#a-first-program">A first program</a>,
-<a href="tutorial.html">nine lessons</a> with their programs and what they print,
+<a href="tutorial.html">lessons</a> with their programs and what they print,
 <a href="readme.html#what-runs-on-which-llvm-release">what runs on which LLVM release</a>,
 <a href="rex-troubleshooting.7.html">from a symptom to its cause</a>,
 <a href="changes.html">what changed</a>.</p>"""
