@@ -19,6 +19,20 @@ quietly "$MAKE" install "$@"
 for file in one/rex-run two/_rex-run three/rex-run.fish lib/somewhere/librex.so lib/somewhere/librex.a lib/somewhere/pkgconfig/rex.pc include/rex.h include/rex_kmp.h; do
     [ -e "$work/stage/usr/$file" ] || fail "make install DESTDIR=... left no usr/$file"
 done
+# Each of them is in one of Debian's packages, or these cannot be built. Its completions are where it says itself.
+(cd "$work/stage" && find usr ! -type d ! -path 'usr/one/*' ! -path 'usr/two/*' ! -path 'usr/three/*') >"$work/files"
+cat tools/debian/*.install >"$work/packaged"
+is_packaged() {
+    while read -r pattern; do
+        # It is a pattern.
+        # shellcheck disable=SC2254
+        case $1 in $pattern | $pattern/*) return 0 ;; esac
+    done <"$work/packaged"
+    return 1
+}
+while read -r file; do
+    is_packaged "$file" || fail "$file is in no package: tools/debian/*.install"
+done <"$work/files"
 quietly "$MAKE" uninstall "$@"
 left=$(find "$work/stage" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"
