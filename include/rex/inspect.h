@@ -297,9 +297,9 @@ REX_API int rex_runtime_tell(const char *path);
 
 /**
  * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that
- * clang of release COMPILER built the parameters that they have: 1 or 0; REX_EINVAL if one of the
- * two is not 14 to 24. For programs that call libomptarget directly; what librex launches is
- * adapted. Any thread.
+ * clang of release COMPILER built the parameters that they have: 1; 0 where it does not; 2 where it
+ * does on GPUs alone, and its host device does not; REX_EINVAL if one of the two is not 14 to 24.
+ * For programs that call libomptarget directly; what librex launches is adapted. Any thread.
  */
 REX_API int rex_runtime_takes(int release, int compiler);
 

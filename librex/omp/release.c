@@ -61,6 +61,7 @@ static const struct rex_release rows[] = {
      .plain = PLAIN(1, false),
      .env = ENV_BY_ROW(false),
      .old_entries_only = true,
+     .no_flags = true,
      .newest_container = 1,
      .entries_by_position = true,
      .exec_mode_obeyed = true,

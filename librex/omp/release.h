@@ -38,6 +38,7 @@ struct rex_release {
     /* version of its own clang's packets; the kernels behind newer ones have other parameters */
     uint32_t newest_packet;
     bool no_packet; /* there is no __tgt_target_kernel */
+    bool no_flags;  /* packets of its own clang end before Flags, which later releases read */
     /* the host device matches entries of program and image by their position */
     bool entries_by_position;
     /* a row with members is mapped from the multiple of 8 below its beginning */

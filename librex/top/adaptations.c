@@ -29,9 +29,18 @@ int rex_runtime_tell(const char *path)
 /*
  * clang up to 17 builds kernels without a parameter for the runtime. 18's have one, which LLVM 18
  * alone passes unasked, to all kernels; those of 19 to 22 get it by the packet's version 3, and
- * from 23 on it comes last. 14 and 15 look at no version. Programs of 22 and later attach pointers
+ * from 23 on it comes last. 14 and 15 look at no version. 15's packets end where those of 16 and
+ * later have Flags, so that chance decides what these do. Programs of 22 and later attach pointers
  * by rows of their own, which earlier releases map: their kernels see the wrong memory.
  */
+static bool takes(const struct rex_release *runtime, const struct rex_release *built)
+{
+    return !runtime->plain.refused && !built->plain.refused &&
+           built->newest_packet <= runtime->newest_packet &&
+           (runtime->no_packet || !built->no_flags) &&
+           (runtime->attach_rows || !built->attach_rows);
+}
+
 int rex_runtime_takes(int release, int compiler)
 {
     const struct rex_release *runtime = rex_release_row(release),
@@ -41,9 +50,9 @@ int rex_runtime_takes(int release, int compiler)
                         runtime == NULL ? release : compiler);
     if (runtime == built)
         return 1;
-    return !runtime->plain.refused && !built->plain.refused &&
-           built->newest_packet <= runtime->newest_packet &&
-           (runtime->attach_rows || !built->attach_rows);
+    if (!takes(runtime, built))
+        return 0;
+    return runtime->host_argument_array && !built->host_argument_array ? 2 : 1;
 }
 
 /* ---- what is adapted ------------------------------------------------------------------------- */
@@ -123,6 +132,11 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {true, "registrations",
          "wait until no other thread is inside a launch or data call, as ends of modules do, and "
          "load an image at once where devices are in use: libomptarget crashes where these meet"},
+        {!release->no_packet && !release->no_flags, "programs of clang 15",
+         "are refused by rex-run: their packets end before Flags, which libomptarget reads"},
+        {release->host_argument_array, "programs of clang 22",
+         "and earlier are refused by rex-run where their images are for the CPU: its kernels take "
+         "one array of arguments"},
         {!release->attach_rows, "programs of clang 22",
          "and later are refused by rex-run: their rows that attach pointers are mapped"},
         {release->packed_slots, "parameters",

@@ -1,6 +1,6 @@
 #!/bin/sh
 # rex-run: programs that clang built, on the release they were linked with and on others; programs that do not offload; what is refused;
-# statuses and signals.
+# statuses and signals. Which clang's programs which release runs is in matrix.sh.
 set -eu
 cd "$(dirname "$0")/../.."
 O=${O:-$(make -s --no-print-directory print-O)}
@@ -232,19 +232,19 @@ on_other() {
     tidy "clang $1's program on LLVM $2"
 }
 
-for pair in '14:14 15 16 15-bare 16-bare' '16:14 15 16 16-bare 19 22' '19:19 22'; do
+for pair in '14:15-bare 16-bare' '19:22'; do
     built=${pair%%:*}
     has "$built" || continue
-    if ! command -v "clang-$built" >/dev/null || { [ "$built" = 16 ] && [ ! -e /usr/lib/llvm-16/bin/clang-linker-wrapper ]; }; then
-        # 16 is not among what the tests install.
-        [ "$built" = 16 ] || fail "clang-$built is missing"
-        echo "clang $built: not here"
+    if ! command -v "clang-$built" >/dev/null; then
+        # Debian 13 has no 14.
+        if [ "$built" = 14 ]; then echo 'left out: programs of clang 14, which is not here'; else fail "clang-$built is missing"; fi
         continue
     fi
     build_by_clang "$built" "$work/clang-$built" || { fail "clang-$built cannot build an offload program"; continue; }
     run tests/llvm "$built" "$work/clang-$built"
     cp "$work/out" "$work/expected-$built"
     [ "$status" = 5 ] || fail "clang $built's program without rex-run: status $status"
+    cmp "$work/out" tests/clang/expected || fail "the programs of tests/clang are of other sources: tests/clang/make makes them again"
     run tests/llvm "$built" "$rex_run" "$work/clang-$built"
     if [ "$status" != 5 ] || ! cmp -s "$work/out" "$work/expected-$built"; then fail "clang $built's program under rex-run: $status"; fi
     for release in ${pair#*:}; do
@@ -298,9 +298,11 @@ if [ -x "$work/clang-19" ] && has 16 && has 22; then
     says 125 'it is librex'
     run "$rex_run" --omptarget="$lib22" "$work/script"
     says 126 'is a script'
-    # Nothing says where libLLVM is.
-    run env -u LD_LIBRARY_PATH "$rex_run" --omptarget="$lib22" "$work/clang-19"
-    [ "$status" = 5 ] || says 126 'which the loader does not find'
+    # Nothing says where libLLVM is, unless the machine has it by itself.
+    if ! PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF libLLVM.so.22.1; then
+        run env -u LD_LIBRARY_PATH "$rex_run" --omptarget="$lib22" "$work/clang-19"
+        says 126 'which the loader does not find'
+    fi
     build_by_clang 19 "$work/rpath" -Wl,--disable-new-dtags -Wl,-rpath,"$work/names/19"
     run elsewhere 22 "$rex_run" --omptarget="$lib22" "$work/rpath"
     says 126 "has a DT_RPATH ($work/names/19"

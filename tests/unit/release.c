@@ -138,6 +138,7 @@ static void test_rows(void **state)
         assert_int_equal(row->one_end_a_call, fact->release == 14);
         assert_int_equal(row->host.version, fact->release == 18 ? 2 : fact->release >= 23 ? 5 : 0);
         assert_int_equal(row->host.trailing_row, fact->release >= 23);
+        assert_int_equal(row->no_flags, fact->release == 15);
         assert_int_equal(row->excess_copied, fact->release >= 23);
         assert_int_equal(row->attach_rows, fact->release >= 22);
         assert_int_equal(row->names_in_tor_crash, fact->release == 18);
@@ -146,15 +147,15 @@ static void test_rows(void **state)
     assert_null(rex_release_row(25));
 }
 
-/* Whose programs a release runs: a row for each runtime, a column for each clang. */
+/* Whose programs a release runs: a row for each runtime, a column for each clang; 2: on GPUs alone. */
 static void test_takes(void **state)
 {
     static const char *const takes[] = {
         /*       14 to 24 */
-        /* 14 */ "11110000000", "11110000000", "11110000000", "11110000000",
+        /* 14 */ "11110000000", "11110000000", "10110000000", "10110000000",
         /* 18 */ "00001000000",
-        /* 19 */ "11110111000", "11110111000", "11110111000", "11110111100",
-        /* 23 */ "11110111111", "11110111111",
+        /* 19 */ "10110111000", "10110111000", "10110111000", "10110111100",
+        /* 23 */ "20220222211", "20220222211",
     };
     (void)state;
     for (int runtime = 14; runtime <= 24; runtime++)

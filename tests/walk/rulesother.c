@@ -348,7 +348,7 @@ void rule_rex_mappings_changed(struct call *call)
 void rule_rex_runtime_takes(struct call *call)
 {
     int64_t release = walk_integer(call, 0), compiler = walk_integer(call, 1);
-    bool wrong = release < 14 || release > 23 || compiler < 14 || compiler > 23;
+    bool wrong = release < 14 || release > 24 || compiler < 14 || compiler > 24;
     walk_before();
     walk_judge_int(call, rex_runtime_takes((int)release, (int)compiler), wrong ? MUST_FAIL : MUST_WORK);
 }

@@ -22,6 +22,7 @@
 #include "die.h"
 #include "environment.h"
 #include "folder.h"
+#include "images.h"
 #include "loader.h"
 #include "rex/inspect.h"
 
@@ -54,27 +55,40 @@ static int number_in(const char *name)
     return number >= 14 ? number : 14;
 }
 
-static void check_releases(const struct program *program, const char *linked, const char *library,
-                           int release)
-{
-    int built = number_in(linked), takes = rex_runtime_takes(release, built);
-    if (takes < 0)
-        die(REFUSED, "%s was linked with %s: %s", program->path, linked, rex_last_error());
-    if (takes == 0)
-        die(REFUSED,
-            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
-            "have, or maps its rows in another way: run it on LLVM %d",
-            program->path, linked, release, library, built);
-}
-
-/* ---- what the program is linked with --------------------------------------------------------- */
-
 struct linked {
     const struct program *program;
     const char *library;
     int release;        /* of the library */
+    int gpu_only;       /* the release linked with, whose programs it runs on GPUs alone; or 0 */
     const char *folder; /* with links to it; NULL: the program is linked with none */
 };
+
+static void check_releases(struct linked *linked, const char *name)
+{
+    int built = number_in(name), takes = rex_runtime_takes(linked->release, built);
+    if (takes < 0)
+        die(REFUSED, "%s was linked with %s: %s", linked->program->path, name, rex_last_error());
+    if (takes == 0)
+        die(REFUSED,
+            "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
+            "have, or maps its rows in another way: run it on LLVM %d",
+            linked->program->path, name, linked->release, linked->library, built);
+    if (takes == 2)
+        linked->gpu_only = built;
+}
+
+static void check_images(const char *name, const char *path, void *context)
+{
+    const struct linked *linked = context;
+    (void)name;
+    if (path != NULL && is_for_cpu_alone(path))
+        die(REFUSED,
+            "%s has device images for the CPU alone: LLVM %d (%s) calls kernels there in another "
+            "way than those of clang %d: run it on LLVM %d",
+            path, linked->release, linked->library, linked->gpu_only, linked->gpu_only);
+}
+
+/* ---- what the program is linked with --------------------------------------------------------- */
 
 static void link_name(const char *name, const char *path, void *context)
 {
@@ -88,7 +102,7 @@ static void link_name(const char *name, const char *path, void *context)
             "it elsewhere",
             linked->program->path, name);
     (void)path;
-    check_releases(linked->program, name, linked->library, linked->release);
+    check_releases(linked, name);
     if (linked->folder == NULL) {
         hold_signals();
         linked->folder = make_folder();
@@ -146,8 +160,12 @@ bool lead_to(const struct program *program, const char *library)
     refuse_early(program);
     if (realpath(library, path) == NULL)
         die(NOT_RUN, "--omptarget=%s: %s", library, strerror(errno));
-    struct linked linked = {program, path, release, NULL};
+    struct linked linked = {program, path, release, 0, NULL};
     ask_loader(program, link_name, &linked);
+    if (linked.gpu_only != 0) {
+        check_images(NULL, program->path, &linked);
+        ask_loader(program, check_images, &linked);
+    }
     /* For what finds libomptarget by itself, as programs of librex do. */
     setenv("REX_OMPTARGET", path, 1);
     if (linked.folder == NULL)

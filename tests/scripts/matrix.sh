@@ -1,0 +1,63 @@
+#!/bin/sh
+# Programs that each clang built, on each release's libomptarget, under rex-run: they compute the right values, or are refused with the
+# release to use. tests/clang has the programs, and a table of what is expected: nothing else may happen, a wrong value least of all.
+set -eu
+cd "$(dirname "$0")/../.."
+O=${O:-$(make -s --no-print-directory print-O)}
+rex_run=$PWD/$O/tools/rex-run
+[ "$(uname -m)" = x86_64 ] || { echo "skip: the programs of tests/clang are for x86-64"; exit 77; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-matrix.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# says TEXT: the refusal has it, and the release to use
+says() { grep -qF "$1" "$work/err" && grep -q ": run it on LLVM $clang\$" "$work/err"; }
+
+# is_silent: nothing on standard error but what libomp says of the machine, and what 19 and later say to code of clang 14 to 17
+is_silent() { ! grep -v -e '^OMP: ' -e 'The void __tgt_register_requires(int64_t) function has been removed' "$work/err" >"$work/rest"; }
+
+# outcome STATUS: a word of the table, or what happened
+outcome() {
+    case $1 in
+    5) if cmp -s "$work/out" tests/clang/expected && is_silent; then echo runs; else echo wrong; fi ;;
+    126) if says 'passes its kernels other parameters'; then echo other; elif says 'device images for the CPU alone'; then echo images; else echo 126; fi ;;
+    *) echo "status-$1" ;;
+    esac
+}
+
+# attempt: clang's program on release's libomptarget; without a GPU's, and without the program's own code where there is no device
+attempt() {
+    status=0
+    OMP_TARGET_OFFLOAD=mandatory timeout 60 tests/llvm "$release" "$rex_run" --omptarget="$library" "tests/clang/$clang" \
+        >"$work/out" 2>"$work/err" || status=$?
+    outcome "$status"
+}
+
+failed=0
+count=0
+columns=$(sed -n 's/^on //p' tests/clang/table)
+for release in $(tests/llvm --list); do
+    if [ "$(tests/llvm --how "$release")" = loader ]; then
+        echo "left out: LLVM $release: what rex-run starts needs a mount namespace for it"
+        continue
+    fi
+    library=$(tests/llvm "$release" printenv REX_OMPTARGET)
+    expected=$(sed -n "s/^$release //p" tests/clang/table)
+    for clang in $columns; do
+        # Words of the row, from the first column on.
+        # shellcheck disable=SC2086
+        set -- $expected
+        wanted=${1-nothing}
+        shift
+        expected=$*
+        happened=$(attempt)
+        count=$((count + 1))
+        [ "$happened" = "$wanted" ] && continue
+        failed=1
+        echo "FAIL: clang $clang's program on LLVM $release: $happened, not $wanted"
+        diff tests/clang/expected "$work/out" | sed 's/^/    /' || true
+        sed 's/^/    /' "$work/err"
+    done
+done
+[ "$count" -gt 0 ] || { echo 'skip: no LLVM release is unpacked'; exit 77; }
+echo "$count pairs of a clang and a release"
+exit "$failed"
