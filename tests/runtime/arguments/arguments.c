@@ -334,7 +334,7 @@ static uint64_t most_shared_memory(void)
     struct rex_gpu gpu;
     if (release <= 15)
         return 0;
-    if (release <= 21)
+    if (release != 22)
         return 49152 - 20000;
     assert_int_equal(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
     for (int i = 1; i < rex_gpu_count(); i++) {
