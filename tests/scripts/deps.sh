@@ -54,6 +54,15 @@ has noble gcc libelf1t64 libomp5-18 jq
 wants noble check jq
 spares noble check libomp5-19
 
+# Where librex looks by itself, tools/deps does.
+folders=$(sed -n '/rex_search_folders\[\]/,/NULL/p' librex/omp/search.c | grep -o '"/[^"]*"' | tr -d '"')
+[ -n "$folders" ] || fail 'no folders in librex/omp/search.c'
+set -f
+for folder in $folders; do
+    grep -qF " $folder/libomptarget.so*" tools/deps || fail "$folder, where librex looks for libomptarget, is not in tools/deps"
+done
+set +f
+
 # A machine that has libomptarget where librex looks needs none.
 mkdir "$work/own"
 : >"$work/own/libomptarget.so.19"
