@@ -155,9 +155,13 @@ for pair in 14:14 14:15 14:16 16:16 19:19 19:22; do
     case $releases in *"$release"*) ;; *) continue ;; esac
     case $releases in *"$built"*) ;; *) continue ;; esac
     clang=$(command -v "clang-$built" || true)
-    # 16 needs clang-tools-16 besides, and adds no release.
+    # 16 needs clang-tools-16 besides, and adds no release. Debian 13 has no 14.
     if [ "$built" = 16 ] && { [ -z "$clang" ] || [ ! -e /usr/lib/llvm-16/bin/clang-linker-wrapper ]; }; then
         echo 'clang 16: not here'
+        continue
+    fi
+    if [ "$built" = 14 ] && [ -z "$clang" ]; then
+        echo "left out: clang 14's program on LLVM $release: clang 14 is not here"
         continue
     fi
     if [ ! -e "$work/clang-$built" ] && ! build_by_clang "${clang:-clang-$built}" "$built" "$work/clang-$built"; then
