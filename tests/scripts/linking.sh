@@ -89,8 +89,8 @@ for release in $releases; do
     by_hand "$release" '-lrex -lomp -lomptarget' librex librex 1 -L"$rex" -lrex "$openmp" "$library"
     by_hand "$release" '-lomp -lomptarget librex.a' main main 0 "$openmp" "$library" "$rex/librex.a"
     case $release in
-    # The constructor of 16's libomptarget calls libomp, whatever a program is linked with besides.
-    16) ;;
+    # The constructors of 16's and 17's libomptarget call libomp, whatever a program is linked with besides.
+    16 | 17) ;;
     *) by_hand "$release" '-lomptarget -lrex' libomptarget "$kernel" 1 "$library" -L"$rex" -lrex ;;
     esac
 done
