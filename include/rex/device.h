@@ -30,6 +30,20 @@ extern "C" {
  */
 REX_API int rex_device_count(void);
 
+/**
+ * rex_device_local(): the number of the device that this process should use, to be given to the
+ * other functions or omp_set_default_device(): OMP_DEFAULT_DEVICE where that is a number; else, for
+ * one of several processes of a parallel job on this machine, the GPU whose turn it is: its local
+ * rank modulo the number of GPUs, so that each has one of its own as long as there are enough. The
+ * rank is what Open MPI, MVAPICH, MPICH, Intel MPI, PALS, Flux, PMIx or Slurm has put into the
+ * environment: the answer is the same before MPI_Init() and after it, and no MPI is needed. GPUs
+ * that CUDA_VISIBLE_DEVICES hides are not counted: where each process sees one alone it is 0. 0
+ * also for one process alone, and where there is no GPU. It starts the driver and makes no context.
+ * Returns the number; REX_ENODEVICE or REX_EFORK where REX_REQUIRE_GPU is on and there is no GPU.
+ * Any thread.
+ */
+REX_API int rex_device_local(void);
+
 /** struct rex_gpu: an NVIDIA GPU, as the CUDA driver describes it. */
 struct rex_gpu {
     char name[256];            /**< the model, NUL-terminated: "NVIDIA H100 80GB HBM3". */

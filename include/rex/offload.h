@@ -212,6 +212,11 @@ REX_API const char *rex_version(void);
  *                        memory that is not pinned to and from an NVIDIA GPU, 0 to 8; 0: the driver
  *                        copies it. `auto`, the default: half of the processors that the process
  *                        may use, none where that leaves fewer than 2.
+ * REX_OPTION_REQUIRE_GPU REX_REQUIRE_GPU: `on` or `off` (the default). On, the host device is an
+ *                        error and no fallback: a module for which there is no NVIDIA GPU, or only
+ *                        a host image, or whose launches OMP_TARGET_OFFLOAD disables, cannot be
+ *                        registered (REX_ENODEVICE), and calls for the host device fail likewise.
+ *                        Takes effect at the next registration and call.
  */
 enum rex_option {
     REX_OPTION_OMPTARGET,
@@ -225,7 +230,8 @@ enum rex_option {
     REX_OPTION_CHECK,
     REX_OPTION_CACHE,
     REX_OPTION_LAUNCH_BY,
-    REX_OPTION_COPY_THREADS
+    REX_OPTION_COPY_THREADS,
+    REX_OPTION_REQUIRE_GPU
 };
 
 /**

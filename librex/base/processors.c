@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/launcher.h"
+
 /* All zeros where the kernel did not say, or there are more than such a set can have. */
 static cpu_set_t at_load;
 
@@ -131,24 +133,7 @@ static int limit_by_control_groups(int count, const char *root)
     return count;
 }
 
-/* ---- processes of one job -------------------------------------------------------------------- */
-
-/* How many of them a launcher says that it has started on this machine; 1 where none says so. */
-static int processes_here(void)
-{
-    static const char *const variables[] = {
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
-        "MV2_COMM_WORLD_LOCAL_SIZE",  "PMI_LOCAL_SIZE",
-        "SLURM_STEP_TASKS_PER_NODE", /* "4(x2),3": the first is the largest */
-    };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = secure_getenv(variables[i]);
-        long count = value != NULL ? strtol(value, NULL, 10) : 0;
-        if (count > 0)
-            return count < INT_MAX ? (int)count : INT_MAX;
-    }
-    return 1;
-}
+/* ---- the count ------------------------------------------------------------------------------- */
 
 /*
  * Processes of a job share what the job has. A binding of a process is its own already, and is not
@@ -158,6 +143,6 @@ int rex_processors(const char *root)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     int all = limit_by_control_groups(online > 0 && online < INT_MAX ? (int)online : 1, root);
-    int share = at_most(all / processes_here(), CPU_COUNT(&at_load));
+    int share = at_most(all / rex_launcher_local_processes(), CPU_COUNT(&at_load));
     return share > 0 ? share : 1;
 }

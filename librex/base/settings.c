@@ -136,6 +136,7 @@ static const struct {
     [REX_OPTION_LAUNCH_BY] = {"REX_LAUNCH_BY", "auto", read_launch_by, "auto, driver or runtime"},
     [REX_OPTION_COPY_THREADS] = {"REX_COPY_THREADS", "auto", read_copy_threads,
                                  "auto or a number from 0 to 8"},
+    [REX_OPTION_REQUIRE_GPU] = {"REX_REQUIRE_GPU", "off", read_switch, "on or off"},
 };
 
 #define OPTIONS (sizeof options / sizeof *options)
@@ -291,6 +292,12 @@ int rex_setting_copy_threads(void)
     char value[REX_SETTING_MAX];
     int count = read_setting(REX_OPTION_COPY_THREADS, value);
     return count == AUTO_COPY_THREADS ? -1 : count;
+}
+
+bool rex_setting_require_gpu(void)
+{
+    char value[REX_SETTING_MAX];
+    return read_setting(REX_OPTION_REQUIRE_GPU, value);
 }
 
 /* ---- what is wrong in the environment -------------------------------------------------------- */

@@ -52,6 +52,9 @@ bool rex_setting_cache(char folder[REX_SETTING_MAX]);
 /* How many threads copy; -1: as many as the processors allow. */
 int rex_setting_copy_threads(void);
 
+/* Whether the host device is an error where a GPU was to be used. */
+bool rex_setting_require_gpu(void);
+
 /* The text of any other; of those above as it was given. false: nobody gave one. */
 bool rex_setting_text(enum rex_option option, char value[REX_SETTING_MAX]);
 

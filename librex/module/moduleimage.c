@@ -117,7 +117,11 @@ static int check_device(const struct rex_module_image *image)
 {
     unsigned sm = image->view.architecture;
     if (image->view.kind == REX_IMAGE_HOST)
-        return REX_OK;
+        return !rex_setting_require_gpu()
+                   ? REX_OK
+                   : rex_fail(REX_ENODEVICE,
+                              "device image %s is for the host, and REX_REQUIRE_GPU is on",
+                              image->path);
     if (rex_cuda_devices() == 0)
         return rex_fail(
             rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,

@@ -285,6 +285,9 @@ static int attempt(struct rex_registration *registration, const char *name)
         return result;
     registration->release = rex_runtime();
     rex_cuda_retry();
+    result = rex_device_require_gpu();
+    if (result != REX_OK)
+        return result;
     uint64_t begin = rex_phase_begin();
     result = rex_module_image_open(&image, registration->module, name, registration->release);
     if (result == REX_OK) {

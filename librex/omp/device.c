@@ -7,8 +7,11 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/launcher.h"
+#include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "omp/openmp.h"
@@ -103,7 +106,13 @@ int rex_device_offload(int64_t device, int *number)
         return REX_OK;
     }
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
-    return result == REX_OK && *number == rex_device_count() ? REX_EHOST : result;
+    if (result == REX_OK && *number == rex_device_count())
+        result = REX_EHOST;
+    return result == REX_EHOST && rex_setting_require_gpu()
+               ? rex_fail(REX_ENODEVICE,
+                          "device number %lld is the host, and REX_REQUIRE_GPU is on",
+                          (long long)asked)
+               : result;
 }
 
 /* ---- which GPU ------------------------------------------------------------------------------- */
@@ -152,6 +161,38 @@ int rex_device_gpu(int64_t device)
     return ordinal >= 0
                ? ordinal
                : rex_fail_again(REX_ENODEVICE, "rex_device_gpu: the device is no NVIDIA GPU");
+}
+
+/* ---- which one this process should use ------------------------------------------------------- */
+
+int rex_device_require_gpu(void)
+{
+    if (!rex_setting_require_gpu())
+        return REX_OK;
+    if (rex_runtime_disabled())
+        return rex_fail(REX_ENODEVICE,
+                        "REX_REQUIRE_GPU is on, and OMP_TARGET_OFFLOAD disables offloading");
+    if (rex_cuda_devices() > 0)
+        return REX_OK;
+    return rex_fail(rex_cuda_forked() ? REX_EFORK : REX_ENODEVICE,
+                    "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: %s",
+                    rex_cuda_why());
+}
+
+/*
+ * The driver leaves out what CUDA_VISIBLE_DEVICES hides, by number or UUID. libomptarget may offer
+ * fewer devices: those that a registered image suits.
+ */
+int rex_device_local(void)
+{
+    rex_cuda_retry();
+    int gpus = rex_cuda_devices(), offered = rex_device_count(), result = rex_device_require_gpu();
+    int chosen = rex_launcher_number(secure_getenv("OMP_DEFAULT_DEVICE"));
+    int count = offered > 0 && offered < gpus ? offered : gpus;
+    int rank = rex_launcher_local_rank();
+    if (result != REX_OK || chosen >= 0)
+        return result != REX_OK ? result : chosen;
+    return rank >= 0 && count > 0 ? rank % count : 0;
 }
 
 /* ---- trouble --------------------------------------------------------------------------------- */

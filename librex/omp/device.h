@@ -64,6 +64,12 @@ bool rex_devices_in_use(void);
  */
 int rex_device_ordinal(const char *who, int number, int *ordinal);
 
+/*
+ * Where the settings say that a GPU must be used: REX_ENODEVICE, or REX_EFORK, if this process
+ * cannot.
+ */
+int rex_device_require_gpu(void);
+
 /* Why RELEASE's libomptarget may find no GPU where there is one: true with the reason in WHY. */
 bool rex_device_trouble(const struct rex_release *release, char *why, size_t size);
 

@@ -73,6 +73,7 @@ static const struct known {
     {REX_OPTION_CACHE, NULL, NULL, "on", {"on", "off", "/tmp"}},
     {REX_OPTION_LAUNCH_BY, "clang", "auto, driver or runtime", "auto", {"auto", "Driver", "runtime"}},
     {REX_OPTION_COPY_THREADS, "9", "auto or a number from 0 to 8", "auto", {"auto", "AUTO", "0", "1", "8"}},
+    {REX_OPTION_REQUIRE_GPU, "always", "on or off", "off", {"on", "Yes", "true", "1", "off", "no", "false", "0"}},
 };
 
 static const char *complaint_of(const struct known *setting)
@@ -104,6 +105,7 @@ static void use_librex(const void *context)
     CHECK_EQUAL(rex_setting_wait(), REX_WAIT_AUTO);
     CHECK(!rex_setting_adopt() && rex_setting_check() == REX_CHECK_ON && rex_setting_launch_by() == REX_BY_AUTO && !rex_setting_wait_for_unfinished());
     CHECK_EQUAL(rex_setting_copy_threads(), -1);
+    CHECK(!rex_setting_require_gpu());
 }
 
 /* Before anything else of this process looks at its environment. */
@@ -197,7 +199,7 @@ static void test_unknown_names(void **state)
 {
     static const char *const near[][2] = {{"REX_WIAT", "REX_WAIT"}, {"REX_LOGS", "REX_LOG"}, {"REX_CUBIN_PAHT", "REX_CUBIN_PATH"},
                                           {"REX_OMP_TARGET", "REX_OMPTARGET"}};
-    static const char *const others[] = {"REX_REQUIRE_GPU", "REX_TEST_LOG",  "REX_TEST_TRACE", "REX_TEST_RELEASE", "REX_LLVM_LIBDIR",
+    static const char *const others[] = {"REX_TEST_LOG",  "REX_TEST_TRACE", "REX_TEST_RELEASE", "REX_LLVM_LIBDIR",
                                          "REX_BENCH",       "REX_BENCH_LOG", "REX_LIB",        "REX_HOME",         "REX_"};
     char expected[256];
     (void)state;

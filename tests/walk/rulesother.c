@@ -303,6 +303,7 @@ void rule_rex_literal_error(struct call *call)
         walk_judge_int(call, name(), verdict); \
     }
 NUMBER(rex_device_count, MUST_WORK)
+NUMBER(rex_device_local, MUST_WORK)
 NUMBER(rex_runtime_bind, MUST_WORK)
 NUMBER(rex_runtime_release, MUST_WORK)
 

@@ -1,0 +1,201 @@
+/*
+ * local.c - the device that a process of a parallel job should use, and what happens where a GPU is required.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "base/launcher.h"
+#include "rex/device.h"
+#include "rex/entry.h"
+#include "rex/launch.h"
+#include "rex/queue.h"
+
+static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK",
+                                        "MVP_COMM_WORLD_LOCAL_RANK",
+                                        "MV2_COMM_WORLD_LOCAL_RANK",
+                                        "MPI_LOCALRANKID",
+                                        "PALS_LOCAL_RANKID",
+                                        "PMI_LOCAL_RANK",
+                                        "FLUX_TASK_LOCAL_ID",
+                                        "PMIX_LOCAL_RANK",
+                                        "SLURM_LOCALID",
+                                        "PMIX_RANK"};
+
+/* No launcher has started this process, and it sees so many GPUs. */
+static void use_gpus(const char *count)
+{
+    for (size_t i = 0; i < COUNT(variables); i++)
+        unsetenv(variables[i]);
+    unsetenv("OMP_DEFAULT_DEVICE");
+    unsetenv("OMP_TARGET_OFFLOAD");
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", count, 1);
+}
+
+/* ---- the rank ------------------------------------------------------------------------------------------------------ */
+
+static void test_numbers(void **state)
+{
+    static const char *const none[] = {NULL, "", "-1", "+1", " 1", "1 ", "1,2", "0x1", "all", "2147483648", "99999999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(none); i++)
+        assert_int_equal(rex_launcher_number(none[i]), -1);
+    assert_int_equal(rex_launcher_number("0"), 0);
+    assert_int_equal(rex_launcher_number("2147483647"), 2147483647);
+}
+
+/* Each variable alone, and one that comes earlier in the list before all that follow. */
+static void ranks(const void *context)
+{
+    char text[16];
+    (void)context;
+    use_gpus("4");
+    CHECK_EQUAL(rex_launcher_local_rank(), -1);
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        snprintf(text, sizeof text, "%zu", 10 + i);
+        setenv(variables[i], text, 1);
+        CHECK_EQUAL(rex_launcher_local_rank(), 10 + (int)i);
+        unsetenv(variables[i]);
+    }
+    for (size_t i = COUNT(variables); i-- > 0;) {
+        snprintf(text, sizeof text, "%zu", i);
+        setenv(variables[i], text, 1);
+        CHECK_EQUAL(rex_launcher_local_rank(), (int)i);
+    }
+    setenv(variables[0], "none", 1);
+    CHECK_EQUAL(rex_launcher_local_rank(), 1);
+}
+
+/* ---- the device ---------------------------------------------------------------------------------------------------- */
+
+static void in_turn(const void *context)
+{
+    char text[16];
+    (void)context;
+    use_gpus("4");
+    CHECK_EQUAL(rex_device_local(), 0);
+    for (int rank = 0; rank < 10; rank++) {
+        snprintf(text, sizeof text, "%d", rank);
+        setenv("OMPI_COMM_WORLD_LOCAL_RANK", text, 1);
+        CHECK_EQUAL(rex_device_local(), rank % 4);
+    }
+    CHECK_EQUAL(driver_calls("cuDevicePrimaryCtxRetain"), 0);
+    setenv("OMP_DEFAULT_DEVICE", "2", 1);
+    CHECK_EQUAL(rex_device_local(), 2);
+    setenv("OMP_DEFAULT_DEVICE", "any", 1);
+    CHECK_EQUAL(rex_device_local(), 9 % 4);
+}
+
+/* A launcher that gives each process a GPU of its own, as Slurm can, leaves no choice. */
+static void one_visible(const void *context)
+{
+    (void)context;
+    use_gpus("1");
+    setenv("SLURM_LOCALID", "3", 1);
+    CHECK_EQUAL(rex_device_local(), 0);
+}
+
+static void no_gpu(const void *context)
+{
+    (void)context;
+    use_gpus("0");
+    setenv("FLUX_TASK_LOCAL_ID", "3", 1);
+    CHECK_EQUAL(rex_device_local(), 0);
+    setenv("REX_REQUIRE_GPU", "1", 1);
+    CHECK_EQUAL(rex_device_local(), REX_ENODEVICE);
+    CHECK_MENTIONS(rex_last_error(), "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    in_child(ranks, NULL);
+    in_child(in_turn, NULL);
+    in_child(one_visible, NULL);
+    in_child(no_gpu, NULL);
+}
+
+/* ---- a GPU that is required ---------------------------------------------------------------------------------------- */
+
+REX_KERNEL(plain);
+static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entry,
+                                   .entries_end = entry + 1,
+                                   .image_name = "tests/data/sm_90.cubin",
+                                   .host_image_name = "/nowhere/host.so"};
+
+static void refused(const char *reason)
+{
+    CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+    CHECK_MENTIONS(rex_last_error(), reason);
+}
+
+static void require(const char *gpus)
+{
+    use_gpus(gpus);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), 0);
+}
+
+/* The host image is not even looked for; with the setting off it is what is missed. */
+static void without_gpu(const void *context)
+{
+    (void)context;
+    require("0");
+    refused("REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, NULL), 0);
+    refused("device image tests/data/sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none");
+}
+
+static void disabled(const void *context)
+{
+    (void)context;
+    require("1");
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    refused("REX_REQUIRE_GPU is on, and OMP_TARGET_OFFLOAD disables offloading");
+}
+
+static void host_image(const void *context)
+{
+    (void)context;
+    require("1");
+    module.image_name = context;
+    refused("is for the host, and REX_REQUIRE_GPU is on");
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+}
+
+/* Launches for a GPU go on; those for the host as a device do not end in "run the host version". */
+static void host_device(const void *context)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain__id__, 1, 1);
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    (void)context;
+    require("1");
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
+    launch.device = 1;
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_ENODEVICE);
+    CHECK_MENTIONS(rex_last_error(), "device number 1 is the host, and REX_REQUIRE_GPU is on");
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EHOST);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+}
+
+static void test_required(void **state)
+{
+    (void)state;
+    in_child(without_gpu, NULL);
+    in_child(disabled, NULL);
+    in_child(host_image, FAKE("host.so"));
+    in_child(host_device, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_device), cmocka_unit_test(test_required)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
