@@ -386,6 +386,10 @@ REX_API int rex_module_data_update(struct rex_module *module, int64_t device,
 /** rex_module_queue_create(): rex_queue_create() for @module. */
 REX_API int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
                                     int64_t device, const char *name, unsigned flags);
+/** rex_module_queue_from_stream(): rex_queue_from_stream() for @module. */
+REX_API int rex_module_queue_from_stream(struct rex_queue **queue, struct rex_module *module,
+                                         int64_t device, void *stream, const char *name,
+                                         unsigned flags);
 /** rex_module_queue_launch(): rex_queue_launch() for @module. */
 REX_API int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue,
                                     const struct rex_kernel_launch *launch,

@@ -177,6 +177,8 @@
 #undef form
 #pragma push_macro("from")
 #undef from
+#pragma push_macro("from_device")
+#undef from_device
 #pragma push_macro("function")
 #undef function
 #pragma push_macro("global_tid")
@@ -377,6 +379,8 @@
 #undef strchr
 #pragma push_macro("strcmp")
 #undef strcmp
+#pragma push_macro("stream")
+#undef stream
 #pragma push_macro("stride")
 #undef stride
 #pragma push_macro("struct_size")
@@ -399,6 +403,8 @@
 #undef threads_per_block
 #pragma push_macro("to")
 #undef to
+#pragma push_macro("to_device")
+#undef to_device
 #pragma push_macro("trip_count")
 #undef trip_count
 #pragma push_macro("type")

@@ -80,6 +80,7 @@ struct rex_cuda_kernel_node {
     X(QUEUES, cuStreamDestroy, "cuStreamDestroy_v2", "4.0", (void *stream))                       \
     X(QUEUES, cuStreamSynchronize, "cuStreamSynchronize", "2.0", (void *stream))                  \
     X(QUEUES, cuStreamQuery, "cuStreamQuery", "2.0", (void *stream))                              \
+    X(QUEUES, cuStreamGetCtx, "cuStreamGetCtx", "9.2", (void *stream, void **context))            \
     X(QUEUES, cuStreamWaitEvent, "cuStreamWaitEvent", "3.2",                                      \
       (void *stream, void *event, unsigned flags))                                                \
     X(QUEUES, cuLaunchHostFunc, "cuLaunchHostFunc", "10.0",                                       \
@@ -92,6 +93,14 @@ struct rex_cuda_kernel_node {
       (uint64_t to, const void *from, size_t size, void *stream))                                 \
     X(QUEUES, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", "3.2",                                   \
       (void *to, uint64_t from, size_t size, void *stream))                                       \
+    X(QUEUES, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", "3.2",                                   \
+      (uint64_t to, uint64_t from, size_t size, void *stream))                                    \
+    X(QUEUES, cuMemcpyPeerAsync, "cuMemcpyPeerAsync", "4.0",                                      \
+      (uint64_t to, void *there, uint64_t from, void *here, size_t size, void *stream))           \
+    X(QUEUES, cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", "4.0",                              \
+      (int *can, int device, int peer))                                                           \
+    X(QUEUES, cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", "4.0",                              \
+      (void *context, unsigned flags))                                                            \
     X(QUEUES, cuMemsetD8Async, "cuMemsetD8Async", "3.2",                                          \
       (uint64_t to, unsigned char value, size_t count, void *stream))                             \
     X(QUEUES, cuMemsetD16Async, "cuMemsetD16Async", "3.2",                                        \
@@ -163,6 +172,7 @@ bool rex_cuda_exports(const char *name, const char *since);
 #define REX_CUDA_NO_BINARY_FOR_GPU 209
 #define REX_CUDA_INVALID_HANDLE 400
 #define REX_CUDA_NOT_READY 600
+#define REX_CUDA_PEER_ACCESS_ALREADY_ENABLED 704
 #define REX_CUDA_CAPABILITY_MAJOR 75
 #define REX_CUDA_CAPABILITY_MINOR 76
 #define REX_CUDA_STREAM_NON_BLOCKING 0x1

@@ -29,6 +29,7 @@ struct rex_stream_gpu {
     unsigned flags; /* REX_QUEUE_ */
     bool remember;  /* device addresses */
     bool is_queue;  /* not a graph, whose copies are done later */
+    uint64_t peers; /* a bit for each GPU, modulo 64, to which access was asked for */
     struct rex_addresses addresses;
     struct rex_arguments arguments;
 };

@@ -143,12 +143,13 @@ void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, si
         addresses->range[nearest].end = end;
 }
 
-static bool range_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
-                         int number)
+bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
+                                 size_t size, int number)
 {
     void *device = NULL;
-    if (addresses->ranges == 0 ||
-        rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
+    if (begin == NULL || addresses->ranges == 0)
+        return addresses->ranges > 0;
+    if (rex_memory_find(begin, size, number, &device) != REX_PRESENT_WHOLE)
         return false;
     uint64_t at = (uint64_t)(uintptr_t)device;
     for (uint32_t i = 0; i < addresses->ranges; i++)
@@ -161,14 +162,14 @@ bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *beg
                           int number)
 {
     uintptr_t at = (uintptr_t)begin;
-    if (addresses->lost || (begin == NULL && addresses->ranges > 0))
+    if (addresses->lost)
         return true;
     for (size_t i = 0; i < REX_FOUND_MAPPINGS; i++)
         if (addresses->mapping[i].used &&
             (begin == NULL ||
              (addresses->mapping[i].begin < at + size && at < addresses->mapping[i].end)))
             return true;
-    return begin != NULL && range_in_use(addresses, begin, size, number);
+    return rex_addresses_ranges_in_use(addresses, begin, size, number);
 }
 
 void rex_addresses_unmark(struct rex_addresses *addresses)

@@ -86,6 +86,13 @@ void rex_addresses_use_range(struct rex_addresses *addresses, uint64_t begin, si
 bool rex_addresses_in_use(const struct rex_addresses *addresses, const void *begin, size_t size,
                           int number);
 
+/*
+ * Whether device memory that was marked as used by its own address is what SIZE bytes of the host
+ * at BEGIN (NULL: anything) are mapped to on device NUMBER, which may be another than all the rest.
+ */
+bool rex_addresses_ranges_in_use(const struct rex_addresses *addresses, const void *begin,
+                                 size_t size, int number);
+
 /* Nothing is in use any more. */
 void rex_addresses_unmark(struct rex_addresses *addresses);
 

@@ -22,6 +22,7 @@
 #include "omp/flight.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
+#include "rex/interop.h"
 #include "rex/launch.h"
 #include "trace/trace.h"
 
@@ -180,7 +181,7 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
                         "%s: libomptarget could not copy %zu bytes between the host and device %d",
                         caller, size, number);
     if (begin != 0)
-        rex_copy_took(begin, size, to_host, number);
+        rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, size, number);
     return REX_OK;
 }
 
@@ -192,4 +193,38 @@ int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device)
 int rex_device_copy_from(void *to, const void *from, size_t size, int64_t device)
 {
     return copy(to, 1, from, size, device, "rex_device_copy_from");
+}
+
+static int check_between(const void *to, const void *from, const char *caller)
+{
+    if (rex_device_count() == 0)
+        return none_registered(caller);
+    return to != NULL && from != NULL ? REX_OK
+                                      : rex_fail(REX_EINVAL, "%s: %s is NULL", caller,
+                                                 to == NULL ? "the destination" : "the source");
+}
+
+int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
+                         size_t size)
+{
+    static const char caller[] = "rex_device_copy_peer";
+    int to_number = 0, from_number = 0, result = check_between(to, from, caller);
+    if (result == REX_OK)
+        result = rex_device_resolve(to_device, &to_number);
+    if (result == REX_OK)
+        result = rex_device_resolve(from_device, &from_number);
+    if (result == REX_OK)
+        result = rex_device_lost(to_number, caller);
+    if (result == REX_OK)
+        result = rex_device_lost(from_number, caller);
+    if (result != REX_OK || size == 0)
+        return result;
+    uint64_t begin = rex_phase_begin();
+    if (rex_runtime_omp()->copy(to, from, size, 0, 0, to_number, from_number) != 0)
+        return rex_fail(REX_ERUNTIME,
+                        "%s: libomptarget could not copy %zu bytes from device %d to device %d",
+                        caller, size, from_number, to_number);
+    if (begin != 0)
+        rex_copy_took(begin, REX_COPIED_BETWEEN, size, to_number);
+    return REX_OK;
 }

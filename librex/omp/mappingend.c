@@ -66,12 +66,12 @@ static int sync_or_refuse(struct rex_unfinished *busy, const char *what, const c
                     what, busy->name, object, rex_setting_variable(REX_OPTION_UNFINISHED));
 }
 
-static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map)
+static bool uses_a_row(struct rex_unfinished *unfinished, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++)
         if (!(map->types[i] & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)) &&
             unfinished->uses(unfinished, map->begin[i],
-                             map->sizes[i] > 0 ? (size_t)map->sizes[i] : 1))
+                             map->sizes[i] > 0 ? (size_t)map->sizes[i] : 1, number))
             return true;
     return false;
 }
@@ -82,7 +82,7 @@ static int sync_with_rows(const struct rex_map *map, int number, const char *wha
     rex_lock(&lock);
     for (struct rex_unfinished *each = rex_unfinished_first; each != NULL && result == REX_OK;
          each = each->next)
-        if (each->number == number && uses_a_row(each, map))
+        if (uses_a_row(each, map, number))
             result = sync_or_refuse(each, what, "this memory");
     rex_unlock(&lock);
     return result;
@@ -105,7 +105,7 @@ static int sync_with_module(const struct rex_registration *registration, bool la
     rex_lock(&lock);
     for (struct rex_unfinished *each = rex_unfinished_first; each != NULL && result == REX_OK;
          each = each->next)
-        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0)))
+        if (each->runs(each, registration) || (last && each->uses(each, NULL, 0, REX_ANY_DEVICE)))
             result = sync_or_refuse(each, what, "it");
     rex_unlock(&lock);
     return result;
@@ -122,8 +122,7 @@ void rex_unfinished_sync(const struct rex_map *map, int number, const char *call
 {
     rex_lock(&lock);
     for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
-        if (each->number == number &&
-            (map != NULL ? uses_a_row(each, map) : each->uses(each, NULL, 0))) {
+        if (map != NULL ? uses_a_row(each, map, number) : each->uses(each, NULL, 0, number)) {
             rex_log(REX_LOG_WARN, "%s waits for queue \"%s\": call rex_queue_sync() before", call,
                     each->name);
             each->sync(each);

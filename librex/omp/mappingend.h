@@ -52,15 +52,16 @@ void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERN
  * A queue whose commands may be unfinished. Its functions are called with the list locked and lock
  * what is theirs.
  */
+#define REX_ANY_DEVICE (-1)
 struct rex_unfinished {
     struct rex_unfinished *next;
     const char *name;
     int number; /* of the device */
     /*
-     * Is there an unfinished command that may use SIZE bytes at BEGIN (NULL: anything at all),
-     * or a kernel of REGISTRATION?
+     * Is there an unfinished command that may use what SIZE bytes at BEGIN (NULL: anything at all)
+     * are on device NUMBER, or a kernel of REGISTRATION?
      */
-    bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size);
+    bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size, int number);
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* 0 or an error */
     /*

@@ -14,6 +14,7 @@
 #include "cuda/context.h"
 #include "queue/command.h"
 #include "queue/event.h"
+#include "queue/peer.h"
 
 /* of the list, and of which queues take part */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -93,6 +94,12 @@ int rex_capture_check(struct rex_graph *graph, const struct rex_command *command
     struct rex_packed packed;
     if (graph->immediate)
         return rex_command_check(command, graph->gpu.number);
+    if (command->kind == REX_COMMAND_COPY_PEER &&
+        rex_peer_other(command, graph->gpu.number) != graph->gpu.number)
+        return rex_fail(REX_EUNSUPPORTED,
+                        "rex_queue_copy_peer: a graph is of device %d alone, and the copy of "
+                        "device %d as well",
+                        graph->gpu.number, rex_peer_other(command, graph->gpu.number));
     if (command->kind != REX_COMMAND_LAUNCH)
         return REX_OK;
     int entered = rex_context_enter(graph->gpu.context);

@@ -19,6 +19,8 @@
 #include "omp/columns.h"
 #include "omp/runtime.h"
 #include "queue/event.h"
+#include "queue/peer.h"
+#include "rex/interop.h"
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
 
@@ -132,6 +134,7 @@ int rex_command_submit(struct rex_stream_gpu *gpu, void *stream, const struct re
     case REX_COMMAND_LAUNCH: return submit_launch(gpu, stream, command, kernel);
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return submit_copy(gpu, stream, command);
+    case REX_COMMAND_COPY_PEER: return rex_peer_submit(gpu, stream, command);
     case REX_COMMAND_FILL: return submit_fill(gpu, stream, command);
     case REX_COMMAND_CALL: return submit_call(stream, command);
     case REX_COMMAND_RECORD: return rex_event_submit_record(command->event.event, gpu, stream);
@@ -224,6 +227,9 @@ int rex_command_do(int number, const struct rex_command *command)
     case REX_COMMAND_LAUNCH: return launch(number, command);
     case REX_COMMAND_COPY_TO:
     case REX_COMMAND_COPY_FROM: return copy(number, command);
+    case REX_COMMAND_COPY_PEER:
+        return rex_device_copy_peer(command->peer.to, command->peer.to_device, command->peer.from,
+                                    command->peer.from_device, command->peer.size);
     case REX_COMMAND_FILL: return fill(number, command);
     case REX_COMMAND_CALL: command->call.function(command->call.argument); return REX_OK;
     default: return REX_OK;

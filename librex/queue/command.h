@@ -13,6 +13,7 @@ enum rex_command_kind {
     REX_COMMAND_LAUNCH,
     REX_COMMAND_COPY_TO,
     REX_COMMAND_COPY_FROM,
+    REX_COMMAND_COPY_PEER,
     REX_COMMAND_FILL,
     REX_COMMAND_CALL,
     REX_COMMAND_RECORD,
@@ -34,6 +35,12 @@ struct rex_command {
             void *device; /* NULL: the device's copy of the host's memory */
             size_t size;
         } copy;
+        struct {
+            void *to;
+            const void *from;
+            size_t size;
+            int to_device, from_device;
+        } peer;
         struct {
             void *to;
             uint32_t value; /* the pattern, in its low bytes */

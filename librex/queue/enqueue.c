@@ -16,8 +16,10 @@
 #include "omp/runtime.h"
 #include "queue/capture.h"
 #include "queue/event.h"
+#include "queue/peer.h"
 #include "queue/queuestate.h"
 #include "queue/queuetrace.h"
+#include "rex/interop.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -104,6 +106,53 @@ int rex_queue_copy_from(struct rex_queue *queue, void *to, const void *from, siz
 {
     return enqueue_copy(queue, REX_COMMAND_COPY_FROM, to, (void *)(uintptr_t)from, size,
                         "rex_queue_copy_from");
+}
+
+/* What is unfinished in QUEUE, which is locked, reaches the other device. */
+static void note_reach(struct rex_queue *queue, const struct rex_command *command)
+{
+    int other = rex_peer_other(command, queue->gpu.number);
+    if (other != queue->gpu.number)
+        queue->reached |= UINT64_C(1) << other % 64;
+}
+
+static int check_peer(const struct rex_queue *queue, const struct rex_command *command)
+{
+    int to = command->peer.to_device, from = command->peer.from_device;
+    if (to != queue->gpu.number && from != queue->gpu.number)
+        return rex_fail(
+            REX_EDEVICE,
+            "rex_queue_copy_peer: queue \"%s\" is of device %d, and the copy from device "
+            "%d to device %d",
+            queue->name, queue->gpu.number, from, to);
+    return rex_device_lost(rex_peer_other(command, queue->gpu.number), "rex_queue_copy_peer");
+}
+
+static int resolve_peer(struct rex_command *command, int64_t to_device, int64_t from_device)
+{
+    if (command->peer.size > 0 && (command->peer.to == NULL || command->peer.from == NULL))
+        return rex_fail(REX_EINVAL, "rex_queue_copy_peer: the %s is NULL",
+                        command->peer.to == NULL ? "destination" : "source");
+    int result = rex_device_resolve(to_device, &command->peer.to_device);
+    return result == REX_OK ? rex_device_resolve(from_device, &command->peer.from_device) : result;
+}
+
+int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device, const void *from,
+                        int64_t from_device, size_t size)
+{
+    struct rex_command command = {.kind = REX_COMMAND_COPY_PEER, .peer = {to, from, size, 0, 0}};
+    int result = rex_queue_enter(queue, "rex_queue_copy_peer");
+    if (result != REX_OK)
+        return result;
+    result = resolve_peer(&command, to_device, from_device);
+    if (result == REX_OK)
+        result = check_peer(queue, &command);
+    if (result == REX_OK && size > 0) {
+        note_reach(queue, &command);
+        result = enqueue(queue, &command);
+    }
+    rex_unlock(&queue->lock);
+    return result;
 }
 
 int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern, size_t pattern_size,

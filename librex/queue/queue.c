@@ -15,7 +15,7 @@
 #include "module/modules.h"
 #include "omp/device.h"
 #include "omp/forward.h"
-#include "queue/queuestate.h"
+#include "queue/queuestream.h"
 #include "queue/queuetrace.h"
 #include "trace/trace.h"
 
@@ -26,25 +26,6 @@ static int failed(const struct rex_queue *queue)
     return rex_fail(REX_ECUDA, "queue \"%s\": %s", queue->name, rex_cuda_why());
 }
 
-/* The stream comes last: what fails before it leaves nothing in the context. */
-static int open_stream(struct rex_queue *queue, int ordinal, struct rex_module *module)
-{
-    queue->gpu.ordinal = ordinal;
-    if (rex_context_retain(ordinal, &queue->gpu.context) != 0)
-        return failed(queue);
-    int entered = rex_context_enter(queue->gpu.context);
-    int result = entered < 0 ? failed(queue)
-                             : rex_loaded_image_prepare(rex_registration_of(module), ordinal,
-                                                        queue->gpu.context);
-    if (result == REX_OK &&
-        REX_CUDA(cuStreamCreate, &queue->stream, REX_CUDA_STREAM_NON_BLOCKING) != 0)
-        result = failed(queue);
-    rex_context_leave(entered);
-    if (result != REX_OK)
-        rex_context_drop(ordinal);
-    return result;
-}
-
 static void log_that_it_is_immediate(int number)
 {
     static int said;
@@ -53,14 +34,26 @@ static void log_that_it_is_immediate(int number)
         rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
 }
 
-static int open_queue(struct rex_queue *queue, int number, struct rex_module *module)
+/* Where there are no streams, somebody else's default one is as good as none. */
+static int open_immediate(struct rex_queue *queue, const struct rex_stream_of *stream)
+{
+    log_that_it_is_immediate(queue->gpu.number);
+    return stream->theirs == NULL
+               ? REX_OK
+               : rex_fail(REX_ENODEVICE,
+                          "rex_queue_from_stream: a stream, and device %d is no NVIDIA GPU",
+                          queue->gpu.number);
+}
+
+static int open_queue(struct rex_queue *queue, int number, struct rex_module *module,
+                      const struct rex_stream_of *stream)
 {
     int ordinal = -1, result = rex_device_ordinal("queues", number, &ordinal);
     queue->immediate = ordinal < 0;
     if (result == REX_OK && queue->immediate)
-        log_that_it_is_immediate(number);
+        result = open_immediate(queue, stream);
     else if (result == REX_OK)
-        result = open_stream(queue, ordinal, module);
+        result = rex_queue_stream_open(queue, ordinal, module, stream);
     if (result == REX_OK && !queue->immediate)
         rex_unfinished_add(&queue->unfinished);
     return result;
@@ -98,26 +91,35 @@ static void free_queue(struct rex_queue *queue)
     free(queue);
 }
 
-int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
-                            const char *name, unsigned flags)
+/* What is asked for, by CALL. */
+struct wanted {
+    const char *call, *name;
+    int64_t device;
+    unsigned flags;
+    struct rex_stream_of stream;
+};
+
+static int check_wanted(struct rex_queue **queue, struct rex_module *module,
+                        const struct wanted *wanted, int *number)
 {
-    int number = 0,
-        result = queue != NULL
-                     ? REX_OK
-                     : rex_fail(REX_EINVAL, "rex_queue_create: there is no place for the queue");
-    if (result == REX_OK &&
-        (flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
-        result = rex_fail(REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flags);
-    if (result == REX_OK)
-        result = rex_module_ready(module, "rex_queue_create");
-    if (result == REX_OK)
-        result = rex_device_resolve(device, &number);
+    if (queue == NULL)
+        return rex_fail(REX_EINVAL, "%s: there is no place for the queue", wanted->call);
+    if ((wanted->flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
+        return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", wanted->call, wanted->flags);
+    int result = rex_module_ready(module, wanted->call);
+    return result == REX_OK ? rex_device_resolve(wanted->device, number) : result;
+}
+
+static int make_queue(struct rex_queue **queue, struct rex_module *module,
+                      const struct wanted *wanted)
+{
+    int number = 0, result = check_wanted(queue, module, wanted, &number);
     if (result != REX_OK)
         return result;
-    struct rex_queue *made = new_queue(number, name, flags);
+    struct rex_queue *made = new_queue(number, wanted->name, wanted->flags);
     if (made == NULL)
         return REX_ENOMEM;
-    result = open_queue(made, number, module);
+    result = open_queue(made, number, module, &wanted->stream);
     if (result == REX_OK && rex_trace_on())
         rex_queue_trace_begin(made);
     if (result == REX_OK)
@@ -127,13 +129,18 @@ int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module,
     return result;
 }
 
-static void close_stream(struct rex_queue *queue)
+int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
+                            const char *name, unsigned flags)
 {
-    int entered = rex_context_enter(queue->gpu.context);
-    rex_queue_trace_end(queue);
-    REX_CUDA(cuStreamDestroy, queue->stream);
-    rex_context_leave(entered);
-    rex_context_drop(queue->gpu.ordinal);
+    const struct wanted wanted = {"rex_queue_create", name, device, flags, {false, NULL}};
+    return make_queue(queue, module, &wanted);
+}
+
+int rex_module_queue_from_stream(struct rex_queue **queue, struct rex_module *module,
+                                 int64_t device, void *stream, const char *name, unsigned flags)
+{
+    const struct wanted wanted = {"rex_queue_from_stream", name, device, flags, {true, stream}};
+    return make_queue(queue, module, &wanted);
 }
 
 static int being_captured(const struct rex_queue *queue, const char *call)
@@ -159,7 +166,7 @@ int rex_queue_destroy(struct rex_queue *queue)
     if (!queue->immediate)
         rex_unfinished_remove(&queue->unfinished);
     if (!queue->immediate && here)
-        close_stream(queue);
+        rex_queue_stream_close(queue);
     free_queue(queue);
     return result;
 }

@@ -85,7 +85,8 @@ int rex_queue_check_lost(struct rex_queue *queue, int result)
 /* All that was in the stream is done. */
 static void become_idle(struct rex_queue *queue)
 {
-    queue->busy = false;
+    queue->busy = queue->is_shared;
+    queue->reached = 0;
     queue->kernels.count = 0;
     rex_addresses_unmark(&queue->gpu.addresses);
     if (queue->trace != NULL)
@@ -154,13 +155,27 @@ static struct rex_queue *queue_of(struct rex_unfinished *unfinished)
     return (struct rex_queue *)((char *)unfinished - offsetof(struct rex_queue, unfinished));
 }
 
-static bool uses(struct rex_unfinished *unfinished, const void *begin, size_t size)
+/* On another device than its own a queue's commands use what copies between devices name. */
+static bool may_use(const struct rex_queue *queue, const void *begin, size_t size, int number)
+{
+    if (number == queue->gpu.number || begin == NULL)
+        return begin == NULL ||
+               rex_addresses_in_use(&queue->gpu.addresses, begin, size, queue->gpu.number);
+    return rex_addresses_ranges_in_use(&queue->gpu.addresses, begin, size, number);
+}
+
+static bool reaches(const struct rex_queue *queue, int number)
+{
+    return number == REX_ANY_DEVICE || number == queue->gpu.number ||
+           (queue->reached >> number % 64 & 1) != 0;
+}
+
+static bool uses(struct rex_unfinished *unfinished, const void *begin, size_t size, int number)
 {
     struct rex_queue *queue = queue_of(unfinished);
     rex_lock(&queue->lock);
-    bool result = may_be_at_work(queue) &&
-                  (begin == NULL ||
-                   rex_addresses_in_use(&queue->gpu.addresses, begin, size, queue->gpu.number));
+    bool result =
+        reaches(queue, number) && may_be_at_work(queue) && may_use(queue, begin, size, number);
     rex_unlock(&queue->lock);
     return result;
 }

@@ -19,10 +19,15 @@ struct rex_queue {
     struct rex_unfinished unfinished;
     struct rex_stream_gpu gpu;
     void *stream;
-    bool immediate;  /* the device is no NVIDIA GPU: everything is done at once */
-    bool busy;       /* something was put in the stream since it was last seen empty */
-    uint64_t serial; /* of the last thing put there */
-    unsigned forks;  /* of the process when the queue was made */
+    bool immediate; /* the device is no NVIDIA GPU: everything is done at once */
+    bool is_theirs; /* the stream is somebody else's, who ends it */
+    bool is_shared; /* others may put work in the stream, which librex does not see */
+    /* something was put in the stream since it was last seen empty, or may have been by others */
+    bool busy;
+    uint64_t
+        reached; /* a bit for each device, modulo 64, that unfinished copies reach beside the own */
+    uint64_t serial;                /* of the last thing put there */
+    unsigned forks;                 /* of the process when the queue was made */
     struct rex_kernel_list kernels; /* of what was put there since it was last seen empty */
     struct rex_queue_trace *trace;  /* freed with the queue; NULL: it is not traced */
     struct rex_graph *capture;      /* NULL: what is put in is done, not captured */

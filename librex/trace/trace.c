@@ -191,17 +191,20 @@ static void write_device(struct rex_line *line, const void *number)
     rex_line_number(line, *(const int *)number);
 }
 
-void rex_copy_took(uint64_t begin, uint64_t size, bool to_host, int number)
+void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int number)
 {
+    static const char *const names[] = {[REX_COPIED_TO] = "copy to device",
+                                        [REX_COPIED_FROM] = "copy from device",
+                                        [REX_COPIED_BETWEEN] = "copy between devices"};
     if (rex_trace_depth > 0)
         return;
-    struct rex_slice slice = {.name = to_host ? "copy from device" : "copy to device",
+    struct rex_slice slice = {.name = names[copied],
                               .category = "data",
                               .counted = REX_COUNTED_TRANSFER,
                               .begin = begin,
                               .end = rex_trace_clock(),
-                              .to = to_host ? 0 : size,
-                              .from = to_host ? size : 0,
+                              .to = copied == REX_COPIED_TO ? size : 0,
+                              .from = copied == REX_COPIED_FROM ? size : 0,
                               .on = rex_track_take(number),
                               .details = write_device,
                               .context = &number};

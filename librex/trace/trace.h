@@ -111,7 +111,11 @@ const char *rex_trace_name(const void *key); /* NULL: unknown */
  */
 extern __thread unsigned rex_trace_depth;
 
-/* As rex_phase_end(), for SIZE bytes that were copied to or from device NUMBER. */
-void rex_copy_took(uint64_t begin, uint64_t size, bool to_host, int number);
+/*
+ * As rex_phase_end(), for SIZE bytes that were copied to or from device NUMBER, or to it from
+ * another.
+ */
+enum rex_copied { REX_COPIED_TO, REX_COPIED_FROM, REX_COPIED_BETWEEN };
+void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int number);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
  * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE makes function NAME take half a second, after a byte has
- * gone into that pipe. FAKE_CUDA_VERSION is the CUDA release (13000). A build with FAKE_OLD lacks what
+ * gone into that pipe. FAKE_CUDA_VERSION is the CUDA release (13000). FAKE_CUDA_PEERS=none: no device reaches another's memory. A build with FAKE_OLD lacks what
  * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does. As the real driver it does nothing in a
  * child of the process that started it.
  *
@@ -159,7 +159,7 @@ int cuGetErrorName(int result, const char **name)
     return 0;
 }
 
-/* ---- primary contexts and pinned memory: one for each device, and always to be had --------------------------------------------------- */
+/* ---- primary contexts: one for each device, and always to be had ---------------------------------------------------------------------- */
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
@@ -172,9 +172,11 @@ int cuMemFreeHost(void *memory);
 int cuMemHostRegister_v2(void *address, size_t size, unsigned flags);
 int cuMemHostUnregister(void *address);
 
-enum { FAKE_GPUS = 4, FAKE_STACK = 16 };
+enum { FAKE_STACK = 16 };
 static unsigned context_flags[FAKE_GPUS];
 static int context_users[FAKE_GPUS]; /* where they are is the context */
+/* How often each device was started: its context was made. */
+int fake_cuda_starts[FAKE_GPUS];
 
 int fake_is_context(const void *context)
 {
@@ -219,7 +221,8 @@ int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     BREAK("cuDevicePrimaryCtxRetain");
-    __atomic_fetch_add(&context_users[device], 1, __ATOMIC_RELAXED);
+    if (__atomic_fetch_add(&context_users[device], 1, __ATOMIC_RELAXED) == 0)
+        __atomic_fetch_add(&fake_cuda_starts[device], 1, __ATOMIC_RELAXED);
     *context = &context_users[device];
     return 0;
 }
@@ -259,10 +262,55 @@ int cuCtxGetCurrent(void **context)
     return 0;
 }
 
+/* What the thread does from now on is for DEVICE, whatever context is current; -1: for that of the context again. */
+void fake_cuda_use_device(int device);
+static __thread int used_device = -1;
+void fake_cuda_use_device(int device)
+{
+    used_device = device;
+}
+
+int fake_device_of_context(const void *context)
+{
+    return (int)((const int *)context - context_users);
+}
+
 int fake_device(void)
 {
-    return fake_cuda_current > 0 ? (int)((int *)pushed[fake_cuda_current - 1] - context_users) : 0;
+    return used_device >= 0 ? used_device : fake_cuda_current > 0 ? fake_device_of_context(pushed[fake_cuda_current - 1]) : 0;
 }
+
+/* ---- from one device to another ------------------------------------------------------------------------------------------------------ */
+
+/* Which device has access to which, asked for by cuCtxEnablePeerAccess(). FAKE_CUDA_PEERS=none: none can have. */
+bool fake_cuda_access[FAKE_GPUS][FAKE_GPUS];
+
+static bool can_access(int device, int peer)
+{
+    const char *peers = getenv("FAKE_CUDA_PEERS");
+    return device != peer && (peers == NULL || strcmp(peers, "none") != 0);
+}
+
+FUNCTION(cuDeviceCanAccessPeer, int *can, int device, int peer)
+{
+    BREAK("cuDeviceCanAccessPeer");
+    *can = can_access(device, peer);
+    return 0;
+}
+
+FUNCTION(cuCtxEnablePeerAccess, void *context, unsigned flags)
+{
+    (void)flags;
+    BREAK("cuCtxEnablePeerAccess");
+    int peer = fake_device_of_context(context);
+    if (!fake_is_context(context) || fake_cuda_current == 0)
+        return 201;
+    if (!can_access(fake_device(), peer))
+        return 217; /* CUDA_ERROR_PEER_ACCESS_UNSUPPORTED */
+    return __atomic_exchange_n(&fake_cuda_access[fake_device()][peer], true, __ATOMIC_RELAXED) ? 704 : 0; /* ..._ALREADY_ENABLED */
+}
+
+/* ---- pinned memory -------------------------------------------------------------------------------------------------------------------- */
 
 /* What a failing cuMemHostAlloc leaves where the address was to go: nothing says that it leaves that alone. */
 char fake_cuda_not_allocated[256];

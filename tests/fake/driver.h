@@ -26,11 +26,14 @@ int fake_cuda_result(const char *name);
 int fake_breaks(const char *name);
 #define BREAK_COUNTED(name) FAIL_WITH(fake_breaks(name))
 
+enum { FAKE_GPUS = 4 };
+
 /* ---- contexts: cuda.c ------------------------------------------------------------------------------------------------------------ */
 
 int fake_is_context(const void *context);
 /* The device of the thread's current context, 0 where it has none. */
 int fake_device(void);
+int fake_device_of_context(const void *context);
 
 /* ---- memory: memory.c ------------------------------------------------------------------------------------------------------------ */
 
@@ -42,6 +45,9 @@ void *fake_memory(uint64_t address, size_t size);
 
 /* The same for memory of the device or the host. */
 void *fake_memory_of_any(uint64_t address, size_t size);
+
+/* The device whose memory is at ADDRESS; -1: none. */
+int fake_device_of(uint64_t address);
 
 /* The host's memory of SIZE bytes at ADDRESS is pinned, or not any more. */
 void fake_pin(const void *address, size_t size);

@@ -238,8 +238,7 @@ FUNCTION(cuMemGetAddressRange_v2, uint64_t *begin, size_t *size, uint64_t addres
     return block != NULL ? 0 : 500; /* CUDA_ERROR_NOT_FOUND */
 }
 
-/* The device of the allocation, -1 where it is none. */
-static int device_of(uint64_t address)
+int fake_device_of(uint64_t address)
 {
     pthread_mutex_lock(&lock);
     const struct block *block = block_of(address);
@@ -252,7 +251,7 @@ static int device_of(uint64_t address)
 static int pointer_attribute(void *value, int attribute, uint64_t address)
 {
     const char *ordinal = getenv("FAKE_CUDA_ORDINAL");
-    int device = device_of(address);
+    int device = fake_device_of(address);
     bool is_pinned = fake_is_pinned((const void *)(uintptr_t)address);
     if (!fake_has_memory())
         *(int *)value = ordinal != NULL ? atoi(ordinal) : 0;

@@ -191,12 +191,15 @@ static int in_driver(const char *name, void *function)
 void *omp_target_alloc(size_t size, int device)
 {
     int (*allocate)(uint64_t *, size_t);
+    void (*use_device)(int);
     uint64_t address = 0;
-    (void)device;
     record.touches++;
-    if (!in_driver("cuMemAlloc_v2", &allocate))
+    if (!in_driver("cuMemAlloc_v2", &allocate) || !in_driver("fake_cuda_use_device", &use_device))
         return malloc(size);
-    return allocate(&address, size) == 0 ? (void *)(uintptr_t)address : NULL;
+    use_device(device);
+    int result = allocate(&address, size);
+    use_device(-1);
+    return result == 0 ? (void *)(uintptr_t)address : NULL;
 }
 
 void omp_target_free(void *memory, int device)

@@ -244,6 +244,29 @@ FUNCTION(cuFuncSetAttribute, void *function, int attribute, int value)
     (void)function, (void)attribute, (void)value;
     return same("cuFuncSetAttribute");
 }
+/* The driver's default stream of the current context is NULL to its users. */
+static void *real(void *stream)
+{
+    static struct fake_object defaults[FAKE_GPUS];
+    struct fake_object *object = &defaults[fake_device()];
+    if (stream != NULL)
+        return stream;
+    pthread_mutex_lock(&lock);
+    if (object->context == NULL) {
+        object->context = current();
+        object->node_end = &object->node_first;
+        fake_stream_open(object, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    return object;
+}
+
+FUNCTION(cuStreamGetCtx, void *stream, void **context)
+{
+    BREAK("cuStreamGetCtx");
+    *context = stream != NULL ? *(void **)stream : current();
+    return *context != NULL ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
+}
 FUNCTION(cuStreamCreate, void **stream, unsigned flags)
 {
     FAIL_WITH(make("cuStreamCreate", stream));
@@ -258,14 +281,14 @@ FUNCTION(cuStreamDestroy_v2, void *stream)
 FUNCTION(cuStreamSynchronize, void *stream)
 {
     BREAK("cuStreamSynchronize");
-    fake_finish(stream);
+    fake_finish(real(stream));
     __atomic_store_n(&fake_cuda_busy, 0, __ATOMIC_RELAXED);
     return 0;
 }
 FUNCTION(cuStreamQuery, void *stream)
 {
     BREAK("cuStreamQuery");
-    bool idle = fake_advance(stream);
+    bool idle = fake_advance(real(stream));
     return !idle || __atomic_load_n(&fake_cuda_busy, __ATOMIC_RELAXED) ? 600 : 0; /* CUDA_ERROR_NOT_READY */
 }
 /* A look at the event, which AddressSanitizer and ThreadSanitizer see: it must not be destroyed meanwhile. */
@@ -279,12 +302,12 @@ FUNCTION(cuStreamWaitEvent, void *stream, void *event, unsigned flags)
 {
     (void)flags;
     FAIL_WITH(with_event("cuStreamWaitEvent", event));
-    return fake_put_wait(stream, event);
+    return fake_put_wait(real(stream), event);
 }
 FUNCTION(cuLaunchHostFunc, void *stream, void (*function)(void *argument), void *argument)
 {
     BREAK("cuLaunchHostFunc");
-    return fake_has_memory() ? fake_put_call(stream, function, argument) : 0;
+    return fake_has_memory() ? fake_put_call(real(stream), function, argument) : 0;
 }
 FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
          unsigned block_z, unsigned dynamic_memory, void *stream, void **parameters, void **extra)
@@ -298,6 +321,7 @@ FUNCTION(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsig
     };
     (void)extra;
     BREAK("cuLaunchKernel");
+    stream = real(stream);
     if (*(void **)((struct kernel *)function)->module != *(void **)stream)
         return 400; /* CUDA_ERROR_INVALID_HANDLE: the kernel is another context's */
     see(&launch);
@@ -318,6 +342,7 @@ static void move(uint64_t to, uint64_t from, size_t size, unsigned width)
 /* Where no device memory is, there is nothing to copy. TO and FROM are NULL where an address is none. */
 static int copy(const char *name, void *stream, void *to, const void *from, size_t size)
 {
+    stream = real(stream);
     if (current() != *(void **)stream)
         return 400;
     BREAK(name);
@@ -356,6 +381,22 @@ FUNCTION(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t size, void *st
     move(to, from, size, 0);
     return copy("cuMemcpyDtoDAsync", stream, fake_memory(to, size), fake_memory(from, size), size);
 }
+/* Each address has to be of the context that is said; the stream, of one of the two. */
+FUNCTION(cuMemcpyPeerAsync, uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
+{
+    struct fake_object *in = real(stream);
+    move(to, from, size, 0);
+    BREAK("cuMemcpyPeerAsync");
+    if (!fake_is_context(to_context) || !fake_is_context(from_context))
+        return 201; /* CUDA_ERROR_INVALID_CONTEXT */
+    if (in->context != to_context && in->context != from_context)
+        return 400;
+    if (!fake_has_memory())
+        return 0;
+    if (fake_device_of(to) != fake_device_of_context(to_context) || fake_device_of(from) != fake_device_of_context(from_context))
+        return 1;
+    return fake_put_copy(in, fake_memory(to, size), fake_memory(from, size), size);
+}
 FUNCTION(cuMemcpyAsync, uint64_t to, uint64_t from, size_t size, void *stream)
 {
     move(to, from, size, 0);
@@ -383,7 +424,7 @@ static int put_fill(const char *name, void *stream, uint64_t to, unsigned value,
     BREAK(name);
     if (!fake_has_memory())
         return 0;
-    return bytes != NULL ? fake_put_fill(stream, bytes, value, width, count) : 1;
+    return bytes != NULL ? fake_put_fill(real(stream), bytes, value, width, count) : 1;
 }
 FUNCTION(cuMemsetD8Async, uint64_t to, unsigned char value, size_t count, void *stream)
 {
@@ -426,7 +467,7 @@ FUNCTION(cuEventRecord, void *event, void *stream)
 {
     last_event = event;
     FAIL_WITH(with_event("cuEventRecord", event));
-    return fake_put_record(stream, event);
+    return fake_put_record(real(stream), event);
 }
 FUNCTION(cuEventSynchronize, void *event)
 {
@@ -592,6 +633,7 @@ FUNCTION(cuGraphUpload, void *executable, void *stream)
 }
 FUNCTION(cuGraphLaunch, void *executable, void *stream)
 {
+    stream = real(stream);
     if (*(void **)executable != *(void **)stream)
         return 400;
     BREAK("cuGraphLaunch");

@@ -133,6 +133,7 @@ PROGRAM = """
 #include <rex.h>
 #include <rex_kmp.h>
 #include <rex/inspect.h>
+#include <rex/interop.h>
 %(behind)s
 REX_KERNEL(axpy);
 double X[8];

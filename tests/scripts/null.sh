@@ -39,7 +39,7 @@ VALUES = {
     "void(*)(void *argument)": "a_call", "const char *const *": "with.names", "void **": "with.base",
     "int64_t *": "with.sizes", "const int64_t *": "with.sizes",
     "bool": "true", "unsigned": "0", "uintptr_t": "rex_this_module.packet_rules",
-    "int64_t device": "0", "int64_t device_id": "0", "int device": "0", "int32_t num_teams": "1", "int32_t thread_limit": "1",
+    "int64_t device": "0", "int64_t to_device": "0", "int64_t from_device": "0", "int64_t device_id": "0", "int device": "0", "int32_t num_teams": "1", "int32_t thread_limit": "1",
     "int32_t count": "1", "int32_t arg_num": "1", "int count": "1", "size_t count": "1", "size_t index": "0", "size_t number": "0",
     "size_t size": "sizeof with.cells", "size_t pattern_size": "4", "int64_t size": "sizeof with.cells[0]",
     "int64_t element_size": "sizeof with.cells[0]", "int64_t type": "REX_TYPE_TO", "int number": "0", "int error": "0",
@@ -54,6 +54,9 @@ VALUES = {
     "rex_device_copy_from void * to": "with.cells", "rex_device_copy_from const void * from": "with.memory",
     "rex_queue_copy_to void * to": "with.memory", "rex_queue_copy_to const void * from": "with.cells",
     "rex_queue_copy_from void * to": "with.cells", "rex_queue_copy_from const void * from": "with.memory",
+    "rex_device_copy_peer void * to": "with.memory", "rex_device_copy_peer const void * from": "with.memory",
+    "rex_queue_copy_peer void * to": "with.memory", "rex_queue_copy_peer const void * from": "with.memory",
+    "void ** stream": "(void *[1]){NULL}", "void ** context": "(void *[1]){NULL}", "void * stream": "NULL",
     "rex_queue_fill void * to": "with.memory", "rex_module_launch_map without map const struct rex_kernel_launch * launch": "&with.nothing",
     "rex_module_queue_launch without map const struct rex_kernel_launch * launch": "&with.nothing",
     "rex_graph_set without map size_t number": "1", "rex_gpu_get size_t size": "sizeof made.gpu",
@@ -63,7 +66,7 @@ VALUES = {
 # Where NULL is no mistake.
 ALLOWED = """
     rex_configure value, rex_set_log_callback function, rex_set_log_callback context, rex_info context, rex_info_release context, rex_queue_call argument,
-    rex_module_register_image name, rex_module_queue_create name,
+    rex_module_register_image name, rex_module_queue_create name, rex_module_queue_from_stream name, rex_module_queue_from_stream stream,
     rex_module_launch_map map, rex_module_queue_launch map, rex_graph_set map, rex_packet_fill map,
     rex_map_build prefix, rex_map_build rows, rex_map_build context, rex_map_build suffix, rex_map_free map,
     rex_map_for_runtime base,
@@ -106,6 +109,8 @@ CALLED = {
     "rex_device_copy_from to": "the destination", "rex_device_copy_from from": "the source",
     "rex_queue_copy_to to": "the device's memory", "rex_queue_copy_to from": "the host's memory",
     "rex_queue_copy_from to": "the host's memory", "rex_queue_copy_from from": "the device's memory",
+    "rex_device_copy_peer to": "the destination", "rex_device_copy_peer from": "the source",
+    "rex_queue_copy_peer to": "the destination", "rex_queue_copy_peer from": "the source",
     "rex_queue_fill to": "the memory", "rex_event_seconds seconds": "no place for the result",
     "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
     "rex_map_for_runtime begin": "a section of 1 elements at NULL", "rex_push_rectangle base": "base",
@@ -129,7 +134,7 @@ for name, one in api.functions().items():
     for number in one.pointers():
         kind, parameter = one.parameters[number]
         seen.add((name, parameter))
-        if (name, parameter) in listed:
+        if (name, parameter) in listed or (name, parameter) == ("rex_queue_stream", "context"):  # here is no stream
             continue
         arguments = ", ".join("NULL" if i == number else value(name, parameter, *p) for i, p in enumerate(one.parameters))
         allowed = (name, parameter) in ALLOWED

@@ -162,7 +162,7 @@ fi
 
 run "$info" --abi --json
 ends 0
-jq -r '"#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#include <stdio.h>\n#define CHECK(c) if (!(c)) return puts(#c)\nint main(void)\n{",
+jq -r '"#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#include <rex/interop.h>\n#include <stdio.h>\n#define CHECK(c) if (!(c)) return puts(#c)\nint main(void)\n{",
     (.structs[] | "CHECK(sizeof(\(.name)) == \(.size));",
         (.name as $struct | .fields[] | "CHECK(offsetof(\($struct), \(.name)) == \(.offset) && sizeof(((\($struct) *)0)->\(.name)) == \(.size));")),
     (.constants | to_entries[] | "CHECK(\(.key) == \(.value));"), "return 0;\n}"' "$work/out" >"$work/check.c"
@@ -191,7 +191,7 @@ done
 # A macro is a constant where the compiler takes it for one.
 sed -n 's/^#define \(REX_[A-Z0-9_]*\) .*/\1/p' include/rex_kmp.h include/rex/[!k]*.h | sort -u >"$work/macros"
 while read -r macro; do
-    printf '#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\nenum { value = (int)(%s) };\n' "$macro" >"$work/macro.c"
+    printf '#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#include <rex/interop.h>\nenum { value = (int)(%s) };\n' "$macro" >"$work/macro.c"
     ! "$CC" -Iinclude -fsyntax-only "$work/macro.c" 2>/dev/null || grep -qx "$macro" "$work/listed" || fail "the constant $macro is missing"
 done <"$work/macros"
 is .constants.REX_PARAMETERS_UNKNOWN 65535

@@ -19,6 +19,7 @@
 #include "fake.h"
 #include "rex.h"
 #include "rex/inspect.h"
+#include "rex/interop.h"
 #include "rex_kmp.h"
 #include "planted.h"
 #include "step.h"
@@ -30,7 +31,7 @@ static uint64_t cell[CELLS], fake_cell[CELLS]; /* what is mapped, and the fake's
 static struct {
     bool open;
     struct rex_map map; /* what was built for it */
-    struct rex_queue *queue[2];
+    struct rex_queue *queue[3];
     struct rex_event *event;
     struct rex_graph *graph;
     bool captures;
@@ -313,12 +314,27 @@ static void move_bytes(struct rex_queue *queue)
     moved = TRY(rex_queue_sync(queue)) && moved;
     if (moved && torture_computes() && to[0] != from[0])
         PROBLEM("rex_queue_copy_from: the memory has %llu instead of %llu", (unsigned long long)to[0], (unsigned long long)from[0]);
+    TRY(rex_queue_copy_peer(queue, (uint64_t *)things.memory + 1, -1, things.memory, -1, sizeof *from));
+    TRY(rex_queue_sync(queue));
+    TRY(rex_device_copy_peer(things.memory, -1, (uint64_t *)things.memory + 1, -1, sizeof *from));
     for (size_t width = 1; width <= 4; width *= 2)
         TRY(rex_queue_fill(queue, things.memory, from, width, sizeof from));
     TRY(rex_queue_call(queue, called, NULL));
     TRY(rex_queue_sync(queue));
     rex_device_free(things.memory, -1);
     things.memory = NULL;
+}
+
+/* A queue of somebody else's stream, the default one; and one that others put work in. */
+static void use_streams(struct rex_queue *queue)
+{
+    void *stream, *context;
+    if (!TRY(rex_queue_from_stream(&things.queue[2], -1, NULL, "theirs", 0)))
+        return;
+    TRY_ONE_OF(rex_queue_stream(queue, &stream, &context), REX_ENODEVICE);
+    move_bytes(things.queue[2]);
+    TRY(rex_queue_destroy(things.queue[2]));
+    things.queue[2] = NULL;
 }
 
 static void use_events(struct rex_queue *const queue[2])
@@ -351,6 +367,7 @@ static void use_queue(void)
         if (updated && is_done && torture_computes() && cell[0] != value)
             PROBLEM("a queue has computed %llu instead of %llu", (unsigned long long)cell[0], (unsigned long long)value);
         move_bytes(things.queue[0]);
+        use_streams(things.queue[0]);
         TRY(rex_queue_done(things.queue[0]));
     }
     destroy_queues();

@@ -80,7 +80,8 @@ static void in_turn(const void *context)
         setenv("OMPI_COMM_WORLD_LOCAL_RANK", text, 1);
         CHECK_EQUAL(rex_device_local(), rank % 4);
     }
-    CHECK_EQUAL(driver_calls("cuDevicePrimaryCtxRetain"), 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i], 0);
     setenv("OMP_DEFAULT_DEVICE", "2", 1);
     CHECK_EQUAL(rex_device_local(), 2);
     setenv("OMP_DEFAULT_DEVICE", "any", 1);

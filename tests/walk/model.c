@@ -240,6 +240,12 @@ void model_copy_from(int memory, int host, int size)
     to_host(&memories[memory], 0, host, 0, size);
 }
 
+void model_copy_peer(int to, int from, int size)
+{
+    memcpy(memories[to].value, memories[from].value, (size_t)size);
+    memcpy(memories[to].known, memories[from].known, (size_t)size * sizeof *memories[to].known);
+}
+
 void model_fill(int memory, const void *pattern, int width, int size)
 {
     for (int i = 0; i < size; i++) {

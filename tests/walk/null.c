@@ -17,6 +17,7 @@
 #include <rex_kmp.h>
 
 #include <rex/inspect.h>
+#include <rex/interop.h>
 
 REX_KERNEL(walk_add);
 REX_KERNEL(walk_nothing);

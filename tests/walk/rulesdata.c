@@ -663,6 +663,21 @@ void rule_rex_device_copy_from(struct call *call)
         model_copy_from(memory, host, (int)size);
 }
 
+void rule_rex_device_copy_peer(struct call *call)
+{
+    int to = walk_variable(call, 0), from = walk_variable(call, 2);
+    int64_t size = walk_integer(call, 4);
+    if (to == from || !may_copy(call, to, 4, 1) || !may_copy(call, from, 4, 3))
+        return;
+    bool null = walk_memory_of(call, 0) == NULL || walk_memory_of(call, 2) == NULL;
+    bool sure = walk_device(call, 1) >= 0 && walk_device(call, 3) >= 0;
+    walk_before();
+    int result =
+        rex_device_copy_peer(walk_memory_of(call, 0), walk_integer(call, 1), walk_memory_of(call, 2), walk_integer(call, 3), (size_t)size);
+    if (walk_judge_int(call, result, null ? MUST_FAIL : sure ? MUST_WORK : EITHER))
+        model_copy_peer(to, from, (int)size);
+}
+
 void rule_rex_is_present(struct call *call)
 {
     int host = walk_variable(call, 0), device = walk_device(call, 2);

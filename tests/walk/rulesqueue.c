@@ -70,6 +70,36 @@ void rule_rex_module_queue_create(struct call *call)
         walk_found("it fails, and has stored a queue");
 }
 
+/* Of the driver's default stream. */
+void rule_rex_module_queue_from_stream(struct call *call)
+{
+    int number = walk_variable(call, 0);
+    struct rex_queue *made = NULL;
+    if (number >= 0 && walk_now.queue[number] != NULL)
+        return;
+    bool right = number >= 0 && walk_module(call, 1) == &walk_now.module && walk_integer(call, 4) < 8;
+    walk_before();
+    int result = rex_module_queue_from_stream(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), NULL,
+                                              walk_string(call, 3), (unsigned)walk_integer(call, 4));
+    bool known = right && walk_is_registered() && walk_device(call, 2) >= 0;
+    if (walk_judge_int(call, result, !right ? MUST_FAIL : known ? MUST_WORK : EITHER))
+        walk_now.queue[number] = made;
+    else if (made != NULL)
+        walk_found("it fails, and has stored a queue");
+}
+
+void rule_rex_queue_stream(struct call *call)
+{
+    void *stream = NULL, *context = NULL;
+    const struct rex_queue *queue = walk_queue(call, 0);
+    bool wrong = queue == NULL || walk_variable(call, 1) < 0 || queue->immediate || queue->capture != NULL;
+    walk_before();
+    int result =
+        rex_queue_stream(walk_queue(call, 0), walk_variable(call, 1) >= 0 ? &stream : NULL, walk_variable(call, 2) >= 0 ? &context : NULL);
+    if (!walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK) && (stream != NULL || context != NULL))
+        walk_found("it fails, and has stored a stream");
+}
+
 void rule_rex_queue_destroy(struct call *call)
 {
     int number = walk_variable(call, 0);
@@ -151,6 +181,31 @@ void rule_rex_queue_copy_from(struct call *call)
     walk_before();
     int result = rex_queue_copy_from(walk_queue(call, 0), walk_host_of(call, 1), walk_memory_of(call, 2), (size_t)size);
     copied(call, result, COPY_FROM, memory, walk_variable(call, 1), size);
+}
+
+/* Within a device, or between two; the memory has to be of the devices that are named. */
+static bool is_of(int memory, int64_t device)
+{
+    return memory < 0 || walk_now.memory[memory].address == NULL || walk_now.memory[memory].device == (device == -1 ? 0 : device);
+}
+
+void rule_rex_queue_copy_peer(struct call *call)
+{
+    const struct rex_queue *queue = walk_queue(call, 0);
+    int to = walk_variable(call, 1), from = walk_variable(call, 3), device = walk_device_of_queue(queue);
+    int64_t size = walk_integer(call, 5);
+    if (to == from || (queue != NULL && queue->capture != NULL) || !is_of(to, walk_integer(call, 2)) ||
+        !is_of(from, walk_integer(call, 4)) || (to >= 0 && walk_now.memory[to].address != NULL && size > walk_now.memory[to].size) ||
+        (from >= 0 && walk_now.memory[from].address != NULL && size > walk_now.memory[from].size))
+        return;
+    bool wrong = queue == NULL || (size > 0 && (walk_memory_of(call, 1) == NULL || walk_memory_of(call, 3) == NULL));
+    bool sure = device >= 0 && walk_device(call, 2) >= 0 && walk_device(call, 4) >= 0 &&
+                (walk_device(call, 2) == device || walk_device(call, 4) == device);
+    walk_before();
+    int result = rex_queue_copy_peer(walk_queue(call, 0), walk_memory_of(call, 1), walk_integer(call, 2), walk_memory_of(call, 3),
+                                     walk_integer(call, 4), (size_t)size);
+    if (walk_judge_int(call, result, wrong ? MUST_FAIL : sure ? MUST_WORK : EITHER) && size > 0)
+        model_copy_peer(to, from, (int)size);
 }
 
 void rule_rex_queue_fill(struct call *call)

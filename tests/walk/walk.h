@@ -16,6 +16,7 @@
 
 #include "rex.h"
 #include "rex/inspect.h"
+#include "rex/interop.h"
 
 enum { ARGUMENTS = 10, MOST_STEPS = 200, TEXT = 400 };
 
@@ -138,6 +139,7 @@ void model_kernel(int device, const struct walk_map *map);
 void model_memory_new(int memory);
 void model_copy_to(int memory, int host, int size);
 void model_copy_from(int memory, int host, int size);
+void model_copy_peer(int to, int from, int size);
 void model_fill(int memory, const void *pattern, int width, int size);
 /* Arrays of the host may have changed in a way that is not known; so may all copies. */
 void model_forget(void);

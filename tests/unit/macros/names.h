@@ -67,6 +67,7 @@
 
 #include "rex.h"
 #include "rex/inspect.h"
+#include "rex/interop.h"
 #include "rex_kmp.h"
 
 #define STRING(...) #__VA_ARGS__

@@ -1,0 +1,100 @@
+/*
+ * rex/interop.h - beside other libraries, and between GPUs: the streams of queues, and copies from
+ * one device to another.
+ *
+ *     void *stream;
+ *     rex_queue_stream(queue, &stream, NULL);       // what cuBLAS does comes after what the queue
+ *     cublasSetStream(handle, stream);              // was given, and before what it gets next
+ *
+ *     rex_queue_copy_peer(queue, there, 1, here, 0, size);  // from GPU 0 to GPU 1, over NVLink
+ *
+ * Everything here is since 0.1 unless it says otherwise.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTEROP_H
+#define REX_INTEROP_H
+
+#include "rex/detail_push.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rex/queue.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * ---- Streams of other libraries ---------------------------------------------------------------
+ */
+
+/**
+ * rex_queue_stream(): stores in @stream the CUstream of @queue, and in @context, which may be NULL,
+ * the CUcontext that it is in, which is the primary one of the GPU: for libraries that take a
+ * stream (cublasSetStream(), ncclAllReduce()) and for calls of the driver. What they put in it is
+ * done in order with what is put in the queue, and rex_queue_sync() and rex_queue_done() count it.
+ * Both are librex's, and last until rex_queue_destroy(). Events of librex are recorded after it as
+ * well. Returns 0, REX_EINVAL (NULL, or the queue is being captured), REX_ENODEVICE (an immediate
+ * queue has none) or REX_EFORK.
+ */
+REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **context);
+
+#ifndef REX_BUILDING_LIBRARY
+
+/**
+ * rex_queue_from_stream(): makes a queue of @stream, which somebody else owns: the stream of a
+ * cuBLAS or cuFFT handle, of NCCL or a framework. Launches and copies of the queue are done in
+ * order with what the owner puts in the stream. It must be of the primary context of the device, as
+ * those of the CUDA runtime are, outlast the queue, and not be captured by its owner while the
+ * queue is used; librex never destroys it.
+ *
+ * @stream  a CUstream or cudaStream_t; NULL: the driver's default stream (not that of each thread),
+ *          or an immediate queue where the device is no NVIDIA GPU.
+ * The other parameters are those of rex_queue_create(), whose errors it returns; REX_EINVAL also
+ * where @stream is of another context, and REX_ENODEVICE where there is one and the device is no
+ * NVIDIA GPU.
+ */
+static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
+                                        const char *name, unsigned flags)
+{
+    return rex_module_queue_from_stream(queue, &rex_this_module, device, stream, name, flags);
+}
+
+#endif /* REX_BUILDING_LIBRARY */
+
+/*
+ * ---- From device to device --------------------------------------------------------------------
+ */
+
+/**
+ * rex_queue_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
+ * memory of device @to_device: the same device or another; one of them is the queue's (-1: the
+ * default device). Between two GPUs the bytes go over NVLink or PCI Express where one has access to
+ * the other (struct rex_gpu), through the host where not; the first such copy of a queue asks for
+ * that access. Queues of the other device are ordered with it by events. Until the copy is done the
+ * memory must last on both devices, whose regions know of it as of other copies. Returns 0,
+ * REX_EINVAL, REX_EDEVICE (there is no such device, or none of the two is the queue's),
+ * REX_ENODEVICE (the other one is no NVIDIA GPU), REX_EUNSUPPORTED (a copy to another device in a
+ * graph), REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
+ */
+REX_API int rex_queue_copy_peer(struct rex_queue *queue, void *to, int64_t to_device,
+                                const void *from, int64_t from_device, size_t size);
+
+/**
+ * rex_device_copy_peer(): copies @size bytes from @from, memory of device @from_device, to @to,
+ * memory of device @to_device: the same device or another, over NVLink or PCI Express where the two
+ * reach each other, through the host where not. It returns when the copy is done: 0, REX_EINVAL,
+ * REX_EDEVICE, REX_ECUDA (a queue has found one of them lost) or REX_ERUNTIME.
+ */
+REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t from_device,
+                                 size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "rex/detail_pop.h"
+
+#endif
