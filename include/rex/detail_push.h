@@ -81,6 +81,8 @@
 #undef atomicAdd
 #pragma push_macro("atomicCAS")
 #undef atomicCAS
+#pragma push_macro("atomic_peers")
+#undef atomic_peers
 #pragma push_macro("base")
 #undef base
 #pragma push_macro("begin")
@@ -175,6 +177,8 @@
 #undef flags
 #pragma push_macro("form")
 #undef form
+#pragma push_macro("free_memory")
+#undef free_memory
 #pragma push_macro("from")
 #undef from
 #pragma push_macro("from_device")
@@ -275,6 +279,8 @@
 #undef num_teams
 #pragma push_macro("num_threads")
 #undef num_threads
+#pragma push_macro("numa_node")
+#undef numa_node
 #pragma push_macro("number")
 #undef number
 #pragma push_macro("numbers")
@@ -309,6 +315,10 @@
 #undef pattern
 #pragma push_macro("pattern_size")
 #undef pattern_size
+#pragma push_macro("pci")
+#undef pci
+#pragma push_macro("peers")
+#undef peers
 #pragma push_macro("plain")
 #undef plain
 #pragma push_macro("prefix")
@@ -419,6 +429,8 @@
 #undef ulong
 #pragma push_macro("upper")
 #undef upper
+#pragma push_macro("uuid")
+#undef uuid
 #pragma push_macro("va_arg")
 #undef va_arg
 #pragma push_macro("va_list")

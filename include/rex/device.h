@@ -59,6 +59,16 @@ struct rex_gpu {
     uint64_t memory;  /**< device memory in bytes. */
     /** most shared memory of a block in bytes, where the kernel asks for it. */
     uint64_t shared_memory;
+    /** device memory in bytes that is free now; 0 where this process has not started the GPU. */
+    uint64_t free_memory;
+    /** bit N is set where this GPU has direct access to the memory of GPU N, over NVLink or PCI. */
+    uint64_t peers;
+    /** of these, bit N where its atomic operations work on that memory, too, as over NVLink. */
+    uint64_t atomic_peers;
+    char uuid[48]; /**< "GPU-" (or "MIG-") and the UUID, as CUDA_VISIBLE_DEVICES takes it; or "". */
+    char pci[16];  /**< the PCI address as Linux writes it, "0000:3b:00.0"; "" if unknown. */
+    int32_t numa_node;  /**< the NUMA node of the host that is nearest; -1 if unknown. */
+    int32_t reserved_2; /**< 0. */
 };
 
 /**

@@ -133,7 +133,11 @@ struct rex_cuda_kernel_node {
        int *options, void **values))                                                              \
     X(LINKER, cuLinkComplete, "cuLinkComplete", "5.5", (void *state, void **cubin, size_t *size)) \
     X(LINKER, cuLinkDestroy, "cuLinkDestroy", "5.5", (void *state))                               \
-    X(OPTIONAL, cuFuncLoad, "cuFuncLoad", "12.4", (void *function))
+    X(OPTIONAL, cuFuncLoad, "cuFuncLoad", "12.4", (void *function))                               \
+    X(OPTIONAL, cuMemGetInfo, "cuMemGetInfo_v2", "3.2", (size_t *left, size_t *all))              \
+    X(OPTIONAL, cuDeviceGetUuid, "cuDeviceGetUuid_v2", "11.4", (void *uuid, int device))          \
+    X(OPTIONAL, cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", "8.0",                        \
+      (int *value, int attribute, int device, int peer))
 
 /* The driver's functions. Each returns 0 or a CUresult. Written before a GPU is reported. */
 struct rex_driver {

@@ -5,18 +5,27 @@
  */
 #include "cuda/gpu.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/names.h"
-#include "cuda/driver.h"
+#include "cuda/context.h"
+#include "cuda/nogpu.h"
 #include "rex/device.h"
 
 /* CUdevice_attribute of cuda.h. */
 #define MOST_THREADS_PER_BLOCK 1
 #define MULTIPROCESSORS 16
+#define PCI_BUS 33
+#define PCI_SLOT 34
+#define PCI_DOMAIN 50
 #define MOST_SHARED_MEMORY 97 /* CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN */
+/* CUdevice_P2PAttribute. */
+#define PEER_ACCESS 2
+#define PEER_ATOMICS 3
 
 /* Raises MOST to the most shared memory that a block can have on GPU NUMBER, in bytes. */
 static int ask_shared_memory(int number, uint64_t *most)
@@ -28,6 +37,84 @@ static int ask_shared_memory(int number, uint64_t *most)
     *most = (uint64_t)shared > *most ? (uint64_t)shared : *most;
     return 0;
 }
+
+/* ---- what a driver may not say, and nobody has to know --------------------------------------- */
+
+/* In a context that is there: none is made for the question. */
+static uint64_t free_memory(int number, int device)
+{
+    unsigned flags = 0;
+    int active = 0;
+    void *context;
+    size_t left = 0, all = 0;
+    if (rex_driver.cuMemGetInfo == NULL ||
+        rex_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != 0 || !active ||
+        rex_context_retain(number, &context) != 0)
+        return 0;
+    int entered = rex_context_enter(context);
+    if (entered < 0 || rex_driver.cuMemGetInfo(&left, &all) != 0)
+        left = 0;
+    rex_context_leave(entered);
+    rex_context_drop(number);
+    return left;
+}
+
+/* A part of a GPU that its administrator has divided has a UUID of its own. */
+static void describe_uuid(struct rex_gpu *gpu, int device)
+{
+    unsigned char bytes[16];
+    if (rex_driver.cuDeviceGetUuid == NULL || rex_driver.cuDeviceGetUuid(bytes, device) != 0)
+        return;
+    size_t length = (size_t)snprintf(gpu->uuid, sizeof gpu->uuid, "%s",
+                                     strstr(gpu->name, " MIG ") != NULL ? "MIG" : "GPU");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        length +=
+            (size_t)snprintf(gpu->uuid + length, sizeof gpu->uuid - length, "%s%02x",
+                             i == 0 || (i >= 4 && i <= 10 && i % 2 == 0) ? "-" : "", bytes[i]);
+}
+
+static int numa_node_at(const char *pci)
+{
+    char path[PATH_MAX], line[32], *end = line;
+    snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", rex_nogpu_root, pci);
+    FILE *file = fopen(path, "re");
+    long node =
+        file != NULL && fgets(line, sizeof line, file) != NULL ? strtol(line, &end, 10) : -1;
+    if (file != NULL)
+        fclose(file);
+    return end != line && node >= 0 && node <= INT32_MAX ? (int)node : -1;
+}
+
+static void describe_place(struct rex_gpu *gpu, int device)
+{
+    int domain = 0, bus = 0, slot = 0;
+    gpu->numa_node = -1;
+    if (rex_driver.cuDeviceGetAttribute(&domain, PCI_DOMAIN, device) != 0 ||
+        rex_driver.cuDeviceGetAttribute(&bus, PCI_BUS, device) != 0 ||
+        rex_driver.cuDeviceGetAttribute(&slot, PCI_SLOT, device) != 0)
+        return;
+    snprintf(gpu->pci, sizeof gpu->pci, "%04x:%02x:%02x.0", (unsigned)domain & 0xffff,
+             (unsigned)bus & 0xff, (unsigned)slot & 0x1f);
+    gpu->numa_node = numa_node_at(gpu->pci);
+}
+
+static bool is_linked(int attribute, int device, int peer)
+{
+    int value = 0;
+    return rex_driver.cuDeviceGetP2PAttribute(&value, attribute, device, peer) == 0 && value != 0;
+}
+
+static void describe_links(struct rex_gpu *gpu, int number, int device)
+{
+    for (int i = 0, peer; i < rex_cuda_devices(); i++)
+        if (i != number && rex_driver.cuDeviceGetP2PAttribute != NULL &&
+            rex_driver.cuDeviceGet(&peer, i) == 0) {
+            gpu->peers |= (uint64_t)is_linked(PEER_ACCESS, device, peer) << i;
+            gpu->atomic_peers |= (uint64_t)is_linked(PEER_ATOMICS, device, peer) << i;
+        }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int describe(int number, struct rex_gpu *gpu)
 {
@@ -52,6 +139,10 @@ static int describe(int number, struct rex_gpu *gpu)
         if (REX_CUDA(cuDeviceGetAttribute, asked[i].value, asked[i].attribute, device) != 0)
             return -1;
     gpu->memory = memory;
+    gpu->free_memory = free_memory(number, device);
+    describe_uuid(gpu, device);
+    describe_place(gpu, device);
+    describe_links(gpu, number, device);
     return 0;
 }
 

@@ -4,9 +4,9 @@
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
  * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE makes function NAME take half a second, after a byte has
- * gone into that pipe. FAKE_CUDA_VERSION is the CUDA release (13000). FAKE_CUDA_PEERS=none: no device reaches another's memory. A build with FAKE_OLD lacks what
- * libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does. As the real driver it does nothing in a
- * child of the process that started it.
+ * gone into that pipe. FAKE_CUDA_VERSION is the CUDA release (13000). FAKE_CUDA_PEERS=none: no device reaches another's memory. A build
+ * with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does. As the real
+ * driver it does nothing in a child of the process that started it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -93,7 +93,15 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     const char *others = getenv("FAKE_CUDA_SM");
     for (int i = 0; i < device && others != NULL && (others = strchr(others, ',')) != NULL; i++)
         sm = atoi(++others);
-    *value = attribute == 75 ? sm / 10 : attribute == 76 ? sm % 10 : attribute == 16 ? 132 : attribute == 1 ? 1024 : attribute == 97 ? 232448 : 0;
+    *value = attribute == 33   ? 0x3b + device
+             : attribute == 34 ? 0
+             : attribute == 50 ? 1
+             : attribute == 75 ? sm / 10
+             : attribute == 76 ? sm % 10
+             : attribute == 16 ? 132
+             : attribute == 1  ? 1024
+             : attribute == 97 ? 232448
+                               : 0;
     return 0;
 }
 
@@ -124,8 +132,14 @@ int cuDriverGetVersion(int *version)
 #ifndef FAKE_OLD
 int cuFuncGetParamInfo(void);
 int cuLaunchKernelEx(void);
-int cuFuncGetParamInfo(void) { return 801; } /* CUDA_ERROR_NOT_SUPPORTED: librex asks only whether they are there */
-int cuLaunchKernelEx(void) { return 801; }
+int cuFuncGetParamInfo(void)
+{
+    return 801;
+} /* CUDA_ERROR_NOT_SUPPORTED: librex asks only whether they are there */
+int cuLaunchKernelEx(void)
+{
+    return 801;
+}
 #endif
 
 int cuGetErrorName(int result, const char **name);
@@ -159,7 +173,8 @@ int cuGetErrorName(int result, const char **name)
     return 0;
 }
 
-/* ---- primary contexts: one for each device, and always to be had ---------------------------------------------------------------------- */
+/* ---- primary contexts: one for each device, and always to be had ----------------------------------------------------------------------
+ */
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
@@ -298,6 +313,22 @@ FUNCTION(cuDeviceCanAccessPeer, int *can, int device, int peer)
     return 0;
 }
 
+/* Of the atomic kind within pairs alone. */
+FUNCTION(cuDeviceGetP2PAttribute, int *value, int attribute, int device, int peer)
+{
+    BREAK("cuDeviceGetP2PAttribute");
+    *value = can_access(device, peer) && (attribute == 2 || (attribute == 3 && device / 2 == peer / 2));
+    return 0;
+}
+
+FUNCTION(cuDeviceGetUuid_v2, unsigned char *uuid, int device)
+{
+    BREAK("cuDeviceGetUuid");
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (unsigned char)(16 * device + i);
+    return 0;
+}
+
 FUNCTION(cuCtxEnablePeerAccess, void *context, unsigned flags)
 {
     (void)flags;
@@ -310,7 +341,8 @@ FUNCTION(cuCtxEnablePeerAccess, void *context, unsigned flags)
     return __atomic_exchange_n(&fake_cuda_access[fake_device()][peer], true, __ATOMIC_RELAXED) ? 704 : 0; /* ..._ALREADY_ENABLED */
 }
 
-/* ---- pinned memory -------------------------------------------------------------------------------------------------------------------- */
+/* ---- pinned memory --------------------------------------------------------------------------------------------------------------------
+ */
 
 /* What a failing cuMemHostAlloc leaves where the address was to go: nothing says that it leaves that alone. */
 char fake_cuda_not_allocated[256];

@@ -127,6 +127,9 @@ if [ -z "${SAN-}" ]; then # a preloaded library comes before a sanitizer's
     is '.gpus | length' 2
     is '.gpus[1].name' 'Fake GPU 1'
     is '.gpus[0].capability' 9.0
+    is '.gpus[1].uuid' GPU-10111213-1415-1617-1819-1a1b1c1d1e1f
+    is '.gpus[1].pci' 0001:3c:00.0
+    is '.gpus[1].links | join(" ")' 'nvlink self'
     is '.gpus[0].memory' 85899345920
     is '.gpus[0].multiprocessors' 132
     is '.driver["CUDA version"]' 13.0

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/gpu.h"
 #include "omp/device.h"
@@ -32,6 +33,11 @@ static void one_gpu(const void *context)
     CHECK_EQUAL(gpu.memory, (uint64_t)80 << 30);
     CHECK_EQUAL(gpu.driver, 13000);
     CHECK_EQUAL(gpu.reserved, 0);
+    CHECK_EQUAL(gpu.reserved_2, 0);
+    CHECK(strcmp(gpu.uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f") == 0);
+    CHECK(strcmp(gpu.pci, "0001:3b:00.0") == 0);
+    CHECK_EQUAL(gpu.numa_node, -1);
+    CHECK(gpu.free_memory == 0 && gpu.peers == 0 && gpu.atomic_peers == 0);
 
     memset(&gpu, 0x5a, sizeof gpu);
     untouched = gpu;
@@ -46,6 +52,9 @@ static void one_gpu(const void *context)
     /* A program that was compiled with a smaller struct gets that much. */
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu.name, 0), 0);
     CHECK_EQUAL(gpu.capability_major, 0x5a5a5a5a);
+    CHECK_EQUAL(rex_gpu_get(&gpu, offsetof(struct rex_gpu, free_memory), 0), 0);
+    CHECK_EQUAL(gpu.shared_memory, 232448);
+    CHECK_EQUAL(gpu.numa_node, 0x5a5a5a5a);
 }
 
 /* Each call of the driver fails: an error that names it, and nothing is changed. */
@@ -64,6 +73,74 @@ static void not_described(const void *context)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
     CHECK_EQUAL(gpu.driver, 13000);
+}
+
+static char root[PATH_MAX];
+
+static void make_file(const char *name, const char *text, mode_t mode)
+{
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        CHECK(mkdir(path, 0755) == 0 || errno == EEXIST);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+    CHECK_EQUAL(chmod(path, mode), 0);
+}
+
+/* Four GPUs, of which the second is started: memory is asked for where there is a context, and none is made. */
+static void several(const void *context)
+{
+    struct rex_gpu gpu;
+    void *held;
+    (void)context;
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "4", 1);
+    make_folder(root);
+    make_file("/sys/bus/pci/devices/0001:3c:00.0/numa_node", "1\n", 0644);
+    make_file("/sys/bus/pci/devices/0001:3d:00.0/numa_node", "none\n", 0644);
+    rex_nogpu_root = root;
+    CHECK_EQUAL(rex_gpu_count(), 4);
+    CHECK_EQUAL(rex_context_retain(1, &held), 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, i), 0);
+        CHECK_EQUAL(gpu.peers, 0xf & ~(1 << i));
+        CHECK_EQUAL(gpu.atomic_peers, 1 << (i ^ 1));
+        CHECK_EQUAL(gpu.numa_node, i == 1 ? 1 : -1);
+        CHECK_EQUAL(gpu.free_memory, i == 1 ? 64 << 20 : 0);
+        CHECK_EQUAL(gpu.uuid[4], '0' + i);
+        CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i], i == 1);
+    }
+    rex_context_drop(1);
+    remove_folder(root);
+}
+
+/* What nobody has to know is left out where the driver does not say it. */
+static void in_part(const void *broken)
+{
+    struct rex_gpu gpu;
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    setenv("FAKE_CUDA_BREAKS", broken, 1);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), 0);
+    CHECK_EQUAL(gpu.driver, 13000);
+    CHECK_EQUAL(gpu.uuid[0] == '\0', strncmp(broken, "cuDeviceGetUuid", 15) == 0);
+    CHECK_EQUAL(gpu.pci[0] == '\0', strncmp(broken, "cuDeviceGetAttribute", 20) == 0);
+    CHECK_EQUAL(gpu.numa_node, -1);
+}
+
+static void test_several(void **state)
+{
+    (void)state;
+    in_child(several, NULL);
+    in_child(in_part, "cuDeviceGetUuid:719:0");
+    in_child(in_part, "cuDeviceGetAttribute:719:6");
+    in_child(in_part, "cuDeviceGetAttribute:719:7");
+    in_child(in_part, "cuDeviceGetAttribute:719:8");
 }
 
 static void test_not_described(void **state)
@@ -108,22 +185,6 @@ static void no_permission(const void *context)
 }
 
 /* ---- a GPU that cannot be used ------------------------------------------------------------------------------------- */
-
-static char root[PATH_MAX];
-
-static void make_file(const char *name, const char *text, mode_t mode)
-{
-    char path[2 * PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        CHECK(mkdir(path, 0755) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
-    CHECK_EQUAL(chmod(path, mode), 0);
-}
 
 #define NVRM "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025\n"
 #define NVRM_OPEN "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.10  Release Build\n"
@@ -212,7 +273,11 @@ static void test_states(void **state)
          .missing = "/dev/nvidia-uvm",
          .broken = 1,
          .says = {"CUDA_ERROR_UNKNOWN", "/dev/nvidia-uvm is missing: nvidia-modprobe"}},
-        {.fails = "100", .version = NVRM, .no_gpus = true, .broken = 1, .says = {"/dev/nvidia0 is missing: nvidia-modprobe -u -c 0, as root, makes it; a container must be given it"}},
+        {.fails = "100",
+         .version = NVRM,
+         .no_gpus = true,
+         .broken = 1,
+         .says = {"/dev/nvidia0 is missing: nvidia-modprobe -u -c 0, as root, makes it; a container must be given it"}},
         {.fails = "803",
          .version = NVRM,
          .broken = 1,
@@ -385,10 +450,8 @@ static void architecture_fails_once(const void *function)
 
 REX_KERNEL(plain);
 static struct __tgt_offload_entry entry[] = {{&plain__id__, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entry,
-                                   .entries_end = entry + 1,
-                                   .image_name = "tests/data/sm_90.cubin"};
+static struct rex_module module = {
+    .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
 
 /* A registration looks again; what it has decided stays. */
 static void register_again(const void *context)
@@ -527,9 +590,8 @@ static void test_gpus(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),       cmocka_unit_test(test_not_described),
-                                       cmocka_unit_test(test_info),       cmocka_unit_test(test_states),
-                                       cmocka_unit_test(test_static),     cmocka_unit_test(test_drivers),
-                                       cmocka_unit_test(test_tries_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),    cmocka_unit_test(test_not_described), cmocka_unit_test(test_several),
+                                       cmocka_unit_test(test_info),    cmocka_unit_test(test_states),        cmocka_unit_test(test_static),
+                                       cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,15 @@
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
+/* How GPU NUMBER, which is described, reaches GPU OTHER. */
+static const char *link_between(int number, const struct rex_gpu *gpu, int other)
+{
+    return number == other                         ? "self"
+           : (gpu->atomic_peers >> other & 1) != 0 ? "nvlink"
+           : (gpu->peers >> other & 1) != 0        ? "pci"
+                                                   : "host";
+}
+
 static void print_gpu(int number, const struct rex_gpu *gpu, bool json)
 {
     if (json) {
@@ -29,9 +38,14 @@ static void print_gpu(int number, const struct rex_gpu *gpu, bool json)
         print_json(stdout, gpu->name);
         printf(", \"capability\": \"%d.%d\", \"memory\": %" PRIu64
                ", \"multiprocessors\": %d, \"threads_per_block\": %d, "
-               "\"shared_memory\": %" PRIu64 ", \"driver\": %d}",
+               "\"shared_memory\": %" PRIu64 ", \"driver\": %d, \"uuid\": \"%s\", "
+               "\"pci\": \"%s\", \"numa_node\": %d, \"links\": [",
                gpu->capability_major, gpu->capability_minor, gpu->memory, gpu->multiprocessors,
-               gpu->threads_per_block, gpu->shared_memory, gpu->driver);
+               gpu->threads_per_block, gpu->shared_memory, gpu->driver, gpu->uuid, gpu->pci,
+               gpu->numa_node);
+        for (int i = 0; i < rex_gpu_count(); i++)
+            printf("%s\"%s\"", i > 0 ? ", " : "", link_between(number, gpu, i));
+        fputs("]}", stdout);
         return;
     }
     printf("    %d  ", number);
@@ -40,6 +54,11 @@ static void print_gpu(int number, const struct rex_gpu *gpu, bool json)
            " KiB of shared memory a block\n",
            gpu->capability_major, gpu->capability_minor, gpu->memory >> 20, gpu->multiprocessors,
            gpu->threads_per_block, gpu->shared_memory >> 10);
+    printf("       %s, PCI %s", *gpu->uuid != '\0' ? gpu->uuid : "no UUID",
+           *gpu->pci != '\0' ? gpu->pci : "unknown");
+    if (gpu->numa_node >= 0)
+        printf(", NUMA node %d", gpu->numa_node);
+    putchar('\n');
 }
 
 static void print_no_gpu(int number, const char *why, bool json)
@@ -51,6 +70,25 @@ static void print_no_gpu(int number, const char *why, bool json)
     } else {
         printf("    %d  ", number);
         print_text(stdout, why);
+        putchar('\n');
+    }
+}
+
+/* A row for each GPU, of how it reaches the others. */
+static void print_links(int count)
+{
+    fputs("\nlinks between GPUs: nvlink (direct, with atomics), pci (direct), host (through it)\n  "
+          "    ",
+          stdout);
+    for (int i = 0; i < count; i++)
+        printf("%8d", i);
+    putchar('\n');
+    for (int i = 0; i < count; i++) {
+        struct rex_gpu gpu = {.peers = 0};
+        rex_gpu_get(&gpu, sizeof gpu, i);
+        printf("    %2d", i);
+        for (int j = 0; j < count; j++)
+            printf("%8s", i == j ? "-" : link_between(i, &gpu, j));
         putchar('\n');
     }
 }
@@ -71,6 +109,8 @@ static void print_gpus(bool json)
         else
             print_no_gpu(i, rex_last_error(), json);
     }
+    if (count > 1 && !json)
+        print_links(count);
     fputs(json ? "],\n" : "\n", stdout);
 }
 
@@ -98,6 +138,7 @@ static void ask(struct answer *answer)
     rex_this_module.image = probe_image;
     rex_this_module.image_size = (size_t)(probe_image_end - probe_image);
     rex_configure(REX_OPTION_LOG, "off");
+    rex_configure(REX_OPTION_REQUIRE_GPU, "off");
     answer->result = rex_module_register(&rex_this_module);
     answer->count = rex_device_count();
     if (answer->result == REX_OK)
