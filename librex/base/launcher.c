@@ -42,6 +42,13 @@ int rex_launcher_local_rank(void)
     return rank;
 }
 
+int rex_launcher_device(int count)
+{
+    int chosen = rex_launcher_number(secure_getenv("OMP_DEFAULT_DEVICE"));
+    int rank = chosen < 0 ? rex_launcher_local_rank() : 0;
+    return chosen >= 0 ? chosen : rank >= 0 && count > 0 ? rank % count : 0;
+}
+
 int rex_launcher_local_processes(void)
 {
     static const char *const variables[] = {

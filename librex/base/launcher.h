@@ -12,6 +12,12 @@
  */
 int rex_launcher_local_rank(void);
 
+/*
+ * Which of COUNT devices is this process's: what OMP_DEFAULT_DEVICE says, whatever COUNT is; else
+ * the one whose turn it is among the processes here; 0 where there are none.
+ */
+int rex_launcher_device(int count);
+
 /* How many processes its job has on this machine; 1 where no launcher says it. */
 int rex_launcher_local_processes(void);
 

@@ -13,10 +13,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/launcher.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "image/cubin.h"
@@ -31,7 +33,9 @@ static const unsigned flags_of[] = {[REX_WAIT_AUTO] = 0x0,
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static bool held[REX_CUDA_DEVICES_MAX]; /* by the users together, once each */
-static int users; /* calls of the three functions that rex_context_unhold() undoes */
+static int users; /* calls of the functions that rex_context_unhold() undoes */
+uint64_t rex_contexts_later;
+static int home; /* the GPU in whose context pinned memory is, plus 1 */
 static void (*at_no_users)(void);
 
 /* ---- the driver's calls ---------------------------------------------------------------------- */
@@ -114,25 +118,77 @@ static void activate(int device, unsigned policy)
     }
 }
 
+static bool is_active(int number)
+{
+    unsigned flags = 0;
+    int active = 0;
+    return held[number] || (ask_state(number, &flags, &active) == 0 && active);
+}
+
+/* No GPU is started for pinned memory where another one is at work. */
+static int choose_home(void)
+{
+    int own = rex_launcher_device(rex_cuda_devices());
+    int chosen = own < rex_cuda_devices() ? own : 0;
+    for (int i = 0; i < rex_cuda_devices() && !is_active(chosen); i++)
+        if (is_active(i))
+            chosen = i;
+    return chosen;
+}
+
 /* Also a context that is active: it must stay as long as what is made in it. */
-static void hold_first(unsigned policy)
+static void hold_one(int number, unsigned policy)
 {
     unsigned flags = policy;
     int active = 0;
-    if (ask_state(0, &flags, &active) == 0)
-        held[0] = retain_with_flags(0, active ? flags : policy) == 0;
+    if (ask_state(number, &flags, &active) == 0)
+        held[number] = retain_with_flags(number, active ? flags : policy) == 0;
 }
 
-void rex_context_activate(unsigned architecture)
+/* Those of WANTED that are not held already. */
+static void activate_all(uint64_t wanted)
 {
     enum rex_wait wait = rex_setting_wait();
+    for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
+        if ((wanted >> i & 1) != 0 && !held[i])
+            activate(i, flags_of[wait]);
+}
+
+void rex_context_activate(unsigned architecture, bool later)
+{
+    uint64_t wanted = 0;
+    if (rex_cuda_devices() == 0)
+        return;
+    for (int i = 0; i < rex_cuda_devices(); i++)
+        wanted |= (uint64_t)rex_image_suits(architecture, rex_cuda_architecture(i)) << i;
+    rex_lock(&lock);
+    users++;
+    if (later)
+        __atomic_fetch_or(&rex_contexts_later, wanted, __ATOMIC_RELEASE);
+    else
+        activate_all(wanted);
+    rex_unlock(&lock);
+}
+
+void rex_context_activate_one(int number)
+{
     if (rex_cuda_devices() == 0)
         return;
     rex_lock(&lock);
     users++;
-    for (int i = 0; wait != REX_WAIT_RUNTIME && i < rex_cuda_devices(); i++)
-        if (!held[i] && rex_image_suits(architecture, rex_cuda_architecture(i)))
-            activate(i, flags_of[wait]);
+    activate_all(UINT64_C(1) << number);
+    rex_unlock(&lock);
+}
+
+/* The bit goes last: who does not see it any more goes on to libomptarget. */
+void rex_context_activate_later(int number)
+{
+    uint64_t bit = UINT64_C(1) << number;
+    if (rex_cuda_devices() == 0)
+        return;
+    rex_lock(&lock);
+    activate_all(rex_contexts_later & bit);
+    __atomic_fetch_and(&rex_contexts_later, ~bit, __ATOMIC_RELEASE);
     rex_unlock(&lock);
 }
 
@@ -143,9 +199,17 @@ void rex_context_hold(void)
         return;
     rex_lock(&lock);
     users++;
-    if (!held[0])
-        hold_first(flags_of[wait]);
+    if (home == 0)
+        __atomic_store_n(&home, choose_home() + 1, __ATOMIC_RELEASE);
+    if (!held[home - 1])
+        hold_one(home - 1, flags_of[wait]);
     rex_unlock(&lock);
+}
+
+int rex_context_held(void)
+{
+    int number = __atomic_load_n(&home, __ATOMIC_ACQUIRE);
+    return number > 0 ? number - 1 : 0;
 }
 
 void rex_context_join(void (*at_end)(void))
@@ -158,6 +222,8 @@ void rex_context_join(void (*at_end)(void))
 
 static void drop_held(void)
 {
+    __atomic_store_n(&rex_contexts_later, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&home, 0, __ATOMIC_RELEASE);
     for (int i = 0; i < rex_cuda_devices(); i++)
         if (held[i]) {
             rex_context_drop(i);

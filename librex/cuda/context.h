@@ -19,14 +19,33 @@ void rex_context_drop(int number);
 
 /*
  * Activate the primary contexts of the GPUs that an image for sm_ARCHITECTURE suits, before
- * libomptarget does, with the policy asked for. Each call is undone by one of
- * rex_context_unhold().
+ * libomptarget does, with the policy asked for; LATER: each when it is first used. Each call is
+ * undone by one of rex_context_unhold().
  */
-void rex_context_activate(unsigned architecture);
+void rex_context_activate(unsigned architecture, bool later);
 void rex_context_unhold(void);
 
-/* Keep the first GPU's context, whoever activated it; undone likewise. */
+/* The same for GPU NUMBER alone. */
+void rex_context_activate_one(int number);
+
+/* GPU NUMBER is about to be used; a bit for each whose context is to be activated then. */
+extern uint64_t rex_contexts_later;
+void rex_context_activate_later(int number);
+static inline void rex_context_use(int number)
+{
+    uint64_t later = __atomic_load_n(&rex_contexts_later, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(later != 0, 0) && number >= 0 && number < REX_CUDA_DEVICES_MAX &&
+        (later >> number & 1) != 0)
+        rex_context_activate_later(number);
+}
+
+/*
+ * Keep the context of one GPU, whoever activated it, for pinned memory, which is for all: of one
+ * that is used already, else of the one that this process should use. Undone likewise; until then
+ * it is the same one.
+ */
 void rex_context_hold(void);
+int rex_context_held(void);
 
 /*
  * Keep none, but have AT_END called when all calls of these three are undone: by who undoes the

@@ -160,16 +160,17 @@ static struct range *new_range(const void *address, size_t size, bool ours)
 #define PORTABLE 0x1
 
 /*
- * Enter a context, whichever: the first GPU's, which the caller holds. To be left with
- * rex_context_leave(); -1 with rex_cuda_why().
+ * Enter the context that the caller holds. To be left with rex_context_leave(); -1 with
+ * rex_cuda_why().
  */
-static int enter_first_context(void)
+static int enter_held_context(void)
 {
     void *context;
-    if (rex_context_retain(0, &context) != 0)
+    int number = rex_context_held();
+    if (rex_context_retain(number, &context) != 0)
         return -1;
     int entered = rex_context_enter(context);
-    rex_context_drop(0);
+    rex_context_drop(number);
     return entered;
 }
 
@@ -181,25 +182,25 @@ static int leave(int entered, int result)
 
 static int driver_allocate(void **memory, size_t size)
 {
-    int entered = enter_first_context();
+    int entered = enter_held_context();
     return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostAlloc, memory, size, PORTABLE));
 }
 
 static int driver_free(void *memory)
 {
-    int entered = enter_first_context();
+    int entered = enter_held_context();
     return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemFreeHost, memory));
 }
 
 static int driver_pin(void *address, size_t size)
 {
-    int entered = enter_first_context();
+    int entered = enter_held_context();
     return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostRegister, address, size, PORTABLE));
 }
 
 static int driver_unpin(void *address)
 {
-    int entered = enter_first_context();
+    int entered = enter_held_context();
     return entered < 0 ? -1 : leave(entered, REX_CUDA(cuMemHostUnregister, address));
 }
 

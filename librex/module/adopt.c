@@ -83,7 +83,7 @@ static void fit(const struct growing *growing, int number, unsigned char *bytes,
         return;
     uint64_t begin = rex_phase_begin();
     /* never undone: libomptarget uses the device until the process ends */
-    rex_context_activate(architecture);
+    rex_context_activate(architecture, false);
     rex_phase_end(begin, "activate contexts", NULL);
 }
 

@@ -158,7 +158,7 @@ int rex_jit(const unsigned char *ptx, size_t size, int gpu, const char *name, un
     if (rex_cache_load(&key, name, cubin, cubin_size) == 0)
         return REX_OK;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    rex_context_activate(key.architecture);
+    rex_context_activate_one(gpu);
     *held = true;
     int result = link_on(gpu, ptx, size, name, cubin, cubin_size);
     if (result != REX_OK)

@@ -73,7 +73,7 @@ static int give_to_runtime(struct rex_registration *registration,
             image->path, registration->release->number);
     if (image->view.kind == REX_IMAGE_CUBIN) {
         uint64_t begin = rex_phase_begin();
-        rex_context_activate(image->view.architecture);
+        rex_context_activate(image->view.architecture, registration->release->devices_at_first_use);
         rex_phase_end(begin, "activate contexts", NULL);
     }
     if (registration->is_kept)

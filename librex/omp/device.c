@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/launcher.h"
@@ -62,11 +61,18 @@ bool rex_devices_in_use(void)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
+/* Images for GPUs alone have been registered: libomptarget's numbers are the driver's. */
+static int will_use(int64_t device)
+{
+    rex_context_use((int)device);
+    return REX_OK;
+}
+
 int rex_device_check_default(void)
 {
     int device = rex_openmp_default_device(), count = rex_devices_ask();
     if (device >= 0 && device <= count)
-        return REX_OK;
+        return will_use(device);
     return rex_fail(REX_EDEVICE,
                     "the default device is %d (OMP_DEFAULT_DEVICE), and there are %d devices",
                     device, count);
@@ -75,10 +81,10 @@ int rex_device_check_default(void)
 int rex_device_check(int64_t device)
 {
     if (rex_device_known(device))
-        return REX_OK;
+        return will_use(device);
     int count = rex_devices_ask();
     if (device >= -1 && device <= count)
-        return REX_OK;
+        return will_use(device);
     return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)device,
                     count);
 }
@@ -91,7 +97,7 @@ int rex_device_resolve(int64_t device, int *number)
         return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)asked,
                         count);
     *number = (int)asked;
-    return REX_OK;
+    return will_use(asked);
 }
 
 /*
@@ -103,7 +109,7 @@ int rex_device_offload(int64_t device, int *number)
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
     if (asked >= 0 && asked < rex_devices_known() && rex_devices_known() != REX_DEVICES_DISABLED) {
         *number = (int)asked;
-        return REX_OK;
+        return will_use(asked);
     }
     int result = rex_runtime_disabled() ? REX_EHOST : rex_device_resolve(device, number);
     if (result == REX_OK && *number == rex_device_count())
@@ -187,12 +193,8 @@ int rex_device_local(void)
 {
     rex_cuda_retry();
     int gpus = rex_cuda_devices(), offered = rex_device_count(), result = rex_device_require_gpu();
-    int chosen = rex_launcher_number(secure_getenv("OMP_DEFAULT_DEVICE"));
     int count = offered > 0 && offered < gpus ? offered : gpus;
-    int rank = rex_launcher_local_rank();
-    if (result != REX_OK || chosen >= 0)
-        return result != REX_OK ? result : chosen;
-    return rank >= 0 && count > 0 ? rank % count : 0;
+    return result == REX_OK ? rex_launcher_device(count) : result;
 }
 
 /* ---- trouble --------------------------------------------------------------------------------- */

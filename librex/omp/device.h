@@ -29,6 +29,11 @@ static inline int rex_devices_known(void)
 /* CHANGE more modules are registered: libomptarget has devices while one is. */
 void rex_devices_registered(int change);
 
+/*
+ * Each of the functions that follow is asked before libomptarget is called with the device: where
+ * that starts it, its context is activated first.
+ */
+
 /* DEVICE with -1 resolved; checked: 0 or REX_EDEVICE. */
 int rex_device_resolve(int64_t device, int *number);
 

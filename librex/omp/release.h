@@ -59,6 +59,8 @@ struct rex_release {
     bool names_in_tor_crash;
     /* rows that attach pointers, of clang 22 and later, are such; else they are taken for maps */
     bool attach_rows;
+    /* a GPU is started, its context made, when it is first used; else all are, at a registration */
+    bool devices_at_first_use;
     bool plugins_apart;  /* plugins are files of their own, with unversioned names */
     bool openmp_first;   /* libomp must be in the process before libomptarget is opened */
     bool runtime_object; /* calls before the first registration crash */

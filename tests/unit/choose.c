@@ -269,7 +269,7 @@ static void compiled(const void *context)
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_links"), 1);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
     CHECK_EQUAL(context_users(), 1);
-    rex_context_activate(90);
+    rex_context_activate(90, false);
     rex_module_image_close(&image);
     CHECK_EQUAL(context_users(), 1);
     rex_context_unhold();

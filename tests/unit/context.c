@@ -95,6 +95,109 @@ static void theirs(const void *context)
     }
 }
 
+/* ---- of several GPUs --------------------------------------------------------------------------------------------------- */
+
+static void begin_with_four(int release, const char *architectures)
+{
+    begin("spin");
+    setenv("FAKE_CUDA_DEVICES", "4", 1);
+    setenv("FAKE_CUDA_SM", architectures, 1);
+    use_release(release);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    the_record()->devices = 4;
+}
+
+static void check_starts(int first, int second, int third, int fourth)
+{
+    const int wanted[] = {first, second, third, fourth}, *starts = in_driver("fake_cuda_starts");
+    for (int i = 0; i < 4; i++)
+        if (starts[i] != wanted[i]) {
+            fprintf(stderr, "GPU %d was started %d times instead of %d\n", i, starts[i], wanted[i]);
+            _exit(99);
+        }
+}
+
+/* LLVM 14 to 17 start a GPU when it is first used, and librex no other; each with the policy, and once. */
+static void used_alone(const void *release)
+{
+    static int64_t value;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 1, 1);
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    REX_MAP(row, REX_TO(&value, 1));
+    begin_with_four(*(const int *)release, "90");
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    check_starts(0, 0, 0, 0);
+    CHECK_EQUAL(rex_module_init(&module), 0);
+    check_starts(1, 0, 0, 0);
+    CHECK_EQUAL(flags(), 1);
+    launch.device = 2;
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
+        check_starts(1, 0, 1, 0);
+    }
+    CHECK_EQUAL(rex_module_data_begin(&module, 3, &row), 0);
+    CHECK_EQUAL(rex_module_data_end(&module, 3, &row), 0);
+    check_starts(1, 0, 1, 1);
+    CHECK(!rex_is_present(&value, sizeof value, 1));
+    check_starts(1, 1, 1, 1);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    check_starts(1, 1, 1, 1);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+/* The others start all that an image suits at its registration: there the policy is late for none. */
+static void all_at_once(const void *release)
+{
+    begin_with_four(*(const int *)release, "90,90,80,90");
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    check_starts(1, 1, 0, 1);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+/* Pinned memory starts the process's own GPU and no other, and none where one is at work. */
+static void pins_on_its_own(const void *context)
+{
+    const int release = 16;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 1, 1);
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    (void)context;
+    setenv("SLURM_LOCALID", "7", 1);
+    begin_with_four(release, "90");
+    for (int i = 0; i < 2; i++) {
+        void *pinned = rex_pinned_alloc(100);
+        CHECK(pinned != NULL);
+        check_starts(0, 0, 0, i + 1);
+        CHECK_EQUAL(rex_pinned_free(pinned), 0);
+        CHECK_EQUAL(users(), 0);
+    }
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    launch.device = 1;
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
+    void *pinned = rex_pinned_alloc(100);
+    CHECK(pinned != NULL);
+    check_starts(0, 1, 0, 2);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(rex_pinned_free(pinned), 0);
+    CHECK_EQUAL(users(), 0);
+}
+
+static void test_starts(void **state)
+{
+    static const int lazy[] = {14, 15, 16, 17}, eager[] = {18, 19, 21, 22, 23, 24};
+    (void)state;
+    for (size_t i = 0; i < COUNT(lazy); i++)
+        in_child(used_alone, &lazy[i]);
+    for (size_t i = 0; i < COUNT(eager); i++)
+        in_child(all_at_once, &eager[i]);
+    in_child(pins_on_its_own, NULL);
+}
+
 /* What libomptarget refuses holds no context. */
 static void refused(const void *context)
 {
@@ -388,8 +491,8 @@ static void *stay_until_forked(void *body)
 }
 
 /*
- * Fork while a thread is in BODY, in a function of the driver or of libomptarget that takes time, and has librex's lock there if any; without
- * a VARIABLE while it has the first lock that it takes.
+ * Fork while a thread is in BODY, in a function of the driver or of libomptarget that takes time, and has librex's lock there if any;
+ * without a VARIABLE while it has the first lock that it takes.
  */
 static void fork_amidst(const char *variable, const char *function, void *(*body)(void *), void (*child)(void))
 {
@@ -638,6 +741,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts), cmocka_unit_test(test_without_policy),
                                        cmocka_unit_test(test_losses),   cmocka_unit_test(test_pinned),
                                        cmocka_unit_test(test_started),  cmocka_unit_test(test_amidst),
-                                       cmocka_unit_test(test_forks)};
+                                       cmocka_unit_test(test_forks),    cmocka_unit_test(test_starts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
