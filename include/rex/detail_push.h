@@ -77,10 +77,6 @@
 #undef arguments
 #pragma push_macro("at")
 #undef at
-#pragma push_macro("atomicAdd")
-#undef atomicAdd
-#pragma push_macro("atomicCAS")
-#undef atomicCAS
 #pragma push_macro("atomic_peers")
 #undef atomic_peers
 #pragma push_macro("base")
@@ -231,6 +227,8 @@
 #undef kind
 #pragma push_macro("lane")
 #undef lane
+#pragma push_macro("lanes")
+#undef lanes
 #pragma push_macro("last")
 #undef last
 #pragma push_macro("launch")

@@ -48,6 +48,10 @@
 
 #include "rex/detail_push.h"
 
+#if defined(__CUDA__) && !defined(__CUDACC__)
+#include "rex/clang.h"
+#endif
+
 #ifndef __CUDACC__
 #include <stdarg.h>
 #endif

@@ -1,0 +1,483 @@
+/*
+ * rex/clang.h - CUDA's own words for a clang that compiles kernels without the CUDA toolkit.
+ * rex/kernel.h includes it then.
+ *
+ *     clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 -nocudainc -nocudalib -nostdinc++
+ *         -O3 -S -o rex_lib_nvidia.cubin axpy.cu
+ *
+ * makes PTX, which the CUDA driver compiles; rex-cc does it. What is here means what nvcc means by
+ * it: the keywords, `threadIdx` and its kin, barriers, fences, what the threads of a warp exchange,
+ * atomics, bits of integers, memcpy(), memset(), printf(), assert() and the functions of <math.h>
+ * for double and float. Those that a GPU has an instruction for are that instruction, and exact.
+ * The others (exp, sin, pow and so on) are the toolkit's libdevice: they are refused where that is
+ * not linked, which REX_LIBDEVICE tells. Vector types (`float4`), textures, cooperative groups and
+ * launches by <<<>>> are nvcc's alone.
+ *
+ * Everything here is since 0.1.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_CLANG_H
+#define REX_CLANG_H
+
+#ifndef REX_KERNEL_H
+#error "rex/clang.h is a part of rex/kernel.h: include that"
+#endif
+
+#include "rex/detail_push.h"
+
+/* ---- Keywords ------------------------------------------------------------------------------- */
+
+/**
+ * __CUDACC__, __host__, __device__, __global__, __shared__, __constant__, __forceinline__,
+ * __launch_bounds__: what nvcc defines, or knows.
+ */
+#define __CUDACC__ 1
+#define __host__ __attribute__((__host__))
+#define __device__ __attribute__((__device__))
+#define __global__ __attribute__((__global__))
+#define __shared__ __attribute__((__shared__))
+#define __constant__ __attribute__((__constant__))
+#define __forceinline__ __inline__ __attribute__((__always_inline__))
+#define __launch_bounds__(...) __attribute__((__launch_bounds__(__VA_ARGS__)))
+
+/* clang's own: threadIdx, blockIdx, blockDim, gridDim, warpSize. */
+#include <__clang_cuda_builtin_vars.h>
+#include <stddef.h>
+
+#define REX_CUDA static __device__ __forceinline__
+/* Refused where it is called, with TEXT. */
+#define REX_REFUSED(text) __attribute__((__diagnose_if__(true, text, "error")))
+
+/* ---- The C library -------------------------------------------------------------------------- */
+
+/** memcpy(): the C library's. */
+REX_CUDA void *memcpy(void *to, const void *from, size_t bytes)
+{
+    return __builtin_memcpy(to, from, bytes);
+}
+
+/** memmove(): the C library's. */
+REX_CUDA void *memmove(void *to, const void *from, size_t bytes)
+{
+    return __builtin_memmove(to, from, bytes);
+}
+
+/** memset(): the C library's. */
+REX_CUDA void *memset(void *to, int value, size_t bytes)
+{
+    return __builtin_memset(to, value, bytes);
+}
+
+extern "C" {
+/** printf(): clang has it call the driver's vprintf(). */
+__device__ int printf(const char *, ...);
+/** __assertfail(): the driver's. */
+__device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t)
+    __attribute__((__noreturn__));
+/** __assert_fail(): what the C library's assert() calls. */
+REX_CUDA void __assert_fail(const char *text, const char *name, unsigned row, const char *function)
+{
+    __assertfail(text, name, row, function, 1);
+}
+}
+
+/* ---- Threads -------------------------------------------------------------------------------- */
+
+/** __syncwarp(): waits until @lanes of the warp are here. */
+REX_CUDA void __syncwarp(unsigned lanes = 0xffffffffu)
+{
+    __asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
+}
+
+/** __threadfence_block(): what was written before is seen first by the team. */
+REX_CUDA void __threadfence_block(void)
+{
+    __nvvm_membar_cta();
+}
+
+/** __threadfence(): by the GPU. */
+REX_CUDA void __threadfence(void)
+{
+    __nvvm_membar_gl();
+}
+
+/** __threadfence_system(): by the CPU and other GPUs, too. */
+REX_CUDA void __threadfence_system(void)
+{
+    __nvvm_membar_sys();
+}
+
+/** __activemask(): lanes of the warp that are here now. */
+REX_CUDA unsigned __activemask(void)
+{
+    unsigned lanes;
+    __asm__ volatile("activemask.b32 %0;" : "=r"(lanes));
+    return lanes;
+}
+
+/** __ballot_sync(): of @lanes those where @wanted is not 0. */
+REX_CUDA unsigned __ballot_sync(unsigned lanes, int wanted)
+{
+    unsigned result;
+    __asm__ volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }"
+                     : "=r"(result)
+                     : "r"(wanted), "r"(lanes));
+    return result;
+}
+
+/** __any_sync(): whether it is not 0 in one of @lanes. */
+REX_CUDA int __any_sync(unsigned lanes, int wanted)
+{
+    return __ballot_sync(lanes, wanted) != 0;
+}
+
+/** __all_sync(): whether it is not 0 in all of @lanes. */
+REX_CUDA int __all_sync(unsigned lanes, int wanted)
+{
+    return __ballot_sync(lanes, !wanted) == 0;
+}
+
+/*
+ * A word of another lane of the same group of WIDTH lanes, of which LIMIT is the last, or the first
+ * where a lane asks those before it.
+ */
+#define REX_SHUFFLE(name, instruction, position, limit)                                       \
+    REX_CUDA unsigned rex_##name(unsigned lanes, unsigned bits, unsigned position, int width) \
+    {                                                                                         \
+        unsigned result, packed = (32 - (unsigned)width) << 8 | (limit);                      \
+        __asm__ volatile("shfl.sync." instruction ".b32 %0, %1, %2, %3, %4;"                  \
+                         : "=r"(result)                                                       \
+                         : "r"(bits), "r"(position), "r"(packed), "r"(lanes));                \
+        return result;                                                                        \
+    }                                                                                         \
+    template <class type>                                                                     \
+    REX_CUDA type name(unsigned lanes, type value, unsigned position, int width = 32)         \
+    {                                                                                         \
+        static_assert(__is_arithmetic(type), #name "() exchanges numbers");                   \
+        unsigned bits[(sizeof value + 3) / 4] = {0};                                          \
+        __builtin_memcpy(bits, &value, sizeof value);                                         \
+        for (unsigned i = 0; i < sizeof bits / 4; i++)                                        \
+            bits[i] = rex_##name(lanes, bits[i], position, width);                            \
+        __builtin_memcpy(&value, bits, sizeof value);                                         \
+        return value;                                                                         \
+    }
+/** __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(), of any number. */
+REX_SHUFFLE(__shfl_sync, "idx", lane, 31)
+REX_SHUFFLE(__shfl_up_sync, "up", step, 0)
+REX_SHUFFLE(__shfl_down_sync, "down", step, 31)
+REX_SHUFFLE(__shfl_xor_sync, "bfly", lane, 31)
+#undef REX_SHUFFLE
+
+/* ---- Atomics -------------------------------------------------------------------------------- */
+
+#define REX_ATOMIC_DO(name, type, operation)           \
+    REX_CUDA type name(type *at, type value)           \
+    {                                                  \
+        /* Relaxed: CUDA's order nothing else. */      \
+        return operation(at, value, __ATOMIC_RELAXED); \
+    }
+#define REX_ATOMICS_OF(type)                                                                     \
+    REX_ATOMIC_DO(atomicAdd, type, __atomic_fetch_add)                                           \
+    REX_ATOMIC_DO(atomicMin, type, __atomic_fetch_min)                                           \
+    REX_ATOMIC_DO(atomicMax, type, __atomic_fetch_max)                                           \
+    REX_ATOMIC_DO(atomicAnd, type, __atomic_fetch_and)                                           \
+    REX_ATOMIC_DO(atomicOr, type, __atomic_fetch_or)                                             \
+    REX_ATOMIC_DO(atomicXor, type, __atomic_fetch_xor)                                           \
+    REX_ATOMIC_DO(atomicExch, type, __atomic_exchange_n)                                         \
+    REX_CUDA type atomicCAS(type *at, type was, type value)                                      \
+    {                                                                                            \
+        /* Relaxed: likewise. */                                                                 \
+        __atomic_compare_exchange_n(at, &was, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+        return was;                                                                              \
+    }
+/**
+ * atomicAdd(), atomicMin(), atomicMax(), atomicAnd(), atomicOr(), atomicXor(), atomicExch(),
+ * atomicCAS() of int, unsigned, long long and unsigned long long.
+ */
+REX_ATOMICS_OF(int)
+REX_ATOMICS_OF(unsigned)
+REX_ATOMICS_OF(long long)
+REX_ATOMICS_OF(unsigned long long)
+#undef REX_ATOMICS_OF
+#undef REX_ATOMIC_DO
+
+/** atomicSub() of int. */
+REX_CUDA int atomicSub(int *at, int value)
+{
+    /* Relaxed: likewise. */
+    return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
+}
+
+/** atomicSub() of unsigned. */
+REX_CUDA unsigned atomicSub(unsigned *at, unsigned value)
+{
+    /* Relaxed: likewise. */
+    return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
+}
+
+/* clang 18 and later add floats and doubles by a scoped builtin, others by one of the GPU's. */
+#if __has_builtin(__scoped_atomic_fetch_add)
+#define REX_ATOMIC_FLOATING(type, builtin)                                                    \
+    REX_CUDA type atomicAdd(type *at, type value)                                             \
+    {                                                                                         \
+        /* Relaxed: likewise. */                                                              \
+        return __scoped_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); \
+    }
+#else
+#define REX_ATOMIC_FLOATING(type, builtin)        \
+    REX_CUDA type atomicAdd(type *at, type value) \
+    {                                             \
+        return builtin(at, value);                \
+    }
+#endif
+/** atomicAdd() of float and double. */
+REX_ATOMIC_FLOATING(float, __nvvm_atom_add_gen_f)
+REX_ATOMIC_FLOATING(double, __nvvm_atom_add_gen_d)
+#undef REX_ATOMIC_FLOATING
+
+/* ---- Integers ------------------------------------------------------------------------------- */
+
+#define REX_BITS(name, type, expression) \
+    REX_CUDA int name(type bits)         \
+    {                                    \
+        return (expression);             \
+    }
+/** __popc(), __popcll(), __clz(), __clzll(), __ffs(), __ffsll(). */
+REX_BITS(__popc, unsigned, __builtin_popcount(bits))
+REX_BITS(__popcll, unsigned long long, __builtin_popcountll(bits))
+REX_BITS(__clz, int, bits == 0 ? 32 : __builtin_clz((unsigned)bits))
+REX_BITS(__clzll, long long, bits == 0 ? 64 : __builtin_clzll((unsigned long long)bits))
+REX_BITS(__ffs, int, __builtin_ffs(bits))
+REX_BITS(__ffsll, long long, __builtin_ffsll(bits))
+#undef REX_BITS
+
+#define REX_ABSOLUTE(name, type)           \
+    REX_CUDA type name(type value)         \
+    {                                      \
+        return value < 0 ? -value : value; \
+    }
+REX_ABSOLUTE(abs, int)
+REX_ABSOLUTE(abs, long)
+REX_ABSOLUTE(abs, long long)
+REX_ABSOLUTE(labs, long)
+REX_ABSOLUTE(llabs, long long)
+#undef REX_ABSOLUTE
+
+#define REX_LEAST_MOST(type)          \
+    REX_CUDA type min(type x, type y) \
+    {                                 \
+        return y < x ? y : x;         \
+    }                                 \
+    REX_CUDA type max(type x, type y) \
+    {                                 \
+        return x < y ? y : x;         \
+    }
+REX_LEAST_MOST(int)
+REX_LEAST_MOST(unsigned)
+REX_LEAST_MOST(long)
+REX_LEAST_MOST(unsigned long)
+REX_LEAST_MOST(long long)
+REX_LEAST_MOST(unsigned long long)
+#undef REX_LEAST_MOST
+
+/** __ldg(): a plain read: the compiler knows what is never written. */
+template <class type> REX_CUDA type __ldg(const type *from)
+{
+    return *from;
+}
+
+/* ---- Numbers with a point -------------------------------------------------------------------
+ *
+ * Each name is there for double and for float, with an f behind it for float alone, and for other
+ * numbers, and numbers of two types, as double: so C++ has it, and so nvcc.
+ */
+
+/* The type that arguments of other types are computed in. */
+template <class...> struct rex_in_double {
+    typedef double type;
+};
+
+#define REX_MATH_1(name, as, in_double, in_float)           \
+    REX_CUDA double name(double x)                          \
+    {                                                       \
+        return in_double;                                   \
+    }                                                       \
+    REX_CUDA float name(float x)                            \
+    {                                                       \
+        return in_float;                                    \
+    }                                                       \
+    REX_CUDA float as(float x)                              \
+    {                                                       \
+        return in_float;                                    \
+    }                                                       \
+    template <class type> REX_CUDA double name(type x)      \
+    {                                                       \
+        return name((typename rex_in_double<type>::type)x); \
+    }
+#define REX_MATH_2(name, as, in_double, in_float)                          \
+    REX_CUDA double name(double x, double y)                               \
+    {                                                                      \
+        return in_double;                                                  \
+    }                                                                      \
+    REX_CUDA float name(float x, float y)                                  \
+    {                                                                      \
+        return in_float;                                                   \
+    }                                                                      \
+    REX_CUDA float as(float x, float y)                                    \
+    {                                                                      \
+        return in_float;                                                   \
+    }                                                                      \
+    template <class type, class last> REX_CUDA double name(type x, last y) \
+    {                                                                      \
+        typedef typename rex_in_double<type, last>::type rex_type;         \
+        return name((rex_type)x, (rex_type)y);                             \
+    }
+
+/* One instruction, or a few whose result is exact. */
+#define REX_MATH_BUILTIN_1(name) \
+    REX_MATH_1(name, name##f, __builtin_##name(x), __builtin_##name##f(x))
+#define REX_MATH_BUILTIN_2(name) \
+    REX_MATH_2(name, name##f, __builtin_##name(x, y), __builtin_##name##f(x, y))
+/** ceil(), fabs(), floor(), nearbyint(), rint(), round(), sqrt(), trunc(). */
+REX_MATH_BUILTIN_1(ceil)
+REX_MATH_BUILTIN_1(fabs)
+REX_MATH_BUILTIN_1(floor)
+REX_MATH_BUILTIN_1(nearbyint)
+REX_MATH_BUILTIN_1(rint)
+REX_MATH_BUILTIN_1(round)
+REX_MATH_BUILTIN_1(sqrt)
+REX_MATH_BUILTIN_1(trunc)
+REX_MATH_BUILTIN_2(copysign)
+REX_MATH_BUILTIN_2(fmax)
+REX_MATH_BUILTIN_2(fmin)
+REX_MATH_2(fdim, fdimf, x <= y ? 0 : x - y, x <= y ? 0 : x - y)
+#undef REX_MATH_BUILTIN_1
+#undef REX_MATH_BUILTIN_2
+
+/** fma(): of double. */
+REX_CUDA double fma(double x, double y, double z)
+{
+    return __builtin_fma(x, y, z);
+}
+
+/** fma(): of float. */
+REX_CUDA float fma(float x, float y, float z)
+{
+    return __builtin_fmaf(x, y, z);
+}
+
+/** fmaf(): the same. */
+REX_CUDA float fmaf(float x, float y, float z)
+{
+    return __builtin_fmaf(x, y, z);
+}
+
+#define REX_TO_INTEGER(name, type, number, rounded) \
+    REX_CUDA type name(number x)                    \
+    {                                               \
+        return (type)rounded(x);                    \
+    }
+#define REX_TO_INTEGERS(name, type, rounded)    \
+    REX_TO_INTEGER(name, type, double, rounded) \
+    REX_TO_INTEGER(name, type, float, rounded)  \
+    REX_TO_INTEGER(name##f, type, float, rounded)
+/** lrint(), llrint(), lround(), llround(). */
+REX_TO_INTEGERS(lrint, long, rint)
+REX_TO_INTEGERS(llrint, long long, rint)
+REX_TO_INTEGERS(lround, long, round)
+REX_TO_INTEGERS(llround, long long, round)
+#undef REX_TO_INTEGERS
+#undef REX_TO_INTEGER
+
+/* What integers have, too. */
+#define REX_MATH_LIKE_INTEGERS(type)  \
+    REX_CUDA type abs(type x)         \
+    {                                 \
+        return fabs(x);               \
+    }                                 \
+    REX_CUDA type min(type x, type y) \
+    {                                 \
+        return fmin(x, y);            \
+    }                                 \
+    REX_CUDA type max(type x, type y) \
+    {                                 \
+        return fmax(x, y);            \
+    }
+REX_MATH_LIKE_INTEGERS(double)
+REX_MATH_LIKE_INTEGERS(float)
+#undef REX_MATH_LIKE_INTEGERS
+
+#ifdef REX_LIBDEVICE
+#define REX_LIBDEVICE_1(name)                          \
+    extern "C" __device__ double __nv_##name(double);  \
+    extern "C" __device__ float __nv_##name##f(float); \
+    REX_MATH_1(name, name##f, __nv_##name(x), __nv_##name##f(x))
+#define REX_LIBDEVICE_2(name)                                 \
+    extern "C" __device__ double __nv_##name(double, double); \
+    extern "C" __device__ float __nv_##name##f(float, float); \
+    REX_MATH_2(name, name##f, __nv_##name(x, y), __nv_##name##f(x, y))
+#else
+#define REX_NO_LIBDEVICE(name) \
+    REX_REFUSED(name           \
+                "() is no instruction of a GPU: it needs nvcc, or the CUDA toolkit's libdevice")
+#define REX_LIBDEVICE_1(name)                                    \
+    __device__ REX_NO_LIBDEVICE(#name) double name(double);      \
+    __device__ REX_NO_LIBDEVICE(#name) float name(float);        \
+    __device__ REX_NO_LIBDEVICE(#name "f") float name##f(float); \
+    template <class type> __device__ REX_NO_LIBDEVICE(#name) double name(type);
+#define REX_LIBDEVICE_2(name)                                           \
+    __device__ REX_NO_LIBDEVICE(#name) double name(double, double);     \
+    __device__ REX_NO_LIBDEVICE(#name) float name(float, float);        \
+    __device__ REX_NO_LIBDEVICE(#name "f") float name##f(float, float); \
+    template <class type, class last> __device__ REX_NO_LIBDEVICE(#name) double name(type, last);
+#endif
+REX_LIBDEVICE_1(acos)
+REX_LIBDEVICE_1(acosh)
+REX_LIBDEVICE_1(asin)
+REX_LIBDEVICE_1(asinh)
+REX_LIBDEVICE_1(atan)
+REX_LIBDEVICE_1(atanh)
+REX_LIBDEVICE_1(cbrt)
+REX_LIBDEVICE_1(cos)
+REX_LIBDEVICE_1(cosh)
+REX_LIBDEVICE_1(erf)
+REX_LIBDEVICE_1(erfc)
+REX_LIBDEVICE_1(exp)
+REX_LIBDEVICE_1(exp2)
+REX_LIBDEVICE_1(expm1)
+REX_LIBDEVICE_1(lgamma)
+REX_LIBDEVICE_1(log)
+REX_LIBDEVICE_1(log10)
+REX_LIBDEVICE_1(log1p)
+REX_LIBDEVICE_1(log2)
+REX_LIBDEVICE_1(rsqrt)
+REX_LIBDEVICE_1(sin)
+REX_LIBDEVICE_1(sinh)
+REX_LIBDEVICE_1(tan)
+REX_LIBDEVICE_1(tanh)
+REX_LIBDEVICE_1(tgamma)
+REX_LIBDEVICE_2(atan2)
+REX_LIBDEVICE_2(fmod)
+REX_LIBDEVICE_2(pow)
+REX_LIBDEVICE_2(remainder)
+#ifdef REX_LIBDEVICE
+/* __nv_hypotf() takes an approximate root wherever nvcc is not the one that links it. */
+extern "C" __device__ double __nv_hypot(double, double);
+/** hypot(). */
+REX_MATH_2(hypot, hypotf, __nv_hypot(x, y), (float)__nv_hypot(x, y))
+#else
+REX_LIBDEVICE_2(hypot)
+#endif
+
+#undef REX_LIBDEVICE_2
+#undef REX_LIBDEVICE_1
+#undef REX_NO_LIBDEVICE
+#undef REX_MATH_2
+#undef REX_MATH_1
+#undef REX_REFUSED
+#undef REX_CUDA
+
+#include "rex/detail_pop.h"
+
+#endif
