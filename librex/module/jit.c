@@ -25,6 +25,7 @@
 /* Of cuda.h. */
 #define JIT_ERROR_LOG_BUFFER 5
 #define JIT_ERROR_LOG_BUFFER_SIZE 6
+#define JIT_GENERATE_LINE_INFO 13
 #define JIT_INPUT_PTX 1
 
 /* ---- what the linker says -------------------------------------------------------------------- */
@@ -84,14 +85,26 @@ static int copy_out(const void *from, size_t size, unsigned char **cubin, size_t
     return REX_OK;
 }
 
+/*
+ * Whether the PTX says which lines of its source it comes from, as that of clang -g does. Where it
+ * does not, the compiler would number the lines of the PTX.
+ */
+static bool has_lines(const unsigned char *ptx, size_t size)
+{
+    static const char directive[] = "\t.loc\t";
+    return memmem(ptx, size, directive, strlen(directive)) != NULL;
+}
+
 static int link_ptx(const unsigned char *ptx, size_t size, const char *name, unsigned char **cubin,
                     size_t *cubin_size)
 {
     char log[2048] = "";
-    int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE};
-    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}, *state = NULL, *made = NULL;
+    int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, JIT_GENERATE_LINE_INFO};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1),
+                      (void *)(uintptr_t)has_lines(ptx, size)};
+    void *state = NULL, *made = NULL;
     size_t made_size = 0;
-    int result = REX_CUDA(cuLinkCreate, 2, options, values, &state);
+    int result = REX_CUDA(cuLinkCreate, 3, options, values, &state);
     if (result != 0)
         return failed(result, log, name);
     /* The size counts the NUL. */

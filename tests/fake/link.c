@@ -18,6 +18,8 @@ extern __thread int fake_cuda_current; /* contexts that this thread has pushed *
 
 /* Linkers that were made, and that exist. */
 int fake_cuda_links, fake_cuda_linkers;
+/* Those that were to keep the numbers of source lines. */
+int fake_cuda_links_with_lines;
 
 struct linker {
     char *log, *cubin;
@@ -51,6 +53,8 @@ FUNCTION(cuLinkCreate_v2, unsigned count, int *options, void **values, void **st
             linker->log = values[i];
         if (options[i] == 6)
             linker->log_size = (size_t)(uintptr_t)values[i];
+        if (options[i] == 13 && values[i] != NULL)
+            __atomic_fetch_add(&fake_cuda_links_with_lines, 1, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&fake_cuda_links, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&fake_cuda_linkers, 1, __ATOMIC_RELAXED);

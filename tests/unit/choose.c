@@ -276,11 +276,35 @@ static void compiled(const void *context)
     CHECK_EQUAL(context_users(), 0);
 }
 
+/* Numbers of source lines are kept where the PTX has any. */
+static void lines(const void *context)
+{
+    struct rex_module_image image;
+    char path[256];
+    (void)context;
+    snprintf(path, sizeof path, "%s/lines.ptx", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+    copy_file(DATA "sm_90.ptx", path);
+    FILE *file = fopen(path, "a");
+    CHECK(file != NULL && fputs("\t.loc\t1 7 5\n", file) >= 0 && fclose(file) == 0);
+    use_gpu(90);
+    rex_configure(REX_OPTION_CACHE, "off");
+    setenv("FAKE_LINK_CUBIN", DATA "sm_90.cubin", 1);
+    const char *const files[] = {DATA "sm_90.ptx", path};
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_image_open(&image, &module, files[i], rex_release_row(22)), 0);
+        rex_module_image_close(&image);
+        rex_context_unhold();
+        CHECK_EQUAL(*(int *)in_driver("fake_cuda_links_with_lines"), i);
+    }
+    remove(path);
+}
+
 static void test_compiled(void **state)
 {
     (void)state;
     in_child(wrong_product, NULL);
     in_child(compiled, NULL);
+    in_child(lines, NULL);
 }
 
 int main(void)
