@@ -44,8 +44,11 @@ fishcompletiondir ?= $(prefix)/share/fish/vendor_completions.d
 
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 
+# What compiles kernels for GPUs: nvcc where there is one, which makes CUBINs; clang, which makes PTX, where it is asked for.
+DEVICE_COMPILER ?= $(if $(NVCC),nvcc)
+
 # The GPU that is here, else sm_90. Asked only where there is a compiler that could use the answer.
-ifneq ($(NVCC),)
+ifneq ($(DEVICE_COMPILER),)
 ARCH ?= $(or $(addprefix sm_,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null \
                                      | sed -n '1s/[^0-9]//gp')),sm_90)
 ARCH := $(ARCH)
@@ -56,7 +59,8 @@ endif
 
 quote = '$(subst ','\'',$(1))'
 O := build/$(notdir $(firstword $(CC)))-$(firstword $(shell \
-         printf '%s' $(call quote,$(CC) | $(CPPFLAGS) | $(CFLAGS) | $(LDFLAGS) | $(SAN)) | cksum))
+         printf '%s' $(call quote,$(CC) | $(CPPFLAGS) | $(CFLAGS) | $(LDFLAGS) | $(SAN)) \
+         $(filter clang,$(DEVICE_COMPILER)) | cksum))
 
 ifneq ($(filter-out asan ubsan tsan fuzz,$(SAN)),)
 $(error SAN is one of asan, ubsan, tsan, and fuzz for clang; not '$(SAN)')
@@ -142,8 +146,9 @@ help:  ## this list
 	    printf '  %-14s %s\n' "$$name" "$$text"; done
 	@echo
 	@echo '  Settings: CC CPPFLAGS CFLAGS LDFLAGS DESTDIR prefix libdir includedir mandir NVCC ARCH=sm_NN SAN=asan|ubsan|tsan'
+	@echo '            DEVICE_COMPILER=nvcc|clang for GPUs: CUBINs, or PTX without the CUDA toolkit, in folders of their own'
 	@echo '            V=1 shows commands, K=pattern runs the tests whose name contains it, WERROR= lets warnings pass'
-	@echo '  Building in $(O), with $(if $(NVCC),$(NVCC) for $(ARCH),no nvcc)'
+	@echo '  Building in $(O), with $(if $(DEVICE_COMPILER),$(DEVICE_COMPILER) for $(ARCH),no compiler for GPUs)'
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Extra rules beside what they are for. A rules.mk may set, for its directory D (examples/X or tests/runtime/X):
@@ -161,15 +166,22 @@ $(1): $(2)
 	$$(Q)$$(CC) $$(kernel_cflags) -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
 endef
 
-# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): kernels for the GPU; nothing where there is no nvcc
+# $(eval $(call cubin,OUTPUT,SOURCE[,FLAGS])): kernels for the GPU; nothing where nothing compiles for one
 define cubin
-ifneq ($$(NVCC),)
-$(1): $(2) $$(O)/arch
+ifneq ($$(DEVICE_COMPILER),)
+$(1): $(2) $$(O)/arch $$(rex_cc_$$(DEVICE_COMPILER))
 	@mkdir -p $$(@D)
-	$$(call say,NVCC,$$@)
-	$$(Q)$$(NVCC) -cubin -arch=$$(ARCH) -Iinclude -MMD -MF $$@.d -MT $$@ $(3) -o $$@ $(2)
+	$$(call say,DEVICE,$$@)
+	$$(Q)$$(call compile_$$(DEVICE_COMPILER),$(2),$(3))
 endif
 endef
+
+# $(call compile_nvcc,SOURCE,FLAGS): what makes $@
+compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
+# Likewise. rex-cc gives clang its options, and makes an image for the CPU, too, which is not taken.
+compile_clang = mkdir -p $@.images && $(O)/tools/rex-cc --device-compiler=clang --arch=$(ARCH) --images -g $(2) -o $@.images $(1) && \
+                mv $@.images/rex_lib_nvidia.cubin $@ && rm -r $@.images && $(CC) -x c -Iinclude $(2) -MM -MT $@ -MF $@.d $(1)
+rex_cc_clang  = $(O)/tools/rex-cc | $(O)/librex.so $(O)/lib
 
 -include $(wildcard tools/rules.mk tools/*/rules.mk tests/*/rules.mk examples/*/rules.mk tests/runtime/*/rules.mk)
 
@@ -208,7 +220,7 @@ stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || print
 $(O)/flags: FORCE
 	$(call stamp,$(subst $(anywhere),,$(lib_cflags) | $(test_cflags)))
 $(O)/arch: FORCE
-	$(call stamp,$(NVCC) $(ARCH))
+	$(call stamp,$(NVCC) $(ARCH) $(DEVICE_COMPILER))
 # Installing libpng, or removing it, makes what draws pictures anew.
 $(O)/png: FORCE
 	$(call stamp,$(PNG_CFLAGS) $(PNG_LIBS))
@@ -231,7 +243,7 @@ ifneq ($$($(1).images),no)
 ifneq ($$(wildcard $(1)/*.cu),)
 $(call host-image,$(O)/$(1)/rex_lib_host.so,$(wildcard $(1)/*.cu))
 $(1).built := $(O)/$(1)/rex_lib_host.so
-ifneq ($$(NVCC),)
+ifneq ($$(DEVICE_COMPILER),)
 $(call cubin,$(O)/$(1)/rex_lib_nvidia.cubin,$(wildcard $(1)/*.cu))
 $(1).built += $(O)/$(1)/rex_lib_nvidia.cubin
 endif

@@ -19,6 +19,6 @@ $(eval $(call shared-object,shift))
 
 $(so_source).cflags := -fPIC
 $(so_source).needs  := $(foreach so,scale shift,$(addprefix $(so_built)/,\
-                           lib$(so).so $(so)_host.so $(if $(NVCC),$(so).cubin)))
+                           lib$(so).so $(so)_host.so $(if $(DEVICE_COMPILER),$(so).cubin)))
 # The program is linked with one of them, and finds both beside itself.
 $(so_source).libs    = -L$(so_built) -lscale -Wl,-rpath,'$$ORIGIN' -ldl

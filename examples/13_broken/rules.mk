@@ -9,6 +9,6 @@ $(broken_programs): $(broken)/%: $(O)/obj/examples/13_broken/%.o $(O)/librex.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(keep_entries) -o $@ $< -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../..'
 $(broken)/13_broken: examples/13_broken/broken.sh $(broken_programs) $(broken)/rex_lib_host.so \
-                     $(if $(NVCC),$(broken)/rex_lib_nvidia.cubin) | $(O)/tools/rex-check
+                     $(if $(DEVICE_COMPILER),$(broken)/rex_lib_nvidia.cubin) | $(O)/tools/rex-check
 	$(call say,GEN,$@)
 	$(Q)sed 's|@SOURCES@|$(abspath examples/13_broken)|' $< > $@ && chmod 755 $@

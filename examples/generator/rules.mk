@@ -11,4 +11,4 @@ $(generator)/generator: $(generator)/work_host.o
 examples/generator.libs := $(generator)/work_host.o -lrex
 $(eval $(call host-image,$(generator)/rex_lib_host.so,$(generator)/work_kernels.cu))
 $(eval $(call cubin,$(generator)/rex_lib_nvidia.cubin,$(generator)/work_kernels.cu))
-examples/generator.needs := $(generator)/rex_lib_host.so $(if $(NVCC),$(generator)/rex_lib_nvidia.cubin)
+examples/generator.needs := $(generator)/rex_lib_host.so $(if $(DEVICE_COMPILER),$(generator)/rex_lib_nvidia.cubin)

@@ -17,7 +17,7 @@ $(oracle_built)/librex: $(call objects,$(oracle_sources) $(oracle)/wrap_librex.c
 
 $(eval $(call host-image,$(oracle_built)/rex_lib_host.so,$(oracle)/kernels.cu))
 oracle_images := $(oracle_built)/rex_lib_host.so
-ifneq ($(NVCC),)
+ifneq ($(DEVICE_COMPILER),)
 $(eval $(call cubin,$(oracle_built)/rex_lib_nvidia.cubin,$(oracle)/kernels.cu))
 oracle_images += $(oracle_built)/rex_lib_nvidia.cubin
 endif

@@ -14,7 +14,7 @@ endef
 define several-images
 $(call host-image,$(several_built)/$(1)_host.so,$(several_source)/plugin/kernels.cu,-DFACTOR=$(2))
 $(call cubin,$(several_built)/$(1).cubin,$(several_source)/plugin/kernels.cu,-DFACTOR=$(2))
-$(several_source).needs += $(several_built)/$(1)_host.so $(if $(NVCC),$(several_built)/$(1).cubin)
+$(several_source).needs += $(several_built)/$(1)_host.so $(if $(DEVICE_COMPILER),$(several_built)/$(1).cubin)
 endef
 $(foreach name,twice thrice tenfold bare,$(eval $(call several-object,$(name))))
 $(eval $(call several-images,twice,2))
