@@ -57,12 +57,6 @@ REX_CUDA void *memcpy(void *to, const void *from, size_t bytes)
     return __builtin_memcpy(to, from, bytes);
 }
 
-/** memmove(): the C library's. */
-REX_CUDA void *memmove(void *to, const void *from, size_t bytes)
-{
-    return __builtin_memmove(to, from, bytes);
-}
-
 /** memset(): the C library's. */
 REX_CUDA void *memset(void *to, int value, size_t bytes)
 {

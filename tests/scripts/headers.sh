@@ -32,7 +32,7 @@ LANGUAGE = set("""
 LANGUAGE |= set("blockIdx threadIdx gridDim blockDim dim3".split())
 # Of CUDA and of the C library what rex/clang.h defines for a GPU.
 LANGUAGE |= set("""
-    atomicAdd atomicAnd atomicCAS atomicExch atomicMax atomicMin atomicOr atomicSub atomicXor max min printf memmove memset typename
+    atomicAdd atomicAnd atomicCAS atomicExch atomicMax atomicMin atomicOr atomicSub atomicXor max min printf memset typename
     abs labs llabs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim fdimf floor
     fma fmaf fmax fmin fmod hypot hypotf lgamma llrint llround log log10 log1p log2 lrint lround nearbyint pow remainder rint round
     rsqrt sin sinh sqrt tan tanh tgamma trunc
