@@ -9,6 +9,7 @@
  *     }
  *
  *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu      for a GPU
+ *     rex-cc --images --device-compiler=clang axpy.cu              for a GPU by clang alone: PTX
  *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu             for libomptarget's host device
  *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    the same on all cores
  *
@@ -37,7 +38,8 @@
  * device in ways of their own: REX_DEVICE_CALL() makes them right, in an image that was compiled
  * with this header.
  *
- * The source may be CUDA C++ (nvcc) or C11.
+ * The source may be CUDA C++ or C11. clang needs no CUDA toolkit for the former: rex/clang.h has
+ * what it then lacks.
  *
  * Everything here is since 0.1 unless it says otherwise.
  *
@@ -63,7 +65,7 @@
 #include "rex/kinds.h"
 
 #ifdef __CUDACC__
-/** REX_ON_GPU: 1 when nvcc compiles, 0 for a host image. */
+/** REX_ON_GPU: 1 for an image for GPUs, 0 for a host image. */
 #define REX_ON_GPU 1
 /** REX_DEVICE: in front of a function that kernels call. */
 #define REX_DEVICE static __device__ __forceinline__

@@ -62,6 +62,12 @@ says '--arch: 90 is no architecture'
 run "$rex_cc" --host --arch=sm_90 a.cu
 ends 2
 says '--arch needs nvcc'
+run "$rex_cc" --device-compiler=gcc a.cu
+ends 2
+says '--device-compiler: gcc is neither nvcc nor clang'
+run env CLANG=true "$rex_cc" --device-compiler=clang a.cu
+ends 2
+says 'true does not compile for NVIDIA GPUs'
 run "$rex_cc" -c --embed a.cu
 ends 2
 run "$rex_cc" -E a.c
@@ -100,7 +106,7 @@ done
 
 # ---- programs that run, on every release
 
-mkdir "$work/all" "$work/objects" "$work/whole" "$work/embed" "$work/so"
+mkdir "$work/two" "$work/all" "$work/objects" "$work/whole" "$work/embed" "$work/so"
 cp examples/09_raw_macros/*.c "$work/app.c"
 cp examples/09_raw_macros/*.cu "$work/"
 # A second file of kernels, which shares a name with the first that is its own, and has an odd name.
@@ -169,7 +175,6 @@ done
 
 if [ -n "$NVCC" ]; then
     made all/rex_lib_nvidia.cubin
-    mkdir two
     quietly "$rex_cc" --arch=sm_90,sm_80 -DFACTOR=2 app.c twice.c kernels.cu 'more kernels.cu' -o two/app
     made two/rex_lib_nvidia.cubin
     "$top/$O/tools/rex-check" two/app two/rex_lib_nvidia.cubin >out || fail "several kernels: $(cat out)"
@@ -192,7 +197,27 @@ if [ -n "$NVCC" ]; then
     for sm in sm_75 sm_90; do grep -q "($sm): image for $sm, 1 kernel" out || fail "no $sm inside: $(cat out)"; done
     quietly "$top/tests/llvm" 19 embed/gpus
 else
-    echo 'no nvcc: GPU images are not tested'
+    echo 'no nvcc: CUBINs are not tested'
+fi
+if command -v clang-19 >/dev/null; then
+    # PTX for the oldest, inside the program and beside it, by way of objects.
+    by_clang() { quietly env CLANG=clang-19 "$rex_cc" --device-compiler=clang "$@"; }
+    by_clang --arch=sm_90,sm_80 --embed -DFACTOR=2 app.c twice.c kernels.cu 'more kernels.cu' -o embed/ptx
+    "$top/$O/tools/rex-check" embed/ptx >out || fail "embedded PTX: $(cat out)"
+    grep -q 'image for compute_80, 2 kernels' out || fail "not both kernels: $(cat out)"
+    quietly "$top/tests/llvm" 19 embed/ptx # without a GPU on the host image inside
+    by_clang --arch=sm_80 -c kernels.cu
+    run env CLANG=clang-14 "$rex_cc" --device-compiler=clang --arch=sm_90 -c kernels.cu
+    if command -v clang-14 >/dev/null; then
+        ends 2
+        says 'clang-14 cannot compile for sm_90; it does for sm_'
+    fi
+    by_clang --arch=sm_80 app.o kernels.o -o two/ptx
+    grep -q '^\.target sm_80$' two/rex_lib_nvidia.cubin || fail 'no PTX for sm_80'
+    # What another compiler made cannot be linked, and is named.
+    run env NVCC=/cuda/bin/nvcc "$rex_cc" --arch=sm_80 app.o kernels.o -o two/app
+    ends 1
+    says 'kernels.o has no kernels for sm_80 by nvcc'
 fi
 
 # ---- images alone, for a program that something else links

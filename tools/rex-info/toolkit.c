@@ -56,7 +56,7 @@ void facts_of_toolkit(struct facts *facts)
 {
     char nvcc[PATH_MAX], text[32];
     if (!find_nvcc(nvcc)) {
-        facts_add("toolkit", "nvcc", "none: rex-cc compiles kernels for the CPU alone", facts);
+        facts_add("toolkit", "nvcc", "none: rex-cc takes clang for GPUs, if there is one", facts);
         return;
     }
     int version = version_beside(nvcc);
