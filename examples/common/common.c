@@ -158,9 +158,16 @@ double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static const uint64_t random_step = UINT64_C(0x9E3779B97F4A7C15);
+
+void skip_random(uint64_t *state, uint64_t count)
+{
+    *state += count * random_step;
+}
+
 uint64_t next_random(uint64_t *state)
 {
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    uint64_t z = (*state += random_step);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
     return z ^ (z >> 31);

@@ -68,6 +68,9 @@ double seconds_now(void);
 /* The next number from a state that may start as anything (splitmix64): the same numbers on every machine. */
 uint64_t next_random(uint64_t *state);
 
+/* Passes over @count of them at once. */
+void skip_random(uint64_t *state, uint64_t count);
+
 /* The same as a number in [0, 1). */
 double next_fraction(uint64_t *state);
 

@@ -71,6 +71,20 @@ static void draw_map(struct picture *picture, int top, const double *temp, int64
         }
 }
 
+int64_t part_begin(int64_t size, int number, int parts)
+{
+    return size * number / parts;
+}
+
+/* White lines where the parts of the chip meet, and around them all. */
+static void draw_frames(struct picture *picture, int top, int edge, const struct caption *caption)
+{
+    for (int i = 0; caption->parts_down > 0 && i <= caption->parts_down; i++)
+        draw_rectangle(picture, MARGIN, top + (int)part_begin(edge - 1, i, caption->parts_down), edge, 1, background);
+    for (int i = 0; caption->parts_across > 0 && i <= caption->parts_across; i++)
+        draw_rectangle(picture, MARGIN + (int)part_begin(edge - 1, i, caption->parts_across), top, 1, edge, background);
+}
+
 /* A round step, 1, 2 or 5 times a power of ten, of which at most MOST_TICKS - 1 are in @range. */
 static double tick_step(double range)
 {
@@ -204,6 +218,7 @@ int write_heatmap(const char *path, const double *temp, int64_t size, const stru
     draw_rectangle(&picture, 0, 0, picture.width, picture.height, background);
     draw_text(&picture, MARGIN, MARGIN, caption->title);
     draw_map(&picture, top, temp, size, edge, low, range);
+    draw_frames(&picture, top, edge, caption);
     draw_bar(&picture, bar, top, edge, low, range);
     for (int i = 0; i < 2; i++)
         draw_text(&picture, MARGIN, top + edge + MARGIN / 2 + i * LINE, caption->facts[i]);

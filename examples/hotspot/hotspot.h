@@ -1,6 +1,7 @@
 /*
  * hotspot.h - what the files of the hotspot program share. See hotspot.c.
  *
+ *   model.c    what a chip is made of
  *   input.c    temp_N and power_N: read, write, generate
  *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu
  *   serial.c   the same simulation on the host, written on its own, to check against
@@ -38,6 +39,13 @@ struct chip {
 /* The model of a chip of @size x @size cells: Rodinia's constants. */
 struct chip chip_model(int64_t size);
 
+/*
+ * Tolerance of the check: this share of the highest temperature for each iteration. Kernel and reference add the same
+ * terms in another order, and a GPU fuses products with sums: a few times 2.2e-16 a step. This leaves room for 45
+ * roundings a step.
+ */
+#define TOLERANCE_PER_ITERATION 1e-14
+
 /* ---- input.c: files hold one number a line, size x size of them, row by row ---- */
 
 /*
@@ -51,6 +59,14 @@ int write_values(const char *path, const double *values, size_t count);
 
 /* Fills @temp (degrees) and @power (W per cell) of a made-up processor; the same for the same size, every time. */
 void generate(const struct chip *chip, double *temp, double *power);
+
+/* A rectangle of a chip's cells. */
+struct rectangle {
+    int64_t top, left, rows, columns;
+};
+
+/* The same for a part of the chip, row by row. */
+void generate_part(const struct chip *chip, const struct rectangle *part, double *temp, double *power);
 
 /* ---- offload.c ---- */
 
@@ -92,10 +108,14 @@ extern const char *const heatmap_default_path;
  */
 const char *heatmap_path(const char *path, char *changed, size_t room);
 
-/* What stands above and below the picture. */
+/* What stands above and below the picture, and how many parts of the chip are framed: none where these are 0. */
 struct caption {
     char title[64], facts[2][64];
+    int parts_down, parts_across;
 };
+
+/* Where part @number of @parts begins among @size rows or columns; behind the last one, @size. */
+int64_t part_begin(int64_t size, int number, int parts);
 
 /* Draws @size x @size temperatures with a colour bar. 0, or -1 with a line on stderr. */
 int write_heatmap(const char *path, const double *temp, int64_t size, const struct caption *caption);

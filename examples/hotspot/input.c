@@ -186,16 +186,24 @@ static double warmth_at(double x, double y)
     return AMBIENT + 0.5 / (1.0 + 4.0 * (dx * dx + dy * dy));
 }
 
-void generate(const struct chip *chip, double *temp, double *power)
+void generate_part(const struct chip *chip, const struct rectangle *part, double *temp, double *power)
 {
-    uint64_t random = 2024;
     double edge = (double)chip->size;
-    for (int64_t row = 0; row < chip->size; row++)
-        for (int64_t column = 0; column < chip->size; column++) {
-            double x = ((double)column + 0.5) / edge, y = ((double)row + 0.5) / edge;
-            int64_t cell = row * chip->size + column;
+    for (int64_t row = 0; row < part->rows; row++) {
+        uint64_t random = 2024;
+        skip_random(&random, (uint64_t)((part->top + row) * chip->size + part->left));
+        for (int64_t column = 0; column < part->columns; column++) {
+            double x = ((double)(part->left + column) + 0.5) / edge, y = ((double)(part->top + row) + 0.5) / edge;
+            int64_t cell = row * part->columns + column;
             double load = load_at(x, y) * (0.9 + 0.2 * next_fraction(&random));
             temp[cell] = warmth_at(x, y);
             power[cell] = load * MAX_POWER_DENSITY * chip->cell_area;
         }
+    }
+}
+
+void generate(const struct chip *chip, double *temp, double *power)
+{
+    struct rectangle whole = {.rows = chip->size, .columns = chip->size};
+    generate_part(chip, &whole, temp, power);
 }
