@@ -91,6 +91,10 @@ have_png   := $(shell printf '\043include <png.h>\n' | $(CC) -E -x c - >/dev/nul
 PNG_CFLAGS := $(if $(have_png),-DHAVE_PNG)
 PNG_LIBS   := $(if $(have_png),-lpng)
 
+# So is Open MPI, for one example and for a test: both are empty where it has no mpicc, and with a sanitizer, which it was built without.
+MPI_CFLAGS := $(if $(SAN),,$(patsubst -I%,-isystem %,$(shell mpicc --showme:compile 2>/dev/null)))
+MPI_LIBS   := $(if $(SAN),,$(shell mpicc --showme:link 2>/dev/null))
+
 comma := ,
 
 # Short lines by default, whole commands with V=1.
@@ -117,7 +121,7 @@ MANPAGES := $(wildcard librex/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8])
 man_names = sed -n '/^\.SH NAME/,/\\-/{/^\.SH/d;s/ \\- .*//;s/\\-/-/g;s/,/ /g;p;}' $$m
 
 # examples/common is what several of them share.
-example_dirs := $(filter-out examples/common,$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
+example_dirs := $(filter-out examples/common $(if $(MPI_LIBS),,examples/hotspot_mpi),$(patsubst %/,%,$(sort $(dir $(wildcard examples/*/*.c)))))
 runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c))))
 unit_sources := $(wildcard tests/unit/*.c)
@@ -133,7 +137,7 @@ TOOLS    :=# installed programs; tools/rules.mk adds to it
 COMPLETIONS :=# of these, for each shell in a folder of its name; likewise
 EXTRA    :=# what else tests need built; rules.mk files add to it
 
-.PHONY: all help demo check check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
+.PHONY: all help demo demo-mpi run-demo-mpi check check-gpu conform asan ubsan tsan bench install uninstall installcheck clean FORCE
 .PHONY: html check-html bench-gpu rodinia run-rodinia fuzz fuzz-keep fuzz-coverage fuzz-planted
 .PHONY: print-O library tools examples test-programs run-demo run-check run-check-gpu
 FORCE:
@@ -263,6 +267,9 @@ $(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call progra
 $(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
 $(foreach d,$(gpu_dirs),$(eval $(call program-rules,$(d),../../..,,)))
 EXTRA += $(foreach d,$(gpu_dirs),$(O)/$(d)/$(notdir $(d)))
+mpi_dirs := $(if $(MPI_LIBS),tests/mpi)
+$(foreach d,$(mpi_dirs),$(eval $(call program-rules,$(d),../..,,)))
+EXTRA += $(foreach d,$(mpi_dirs),$(O)/$(d)/$(notdir $(d)))
 $(foreach d,$(gpu_bench_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../../..,,-ldl))))
 EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
 
@@ -295,6 +302,17 @@ demo:  ## build what is needed and run the heat map demo on the best device here
 	@+$(submake) run-demo
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
+
+# Root may start ranks, and more than there are processors; containers forbid process_vm_readv().
+RANKS ?= 4
+mpirun = OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+         OMPI_MCA_btl_vader_single_copy_mechanism=none mpirun
+
+demo-mpi:  ## the same on RANKS=4 ranks of Open MPI, one GPU each where there are enough, else the CPU (installs missing packages)
+	@tools/deps demo-mpi
+	@+$(submake) run-demo-mpi
+run-demo-mpi: $(LIB) $(O)/examples/hotspot_mpi/hotspot_mpi
+	$(mpirun) -n $(RANKS) $(O)/examples/hotspot_mpi/hotspot_mpi --size 512 --png build/hotspot_mpi.png
 
 rodinia:  ## run the reduced Rodinia programs on the best device here, small and at their own sizes; K=pattern for some
 	@tools/deps demo

@@ -46,9 +46,12 @@ spares() { case " $(asks "$1" "$2" "${4-}") " in *" $3 "*) fail "$1: $3 in: $(as
 
 has bookworm gcc clang-tools-14 libelf1 libomp5-19 libomp5-16 jq
 wants bookworm check jq
-has trixie gcc libelf1t64 libomp5-19 jq
+has trixie gcc libelf1t64 libomp5-19 jq libopenmpi-dev openmpi-bin
 wants trixie check jq
 spares trixie check clang-tools-14
+wants trixie demo-mpi libopenmpi-dev
+wants trixie check openmpi-bin
+spares trixie demo openmpi-bin
 spares trixie check libelf1
 has noble gcc libelf1t64 libomp5-18 jq
 wants noble check jq

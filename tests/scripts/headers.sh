@@ -25,8 +25,8 @@ HEADERS = [h for h in sorted(glob.glob("include/*.h") + glob.glob("include/rex/*
 LANGUAGE = set("""
     auto bool break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static static_assert struct switch typedef union unsigned void volatile while true false
-    NULL size_t memcpy offsetof maybe_unused
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t INT64_C UINT16_MAX
+    NULL size_t memcpy memset snprintf calloc free offsetof maybe_unused
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t INT64_C INT64_MAX UINT16_MAX
 """.split())
 # CUDA's own, in rex/kernel.h.
 LANGUAGE |= set("blockIdx threadIdx gridDim blockDim dim3".split())
@@ -37,7 +37,9 @@ LANGUAGE |= set("""
     fma fmaf fmax fmin fmod hypot hypotf lgamma llrint llround log log10 log1p log2 lrint lround nearbyint pow remainder rint round
     rsqrt sin sinh sqrt tan tanh tgamma trunc
 """.split())
-OURS = re.compile(r"(rex_|REX_|__|_[A-Z]|kmp_|kmpc_|ident_t$|register_cubin$)")
+# MPI's and the system's, in rex/mpi.h.
+LANGUAGE |= set("sched_yield".split())
+OURS = re.compile(r"(rex_|REX_|__|_[A-Z]|kmp_|kmpc_|ident_t$|register_cubin$|MPIX?_)")
 
 
 def code_of(path):
@@ -135,12 +137,16 @@ for path in HEADERS:
 
 # ---- programs that define every word, before and behind the include
 
+# MPI's own header is in front, without the C++ classes that MPI has dropped: it is not ours to protect.
 PROGRAM = """
+#define OMPI_SKIP_MPICXX
+%(mpis)s
 %(before)s
 #include <rex.h>
 #include <rex_kmp.h>
 #include <rex/inspect.h>
 #include <rex/interop.h>
+%(mpi)s
 %(behind)s
 REX_KERNEL(axpy);
 double X[8];
@@ -167,12 +173,17 @@ plain = {"size", "name", "flags", "state", "next", "image", "args", "base", "cou
          "kernel", "queue", "event", "graph", "module", "launch", "list", "view", "error", "option", "level", "message", "once",
          "handle", "bytes", "offset", "file", "symbol", "variable", "entry", "mapper", "capacity", "columns", "types", "sizes"}
 defines = "\n".join("#define %s ] nonsense [" % w for w in sorted(words | plain))
+mpi = subprocess.run("mpicc --showme:compile", shell=True, capture_output=True, text=True).stdout
+if not mpi:
+    print("left out: programs with rex/mpi.h: no mpicc of Open MPI")
 with tempfile.TemporaryDirectory() as folder:
     for name, parts in (("before", (defines, "")), ("behind", ("", defines)), ("neither", ("", ""))):
         for compiler in ("gcc -std=c11", "clang-19 -std=c11", "g++ -std=c++17", "clang++-19 -std=c++17"):
             source = "%s/%s.%s" % (folder, name, "cc" if "++" in compiler else "c")
-            open(source, "w").write(PROGRAM % {"before": parts[0], "behind": parts[1]})
-            run = subprocess.run(compiler.split() + ["-Wall", "-Wextra", "-Werror", "-Iinclude", "-fsyntax-only", source],
+            open(source, "w").write(PROGRAM % {
+                "before": parts[0], "behind": parts[1], "mpi": "#include <rex/mpi.h>" if mpi else "",
+                "mpis": "#include <mpi.h>" if mpi else ""})
+            run = subprocess.run(compiler.split() + mpi.replace("-I", "-isystem ").split() + ["-Wall", "-Wextra", "-Werror", "-Iinclude", "-fsyntax-only", source],
                                  capture_output=True, text=True)
             if run.returncode != 0:
                 fail("words as macros %s the include: %s\n%s" % (name, compiler, run.stderr[:2000]))

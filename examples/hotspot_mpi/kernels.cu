@@ -1,0 +1,66 @@
+/*
+ * hotspot_mpi, the device side: the stencil on one rank's part of the chip, and the extremes. See hotspot_mpi.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+#include "sides.h"
+
+/*
+ * One time step of hotspot's model (../hotspot/kernels.cu) on a part of @rows x @columns cells, in two launches: with
+ * @is_inner all cells but those at the part's edges, which need nothing of a neighbour; else those at the edges. Both
+ * run the same lines for a cell, so that its bits do not depend on how many parts there are.
+ *
+ * @now and @next have a row of a neighbour's cells above the part and one below; columns of the neighbours, which do
+ * not lie side by side there, are in @from_sides: first that on the left, then that on the right. This part's own, for
+ * the next exchange, go to @to_sides. @sides says where there is a neighbour; elsewhere is the edge of the chip, where
+ * the missing cell is the cell itself, so that nothing flows.
+ */
+REX_DEVICE_KERNEL(hotspot_part, rex_arg packed_rows, rex_arg packed_columns, rex_arg packed_sides,
+                  rex_arg packed_is_inner, rex_arg packed_gain, rex_arg packed_lateral, rex_arg packed_vertical,
+                  rex_arg packed_ambient, const double *power, const double *now, double *next,
+                  const double *from_sides, double *to_sides)
+{
+    int64_t rows = rex_arg_int(packed_rows), columns = rex_arg_int(packed_columns);
+    int64_t sides = rex_arg_int(packed_sides), is_inner = rex_arg_int(packed_is_inner);
+    double gain = rex_arg_double(packed_gain);         /* step / capacity */
+    double lateral = rex_arg_double(packed_lateral);   /* 1 / R */
+    double vertical = rex_arg_double(packed_vertical); /* 1 / Rz */
+    double ambient = rex_arg_double(packed_ambient);
+
+    for (int64_t row = rex_team(0); row < rows; row += rex_num_teams(0)) {
+        bool is_edge = row == 0 || row == rows - 1;
+        if (is_inner && is_edge)
+            continue;
+        const double *here = now + (row + 1) * columns;
+        const double *north = row > 0 || (sides & NORTH) ? here - columns : here;
+        const double *south = row < rows - 1 || (sides & SOUTH) ? here + columns : here;
+        /* Of the rows between, only the first and the last cell are at an edge. */
+        int64_t stride = is_inner || is_edge || columns == 1 ? 1 : columns - 1;
+        int64_t begin = is_inner ? 1 : 0, end = is_inner ? columns - 1 : columns;
+        for (int64_t column = begin + rex_thread(0) * stride; column < end; column += rex_num_threads(0) * stride) {
+            double own = here[column];
+            double west = column > 0 ? here[column - 1] : (sides & WEST) ? from_sides[row] : own;
+            double east = column < columns - 1 ? here[column + 1] : (sides & EAST) ? from_sides[rows + row] : own;
+            double in_plane = north[column] + south[column] + west + east - 4.0 * own;
+            double value =
+                own + gain * (power[row * columns + column] + in_plane * lateral + (ambient - own) * vertical);
+            next[(row + 1) * columns + column] = value;
+            if (column == 0)
+                to_sides[row] = value;
+            if (column == columns - 1)
+                to_sides[rows + row] = value;
+        }
+    }
+}
+
+/* The least of the temperatures, and the least of the negative ones: one operation finds both in all ranks. */
+REX_DEVICE_KERNEL(hotspot_part_extremes, rex_arg packed_rows, rex_arg packed_columns, const double *temp,
+                  double *extremes)
+{
+    int64_t columns = rex_arg_int(packed_columns), count = rex_arg_int(packed_rows) * columns;
+    const double *cells = temp + columns;
+    REX_FOR_MIN(i, count, &extremes[0], cells[i]);
+    REX_FOR_MIN(i, count, &extremes[1], -cells[i]);
+}

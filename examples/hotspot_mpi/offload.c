@@ -1,0 +1,279 @@
+/*
+ * offload.c - the device run of one rank: one data region, and in each step
+ *
+ *     the exchange of the edges with the neighbours begins, in a queue of its own;
+ *     the inner part is computed, which needs none of what comes;
+ *     the exchange ends, and the edges are computed.
+ *
+ * The host waits for the exchange while the device computes. What one queue needs of the other it waits for on the
+ * device, by an event.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hotspot_mpi.h"
+#include "sides.h"
+
+REX_KERNEL(hotspot_part);
+REX_KERNEL(hotspot_part_extremes);
+
+enum {
+    THREADS = 128,
+    MAX_TEAMS = 65535,
+    REPORTS = 10,    /* how often in a run the extremes are looked at */
+    EXCHANGES = 20   /* how many are timed before the run */
+};
+
+/* A run that is under way. Pointers to fields and sides are host addresses, which stand for the device's copies. */
+struct region {
+    const struct part *part;
+    struct part_run *run;
+    double *now, *next;    /* the temperatures as they are, and where the next step writes them */
+    double *spare;         /* the one of the two that this file has allocated */
+    double *from, *to;     /* columns of the neighbours on the left and on the right, and this part's for them */
+    double extremes[2];    /* coldest, and the hottest's negative */
+    struct rex_queue *steps, *copies;
+    struct rex_event *edges;                     /* the edges are computed */
+    struct rex_event *inner_ended, *edges_begin; /* the time between is what an exchange has cost */
+    struct rex_mpi *mpi;
+    int samples; /* of that time */
+};
+
+/* ---- launches ------------------------------------------------------------------------------------------------------ */
+
+static size_t field_cells(const struct part *part)
+{
+    return (size_t)((part->cells.rows + 2) * part->cells.columns);
+}
+
+static struct rex_kernel_launch launch_of(const struct region *region, const void *kernel)
+{
+    int64_t rows = region->part->cells.rows;
+    region->run->launches++;
+    return rex_kernel_launch_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
+}
+
+static int64_t sides_of(const struct part *part)
+{
+    static const int64_t bits[SIDES] = {NORTH, SOUTH, WEST, EAST};
+    int64_t sides = 0;
+    for (int i = 0; i < SIDES; i++)
+        sides |= part->neighbours[i] != MPI_PROC_NULL ? bits[i] : 0;
+    return sides;
+}
+
+static int launch_part(struct region *region, int64_t is_inner)
+{
+    const struct part *part = region->part;
+    const struct chip *chip = &part->chip;
+    int64_t rows = part->cells.rows, columns = part->cells.columns, sides = sides_of(part);
+    double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient;
+    double ambient = AMBIENT;
+    size_t cells = field_cells(part);
+    struct rex_kernel_launch launch = launch_of(region, REX_KERNEL_ID(hotspot_part));
+    REX_MAP(args, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(sides), REX_VALUE(is_inner), REX_VALUE(gain),
+            REX_VALUE(lateral), REX_VALUE(vertical), REX_VALUE(ambient), REX_ALLOC(part->power, rows * columns),
+            REX_ALLOC(region->now, cells), REX_ALLOC(region->next, cells), REX_ALLOC(region->from, 2 * rows),
+            REX_ALLOC(region->to, 2 * rows));
+    return rex_queue_launch(region->steps, &launch, &args);
+}
+
+/* ---- the exchange -------------------------------------------------------------------------------------------------- */
+
+static int begin_exchange(struct region *region, struct rex_mpi_request *requests)
+{
+    const struct part *part = region->part;
+    int64_t rows = part->cells.rows, columns = part->cells.columns;
+    size_t row = (size_t)columns * sizeof(double), column = (size_t)rows * sizeof(double);
+    const int *peers = part->neighbours;
+    double *first = region->now + columns, *last = region->now + rows * columns;
+    const struct rex_mpi_side sides[SIDES] = {
+        {peers[0], first, region->now, row},
+        {peers[1], last, last + columns, row},
+        {peers[2], region->to, region->from, column},
+        {peers[3], region->to + rows, region->from + rows, column},
+    };
+    return rex_mpi_halo(requests, region->mpi, sides, SIDES, 0);
+}
+
+static int end_exchange(const struct region *region, struct rex_mpi_request *requests)
+{
+    int result = rex_mpi_waitall(2 * SIDES, requests);
+    if (result != 0)
+        fprintf(stderr, "hotspot_mpi: rank %d: %s\n", region->part->rank, rex_mpi_error(region->mpi));
+    return result;
+}
+
+/* What an exchange takes while nothing else is done. */
+static int time_exchange(struct region *region)
+{
+    struct rex_mpi_request requests[2 * SIDES];
+    MPI_Barrier(region->part->grid);
+    double began = seconds_now();
+    for (int i = 0; i < EXCHANGES; i++)
+        if (begin_exchange(region, requests) != 0 || end_exchange(region, requests) != 0)
+            return -1;
+    region->run->halo = (seconds_now() - began) / EXCHANGES;
+    return 0;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------- */
+
+static int take_step(struct region *region)
+{
+    struct rex_mpi_request requests[2 * SIDES];
+    if (rex_queue_wait(region->copies, region->edges) != 0 || begin_exchange(region, requests) != 0 ||
+        launch_part(region, 1) != 0 || rex_event_record(region->inner_ended, region->steps) != 0 ||
+        end_exchange(region, requests) != 0 || rex_event_record(region->edges_begin, region->steps) != 0 ||
+        launch_part(region, 0) != 0 || rex_event_record(region->edges, region->steps) != 0)
+        return -1;
+    double *written = region->next;
+    region->next = region->now;
+    region->now = written;
+    return 0;
+}
+
+/* Of the whole chip: each rank's own in a kernel, then those of all ranks. */
+static int find_extremes(struct region *region)
+{
+    int64_t rows = region->part->cells.rows, columns = region->part->cells.columns;
+    double gap = 0.0;
+    struct rex_kernel_launch launch = launch_of(region, REX_KERNEL_ID(hotspot_part_extremes));
+    REX_MAP(none, REX_TO(region->extremes, 2));
+    REX_MAP(found, REX_FROM(region->extremes, 2));
+    REX_MAP(args, REX_VALUE(rows), REX_VALUE(columns), REX_ALLOC(region->now, field_cells(region->part)),
+            REX_ALLOC(region->extremes, 2));
+    region->extremes[0] = region->extremes[1] = INFINITY;
+    if (rex_queue_update(region->steps, &none) != 0 || rex_queue_launch(region->steps, &launch, &args) != 0 ||
+        rex_queue_sync(region->steps) != 0 || rex_event_seconds(&gap, region->inner_ended, region->edges_begin) != 0)
+        return -1;
+    if (rex_mpi_allreduce(region->mpi, region->extremes, 2, MPI_DOUBLE, MPI_MIN) != 0) {
+        fprintf(stderr, "hotspot_mpi: rank %d: %s\n", region->part->rank, rex_mpi_error(region->mpi));
+        return -1;
+    }
+    region->run->waited += gap;
+    region->samples++;
+    if (rex_data_update(region->run->device, &found) != 0)
+        return -1;
+    region->run->coldest = region->extremes[0];
+    region->run->hottest = -region->extremes[1];
+    return 0;
+}
+
+static int save(struct region *region, int64_t step)
+{
+    REX_MAP(fetched, REX_FROM(region->now, field_cells(region->part)));
+    if (rex_queue_update(region->steps, &fetched) != 0 || rex_queue_sync(region->steps) != 0)
+        return -1;
+    return state_write(region->part, region->run->save, part_cells(region->part, region->now), step);
+}
+
+static int run_steps(struct region *region)
+{
+    const struct part_run *run = region->run;
+    int64_t between = (run->steps - run->first) / REPORTS > 0 ? (run->steps - run->first) / REPORTS : 1;
+    for (int64_t step = run->first + 1; step <= run->steps; step++) {
+        bool is_last = step == run->steps;
+        if (take_step(region) != 0)
+            return -1;
+        if (is_last || (step - run->first) % between == 0) {
+            if (find_extremes(region) != 0)
+                return -1;
+            if (region->part->rank == 0)
+                print_line("step", "%lld of %lld, %.3f to %.3f degrees", (long long)step, (long long)run->steps,
+                           run->coldest, run->hottest);
+            fflush(stdout);
+        }
+        if (run->save != NULL && (is_last || (run->every > 0 && step % run->every == 0)) && save(region, step) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the region ---------------------------------------------------------------------------------------------------- */
+
+static int run_region(struct region *region)
+{
+    const struct part *part = region->part;
+    int64_t rows = part->cells.rows, cells = rows * part->cells.columns;
+    size_t field = field_cells(part);
+    REX_DATA_MAP(map, REX_TO(part->power, cells), REX_TO(region->now, field), REX_ALLOC(region->next, field),
+                 REX_TO(region->to, 2 * rows), REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->extremes, 2));
+    if (rex_data_begin(region->run->device, &map) != 0)
+        return -1;
+    int result = rex_event_record(region->edges, region->steps) != 0 ? -1 : time_exchange(region);
+    double began = seconds_now();
+    if (result == 0)
+        result = run_steps(region);
+    region->run->seconds = seconds_now() - began;
+    if (result == 0) {
+        REX_MAP(last, REX_FROM(region->now, field));
+        result = rex_data_update(region->run->device, &last);
+    }
+    if (result != 0) /* what is under way with the other ranks ends with the program alone */
+        return -1;
+    return rex_data_end(region->run->device, &map);
+}
+
+static int make_queues(struct region *region)
+{
+    if (rex_queue_create(&region->steps, region->run->device, "steps", 0) != 0 ||
+        rex_queue_create(&region->copies, region->run->device, "copies", 0) != 0 ||
+        rex_event_create(&region->edges) != 0 || rex_event_create(&region->inner_ended) != 0 ||
+        rex_event_create(&region->edges_begin) != 0)
+        return -1;
+    return rex_mpi_open(&region->mpi, region->part->grid, region->copies);
+}
+
+static void free_queues(struct region *region)
+{
+    rex_mpi_close(region->mpi); /* NULL is left alone, here and below */
+    rex_event_destroy(region->edges);
+    rex_event_destroy(region->inner_ended);
+    rex_event_destroy(region->edges_begin);
+    rex_queue_destroy(region->copies);
+    rex_queue_destroy(region->steps);
+}
+
+static int make_fields(struct region *region)
+{
+    const struct rectangle *own = &region->part->cells;
+    region->spare = calloc(field_cells(region->part), sizeof(double));
+    region->from = calloc((size_t)(2 * own->rows), sizeof(double));
+    region->to = calloc((size_t)(2 * own->rows), sizeof(double));
+    if (region->spare == NULL || region->from == NULL || region->to == NULL) {
+        fprintf(stderr, "hotspot_mpi: rank %d: out of memory\n", region->part->rank);
+        return -1;
+    }
+    const double *cells = part_cells(region->part, region->now);
+    for (int64_t row = 0; row < own->rows; row++) {
+        region->to[row] = cells[row * own->columns];
+        region->to[own->rows + row] = cells[(row + 1) * own->columns - 1];
+    }
+    return 0;
+}
+
+int simulate_part(struct part *part, struct part_run *run)
+{
+    struct region region = {.part = part, .run = run, .now = part->temp};
+    int result = make_fields(&region);
+    region.next = region.spare;
+    if (result == 0)
+        result = make_queues(&region);
+    if (result == 0)
+        result = run_region(&region);
+    if (result != 0)
+        return -1; /* the caller ends the program, in all ranks */
+    free_queues(&region);
+    if (region.now != part->temp)
+        memcpy(part->temp, region.now, field_cells(part) * sizeof *part->temp);
+    run->waited /= region.samples > 0 ? region.samples : 1;
+    free(region.spare);
+    free(region.from);
+    free(region.to);
+    return 0;
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# rex/mpi.h between 2 to 4 ranks of Open MPI (tests/mpi), and examples/hotspot_mpi: the same bits for any number of ranks and after a
+# restart; and where a rank is killed, or fails, the others end.
+set -eu
+cd "$(dirname "$0")/../.."
+top=$PWD
+O=${O:-$(make -s --no-print-directory print-O)}
+case $O in /*) build=$O ;; *) build=$top/$O ;; esac
+transfers=$build/tests/mpi/mpi
+hotspot=$build/examples/hotspot_mpi/hotspot_mpi
+{ command -v mpirun && [ -x "$transfers" ] && [ -x "$hotspot" ]; } >/dev/null || { echo 'skip: no Open MPI, or built without it'; exit 77; }
+releases=
+for release in 16 19; do
+    ! tests/llvm --list | grep -qx "$release" || releases="$releases $release"
+done
+[ -n "$releases" ] || { echo 'skip: neither LLVM 16 nor 19 is unpacked'; exit 77; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/librex-mpi.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+cd "$work"
+
+# As root, with more ranks than processors, and without process_vm_readv(), which containers forbid.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+unset OMP_DEFAULT_DEVICE REX_LOG REX_TRACE 2>/dev/null || true
+
+# ranks RELEASE NUMBER COMMAND...: output in `out`; a hang is status 124
+ranks() {
+    release=$1
+    number=$2
+    shift 2
+    timeout -k 5 150 "$top/tests/llvm" "$release" mpirun -n "$number" "$@" >out 2>&1 </dev/null
+}
+# fits RELEASE NUMBER COMMAND...: it ends with 0
+fits() { ranks "$@" || { fail "$*: status $?"; tail -n 20 out; }; }
+
+for release in $releases; do
+    for run in '2 staged' '4 direct' '3 staged'; do
+        # Two words.
+        # shellcheck disable=SC2086
+        fits "$release" ${run% *} "$transfers" ${run#* }
+        grep -q ': passed$' out || fail "LLVM $release, $run: no word of success"
+    done
+done
+
+# ---- hotspot_mpi: 127 cells, so that no two parts are of one size
+
+for number in 1 3 4; do
+    fits "$release" "$number" "$hotspot" --size 127 --steps 100 --save "$number.state" --png "$number.png"
+    grep -q 'check *passed' out || fail "hotspot_mpi, $number ranks: no check passed"
+    cmp 1.state "$number.state" || fail "hotspot_mpi: $number ranks have other bits than 1"
+done
+cat "$work"/4.p?? >pictures
+[ -s pictures ] || fail 'hotspot_mpi has drawn nothing'
+fits "$release" 4 "$hotspot" --size 127 --steps 60 --save half --no-verify
+fits "$release" 3 "$hotspot" --size 127 --steps 100 --restart half --save again --no-verify
+cmp 1.state again || fail 'hotspot_mpi: a restart changes the result'
+! ranks "$release" 2 "$hotspot" --size 128 --restart half || fail 'hotspot_mpi goes on from the state of another chip'
+grep -q 'half: is of a chip of another size' out || fail 'hotspot_mpi does not say what is wrong with the state'
+
+# ---- a rank is killed: mpirun ends, with an error, and no rank is left; the last whole state is one to go on from
+
+# wait_for COMMAND...: until it succeeds, or mpirun has ended
+wait_for() {
+    until "$@"; do
+        kill -0 "$mpirun" 2>/dev/null || return 1
+        sleep 0.1
+    done
+}
+alive() { for file in pid.*; do ! kill -0 "$(cat "$file")" 2>/dev/null || return 0; done; return 1; }
+
+# The shell in front of each rank writes its number down.
+# shellcheck disable=SC2016
+ranks "$release" 4 sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' sh "$hotspot" --size 64 --steps 2000000000 --save state --every 20 &
+mpirun=$!
+wait_for test -s state || fail 'hotspot_mpi has ended before it was told to'
+kill -9 "$(cat pid.2)"
+status=0
+wait "$mpirun" || status=$?
+case $status in 0 | 124) fail "a rank was killed: status $status"; cat out ;; esac
+left=0
+while alive && [ "$left" -lt 100 ]; do
+    left=$((left + 1))
+    sleep 0.1
+done
+! alive || fail 'a rank was killed, and others are left'
+step=$(od -An -t d8 -j 16 -N 8 state | tr -d ' ')
+fits "$release" 3 "$hotspot" --size 64 --steps $((step + 30)) --restart state --save again --no-verify
+fits "$release" 1 "$hotspot" --size 64 --steps $((step + 30)) --save straight --no-verify
+cmp straight again || fail "hotspot_mpi: going on from step $step, where a rank was killed, changes the result"
+
+# ---- a rank fails by itself, while the others wait for it
+
+# shellcheck disable=SC2016
+! ranks "$release" 4 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 2 ] || export REX_CUBIN=nothere; exec "$@"' sh "$hotspot" --size 64 ||
+    fail 'one rank has no image, and the program ends well'
+grep -q "\[REX_ENOIMAGE\]" out || { fail "nothing is said of the rank that has no image"; cat out; }
+
+[ "$failed" = 0 ] && echo "rex/mpi.h and hotspot_mpi on LLVM$releases; went on from step $step after a kill"
+exit "$failed"
