@@ -353,10 +353,10 @@
 #undef pattern_size
 #pragma push_macro("pci")
 #undef pci
-#pragma push_macro("peers")
-#undef peers
 #pragma push_macro("peer")
 #undef peer
+#pragma push_macro("peers")
+#undef peers
 #pragma push_macro("piece")
 #undef piece
 #pragma push_macro("pieces")
