@@ -117,7 +117,7 @@ static int time_exchange(struct region *region)
     for (int i = 0; i < EXCHANGES; i++)
         if (begin_exchange(region, requests) != 0 || end_exchange(region, requests) != 0)
             return -1;
-    region->run->halo = (seconds_now() - began) / EXCHANGES;
+    region->run->halo = (seconds_now() - began) / (double)EXCHANGES;
     return 0;
 }
 

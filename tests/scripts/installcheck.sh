@@ -61,6 +61,7 @@ for header in $headers; do
     flags=
     if [ "$header" = rex/mpi.h ]; then
         flags=$(mpicc --showme:compile 2>/dev/null) || { echo 'left out: rex/mpi.h alone: no mpicc of Open MPI'; continue; }
+        flags=$(echo "$flags" | sed 's/-I/-isystem /g')
     fi
     # A header may hold macros alone, and C wants a declaration.
     printf '#include <%s>\nextern int alone;\n' "$header" >"$work/alone.c"
@@ -73,7 +74,7 @@ for header in $headers; do
         compile=$(echo "$compile" | sed 's/clang-19++/clang++-19/')
         # $compile is a command and an option, $flags are folders.
         # shellcheck disable=SC2086
-        quietly $compile -Wall -Wextra -Wpedantic -Werror -I"$work/moved/include" $(echo "$flags" | sed 's/-I/-isystem /g') -c "$source" -o "$work/alone.o" ||
+        quietly $compile -Wall -Wextra -Wpedantic -Werror -I"$work/moved/include" $flags -c "$source" -o "$work/alone.o" ||
             fail "<$header> alone: $compile"
         count=$((count + 1))
     done
