@@ -1,6 +1,7 @@
 /*
  * transfers.c - rex/mpi.h, between 2 to 4 ranks: `transfers staged` as an MPI without CUDA has it, `transfers direct` with an MPI
- * that takes device pointers, which on the host device any MPI does.
+ * that takes device pointers, which on the host device any MPI does; `transfers late` staged, with a queue that does everything late,
+ * as one on a GPU may.
  *
  * The faults are this program's own functions of the same names, which the loader finds before librex's.
  *
@@ -23,12 +24,12 @@ static struct rex_mpi *mpi;
 static struct rex_queue *queue;
 static unsigned char sent[MOST], received[MOST], spare[64];
 
-#define CHECK(condition)                                                                                             \
-    do {                                                                                                             \
-        if (!(condition)) {                                                                                          \
+#define CHECK(condition)                                                                                            \
+    do {                                                                                                            \
+        if (!(condition)) {                                                                                         \
             fprintf(stderr, "rank %d: %s:%d: %s (%s)\n", rank, __FILE__, __LINE__, #condition, rex_mpi_error(mpi)); \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                                            \
-        }                                                                                                            \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                                           \
+        }                                                                                                           \
     } while (0)
 #define OK(call) CHECK((call) == 0)
 #define SAYS(text) CHECK(strstr(rex_mpi_error(mpi), text) != NULL)
@@ -40,20 +41,147 @@ int MPIX_Query_cuda_support(void)
     return is_direct;
 }
 
-static bool fails_copy, fails_pinning;
+static bool fails_copy, fails_pinning, is_late;
+
+/* A queue as late as one can be: each second time that an event is asked for and is not done, some copies are made at once, for later. */
+enum { MOST_WAITING = 1024 };
+static struct {
+    void *to;
+    const void *from;
+    size_t size;
+    bool is_from;
+} waiting[MOST_WAITING];
+static size_t put, made; /* copies, since the beginning */
+static struct {
+    struct rex_event *event;
+    size_t after; /* how many copies were put before it was recorded */
+} recorded[64];
+
+static void *real(const char *name)
+{
+    void *function = dlsym(RTLD_NEXT, name);
+    CHECK(function != NULL);
+    return function;
+}
+
+static int copy(bool is_from, struct rex_queue *own, void *to, const void *from, size_t size)
+{
+    int (*function)(struct rex_queue *, void *, const void *, size_t);
+    *(void **)&function = real(is_from ? "rex_queue_copy_from" : "rex_queue_copy_to");
+    return function(own, to, from, size);
+}
+
+static void make_copies(size_t until)
+{
+    for (; made < until && made < put; made++) {
+        size_t i = made % MOST_WAITING;
+        OK(copy(waiting[i].is_from, queue, waiting[i].to, waiting[i].from, waiting[i].size));
+    }
+}
+
+static int copy_late(bool is_from, struct rex_queue *own, void *to, const void *from, size_t size)
+{
+    if (!is_late)
+        return copy(is_from, own, to, from, size);
+    size_t i = put++ % MOST_WAITING;
+    CHECK(put - made <= MOST_WAITING);
+    waiting[i].to = to;
+    waiting[i].from = from;
+    waiting[i].size = size;
+    waiting[i].is_from = is_from;
+    return REX_OK;
+}
+
+int rex_queue_copy_from(struct rex_queue *own, void *to, const void *from, size_t size)
+{
+    return copy_late(true, own, to, from, size);
+}
 
 int rex_queue_copy_to(struct rex_queue *own, void *to, const void *from, size_t size)
 {
-    int (*real)(struct rex_queue *, void *, const void *, size_t);
-    *(void **)&real = dlsym(RTLD_NEXT, "rex_queue_copy_to");
-    return real(own, fails_copy ? NULL : to, from, size); /* librex says that it is NULL */
+    /* librex says that it is NULL. */
+    return fails_copy ? copy(false, own, NULL, from, size) : copy_late(false, own, to, from, size);
 }
+
+int rex_event_record(struct rex_event *event, struct rex_queue *own)
+{
+    size_t i = 0;
+    int (*function)(struct rex_event *, struct rex_queue *);
+    *(void **)&function = real("rex_event_record");
+    while (recorded[i].event != NULL && recorded[i].event != event)
+        CHECK(++i < sizeof recorded / sizeof *recorded);
+    recorded[i].event = event;
+    recorded[i].after = put;
+    return function(event, own);
+}
+
+static bool is_done(const struct rex_event *event)
+{
+    size_t i = 0;
+    while (recorded[i].event != event)
+        i++;
+    return made >= recorded[i].after;
+}
+
+int rex_event_done(struct rex_event *event)
+{
+    static unsigned asked;
+    if (is_done(event))
+        return 1;
+    if (++asked % 2 == 0)
+        make_copies(made + 3);
+    return 0;
+}
+
+int rex_event_sync(struct rex_event *event)
+{
+    (void)event;
+    make_copies(put);
+    return REX_OK;
+}
+
+int rex_queue_sync(struct rex_queue *own)
+{
+    int (*function)(struct rex_queue *);
+    *(void **)&function = real("rex_queue_sync");
+    if (own == queue)
+        make_copies(put);
+    return function(own);
+}
+
+/* Bytes behind what was asked for must stay as they are. */
+enum { GUARD = 64 };
+static struct {
+    unsigned char *memory;
+    size_t size;
+} pinned[256];
 
 void *rex_pinned_alloc(size_t size)
 {
-    void *(*real)(size_t);
-    *(void **)&real = dlsym(RTLD_NEXT, "rex_pinned_alloc");
-    return real(fails_pinning ? 0 : size);
+    size_t i = 0;
+    void *(*function)(size_t);
+    *(void **)&function = real("rex_pinned_alloc");
+    unsigned char *memory = function(fails_pinning ? 0 : size + GUARD);
+    if (memory == NULL)
+        return NULL;
+    while (pinned[i].memory != NULL)
+        CHECK(++i < sizeof pinned / sizeof *pinned);
+    pinned[i].memory = memory;
+    pinned[i].size = size;
+    return memset(memory, HOST_BYTE, size + GUARD);
+}
+
+int rex_pinned_free(void *memory)
+{
+    int (*function)(void *);
+    *(void **)&function = real("rex_pinned_free");
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned && memory != NULL; i++)
+        if (pinned[i].memory == memory) {
+            for (size_t behind = 0; behind < GUARD; behind++)
+                CHECK(pinned[i].memory[pinned[i].size + behind] == HOST_BYTE);
+            pinned[i].memory = NULL;
+        }
+    return function(memory);
 }
 
 /* ---- what is sent and what has come -------------------------------------------------------------------------------- */
@@ -69,10 +197,10 @@ static void fill_device(unsigned char *bytes, int64_t count, int seed)
 /* The device has what @seed made, and behind it what was there; the host has its own bytes still. */
 static void check_arrived(const unsigned char *bytes, size_t count, int seed)
 {
-    static unsigned char copy[MOST];
-    OK(rex_device_copy_from(copy, rex_device_address(bytes, -1), MOST, -1));
+    static unsigned char arrived[MOST];
+    OK(rex_device_copy_from(arrived, rex_device_address(bytes, -1), MOST, -1));
     for (size_t i = 0; i < MOST; i++) {
-        CHECK(copy[i] == (unsigned char)(i < count ? (size_t)seed + i % 251 : HOST_BYTE));
+        CHECK(arrived[i] == (unsigned char)(i < count ? (size_t)seed + i % 251 : HOST_BYTE));
         CHECK(bytes[i] == HOST_BYTE);
     }
 }
@@ -154,14 +282,14 @@ static void halo(void)
                                          {next_rank, sent + EDGE, received + EDGE, EDGE},
                                          {MPI_PROC_NULL, NULL, NULL, EDGE},
                                          {MPI_PROC_NULL, NULL, NULL, EDGE}};
-    unsigned char copy[2 * EDGE];
+    unsigned char arrived[2 * EDGE];
     reset(2 * EDGE);
     OK(rex_mpi_halo(requests, mpi, sides, 4, 20));
     OK(rex_mpi_waitall(8, requests));
-    OK(rex_device_copy_from(copy, rex_device_address(received, -1), sizeof copy, -1));
+    OK(rex_device_copy_from(arrived, rex_device_address(received, -1), sizeof arrived, -1));
     for (int i = 0; i < EDGE; i++) {
-        CHECK(copy[i] == (unsigned char)(last_rank + (EDGE + i) % 251)); /* its upper edge */
-        CHECK(copy[EDGE + i] == (unsigned char)(next_rank + i % 251));
+        CHECK(arrived[i] == (unsigned char)(last_rank + (EDGE + i) % 251)); /* its upper edge */
+        CHECK(arrived[EDGE + i] == (unsigned char)(next_rank + i % 251));
     }
 }
 
@@ -305,6 +433,7 @@ static void all(void)
 int main(int argc, char **argv)
 {
     is_direct = argc > 1 && strcmp(argv[1], "direct") == 0;
+    is_late = argc > 1 && strcmp(argv[1], "late") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -323,6 +452,6 @@ int main(int argc, char **argv)
     OK(rex_queue_destroy(queue));
     MPI_Finalize();
     if (rank == 0)
-        printf("%d ranks, %s: passed\n", ranks, is_direct ? "device pointers" : "staged");
+        printf("%d ranks, %s: passed\n", ranks, is_direct ? "device pointers" : is_late ? "late" : "staged");
     return 0;
 }

@@ -37,7 +37,7 @@ ranks() {
 fits() { ranks "$@" || { fail "$*: status $?"; tail -n 20 out; }; }
 
 for release in $releases; do
-    for run in '2 staged' '4 direct' '3 staged'; do
+    for run in '2 staged' '4 direct' '3 late'; do
         # Two words.
         # shellcheck disable=SC2086
         fits "$release" ${run% *} "$transfers" ${run#* }
