@@ -50,6 +50,7 @@
  *
  *   rex/interop.h  other libraries' streams, and copies between devices
  *   rex/mpi.h      mapped arrays between the ranks of an MPI program
+ *   rex/library.h  kernels by name, of images that come without entries
  *   rex/inspect.h  for tools: what is inside an image, what librex would do on this machine
  *   rex_kmp.h      libomptarget's own calls, checked: `__tgt_target_kernel` and its like, as
  *                  generated code makes them, with the structs of rex/abi.h

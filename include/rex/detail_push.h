@@ -91,6 +91,8 @@
 #undef behind
 #pragma push_macro("bits")
 #undef bits
+#pragma push_macro("block")
+#undef block
 #pragma push_macro("bound_tid")
 #undef bound_tid
 #pragma push_macro("bytes")
@@ -259,6 +261,8 @@
 #undef length
 #pragma push_macro("level")
 #undef level
+#pragma push_macro("library")
+#undef library
 #pragma push_macro("link")
 #undef link
 #pragma push_macro("list")

@@ -66,7 +66,6 @@
 #include <stdbool.h>
 
 #include "rex/launch.h"
-#include "rex/launch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -101,9 +100,9 @@ struct rex_graph;
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_queue_create(): makes a queue, registering this binary's module first where needed. The first
- * queue of a module on a GPU loads the module's image there for queues, all kernels of it, so that
- * no launch has to.
+ * rex_queue_create(): makes a queue, registering this binary's module first where needed; a binary
+ * without entries needs a library (rex/library.h) that was loaded. The first queue of a module on a
+ * GPU loads the module's image there for queues, all kernels of it, so that no launch has to.
  *
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().
  * @device  device number, -1 for the default device as it is now.

@@ -3,8 +3,8 @@
  * given, in the primary context that it uses.
  *
  * libomptarget tells nobody its module or functions, so what the driver launches is a second copy.
- * Code and
- * parameters are the same; device globals exist twice.
+ * Code and parameters are the same; device globals exist twice. The image of a library, of which
+ * libomptarget knows nothing, is loaded here alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -83,7 +83,8 @@ static void unload(struct rex_registration *registration)
                             *next;
     for (; image != NULL; image = next) {
         next = image->next;
-        end_launches_on(image);
+        if (registration->library == NULL) /* whose launches are all of queues */
+            end_launches_on(image);
         rex_loaded_image_drop(image);
     }
 }
@@ -170,8 +171,8 @@ static int load(struct rex_loaded_image *image)
     }
     describe(image, &image->registration->table);
     load_functions(image);
-    rex_log(REX_LOG_INFO, "loaded %s on GPU %d a second time, for librex's own launches", path,
-            image->ordinal);
+    rex_log(REX_LOG_INFO, "loaded %s on GPU %d%s, for librex's own launches", path, image->ordinal,
+            image->registration->library == NULL ? " a second time" : "");
     return REX_OK;
 }
 
@@ -269,16 +270,16 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
     return result;
 }
 
-void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,
+void *rex_loaded_global_address(struct rex_registration *registration, const char *name,
                                 int ordinal, void *context)
 {
     struct rex_loaded_image *image = find_or_load(registration, ordinal, context);
-    const char *name = registration->table.entries[position].name;
     uint64_t address = 0;
     size_t size = 0;
     if (image == NULL)
         return NULL;
-    if (REX_CUDA(cuModuleGetGlobal, &address, &size, image->module, name) != 0)
-        rex_fail(REX_ECUDA, "global \"%s\": %s", name, rex_cuda_why());
-    return (void *)(uintptr_t)address;
+    if (REX_CUDA(cuModuleGetGlobal, &address, &size, image->module, name) == 0)
+        return (void *)(uintptr_t)address;
+    rex_fail(REX_ECUDA, "global \"%s\": %s", name, rex_cuda_why());
+    return NULL;
 }

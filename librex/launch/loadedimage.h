@@ -61,8 +61,8 @@ struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registratio
  */
 int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes);
 
-/* Address of the global at POSITION likewise, NULL with an error. */
-void *rex_loaded_global_address(struct rex_registration *registration, int64_t position,
+/* Address of the global NAME likewise, NULL with an error. */
+void *rex_loaded_global_address(struct rex_registration *registration, const char *name,
                                 int ordinal, void *context);
 
 /*

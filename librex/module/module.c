@@ -164,7 +164,7 @@ static void register_along(struct rex_module *module)
     struct rex_registration *registration = module->registration;
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
     uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
-    if ((state & STATE_MASK) == UNREGISTERED &&
+    if ((state & STATE_MASK) == UNREGISTERED && !rex_is_of_library(module) &&
         !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
         __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))

@@ -45,21 +45,33 @@ void rex_module_image_close(struct rex_module_image *image)
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/* IMAGE owns its bytes: use the retained ones where they are equal, then look inside. */
-static int look_inside(struct rex_module_image *image, const struct rex_release *release)
+/* IMAGE owns its bytes: use the retained ones where they are equal. */
+static void share_retained(struct rex_module_image *image)
+{
+    unsigned char *same = rex_retained(image->bytes, image->size);
+    if (same == NULL)
+        return;
+    free(image->bytes);
+    image->bytes = same;
+    image->retained = true;
+}
+
+static int fit(struct rex_module_image *image, const struct rex_release *release)
 {
     int result = rex_image_fit_header(image->bytes, image->size, image->path, release);
-    if (result == REX_OK)
-        result =
-            rex_image_hide_modes(image->bytes, image->size, image->view_most, image->path, release);
+    return result == REX_OK ? rex_image_hide_modes(image->bytes, image->size, image->view_most,
+                                                   image->path, release)
+                            : result;
+}
+
+/* Made to suit the release that is to have it, if any is; then look inside. */
+static int look_inside(struct rex_module_image *image, const struct rex_release *release)
+{
+    int result = release == NULL ? REX_OK : fit(image, release);
     if (result != REX_OK)
         return result;
-    unsigned char *same = rex_retained(image->bytes, image->size);
-    if (same != NULL) {
-        free(image->bytes);
-        image->bytes = same;
-        image->retained = true;
-    }
+    if (release != NULL)
+        share_retained(image);
     return rex_view_open_within(&image->view, image->bytes, image->size, image->view_most,
                                 image->path);
 }
@@ -166,13 +178,22 @@ static int find_named(struct rex_sources *sources, const struct rex_module *modu
     return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
 }
 
+/* What messages call an image of MODULE's in memory. */
+static const char *name_of_memory(const struct rex_module *module)
+{
+    const struct rex_registration *registration =
+        __atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
+    return registration != NULL && registration->memory_name != NULL ? registration->memory_name
+                                                                     : "memory";
+}
+
 static int find_main(struct rex_sources *sources, const struct rex_module *module, const char *name)
 {
     if (name != NULL || !is_there(module->image, module->image_end))
         return find_named(sources, module, name);
     size_t size = module->image_end != NULL ? bytes_between(module->image, module->image_end)
                                             : module->image_size;
-    return rex_sources_add_memory(sources, module->image, size);
+    return rex_sources_add_memory(sources, module->image, size, name_of_memory(module));
 }
 
 /* The host's image: 0, REX_ENOIMAGE where there is none, or an error. */
@@ -180,7 +201,8 @@ static int find_host(struct rex_sources *host, const struct rex_module *module)
 {
     if (is_there(module->host_image, module->host_image_end))
         return rex_sources_add_memory(host, module->host_image,
-                                      bytes_between(module->host_image, module->host_image_end));
+                                      bytes_between(module->host_image, module->host_image_end),
+                                      name_of_memory(module));
     return module->host_image_name != NULL
                ? rex_sources_add_files(host, module, module->host_image_name)
                : REX_ENOIMAGE;
@@ -221,6 +243,12 @@ static int turn_to_host(struct rex_sources *sources, const struct rex_module *mo
     return found == REX_ENOIMAGE ? result : found;
 }
 
+static int no_image(const struct rex_sources *sources)
+{
+    return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", sources->names,
+                    sources->missing.text);
+}
+
 static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)
 {
     int result = find_main(sources, module, name);
@@ -229,26 +257,40 @@ static int find(struct rex_sources *sources, const struct rex_module *module, co
         result = turn_to_host(sources, module, result);
     if (result != REX_ENOIMAGE)
         return result;
-    return sources->missing.length > 0 ? rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s",
-                                                  sources->names, sources->missing.text)
+    return sources->missing.length > 0 ? no_image(sources)
                                        : rex_fail(REX_ENOIMAGE, "the module names no device image");
+}
+
+/* Of SOURCES, which are closed, if RESULT is 0. */
+static int open_from(struct rex_module_image *image, struct rex_sources *sources, int result,
+                     const struct rex_release *release)
+{
+    struct rex_choice choice;
+    memset(image, 0, sizeof *image);
+    if (result == REX_OK)
+        result = rex_choose(sources, &choice);
+    if (result == REX_OK)
+        result = open_choice(image, &choice, release);
+    if (result == REX_OK)
+        result = check_device(image);
+    rex_sources_close(sources);
+    if (result != REX_OK)
+        rex_module_image_close(image);
+    return result;
 }
 
 int rex_module_image_open(struct rex_module_image *image, const struct rex_module *module,
                           const char *name, const struct rex_release *release)
 {
     struct rex_sources sources = {0};
-    struct rex_choice choice;
-    memset(image, 0, sizeof *image);
-    int result = find(&sources, module, name);
-    if (result == REX_OK)
-        result = rex_choose(&sources, &choice);
-    if (result == REX_OK)
-        result = open_choice(image, &choice, release);
-    if (result == REX_OK)
-        result = check_device(image);
-    rex_sources_close(&sources);
-    if (result != REX_OK)
-        rex_module_image_close(image);
-    return result;
+    return open_from(image, &sources, find(&sources, module, name), release);
+}
+
+int rex_module_image_open_alone(struct rex_module_image *image, const void *bytes, size_t size,
+                                const struct rex_module *module, const char *name)
+{
+    struct rex_sources sources = {0};
+    int result = bytes != NULL ? rex_sources_add_memory(&sources, bytes, size, name)
+                               : rex_sources_add_files(&sources, module, name);
+    return open_from(image, &sources, result == REX_ENOIMAGE ? no_image(&sources) : result, NULL);
 }

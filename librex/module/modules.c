@@ -38,6 +38,8 @@ static bool has_key(const struct rex_module *module, const void *key)
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration != NULL)
         return rex_table_find(&registration->table, key) >= 0;
+    if (rex_is_of_library(module))
+        return false;
     /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
     bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
     ptrdiff_t count =

@@ -48,6 +48,9 @@ struct rex_registration {
     struct rex_loaded_image *loaded_images;
     /* ends those; NULL while there are none */
     void (*unload)(struct rex_registration *registration);
+    /* that librex has made the entries for; NULL: they are the program's own; atomic */
+    struct rex_library *library;
+    const char *memory_name;  /* what messages call an image in memory; NULL: "memory" */
     char *image_path;         /* atomic: of the last registration, or of the last attempt at one */
     uintptr_t failed_attempt; /* number of the last attempt that failed, */
     int failure;              /* its result */
@@ -59,6 +62,14 @@ struct rex_registration {
 static inline struct rex_registration *rex_registration_of(const struct rex_module *module)
 {
     return (struct rex_registration *)__atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
+}
+
+/* Whether librex has made MODULE's entries, which no program names and which come and go. */
+static inline bool rex_is_of_library(const struct rex_module *module)
+{
+    const struct rex_registration *known =
+        (const struct rex_registration *)__atomic_load_n(&module->registration, __ATOMIC_ACQUIRE);
+    return known != NULL && __atomic_load_n(&known->library, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* Whether the image of the last registration is for the CPU. */

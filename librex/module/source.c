@@ -214,14 +214,15 @@ int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *
     return result == REX_OK && sources->count == before ? REX_ENOIMAGE : result;
 }
 
-int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_t size)
+int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_t size,
+                           const char *name)
 {
     struct rex_bytes copy = {.bytes = malloc(size + 1), .size = size};
     if (copy.bytes == NULL)
         return rex_fail_memory(size, "a copy of the device image");
     memcpy(copy.bytes, bytes, size);
     return size == 0 ? (free(copy.bytes), rex_fail(REX_EIMAGE, "device image in memory is empty"))
-                     : add(sources, "memory", copy, false);
+                     : add(sources, name, copy, false);
 }
 
 void rex_sources_close(struct rex_sources *sources)

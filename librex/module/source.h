@@ -46,8 +46,9 @@ int rex_source_read(const struct rex_module *module, const char *name, struct re
 int rex_sources_add_files(struct rex_sources *sources, const struct rex_module *module,
                           const char *names);
 
-/* Add a copy of SIZE bytes in memory. 0 or an error. */
-int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_t size);
+/* Add a copy of SIZE bytes in memory, which messages call NAME. 0 or an error. */
+int rex_sources_add_memory(struct rex_sources *sources, const void *bytes, size_t size,
+                           const char *name);
 
 void rex_sources_close(struct rex_sources *sources);
 

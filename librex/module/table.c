@@ -159,19 +159,27 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module)
     return REX_OK;
 }
 
+void rex_table_free(struct rex_table *table)
+{
+    free_found(table);
+    free(table->index);
+    free(table->facts);
+    free(table->launched);
+    free(table->misfit);
+    free(table->signature);
+}
+
 /* ---- against the image ----------------------------------------------------------------------- */
 
-static int no_counterpart(const struct __tgt_offload_entry *entry,
-                          const struct rex_image_view *view, const char *path)
+int rex_table_lacks(const struct rex_image_view *view, const char *path, const char *name,
+                    bool kernel)
 {
-    bool kernel = entry->size == 0;
-    const char *what = kernel ? "kernel" : "global";
-    const char *near = rex_view_nearest(view, entry->name, kernel);
+    const char *what = kernel ? "kernel" : "global", *near = rex_view_nearest(view, name, kernel);
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path,
-                        what, entry->name, near);
-    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", path, what, entry->name);
+                        what, name, near);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", path, what, name);
 }
 
 /*
@@ -299,6 +307,20 @@ static int check_call(const struct rex_image_symbol *kernel, const struct rex_im
                : REX_OK;
 }
 
+/* What the release that is to launch the kernel makes of it. */
+static int check_release(struct rex_table *table, uint32_t position,
+                         const struct rex_image_symbol *kernel, const struct rex_image_view *view,
+                         const char *path, const struct rex_release *release,
+                         struct rex_kernel_facts *facts)
+{
+    int result = check_environment(kernel, path, release, facts);
+    if (result == REX_OK)
+        result = check_call(kernel, view, path, release, facts);
+    if (result == REX_OK)
+        find_misfit(table, position, kernel, path, release);
+    return result;
+}
+
 static int match_kernel(struct rex_table *table, uint32_t position,
                         const struct rex_image_view *view, const char *path,
                         const struct rex_release *release)
@@ -307,22 +329,21 @@ static int match_kernel(struct rex_table *table, uint32_t position,
     const struct rex_image_symbol *kernel = rex_view_find(view, entry->name);
     struct rex_kernel_facts facts = {.flags = REX_FACT_MATCHED};
     if (kernel == NULL || !kernel->kernel)
-        return no_counterpart(entry, view, path);
+        return rex_table_lacks(view, path, entry->name, entry->size == 0);
     facts.parameters = kernel->parameters;
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN || kernel->env != kernel->plain)
         facts.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
     if (kernel->odd_size > 0 && kernel->odd_index == 0)
         facts.flags |= REX_FACT_NARROW_FIRST;
-    int result = check_environment(kernel, path, release, &facts);
-    if (result == REX_OK)
-        result = check_call(kernel, view, path, release, &facts);
+    int result = release != NULL
+                     ? check_release(table, position, kernel, view, path, release, &facts)
+                     : REX_OK;
     if (result == REX_OK)
         result = keep_signature(table, position, kernel, view);
     if (result != REX_OK)
         return result;
     table->launched[position].most_threads = most_threads(kernel, view);
     table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
-    find_misfit(table, position, kernel, path, release);
     rex_table_set_facts(table, position, facts);
     return REX_OK;
 }
@@ -337,7 +358,7 @@ static int match_global(struct rex_table *table, uint32_t position,
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)
-        return no_counterpart(entry, view, path);
+        return rex_table_lacks(view, path, entry->name, entry->size == 0);
     if (global->size != entry->size)
         return rex_fail(REX_ENOKERNEL,
                         "global \"%s\" has %zu bytes in the program and %llu in device image %s",

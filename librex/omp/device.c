@@ -36,10 +36,14 @@ void rex_devices_registered(int change)
 }
 
 /* LLVM 19 and later crash where they are asked before the first registration, or after the last. */
+bool rex_devices_are_there(void)
+{
+    return __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
+}
+
 int rex_device_count(void)
 {
-    bool any = __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
-    return any && !rex_runtime_disabled() ? rex_runtime_device_count() : 0;
+    return rex_devices_are_there() && !rex_runtime_disabled() ? rex_runtime_device_count() : 0;
 }
 
 void rex_device_used(void)
@@ -56,7 +60,7 @@ bool rex_devices_used(void)
 
 bool rex_devices_in_use(void)
 {
-    return rex_devices_used() && __atomic_load_n(&registered, __ATOMIC_ACQUIRE) > 0;
+    return rex_devices_used() && rex_devices_are_there();
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

@@ -63,6 +63,9 @@ void rex_device_used(void);
 bool rex_devices_used(void);
 bool rex_devices_in_use(void);
 
+/* Whether any module is registered: before that libomptarget has no devices. */
+bool rex_devices_are_there(void);
+
 /*
  * The GPU that is libomptarget's device NUMBER, as the driver counts; -1 where it is none. 0, or an
  * error whose message begins with WHO.

@@ -118,6 +118,29 @@ int rex_before_unload(const struct rex_registration *registration, bool last)
     return result == REX_OK ? rex_any_device_lost(what) : result;
 }
 
+int rex_before_library_unload(const struct rex_registration *registration)
+{
+    return sync_with_module(registration, false, "rex_library_unload");
+}
+
+void rex_unfinished_forget(const struct rex_registration *registration)
+{
+    rex_lock(&lock);
+    for (struct rex_unfinished *each = rex_unfinished_first; each != NULL; each = each->next)
+        each->forget(each, registration);
+    rex_unlock(&lock);
+}
+
+void rex_kernel_list_forget(struct rex_kernel_list *list,
+                            const struct rex_registration *registration)
+{
+    for (uint32_t i = 0; i < list->count && i < REX_KERNEL_LIST_MAX; i++)
+        if (list->kernel[i].registration == registration) {
+            list->kernel[i].name = "a kernel of a library that is unloaded";
+            list->kernel[i].registration = NULL;
+        }
+}
+
 void rex_unfinished_sync(const struct rex_map *map, int number, const char *call)
 {
     rex_lock(&lock);

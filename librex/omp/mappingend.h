@@ -42,6 +42,10 @@ static inline void rex_kernel_list_add(struct rex_kernel_list *list, const char 
 /* All of MORE as well. */
 void rex_kernel_list_add_all(struct rex_kernel_list *list, const struct rex_kernel_list *more);
 
+/* The kernels of REGISTRATION lose their names. */
+void rex_kernel_list_forget(struct rex_kernel_list *list,
+                            const struct rex_registration *registration);
+
 /* The names in words; "no kernel" where there is none. */
 #define REX_KERNEL_LIST_TEXT 1024
 void rex_kernel_list_text(const struct rex_kernel_list *list, char text[REX_KERNEL_LIST_TEXT]);
@@ -64,6 +68,8 @@ struct rex_unfinished {
     bool (*uses)(struct rex_unfinished *unfinished, const void *begin, size_t size, int number);
     bool (*runs)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     int (*sync)(struct rex_unfinished *unfinished); /* 0 or an error */
+    /* The kernels of REGISTRATION are no more, nor are their names. */
+    void (*forget)(struct rex_unfinished *unfinished, const struct rex_registration *registration);
     /*
      * A call of the driver failed elsewhere, with WHY: is the device lost? That is kept then, and
      * NOTED gets the unfinished kernels.
@@ -94,6 +100,13 @@ static inline bool rex_any_unfinished(void)
  */
 int rex_before_unmap(const struct rex_map *map, int number, const char *what);
 int rex_before_unload(const struct rex_registration *registration, bool last);
+
+/*
+ * The same for a library, of which libomptarget knows nothing: a lost device is not in the way.
+ * When its kernels are gone, all queues forget them.
+ */
+int rex_before_library_unload(const struct rex_registration *registration);
+void rex_unfinished_forget(const struct rex_registration *registration);
 
 /*
  * Wait for all unfinished commands on device NUMBER that may use MAP's rows (NULL: anything), with

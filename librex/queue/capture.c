@@ -12,6 +12,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "module/librarymodule.h"
 #include "queue/command.h"
 #include "queue/event.h"
 #include "queue/peer.h"
@@ -122,8 +123,10 @@ static int append(struct rex_graph *graph, const struct rex_command *command, ui
     if (result != REX_OK)
         return result;
     own.lane = lane;
-    if (command->kind == REX_COMMAND_LAUNCH)
+    if (command->kind == REX_COMMAND_LAUNCH) {
         graph->launch[graph->launches++] = graph->count;
+        rex_library_hold(command->launch.module);
+    }
     graph->command[graph->count] = own;
     graph->owned[graph->count++] = memory;
     return REX_OK;

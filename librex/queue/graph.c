@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cuda/context.h"
+#include "module/librarymodule.h"
 #include "omp/mappingend.h"
 #include "queue/capture.h"
 #include "queue/instantiate.h"
@@ -21,6 +22,8 @@
 static void free_graph(struct rex_graph *graph)
 {
     rex_graph_unbuild(graph);
+    for (size_t i = 0; i < graph->launches; i++)
+        rex_library_drop(graph->command[graph->launch[i]].launch.module);
     for (size_t i = 0; i < graph->count; i++)
         free(graph->owned[i]);
     free(graph->command);

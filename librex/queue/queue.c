@@ -91,6 +91,15 @@ static void free_queue(struct rex_queue *queue)
     free(queue);
 }
 
+/* A program whose kernels are all of libraries has no entries: there is no module to register. */
+static int ready(struct rex_module *module, const char *call)
+{
+    int result = rex_module_check(module, call);
+    bool empty = result == REX_OK && module->entries_begin == module->entries_end;
+    return result != REX_OK || (empty && rex_devices_are_there()) ? result
+                                                                  : rex_module_ready(module, call);
+}
+
 /* What is asked for, by CALL. */
 struct wanted {
     const char *call, *name;
@@ -106,7 +115,7 @@ static int check_wanted(struct rex_queue **queue, struct rex_module *module,
         return rex_fail(REX_EINVAL, "%s: there is no place for the queue", wanted->call);
     if ((wanted->flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", wanted->call, wanted->flags);
-    int result = rex_module_ready(module, wanted->call);
+    int result = ready(module, wanted->call);
     return result == REX_OK ? rex_device_resolve(wanted->device, number) : result;
 }
 
@@ -233,7 +242,8 @@ static void *global_address(struct rex_registration *registration, int64_t posit
         return NULL;
     }
     void *address =
-        rex_loaded_global_address(registration, position, queue->gpu.ordinal, queue->gpu.context);
+        rex_loaded_global_address(registration, registration->table.entries[position].name,
+                                  queue->gpu.ordinal, queue->gpu.context);
     rex_context_leave(entered);
     return address;
 }

@@ -191,6 +191,14 @@ static bool runs(struct rex_unfinished *unfinished, const struct rex_registratio
     return result && found;
 }
 
+static void forget(struct rex_unfinished *unfinished, const struct rex_registration *registration)
+{
+    struct rex_queue *queue = queue_of(unfinished);
+    rex_lock(&queue->lock);
+    rex_kernel_list_forget(&queue->kernels, registration);
+    rex_unlock(&queue->lock);
+}
+
 static int sync_with(struct rex_unfinished *unfinished)
 {
     struct rex_queue *queue = queue_of(unfinished);
@@ -224,5 +232,6 @@ void rex_queue_set_unfinished(struct rex_queue *queue)
                                                 .uses = uses,
                                                 .runs = runs,
                                                 .sync = sync_with,
+                                                .forget = forget,
                                                 .is_lost = is_lost};
 }

@@ -29,6 +29,10 @@ VALUES = {
     "struct rex_graph **": "&made.graph", "struct rex_graph *": "with.graph", "const struct rex_graph *": "with.graph",
     "struct rex_image_view **": "&made.view", "struct rex_image_view *": "with.view", "const struct rex_image_view *": "with.view",
     "struct rex_image_list **": "&made.list", "struct rex_image_list *": "with.list", "const struct rex_image_list *": "with.list",
+    "struct rex_library **": "&made.library", "struct rex_library *": "with.library", "const struct rex_library *": "with.library",
+    "void *const *": "with.base", "size_t *": "&made.size", "const void * image": "with.image", "const void * block": "with.cells",
+    "rex_library_global const char * name": '"walk_global"', "rex_library_load size_t size": "with.image_size",
+    "rex_library_load without image const char * name": "rex_this_module.image_name",
     "const struct rex_image_symbol *": "rex_image_view_symbol(with.view, 0)",
     "struct rex_cursor *": "&with.cursor", "const struct rex_cursor *": "&with.cursor",
     "struct rex_map *": "&made.map", "const struct rex_map *": "&with.args", "struct rex_row": "with.row",
@@ -69,7 +73,7 @@ ALLOWED = """
     rex_module_register_image name, rex_module_queue_create name, rex_module_queue_from_stream name, rex_module_queue_from_stream stream,
     rex_module_launch_map map, rex_module_queue_launch map, rex_graph_set map, rex_packet_fill map,
     rex_map_build prefix, rex_map_build rows, rex_map_build context, rex_map_build suffix, rex_map_free map,
-    rex_map_for_runtime base,
+    rex_map_for_runtime base, rex_library_load image, rex_library_unload library,
     rex_device_free memory, rex_pinned_free memory, rex_queue_destroy queue, rex_event_destroy event, rex_graph_destroy graph,
     rex_image_view_close view, rex_image_list_close list, rex_is_present address, rex_device_address address
 """
@@ -112,7 +116,7 @@ CALLED = {
     "rex_device_copy_peer to": "the destination", "rex_device_copy_peer from": "the source",
     "rex_queue_copy_peer to": "the destination", "rex_queue_copy_peer from": "the source",
     "rex_queue_fill to": "the memory", "rex_event_seconds seconds": "no place for the result",
-    "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
+    "rex_library_global address": "the address", "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
     "rex_map_for_runtime begin": "a section of 1 elements at NULL", "rex_push_rectangle base": "base",
     "rex___tgt_target_kernel args": "packet", "rex_module_launch args": "packet", "rex_module_launch_packet args": "packet",
     "rex_module_launch_packet packet": "packet",

@@ -37,6 +37,8 @@ static const struct kind {
     {'h', 3, 4, LIST("host0", "host1", "host2", "host3", "NULL")},
     {'y', 2, 3, LIST("memory0", "memory1", "memory2", "NULL")},
     {'p', 2, 2, LIST("pinned0", "pinned1", "NULL")},
+    {'K', 2, 2, LIST("library0", "library1", "NULL")},
+    {'J', 2, 2, LIST("&library0", "&library1", "NULL")},
     {'k', 3, 5, LIST("add", "set", "nothing", "global", "unknown", "NULL")},
     {'j', 2, 3, LIST("packet0", "packet1", "packet2", "NULL")},
     {'B', 3, 6, LIST("image", "cubin", "fatbin", "text", "half", "empty", "NULL")},

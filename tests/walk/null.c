@@ -18,6 +18,7 @@
 
 #include <rex/inspect.h>
 #include <rex/interop.h>
+#include <rex/library.h>
 
 REX_KERNEL(walk_add);
 REX_KERNEL(walk_nothing);
@@ -46,6 +47,7 @@ static struct {
     struct rex_graph *graph;
     struct rex_image_view *view;
     struct rex_image_list *list;
+    struct rex_library *library;
     struct rex_map args;
     struct rex_cursor cursor;
     struct rex_row row;
@@ -66,9 +68,11 @@ static struct {
     struct rex_graph *graph;
     struct rex_image_view *view;
     struct rex_image_list *list;
+    struct rex_library *library;
     struct rex_map map;
     struct rex_gpu gpu;
     double seconds;
+    size_t size;
 } made;
 
 static int a_mapper(struct rex_cursor *cursor, void *element)
@@ -139,6 +143,7 @@ static void make_arguments(const char *image)
     must(rex_event_record(with.event, with.queue), "record");
     must(rex_image_view_open(&with.view, with.image, with.image_size, "image"), "view");
     must(rex_image_list_open(&with.list, with.image, with.image_size, "image"), "list");
+    must(rex_library_load(&with.library, 0, with.image, with.image_size, "image"), "library");
     with.memory = rex_device_alloc(sizeof with.cells, 0);
     must(with.memory == NULL, "device memory");
 }

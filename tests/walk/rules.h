@@ -11,6 +11,7 @@
 #include "walk.h"
 
 #define REX_KMP_INTERNAL
+#include "rex/library.h"
 #include "rex_kmp.h"
 
 enum { QUEUES = 3, EVENTS = 3, GRAPHS = 2, MEMORIES = 3, MAPS = 4, PINNED = 2, PACKETS = 3, COMMANDS = 64 };
@@ -37,6 +38,7 @@ extern struct variables {
     struct rex_graph *graph[GRAPHS];
     struct rex_image_view *view[2];
     struct rex_image_list *list[2];
+    struct rex_library *library[2];
     struct walk_map map[MAPS];
     struct {
         struct __tgt_kernel_arguments packet;
@@ -88,6 +90,8 @@ struct walk_map *walk_map_of(const struct call *call, int argument);
 void *walk_host_of(const struct call *call, int argument);
 void *walk_memory_of(const struct call *call, int argument);
 const void *walk_key(const struct call *call, int argument);
+/* The bytes of an image, NULL where there are none. */
+const void *walk_image(const struct call *call, int argument, size_t *size);
 const char *walk_string(const struct call *call, int argument);
 bool walk_is_registered(void);
 /* The number of the device; -1 where that is the host or none. */

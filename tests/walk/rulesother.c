@@ -84,6 +84,20 @@ void walk_begin(void)
     model_reset();
 }
 
+const void *walk_image(const struct call *call, int argument, size_t *size)
+{
+    int number = walk_variable(call, argument);
+    *size = number >= 0 ? files[number].size : 8;
+    return number >= 0 ? files[number].bytes : NULL;
+}
+
+static void end_libraries(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (rex_library_unload(walk_now.library[i]) != REX_OK)
+            walk_found("at the end a library cannot be unloaded: %s", rex_last_error());
+}
+
 static void end_queues(void)
 {
     for (int i = 0; i < QUEUES; i++) {
@@ -133,6 +147,7 @@ void walk_end(void)
         rex_image_view_close(walk_now.view[i]);
         rex_image_list_close(walk_now.list[i]);
     }
+    end_libraries();
     if (rex_module_fini(&walk_now.module) != REX_OK)
         walk_found("at the end the module cannot be ended: %s", rex_last_error());
     for (int i = 0; i < 3; i++)

@@ -1,0 +1,140 @@
+/*
+ * rex/library.h - kernels by name: for code generators that bring images, and no entry tables.
+ *
+ *     struct rex_library *library;
+ *     rex_library_load(&library, -1, bytes, size, "generated");  // or NULL, 0, "generated.cubin"
+ *     struct rex_kernel_launch launch =
+ *         rex_kernel_launch_of(rex_library_kernel(library, "scale"), 256, 128);
+ *     void *arguments[] = {&n, &factor, &x};                     // x: an address on the device
+ *     rex_library_launch(queue, library, &launch, arguments, 3);
+ *     rex_queue_sync(queue);
+ *     rex_library_unload(library);
+ *
+ * The names are those of CUDA's own library calls. A program needs no entries and no image of its
+ * own: once a library is loaded, rex_queue_create() makes queues without, and rex_device_alloc()
+ * and the other calls of rex/device.h that need a registered module work.
+ *
+ * **Images** are what rex_module_register() takes: CUBIN, fatbin, PTX, OffloadBinary, host shared
+ * objects; the one for the device is chosen, and PTX is compiled once (REX_CACHE).
+ *
+ * **On a GPU** the CUDA driver loads the image, once on each GPU, and launches. libomptarget is
+ * told nothing of it, so that there is one copy of its globals, parameters have any width on every
+ * release, and unloading it gives all of it back. Only where no module is registered yet, when
+ * libomptarget has no devices, the first library's image is registered with it as well, and that
+ * stays for the life of the process.
+ *
+ * **On the host device** a host image is registered as a module's is. libomptarget never forgets
+ * what it was given, so that its bytes, and the names of its kernels, stay in memory when it is
+ * unloaded; those of an image that is loaded again are used again. Arguments have 8 bytes at most.
+ *
+ * Threads: any number of threads may use a library, but for the one that unloads it.
+ *
+ * Everything here is since 0.1 unless it says otherwise.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_LIBRARY_H
+#define REX_LIBRARY_H
+
+#include "rex/detail_push.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rex/inspect.h"
+#include "rex/queue.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** struct rex_library: a loaded image. Its content is librex's. */
+struct rex_library;
+
+/**
+ * rex_library_load(): loads an image, on @device at once and on others when they first need it.
+ *
+ * @library  where the new library is stored; end it with rex_library_unload().
+ * @device   device number, -1 for the default device as it is now.
+ * @image    @size bytes, which are copied; NULL: the file @name.
+ * @name     what messages call the image in memory; or a file, with a slash as given, else looked
+ *           for as rex_module_register() does, or several with ':' between. Copied.
+ * Returns 0, REX_EINVAL, REX_ENOMEM, REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE,
+ * REX_ENODEVICE (no image in it suits), REX_ENOKERNEL (there is none in it), REX_EDEVICE,
+ * REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED (the device is of another kind than the image, or
+ * than those of registered modules; or as rex_module_register() says), REX_ECUDA or REX_EFORK.
+ */
+REX_API int rex_library_load(struct rex_library **library, int64_t device, const void *image,
+                             size_t size, const char *name);
+
+/**
+ * rex_library_kernel(): the host key of the kernel called @name, as the image calls it, for
+ * launches of @library: `key` of a struct rex_kernel_launch. Valid until @library is unloaded.
+ * rex_library_view() has its parameters. NULL with an error: REX_EINVAL, or REX_ENOKERNEL with the
+ * nearest name.
+ */
+REX_API const void *rex_library_kernel(const struct rex_library *library, const char *name);
+
+/**
+ * rex_library_view(): what is in the image: kernels, their parameters, globals (rex/inspect.h). It
+ * belongs to @library and lasts as long. NULL, with REX_EINVAL as the last error, where @library is
+ * NULL.
+ */
+REX_API const struct rex_image_view *rex_library_view(const struct rex_library *library);
+
+/**
+ * rex_library_global(): where the global called @name is on @device (-1: the default device), in
+ * @address, and its size in bytes in @size. For rex_queue_copy_to() and the like; valid until
+ * @library is unloaded. Of a host image written with rex/kernel.h those of REX_DEVICE_GLOBAL().
+ * Returns 0, REX_EINVAL, REX_ENOKERNEL (there is none of that name; the message has the nearest),
+ * REX_EABSENT (it is not on that device, which is the host, or offloading is disabled),
+ * REX_EDEVICE, REX_EUNSUPPORTED, REX_ENOMEM or REX_ECUDA.
+ */
+REX_API int rex_library_global(void **address, size_t *size, struct rex_library *library,
+                               int64_t device, const char *name);
+
+/**
+ * rex_library_launch(): puts a launch of a kernel of @library in @queue, or in the graph that is
+ * captured there, and returns. No argument is looked up or copied: addresses are those of the
+ * device.
+ *
+ * @launch     the kernel, by its key, and the grid; its device is -1 or the queue's.
+ * @arguments  @count addresses, of an argument each, in order; read at the call. As many bytes are
+ *             read as the parameter has, and of a `rex_arg_f32` and its like as its type has. NULL
+ *             where @count is 0. On the host device, where the image does not tell the parameters,
+ *             8 bytes each.
+ * Returns 0; REX_EHOST where offloading is disabled or the device is the host; REX_EINVAL, REX_EKEY
+ * (it is of no kernel of @library), REX_EPARAMS (number of arguments; or the image has a signature,
+ * and a pointer is none), REX_EDEVICE, REX_ENOKERNEL (the image does not tell the parameters),
+ * REX_EUNSUPPORTED (a parameter of more than 8 bytes on the host device), REX_ECUDA, REX_ENOMEM or
+ * REX_EFORK. In a graph rex_graph_set() takes new arguments as a map of REX_VALUE()s.
+ */
+REX_API int rex_library_launch(struct rex_queue *queue, struct rex_library *library,
+                               const struct rex_kernel_launch *launch, void *const *arguments,
+                               size_t count);
+
+/**
+ * rex_library_launch_packed(): the same with all arguments in one block, each where the kernel
+ * expects it from the first on (rex_image_view_parameter()): a C struct with a member of each
+ * parameter's type. @size may be rounded up, as sizeof does. On the host device each argument has 8
+ * bytes. Returns likewise; REX_EPARAMS for another size.
+ */
+REX_API int rex_library_launch_packed(struct rex_queue *queue, struct rex_library *library,
+                                      const struct rex_kernel_launch *launch, const void *block,
+                                      size_t size);
+
+/**
+ * rex_library_unload(): ends @library; NULL is left alone. While a graph has launches of it, the
+ * image stays until the last such graph is destroyed. Returns 0; REX_EBUSY, with nothing ended,
+ * while a queue has unfinished launches of it, for which it waits with REX_UNFINISHED=wait; what
+ * that wait came to (REX_ECUDA); REX_EFORK; on the host device an error of rex_module_fini().
+ */
+REX_API int rex_library_unload(struct rex_library *library);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "rex/detail_pop.h"
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * library.c - libraries: loaded, asked, unloaded.
+ *
+ * The functions are those of rex/library.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex/library.h"
+
+#include "base/error.h"
+#include "cuda/context.h"
+#include "launch/loadedimage.h"
+#include "module/librarymodule.h"
+#include "omp/calls.h"
+#include "omp/device.h"
+#include "omp/runtime.h"
+
+/* ---- on one device --------------------------------------------------------------------------- */
+
+/* 0 with the GPU that is device NUMBER, -1 where that is the host; or an error. */
+static int find_gpu(const struct rex_library *library, int number, const char *call, int *ordinal)
+{
+    int result = rex_device_ordinal(call, number, ordinal);
+    return result != REX_OK || *ordinal >= 0 || number == rex_device_count()
+               ? result
+               : rex_fail(REX_EUNSUPPORTED,
+                          "%s: device image %s is for a GPU, and device %d is no NVIDIA GPU", call,
+                          library->image.path, number);
+}
+
+static int no_context(const struct rex_library *library, int ordinal)
+{
+    return rex_fail(REX_ECUDA, "device image %s, on GPU %d: %s", library->image.path, ordinal,
+                    rex_cuda_why());
+}
+
+/* Load it on GPU ORDINAL; where NAME is not NULL, *ADDRESS is the global's of that name. */
+static int load_on_gpu(const struct rex_library *library, int ordinal, const char *name,
+                       void **address)
+{
+    struct rex_registration *registration = rex_library_registration(library);
+    void *context;
+    if (rex_context_retain(ordinal, &context) != 0)
+        return no_context(library, ordinal);
+    int entered = rex_context_enter(context), result = REX_OK;
+    if (entered < 0)
+        result = no_context(library, ordinal);
+    else if (name == NULL)
+        result = rex_loaded_image_prepare(registration, ordinal, context);
+    else if ((*address = rex_loaded_global_address(registration, name, ordinal, context)) == NULL)
+        result = rex_last_error_code();
+    rex_context_leave(entered);
+    rex_context_drop(ordinal);
+    return result;
+}
+
+/* An empty region loads every image that is registered, on every release. */
+static int load_by_runtime(int number)
+{
+    int result = rex_device_lost(number, "rex_library_load");
+    if (result != REX_OK || number == rex_device_count())
+        return result;
+    rex_device_used();
+    return rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
+}
+
+static int load_on(const struct rex_library *library, int64_t device)
+{
+    int number = 0, ordinal = -1, result = rex_device_resolve(device, &number);
+    if (result != REX_OK || rex_runtime_disabled())
+        return result;
+    if (library->is_registered)
+        return load_by_runtime(number);
+    result = find_gpu(library, number, "rex_library_load", &ordinal);
+    return result == REX_OK && ordinal >= 0 ? load_on_gpu(library, ordinal, NULL, NULL) : result;
+}
+
+/* ---- the beginning and the end --------------------------------------------------------------- */
+
+int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
+                     const char *name)
+{
+    struct rex_library *made = NULL;
+    if (library == NULL || name == NULL)
+        return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
+    int result = rex_library_open(&made, image, size, name);
+    if (result != REX_OK)
+        return result;
+    result = load_on(made, device);
+    if (result == REX_OK)
+        *library = made;
+    else
+        rex_library_drop(&made->module);
+    return result;
+}
+
+int rex_library_unload(struct rex_library *library)
+{
+    return library != NULL ? rex_library_close(library) : REX_OK;
+}
+
+/* ---- what is in it --------------------------------------------------------------------------- */
+
+/* The entry of the kernel, or global, called NAME; NULL with REX_ENOKERNEL. */
+static const struct __tgt_offload_entry *find_entry(const struct rex_library *library,
+                                                    const char *name, bool kernel)
+{
+    const struct rex_image_view *view = &library->image.view;
+    const struct rex_image_symbol *symbol = rex_view_find(view, name);
+    const struct __tgt_offload_entry *entry = symbol != NULL && symbol->kernel == kernel
+                                                  ? library->table.entry[symbol - view->symbols]
+                                                  : NULL;
+    if (entry == NULL)
+        rex_table_lacks(view, library->image.path, name, kernel);
+    return entry;
+}
+
+const void *rex_library_kernel(const struct rex_library *library, const char *name)
+{
+    if (library == NULL || name == NULL) {
+        rex_fail_null("rex_library_kernel", library == NULL ? "library" : "name");
+        return NULL;
+    }
+    const struct __tgt_offload_entry *entry = find_entry(library, name, true);
+    return entry != NULL ? entry->addr : NULL;
+}
+
+const struct rex_image_view *rex_library_view(const struct rex_library *library)
+{
+    if (library == NULL)
+        rex_fail_null("rex_library_view", "library");
+    return library != NULL ? &library->image.view : NULL;
+}
+
+static int not_there(const char *name, int number)
+{
+    return rex_fail(REX_EABSENT, "rex_library_global: global \"%s\" is not on device %d", name,
+                    number);
+}
+
+static int global_of_runtime(void **address, size_t *size, const struct rex_library *library,
+                             int number, const char *name)
+{
+    const struct __tgt_offload_entry *entry = find_entry(library, name, false);
+    if (entry == NULL)
+        return REX_ENOKERNEL;
+    void *found = rex_runtime_disabled() || number == rex_device_count()
+                      ? NULL
+                      : rex_device_address(entry->addr, number);
+    if (found == NULL)
+        return not_there(name, number);
+    *address = found;
+    *size = entry->size;
+    return REX_OK;
+}
+
+static int global_of_driver(void **address, size_t *size, const struct rex_library *library,
+                            int number, const char *name)
+{
+    const struct rex_image_symbol *symbol = rex_view_find(&library->image.view, name);
+    int ordinal = -1;
+    void *found = NULL;
+    if (symbol == NULL || symbol->kernel)
+        return rex_table_lacks(&library->image.view, library->image.path, name, false);
+    int result = find_gpu(library, number, "rex_library_global", &ordinal);
+    if (result == REX_OK && ordinal < 0)
+        result = not_there(name, number);
+    if (result == REX_OK)
+        result = load_on_gpu(library, ordinal, name, &found);
+    if (result != REX_OK)
+        return result;
+    *address = found;
+    *size = symbol->size;
+    return REX_OK;
+}
+
+int rex_library_global(void **address, size_t *size, struct rex_library *library, int64_t device,
+                       const char *name)
+{
+    int number = 0;
+    if (address == NULL || size == NULL || library == NULL || name == NULL)
+        return rex_fail_null("rex_library_global", address == NULL   ? "address"
+                                                   : size == NULL    ? "size"
+                                                   : library == NULL ? "library"
+                                                                     : "name");
+    int result = rex_device_resolve(device, &number);
+    if (result != REX_OK)
+        return result;
+    return library->is_registered ? global_of_runtime(address, size, library, number, name)
+                                  : global_of_driver(address, size, library, number, name);
+}

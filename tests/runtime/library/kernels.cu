@@ -1,0 +1,16 @@
+/* Kernels that a program finds by name. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <rex/kernel.h>
+
+REX_DEVICE_GLOBAL(int64_t, calls) = 40;
+
+REX_DEVICE_KERNEL(scale, rex_arg_i32 n, rex_arg_f64 factor, double *x)
+{
+    REX_FOR(i, rex_arg_int32(n))
+        x[i] *= rex_arg_double(factor);
+}
+
+REX_DEVICE_KERNEL(count_call, rex_arg by)
+{
+    if (rex_team(0) == 0 && rex_thread(0) == 0)
+        calls += rex_arg_int(by);
+}

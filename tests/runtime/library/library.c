@@ -1,0 +1,173 @@
+/*
+ * Kernels by name, in a program that has no entries and no image of its own: loaded, launched in queues and graphs, unloaded.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include <rex/library.h>
+
+enum { N = 1000 };
+static const char images[] = "rex_lib_nvidia.cubin:rex_lib_host.so";
+static double numbers[N];
+
+static struct rex_library *load(void)
+{
+    struct rex_library *library = NULL;
+    assert_int_equal(rex_library_load(&library, -1, NULL, 0, images), 0);
+    return library;
+}
+
+static struct rex_queue *new_queue(void)
+{
+    struct rex_queue *queue = NULL;
+    assert_int_equal(rex_queue_create(&queue, -1, "named", 0), 0);
+    return queue;
+}
+
+static double *fill(struct rex_queue *queue)
+{
+    double *device = rex_device_alloc(sizeof numbers, -1);
+    assert_non_null(device);
+    for (int i = 0; i < N; i++)
+        numbers[i] = i;
+    assert_int_equal(rex_queue_copy_to(queue, device, numbers, sizeof numbers), 0);
+    return device;
+}
+
+static int scale(struct rex_queue *queue, struct rex_library *library, double factor, double *device)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "scale__kernel__"), 4, 64);
+    int32_t n = N;
+    void *arguments[] = {&n, &factor, &device};
+    return rex_library_launch(queue, library, &launch, arguments, 3);
+}
+
+static void check(struct rex_queue *queue, double *device, double factor)
+{
+    assert_int_equal(rex_queue_copy_from(queue, numbers, device, sizeof numbers), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    for (int i = 0; i < N; i++)
+        assert_true(numbers[i] == i * factor);
+}
+
+static void end(struct rex_queue *queue, struct rex_library *library, double *device)
+{
+    rex_device_free(device, -1);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+    assert_int_equal(rex_library_unload(library), 0);
+}
+
+static void in_a_queue(void **state)
+{
+    (void)state;
+    struct rex_library *library = load();
+    struct rex_queue *queue = new_queue();
+    double *device = fill(queue);
+    assert_int_equal(scale(queue, library, 2, device), 0);
+    struct {
+        int64_t n; /* of which the lower half is the value */
+        double factor;
+        double *x;
+    } block = {N, 1.5, device};
+    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "scale__kernel__"), 4, 64);
+    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), 0);
+    check(queue, device, 3);
+    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block - 8), REX_EPARAMS);
+    assert_null(rex_library_kernel(library, "scale__kernle__"));
+    assert_int_equal(rex_last_error_code(), REX_ENOKERNEL);
+    assert_non_null(strstr(rex_last_error(), "the nearest name in it is \"scale__kernel__\""));
+    end(queue, library, device);
+}
+
+/* The signature says what each argument is. */
+static void against_the_signature(void **state)
+{
+    (void)state;
+    struct rex_library *library = load();
+    struct rex_queue *queue = new_queue();
+    double *device = fill(queue);
+    int before = rex_last_error_code();
+    assert_int_equal(scale(queue, library, 2, (double *)8), REX_EPARAMS);
+    assert_int_not_equal(before, REX_EPARAMS);
+    assert_non_null(strstr(rex_last_error(), "parameter 2 is a pointer"));
+    const struct rex_image_view *view = rex_library_view(library);
+    const struct rex_image_symbol *kernel = rex_image_view_find(view, "scale__kernel__");
+    assert_int_equal(kernel->parameters - kernel->env, 3);
+    assert_int_equal(rex_image_view_parameter(view, kernel, kernel->env)->kind, REX_KIND_I32);
+    check(queue, device, 1);
+    end(queue, library, device);
+}
+
+static void in_a_graph(void **state)
+{
+    (void)state;
+    struct rex_library *library = load();
+    struct rex_queue *queue = new_queue();
+    struct rex_graph *graph = NULL;
+    double *device = fill(queue);
+    assert_int_equal(rex_graph_begin(queue), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(scale(queue, library, 2, device), 0);
+    assert_int_equal(rex_graph_end(&graph, queue), 0);
+    check(queue, device, 1);
+    /* What a graph has of a library stays. */
+    assert_int_equal(rex_library_unload(library), 0);
+    assert_int_equal(rex_graph_launch(graph, queue), 0);
+    int32_t n = N;
+    double half = 0.5;
+    REX_MAP(other, REX_VALUE(n), REX_VALUE(half), REX_VALUE(device));
+    assert_int_equal(rex_graph_set(graph, 1, &other), 0);
+    assert_int_equal(rex_graph_launch(graph, queue), 0);
+    check(queue, device, 16);
+    rex_device_free(device, -1);
+    rex_graph_destroy(graph);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
+
+/* Whoever looks, there is one copy of a global. */
+static void globals(void **state)
+{
+    (void)state;
+    struct rex_library *library = load();
+    struct rex_queue *queue = new_queue();
+    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "count_call__kernel__"), 1, 1);
+    int64_t by = 2, seen = 0;
+    void *arguments[] = {&by}, *address = NULL;
+    size_t size = 0;
+    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 1), 0);
+    assert_int_equal(rex_library_global(&address, &size, library, -1, "calls"), 0);
+    assert_int_equal(size, sizeof seen);
+    assert_int_equal(rex_queue_copy_from(queue, &seen, address, sizeof seen), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    assert_int_equal(seen, 42);
+    assert_int_equal(rex_library_global(&address, &size, library, -1, "cells"), REX_ENOKERNEL);
+    end(queue, library, NULL);
+}
+
+/* An image that is loaded again begins anew; LLVM 18 loads none after a device was used. */
+static void again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        struct rex_library *library = NULL;
+        int result = rex_library_load(&library, -1, NULL, 0, images);
+        if (i > 0 && result == REX_EUNSUPPORTED && rex_runtime_release() == 18)
+            return;
+        assert_int_equal(result, 0);
+        struct rex_queue *queue = new_queue();
+        double *device = fill(queue);
+        assert_int_equal(scale(queue, library, 3, device), 0);
+        check(queue, device, 3);
+        end(queue, library, device);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_a_queue), cmocka_unit_test(against_the_signature), cmocka_unit_test(in_a_graph), cmocka_unit_test(globals),
+        cmocka_unit_test(again),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

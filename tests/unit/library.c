@@ -1,0 +1,557 @@
+/*
+ * library.c - kernels by name: what the driver is given for a library, what is refused, what is given back, and each call of the driver
+ * failing.
+ *
+ * The driver and libomptarget are fakes. What kernels compute is tested on real ones, in tests/runtime/library.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "rex/library.h"
+
+#define CUBIN "tests/data/sm_90.cubin"
+
+/* A program that has no entries. */
+static struct rex_module nothing = {.struct_size = sizeof(struct rex_module), .image_name = "nothing.cubin"};
+
+static struct rex_library *load(const char *name)
+{
+    struct rex_library *library = NULL;
+    CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, name), REX_OK);
+    return library;
+}
+
+static struct rex_queue *new_queue(const char *name)
+{
+    struct rex_queue *queue = NULL;
+    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 0, name, 0), REX_OK);
+    return queue;
+}
+
+static struct rex_kernel_launch launch_of(const struct rex_library *library, const char *name)
+{
+    const void *key = rex_library_kernel(library, name);
+    CHECK(key != NULL);
+    return rex_kernel_launch_of(key, 3, 64);
+}
+
+/* ---- what the driver is given -------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    char kernel[64];
+    unsigned char bytes[5][16]; /* of each parameter */
+} seen;
+static size_t widths[5]; /* of what is launched */
+
+static void watch(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters)
+{
+    CHECK(grid[0] == 3 && grid[1] == 1 && block[0] == 64 && block[2] == 1);
+    snprintf(seen.kernel, sizeof seen.kernel, "%s", kernel);
+    for (size_t i = 0; i < COUNT(widths) && widths[i] > 0; i++)
+        memcpy(seen.bytes[i], parameters[i], widths[i]);
+}
+
+static void expect(const char *kernel, size_t count, const size_t *of)
+{
+    CHECK_EQUAL(strcmp(seen.kernel, kernel), 0);
+    memset(widths, 0, sizeof widths);
+    memcpy(widths, of, count * sizeof *of);
+}
+
+#define SEES(parameter, type, expected)                        \
+    do {                                                       \
+        type value_;                                           \
+        memcpy(&value_, seen.bytes[parameter], sizeof value_); \
+        CHECK(value_ == (expected));                           \
+    } while (0)
+
+static void start(int release)
+{
+    void (**watcher)(const char *, const unsigned *, const unsigned *, void **);
+    use_gpu(90);
+    use_release(release);
+    watcher = in_driver("fake_cuda_watch");
+    *watcher = watch;
+}
+
+/* Parameters of 8, 4, 4 and 8 bytes, which are 24 together; by address and in a block. */
+static void launch_narrow(struct rex_queue *queue, struct rex_library *library)
+{
+    static const size_t narrow[] = {8, 4, 4, 8};
+    struct {
+        uint64_t out;
+        int a;
+        float b;
+        double c;
+    } block = {0x1000, -7, 2.5f, 0.125};
+    void *arguments[] = {&block.out, &block.a, &block.b, &block.c};
+    struct rex_kernel_launch launch = launch_of(library, "narrow__kernel__");
+    memcpy(widths, narrow, sizeof narrow);
+    for (int way = 0; way < 2; way++) {
+        memset(&seen, 0xee, sizeof seen);
+        CHECK_EQUAL(way == 0 ? rex_library_launch(queue, library, &launch, arguments, 4)
+                             : rex_library_launch_packed(queue, library, &launch, &block, sizeof block),
+                    REX_OK);
+        expect("narrow__kernel__", 4, narrow);
+        SEES(0, uint64_t, 0x1000u);
+        SEES(1, int, -7);
+        SEES(2, float, 2.5f);
+        SEES(3, double, 0.125);
+    }
+}
+
+/* A struct of 16 bytes; and a block whose size sizeof has rounded up, from 20 bytes. */
+static void launch_wide(struct rex_queue *queue, struct rex_library *library)
+{
+    static const size_t wide[] = {16, 8}, first[] = {4, 8, 8};
+    struct {
+        double one, other;
+    } pair = {0.1, 1e300};
+    uint64_t out = 0x2000;
+    void *arguments[] = {&pair, &out};
+    struct rex_kernel_launch launch = launch_of(library, "wide__kernel__");
+    memset(widths, 0, sizeof widths);
+    memcpy(widths, wide, sizeof wide);
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 2), REX_OK);
+    CHECK(memcmp(seen.bytes[0], &pair, sizeof pair) == 0);
+    SEES(1, uint64_t, 0x2000u);
+    struct {
+        int a;
+        uint64_t value, out;
+    } block = {5, 6, 7};
+    launch = launch_of(library, "narrow_first__kernel__");
+    memcpy(widths, first, sizeof first);
+    CHECK_EQUAL(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), REX_OK);
+    SEES(0, int, 5);
+    SEES(1, uint64_t, 6u);
+    SEES(2, uint64_t, 7u);
+}
+
+static void arguments(const void *context)
+{
+    start(*(const int *)context);
+    struct rex_library *library = load(CUBIN);
+    struct rex_queue *queue = new_queue("by name");
+    launch_narrow(queue, library);
+    launch_wide(queue, library);
+    struct rex_kernel_launch none = launch_of(library, "none__kernel__");
+    memset(widths, 0, sizeof widths);
+    CHECK_EQUAL(rex_library_launch(queue, library, &none, NULL, 0), REX_OK);
+    CHECK_EQUAL(rex_library_launch_packed(queue, library, &none, "", 0), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+/* Of the signature: as many bytes of an argument are read as its type has, and a small number is no address. */
+static void by_signature(const void *context)
+{
+    static const size_t of_narrow[] = {8, 4, 4, 8};
+    (void)context;
+    start(22);
+    struct rex_library *library = load("tests/data/signed_sm_90.cubin");
+    struct rex_queue *queue = new_queue("signed");
+    struct rex_kernel_launch launch = launch_of(library, "narrow__kernel__");
+    uint64_t out = 0x1000, small = 7;
+    int a = 1;
+    float b = 2;
+    double c = 3;
+    void *right[] = {&out, &a, &b, &c}, *wrong[] = {&small, &a, &b, &c};
+    memcpy(widths, of_narrow, sizeof of_narrow);
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, right, 4), REX_OK);
+    int before = driver_calls("cuLaunchKernel");
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, wrong, 4), REX_EPARAMS);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"narrow__kernel__\", declared (pointer, value of 4 bytes, floating point of 4 bytes, "
+                                     "floating point of 8 bytes): parameter 0 is a pointer");
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), before);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 24; release++)
+        in_child(arguments, &release);
+    in_child(by_signature, NULL);
+}
+
+/* ---- images -------------------------------------------------------------------------------------------------------------------------- */
+
+static void read_whole(const char *path, unsigned char **bytes, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    *bytes = malloc(1 << 20);
+    CHECK(*bytes != NULL);
+    *size = fread(*bytes, 1, 1 << 20, file);
+    fclose(file);
+}
+
+/* From memory, which is the caller's again at once; kernels, parameters and globals are those of the image. */
+static void every_format(const void *context)
+{
+    static const char *const files[] = {CUBIN, "tests/data/three_zstd.fatbin", "tests/data/sm_90.ptx", "tests/data/two.offload"};
+    (void)context;
+    setenv("FAKE_LINK_CUBIN", CUBIN, 1);
+    setenv("REX_CACHE", "off", 1);
+    start(22);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rex_library *library = NULL;
+        unsigned char *bytes;
+        void *address = NULL;
+        size_t size;
+        read_whole(files[i], &bytes, &size);
+        CHECK_EQUAL(rex_library_load(&library, -1, bytes, size, "generated"), REX_OK);
+        memset(bytes, 0xee, size);
+        free(bytes);
+        const struct rex_image_view *view = rex_library_view(library);
+        const struct rex_image_symbol *kernel = rex_image_view_find(view, "narrow__kernel__");
+        CHECK_EQUAL(rex_image_view_parameter(view, kernel, 1)->size, 4);
+        CHECK(rex_library_kernel(library, "plain__kernel__") != NULL);
+        CHECK_EQUAL(rex_library_global(&address, &size, library, -1, "table"), REX_OK);
+        CHECK(address == (void *)4096 && size == 32);
+        CHECK_EQUAL(rex_library_unload(library), REX_OK);
+        CHECK_EQUAL(driver_objects(), 0);
+    }
+}
+
+struct wrong {
+    const char *name; /* of a file; NULL: the bytes "no image" */
+    int sm, result;
+    const char *message;
+};
+
+static void cannot_load(const void *context)
+{
+    const struct wrong *wrong = context;
+    struct rex_library *library = (struct rex_library *)&nothing;
+    use_gpu(wrong->sm);
+    use_release(22);
+    CHECK_EQUAL(rex_library_load(&library, 0, wrong->name == NULL ? "no image" : NULL, 8, wrong->name == NULL ? "made" : wrong->name),
+                wrong->result);
+    CHECK_MENTIONS(rex_last_error(), wrong->message);
+    CHECK(library == (struct rex_library *)&nothing);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+static void wrong_calls(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN), *other = NULL;
+    struct rex_queue *queue = new_queue("wrong");
+    struct rex_kernel_launch launch = launch_of(library, "plain__kernel__"), strange = launch;
+    uint64_t value = 1, block[3] = {1, 2, 3};
+    void *arguments[] = {&value, &value, &value}, *missing[] = {&value, NULL}, *address;
+    size_t size;
+    strange.key = &value;
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 3), REX_EPARAMS);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\" has 2 parameters, and the launch 3 arguments");
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, missing, 2), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": argument 1 is at NULL");
+    CHECK_EQUAL(rex_library_launch_packed(queue, library, &launch, block, 24), REX_EPARAMS);
+    CHECK_MENTIONS(rex_last_error(), "has 2 parameters of 16 bytes together, and the launch a block of 24 bytes");
+    CHECK_EQUAL(rex_library_launch_packed(queue, library, &launch, block, 12), REX_EPARAMS);
+    CHECK_EQUAL(rex_library_launch(queue, library, &strange, arguments, 2), REX_EKEY);
+    CHECK_MENTIONS(rex_last_error(), "is that of no kernel of device image " CUBIN);
+    launch.device = 1;
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 2), REX_EDEVICE);
+    CHECK(rex_library_kernel(library, "plane__kernel__") == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL);
+    CHECK_MENTIONS(rex_last_error(),
+                   "device image " CUBIN " has no kernel \"plane__kernel__\"; the nearest name in it is \"plain__kernel__\"");
+    CHECK(rex_library_kernel(library, "table") == NULL);
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "tabel"), REX_ENOKERNEL);
+    CHECK_MENTIONS(rex_last_error(), "has no global \"tabel\"; the nearest name in it is \"table\"");
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "plain__kernel__"), REX_ENOKERNEL);
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 1, "table"), REX_EABSENT);
+    CHECK_MENTIONS(rex_last_error(), "global \"table\" is not on device 1");
+    CHECK_EQUAL(rex_library_load(&other, 7, NULL, 0, CUBIN), REX_EDEVICE);
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(rex_library_unload(NULL), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+/* The host's queue does nothing with an image for a GPU, as rex_launch() would not. */
+static void on_the_host(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN);
+    struct rex_queue *queue = NULL;
+    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 1, NULL, 0), REX_OK);
+    struct rex_kernel_launch launch = launch_of(library, "none__kernel__");
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, NULL, 0), REX_EHOST);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
+/* Devices that are no NVIDIA GPUs, as of a program whose own image is the host's. */
+static void on_another_device(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN), *other = NULL;
+    struct rex_queue *queue = NULL;
+    struct rex_kernel_launch launch = launch_of(library, "none__kernel__");
+    void *address;
+    size_t size;
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
+    CHECK_EQUAL(rex_library_load(&other, 0, NULL, 0, CUBIN), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "rex_library_load: device image " CUBIN " is for a GPU, and device 0 is no NVIDIA GPU");
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "table"), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 0, "other", 0), REX_OK);
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, NULL, 0), REX_EDEVICE);
+    CHECK_MENTIONS(rex_last_error(), "device image " CUBIN " is for a GPU, and queue \"other\" is of device 0");
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+static void test_images(void **state)
+{
+    static const struct wrong wrong[] = {
+        {"tests/data/nothing.cubin", 90, REX_ENOIMAGE, "no device image tests/data/nothing.cubin; looked for tests/data/nothing.cubin"},
+        {"tests/data", 90, REX_EREAD, "device image tests/data cannot be read"},
+        {NULL, 90, REX_EIMAGE, "device image made cannot be used"},
+        {CUBIN, 0, REX_ENODEVICE, "device image " CUBIN " is for an NVIDIA GPU (sm_90), and this process has none"},
+        {CUBIN, 120, REX_ENODEVICE, "device image " CUBIN " is for sm_90, and the GPU is sm_120"},
+    };
+    (void)state;
+    in_child(every_format, NULL);
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        in_child(cannot_load, &wrong[i]);
+    in_child(wrong_calls, NULL);
+    in_child(on_the_host, NULL);
+    in_child(on_another_device, NULL);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------------------------- */
+
+static int put_plain(struct rex_queue *queue, struct rex_library *library)
+{
+    struct rex_kernel_launch launch = launch_of(library, "plain__kernel__");
+    uint64_t value = 1, out = 0x1000;
+    void *arguments[] = {&value, &out};
+    memset(widths, 0, sizeof widths);
+    return rex_library_launch(queue, library, &launch, arguments, 2);
+}
+
+static struct rex_graph *record(struct rex_queue *queue, struct rex_library *library)
+{
+    struct rex_graph *graph = NULL;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(put_plain(queue, library), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    return graph;
+}
+
+/* Not while a queue works with it, but where the program says so. */
+static void end_at_work(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN);
+    struct rex_queue *queue = new_queue("at work"), *idle = new_queue("idle");
+    CHECK_EQUAL(put_plain(queue, library), REX_OK);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    CHECK_EQUAL(rex_library_unload(library), REX_EBUSY);
+    CHECK_MENTIONS(rex_last_error(), "rex_library_unload: queue \"at work\" has unfinished work that may use it");
+    CHECK_EQUAL(put_plain(queue, library), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(idle), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+/* A graph keeps what it has; when it goes while it is at work, an error that comes later has no name that is gone. */
+static void end_in_a_graph(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN);
+    struct rex_queue *queue = new_queue("graphs");
+    struct rex_graph *graph = record(queue, library);
+    int objects = driver_objects(), unloads = driver_calls("cuModuleUnload");
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(driver_objects(), objects);
+    uint64_t value = 9, out = 0x2000;
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
+    CHECK_EQUAL(rex_graph_set(graph, 1, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(driver_calls("cuModuleUnload"), unloads + 1);
+    *(int *)in_driver("fake_cuda_lost") = 719;
+    CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "launched since the last wait: \"a kernel of a library that is unloaded\"");
+}
+
+/* A capture that fails holds nothing. */
+static void end_after_capture(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN);
+    struct rex_queue *queue = new_queue("captures");
+    struct rex_graph *graph = NULL;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(put_plain(queue, library), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", "cuGraphInstantiate:719:0", 1);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_ECUDA);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+/* However often: libomptarget is told of the first image alone, and the driver unloads them all. */
+static void end_many(const void *context)
+{
+    (void)context;
+    start(*(const int *)context);
+    for (int i = 0; i < 20; i++) {
+        struct rex_library *library = load(CUBIN), *other = load("tests/data/limits_sm_90.cubin");
+        struct rex_queue *queue = new_queue(NULL);
+        CHECK_EQUAL(put_plain(queue, library), REX_OK);
+        CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+        CHECK_EQUAL(rex_library_unload(library), REX_OK);
+        CHECK_EQUAL(rex_library_unload(other), REX_OK);
+        CHECK_EQUAL(driver_objects(), 0);
+    }
+    int registered = 0;
+    for (uint32_t i = 0; i < the_record()->count && i < FAKE_CALLS; i++)
+        registered += the_record()->calls[i].function == FAKE_REGISTER;
+    CHECK_EQUAL(registered, 1);
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), 40);
+}
+
+static void in_a_child(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN);
+    struct rex_queue *queue = new_queue("parent's");
+    struct rex_graph *graph = record(queue, library);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        CHECK_EQUAL(put_plain(queue, library), REX_EFORK);
+        CHECK_EQUAL(rex_library_unload(library), REX_EFORK);
+        CHECK_MENTIONS(rex_last_error(), "was loaded in this process's parent");
+        rex_graph_destroy(graph);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
+static void test_end(void **state)
+{
+    static const int releases[] = {14, 18, 24};
+    (void)state;
+    in_child(end_at_work, NULL);
+    in_child(end_in_a_graph, NULL);
+    in_child(end_after_capture, NULL);
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(end_many, &releases[i]);
+    in_child(in_a_child, NULL);
+}
+
+/* ---- each call of the driver --------------------------------------------------------------------------------------------------------- */
+
+struct fault {
+    const char *function;
+    int number;
+    int silent; /* nobody is told */
+};
+
+/* 1 where CODE says that the broken function failed; a call may fail for nothing else. */
+static int failed(int code, const char *broken)
+{
+    if (code == REX_OK)
+        return 0;
+    CHECK_EQUAL(code, REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), broken);
+    return 1;
+}
+
+static int use_all(const char *broken)
+{
+    struct rex_library *library = NULL;
+    struct rex_queue *queue = NULL;
+    struct rex_graph *graph = NULL;
+    void *address;
+    size_t size;
+    int failures = failed(rex_library_load(&library, 0, NULL, 0, CUBIN), broken);
+    if (library == NULL)
+        return failures;
+    failures += failed(rex_library_global(&address, &size, library, 0, "table"), broken);
+    failures += failed(rex_module_queue_create(&queue, &nothing, 0, "faults", 0), broken);
+    if (queue != NULL) {
+        failures += failed(put_plain(queue, library), broken);
+        CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+        failures += failed(put_plain(queue, library), broken);
+        failures += failed(rex_graph_end(&graph, queue), broken);
+        if (graph != NULL)
+            failures += failed(rex_graph_launch(graph, queue), broken);
+    }
+    rex_graph_destroy(graph);
+    failures += failed(rex_queue_destroy(queue), broken);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    return failures;
+}
+
+static void break_one(const void *context)
+{
+    const struct fault *fault = context;
+    char setting[80];
+    snprintf(setting, sizeof setting, "%s:719:%d", fault->function, fault->number);
+    use_gpu(90);
+    use_release(22);
+    setenv("FAKE_CUDA_BREAKS", setting, 1);
+    CHECK_EQUAL(use_all(fault->function) > 0, !fault->silent);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(use_all("nothing"), 0);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0);
+}
+
+static void test_each_call(void **state)
+{
+    static const struct fault faults[] = {
+        {"cuPointerGetAttribute", 1, 0},  {"cuPointerGetAttribute", 2, 0},
+        {"cuModuleLoadData", 1, 0},       {"cuModuleGetGlobal", 1, 0},
+        {"cuModuleGetFunction", 0, 0},    {"cuFuncLoad", 0, 0},
+        {"cuLaunchKernel", 1, 0},         {"cuLaunchKernel", 2, 0},
+        {"cuStreamGetCaptureInfo", 1, 0}, {"cuGraphInstantiate", 1, 0},
+        {"cuGraphLaunch", 1, 0},          {"cuCtxSynchronize", 0, 1},
+        {"cuModuleUnload", 1, 1},         {"cuFuncLoad", 1, 1},
+        {"cuModuleGetFunction", 1, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(faults); i++)
+        in_child(break_one, &faults[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_each_call),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/*
+ * ruleslibrary.c - kernels by name. They are launched with zeros: over no elements, so that no argument is wrong whatever the kernel.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "queue/queuestate.h"
+#include "rules.h"
+
+static struct rex_library *library_of(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number >= 0 ? walk_now.library[number] : NULL;
+}
+
+/* A variable that no library is stored in, or NULL. */
+static bool is_free(const struct call *call, int argument)
+{
+    int number = walk_variable(call, argument);
+    return number < 0 || walk_now.library[number] == NULL;
+}
+
+/* Where it fails for what the sequence did before, as LLVM 18 after a device was used, it is an error like others. */
+void rule_rex_library_load(struct call *call)
+{
+    int number = walk_variable(call, 0), file = walk_variable(call, 2);
+    struct rex_library *made = NULL;
+    size_t size = 0;
+    const void *bytes = walk_image(call, 2, &size);
+    if (!is_free(call, 0))
+        return;
+    bool wrong = number < 0 || walk_string(call, 3) == NULL || file < 0 || file > 2;
+    walk_before();
+    int result = rex_library_load(number >= 0 ? &made : NULL, walk_integer(call, 1), bytes, size, walk_string(call, 3));
+    if (walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
+        walk_now.library[number] = made;
+    else if (made != NULL)
+        walk_found("it fails, and has stored a library");
+}
+
+void rule_rex_library_kernel(struct call *call)
+{
+    const struct rex_library *library = library_of(call, 0);
+    const char *name = walk_string(call, 1);
+    const struct rex_image_symbol *symbol = library != NULL && name != NULL ? rex_image_view_find(rex_library_view(library), name) : NULL;
+    walk_before();
+    const void *key = rex_library_kernel(library, name);
+    walk_judge(call, key == NULL, 0, symbol != NULL && symbol->kernel ? MUST_WORK : MUST_FAIL);
+}
+
+void rule_rex_library_view(struct call *call)
+{
+    const struct rex_library *library = library_of(call, 0);
+    walk_before();
+    walk_judge(call, rex_library_view(library) == NULL, 0, library == NULL ? MUST_FAIL : MUST_WORK);
+}
+
+void rule_rex_library_global(struct call *call)
+{
+    struct rex_library *library = library_of(call, 0);
+    void *address = &walk_now;
+    size_t size = 1;
+    walk_before();
+    int result = rex_library_global(&address, &size, library, walk_integer(call, 1), walk_settings.gpu ? "table" : "walk_global");
+    if (walk_judge_int(call, result, library == NULL ? MUST_FAIL : EITHER) ? size != (walk_settings.gpu ? 32u : 8u) || address == NULL
+                                                                           : size != 1 || address != &walk_now)
+        walk_found("it stores %p and %zu", address, size);
+}
+
+static struct rex_kernel_launch launch_of(const struct call *call)
+{
+    const struct rex_library *library = library_of(call, 1);
+    const char *name = walk_string(call, 2);
+    const void *key = library != NULL && name != NULL ? rex_library_kernel(library, name) : NULL;
+    return rex_kernel_launch_of(key, (uint32_t)walk_integer(call, 3), 1);
+}
+
+static enum verdict verdict_of(const struct call *call, const struct rex_kernel_launch *launch)
+{
+    return walk_queue(call, 0) == NULL || library_of(call, 1) == NULL || launch->key == NULL ? MUST_FAIL : EITHER;
+}
+
+/* The model of a graph counts what it knows of. */
+static bool is_captured(const struct call *call)
+{
+    const struct rex_queue *queue = walk_queue(call, 0);
+    return queue != NULL && queue->capture != NULL;
+}
+
+void rule_rex_library_launch(struct call *call)
+{
+    static int64_t zero;
+    static void *arguments[] = {&zero, &zero, &zero, &zero};
+    struct rex_kernel_launch launch = launch_of(call);
+    int64_t count = walk_integer(call, 4);
+    if (is_captured(call))
+        return;
+    walk_before();
+    int result = rex_library_launch(walk_queue(call, 0), library_of(call, 1), &launch, arguments, (size_t)count);
+    walk_judge_int(call, result, count < 0 || count > 4 ? MUST_FAIL : verdict_of(call, &launch));
+}
+
+void rule_rex_library_launch_packed(struct call *call)
+{
+    static const unsigned char zeros[512];
+    struct rex_kernel_launch launch = launch_of(call);
+    if (is_captured(call))
+        return;
+    walk_before();
+    int result = rex_library_launch_packed(walk_queue(call, 0), library_of(call, 1), &launch, zeros, (size_t)walk_integer(call, 4));
+    walk_judge_int(call, result, verdict_of(call, &launch));
+}
+
+/* With the last module all that is libomptarget's ends. */
+void rule_rex_library_unload(struct call *call)
+{
+    int number = walk_variable(call, 0);
+    bool is_used = model_any_mapping();
+    for (int i = 0; i < MEMORIES; i++)
+        is_used |= walk_now.memory[i].address != NULL;
+    for (int i = 0; i < QUEUES; i++)
+        is_used |= walk_now.queue[i] != NULL;
+    if (is_used && !walk_is_registered())
+        return;
+    walk_before();
+    if (walk_judge_int(call, rex_library_unload(library_of(call, 0)), EITHER) && number >= 0)
+        walk_now.library[number] = NULL;
+}
