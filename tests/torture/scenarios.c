@@ -20,6 +20,7 @@
 #include "rex.h"
 #include "rex/inspect.h"
 #include "rex/interop.h"
+#include "rex/library.h"
 #include "rex_kmp.h"
 #include "planted.h"
 #include "step.h"
@@ -34,6 +35,7 @@ static struct {
     struct rex_queue *queue[3];
     struct rex_event *event;
     struct rex_graph *graph;
+    struct rex_library *library;
     bool captures;
     void *pinned, *memory;
     bool pin;
@@ -446,6 +448,64 @@ static void use_graph(void)
     end();
 }
 
+/* ---- kernels by name ---------------------------------------------------------------------------------------------------------------- */
+
+static bool unload(void)
+{
+    if (TRY(rex_library_unload(things.library)))
+        things.library = NULL;
+    return things.library == NULL;
+}
+
+static bool put_by_name(struct rex_queue *queue, const struct rex_kernel_launch *description, void *const *arguments)
+{
+    step_begin();
+    int result = rex_library_launch(queue, things.library, description, arguments, 2);
+    return step_ended("rex_library_launch", result, REX_EDEVICE) && result == REX_OK;
+}
+
+/*
+ * Once in the queue, and once in a graph that is launched. Where the driver knows nothing of libomptarget's memory, the device is no NVIDIA
+ * GPU: a library for one is refused there.
+ */
+static void launch_by_name(struct rex_queue *queue)
+{
+    const void *key = rex_library_kernel(things.library, "plain__kernel__");
+    struct rex_kernel_launch description = rex_kernel_launch_of(key, 1, 1);
+    void *arguments[] = {&value, &things.memory};
+    uint64_t seen = 0;
+    value++;
+    bool launched = put_by_name(queue, &description, arguments);
+    if (TRY(rex_graph_begin(queue))) {
+        put_by_name(queue, &description, arguments);
+        if (TRY(rex_graph_end(&things.graph, queue)))
+            launched = TRY(rex_graph_launch(things.graph, queue)) || launched;
+    }
+    bool back = TRY(rex_queue_copy_from(queue, &seen, things.memory, sizeof seen)), synced = TRY(rex_queue_sync(queue));
+    if (launched && back && synced && torture_computes() && seen != value)
+        PROBLEM("a kernel by name has computed %llu instead of %llu", (unsigned long long)seen, (unsigned long long)value);
+    rex_graph_destroy(things.graph);
+    things.graph = NULL;
+}
+
+static void use_library(void)
+{
+    const char *image = torture_on_host() ? rex_this_module.host_image_name : rex_this_module.image_name;
+    void *address;
+    size_t size;
+    if (TRY_ONE_OF(rex_library_load(&things.library, -1, NULL, 0, image), REX_EUNSUPPORTED) && things.library != NULL) {
+        TRY_ONE_OF(rex_library_global(&address, &size, things.library, -1, "table"), REX_EUNSUPPORTED);
+        step_begin();
+        things.memory = rex_device_alloc(sizeof value, -1);
+        if (STEP_POINTER("rex_device_alloc", things.memory) && TRY(rex_queue_create(&things.queue[0], -1, "by name", 0)))
+            launch_by_name(things.queue[0]);
+        destroy_queues();
+        rex_device_free(things.memory, -1);
+        things.memory = NULL;
+    }
+    unload();
+}
+
 /* ---- the rest ----------------------------------------------------------------------------------------------------------------------- */
 
 static void use_init(void)
@@ -582,6 +642,7 @@ const struct scenario torture_scenarios[] = {
     {"queue", HOST GPUS, NULL, use_queue},
     {"large", GPUS, prepare_large, use_large},
     {"graph", HOST GPUS, NULL, use_graph},
+    {"library", HOST GPUS, NULL, use_library},
     {"trace", HOST GPUS, NULL, use_trace},
     {"summary", HOST FAKE, NULL, use_summary},
     {"log", HOST FAKE, NULL, use_log},
@@ -621,7 +682,7 @@ static bool tidy(void)
     if (things.memory != NULL)
         rex_device_free(things.memory, -1);
     things.memory = NULL;
-    return end() && !things.pin && things.pinned == NULL;
+    return unload() && end() && !things.pin && things.pinned == NULL;
 }
 
 static void choose_image(void)
