@@ -237,4 +237,12 @@ const char *rex_cuda_library(char path[PATH_MAX]);
 /* Compute capability of device NUMBER as an SM number (90), 0 if it cannot be told. */
 unsigned rex_cuda_architecture(int number);
 
+/* Whether the driver, which returned RESULT, has made something: what it leaves else is nothing. */
+static inline bool rex_cuda_has_made(int result, void **made)
+{
+    if (result != 0)
+        *made = NULL;
+    return result == 0;
+}
+
 #endif

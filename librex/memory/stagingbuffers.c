@@ -11,23 +11,15 @@
 #define PORTABLE 0x1             /* CU_MEMHOSTALLOC_PORTABLE: pinned for every context */
 #define EVENT_DISABLE_TIMING 0x2 /* CU_EVENT_DISABLE_TIMING */
 
-/* Whether the driver, which returned RESULT, has made something: what it leaves else is nothing. */
-static bool is_made(int result, void **made)
-{
-    if (result != 0)
-        *made = NULL;
-    return result == 0;
-}
-
 static bool make_event(void **event)
 {
-    return is_made(REX_CUDA(cuEventCreate, event, EVENT_DISABLE_TIMING), event);
+    return rex_cuda_has_made(REX_CUDA(cuEventCreate, event, EVENT_DISABLE_TIMING), event);
 }
 
 static bool make_stream(struct rex_staging_stream *on)
 {
-    return is_made(REX_CUDA(cuStreamCreate, &on->stream, REX_CUDA_STREAM_NON_BLOCKING),
-                   &on->stream) &&
+    return rex_cuda_has_made(REX_CUDA(cuStreamCreate, &on->stream, REX_CUDA_STREAM_NON_BLOCKING),
+                             &on->stream) &&
            make_event(&on->event[0]) && make_event(&on->event[1]);
 }
 
@@ -45,7 +37,7 @@ static void destroy_stream(struct rex_staging_stream *on)
 static bool make_chunk(void **chunk)
 {
     return *chunk != NULL ||
-           is_made(REX_CUDA(cuMemHostAlloc, chunk, REX_STAGING_CHUNK, PORTABLE), chunk);
+           rex_cuda_has_made(REX_CUDA(cuMemHostAlloc, chunk, REX_STAGING_CHUNK, PORTABLE), chunk);
 }
 
 /* The driver waits for what still uses them. */
@@ -61,7 +53,8 @@ bool rex_staging_buffers_enter(struct rex_staging_buffers *own, int ordinal, int
 {
     struct rex_staging_stream *on = &own->stream[ordinal];
     *entered = -1;
-    if (on->context == NULL && !is_made(rex_context_retain(ordinal, &on->context), &on->context))
+    if (on->context == NULL &&
+        !rex_cuda_has_made(rex_context_retain(ordinal, &on->context), &on->context))
         return false;
     *entered = rex_context_enter(on->context);
     if (*entered < 0)

@@ -56,10 +56,13 @@ static int open_capture(struct driver_capture *capture)
         return rex_fail_memory(events * sizeof *capture->event, "a graph");
     capture->events = events;
     for (size_t i = 0; i < capture->events; i++)
-        if (REX_CUDA(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING) != 0)
+        if (!rex_cuda_has_made(REX_CUDA(cuEventCreate, &capture->event[i], EVENT_DISABLE_TIMING),
+                               &capture->event[i]))
             return failed("an event");
     for (uint32_t i = 0; i < graph->lanes; i++)
-        if (REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING) != 0)
+        if (!rex_cuda_has_made(
+                REX_CUDA(cuStreamCreate, &capture->stream[i], REX_CUDA_STREAM_NON_BLOCKING),
+                &capture->stream[i]))
             return failed("a stream");
     capture->began[0] = true;
     return REX_CUDA(cuStreamBeginCapture, capture->stream[0], CAPTURE_RELAXED) == 0

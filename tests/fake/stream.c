@@ -90,6 +90,7 @@ static void *current(void)
 /* An object is where its context stands. */
 static int make(const char *name, void **object)
 {
+    *object = &fake_cuda_objects; /* nothing says that a failing call leaves it alone */
     BREAK(name);
     if (current() == NULL)
         return 201; /* CUDA_ERROR_INVALID_CONTEXT */

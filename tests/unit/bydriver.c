@@ -527,6 +527,7 @@ static void test_faults(void **state)
     enum { SMALL = 100, LARGE = 300000 };
     static const struct fault faults[] = {
         {"cuStreamCreate:2", SMALL, REX_ECUDA, "axpy__kernel__: cuStreamCreate", false, NULL},
+        {"cuDevicePrimaryCtxRetain:2", SMALL, REX_ECUDA, "axpy__kernel__: cuDevicePrimaryCtxRetain", false, NULL},
         {"cuMemHostAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of pinned memory: cuMemHostAlloc", false, NULL},
         {"cuMemAlloc:2", SMALL, REX_ENOMEM, "axpy__kernel__: 262144 bytes of device memory: cuMemAlloc", false, NULL},
         {"cuMemAlloc:2", LARGE, REX_ENOMEM, " bytes: cuMemAlloc", false, NULL},

@@ -146,6 +146,46 @@ static void obey_launch(const void *unused)
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_NOT_WAITED);
 }
 
+/* Exported beside those that rex_kmp.h declares. */
+void begin_nowait(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all, void *list,
+                  int32_t others, void *other_list) __asm__("__tgt_target_data_begin_nowait");
+int target_nowait(int64_t device, void *key, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all,
+                  void *list, int32_t others, void *other_list) __asm__("__tgt_target_nowait");
+int target_kernel(void *place, int64_t device, int32_t teams, int32_t threads, void *key,
+                  struct __tgt_kernel_arguments *packet) __asm__("__tgt_target_kernel");
+void register_requires(int64_t flags) __asm__("__tgt_register_requires");
+
+/* Calls of others, by way of the forwarders: whether they stand against the driver from then on. Each ends its claims. */
+static void call_as_others(const void *way)
+{
+    uint64_t n = 10, a = 1;
+    unsigned against = REX_AGAINST_NOT_WAITED;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TOFROM(y, 10));
+    struct __tgt_kernel_arguments packet = {
+        .Version = 2, .NumArgs = args.count, .ArgsBase = args.base, .Args = args.begin, .ArgSizes = args.sizes, .ArgTypes = args.types};
+    start();
+    switch (*(const int *)way) {
+    case 0: begin_nowait(0, REX_MAP_ARGUMENTS(args), 0, NULL, 0, NULL); break;
+    case 1: target_nowait(0, &axpy_id, REX_MAP_ARGUMENTS(args), 0, NULL, 0, NULL); break;
+    case 2:
+        packet.Flags = 1;
+        target_kernel(NULL, 0, 2, 64, &axpy_id, &packet);
+        break;
+    case 3:
+        register_requires(8); /* unified shared memory */
+        against = REX_AGAINST_UNIFIED;
+        break;
+    case 4:
+        register_requires(1);
+        against = 0;
+        break;
+    default: target_kernel(NULL, 0, 2, 64, &axpy_id, &packet); against = 0;
+    }
+    CHECK_EQUAL(rex_against_all(), against);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    CHECK_EQUAL(computed, against == 0);
+}
+
 /* The log was off before. */
 static void tell_later(const void *not_waited)
 {
@@ -169,6 +209,8 @@ static void expect_once(const char *output, const char *words)
 static void test_reasons(void **state)
 {
     (void)state;
+    for (int way = 0; way < 6; way++)
+        in_child(call_as_others, &way);
     setenv("REX_LOG", "info", 1);
     expect_once(in_child(obey_process, NULL), BY_RUNTIME("OMP_TEAM_LIMIT is set, which libomptarget obeys"));
     in_child(obey_kernel, NULL);
@@ -230,6 +272,7 @@ static void allow_host(const void *unused)
     setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
     CHECK_EQUAL(rex_module_register(&module), REX_OK);
     CHECK_EQUAL(launch_nothing(&plainly), REX_EHOST);
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_DISABLED);
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &nothing_id, &packet), 0); /* as the fake says */
 }
 

@@ -61,6 +61,12 @@ static void start(void)
     start_with("1");
 }
 
+static int launch_nothing(void)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&nothing_id, 1, 32);
+    return rex_module_launch_map(&module, &launch, NULL);
+}
+
 /* ---- slots
  * -------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -114,6 +120,13 @@ static void take_and_give(const void *unused)
     struct rex_slot *again = take(0);
     CHECK(again == one);
     rex_slot_give(again, entered);
+    /* and those of a module that ended count no more */
+    CHECK_EQUAL(launch_nothing(), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    before = driver_objects();
+    rex_slot_give(take(0), entered);
+    CHECK_EQUAL(driver_objects(), before + 1);
 }
 
 /* Its context cannot be made current: it is there for the next one. */
@@ -132,6 +145,15 @@ static void enter_in_vain(const void *unused)
     CHECK(next == slot);
     rex_slot_give(next, entered);
     CHECK(!is_context_current());
+}
+
+/* Whether the driver knows this memory of the host. */
+static bool is_pinned(const void *address)
+{
+    int type, (*ask)(void *, int, uint64_t);
+    void *found = in_driver("cuPointerGetAttribute");
+    memcpy(&ask, &found, sizeof ask);
+    return ask(&type, 2, (uintptr_t)address) == 0;
 }
 
 static void ask_ordinals(const void *unused)
@@ -161,12 +183,18 @@ static void make_room(const void *unused)
     CHECK(slot->room == FIRST && device_bytes() == before + FIRST && slot->arena != 0 && slot->staging != NULL);
     CHECK_EQUAL(rex_slot_make_room(slot, FIRST, "a test"), REX_OK);
     CHECK_EQUAL(driver_calls("cuMemAlloc"), calls + 1);
+    const void *staging = slot->staging;
+    CHECK(is_pinned(staging));
     CHECK_EQUAL(rex_slot_make_room(slot, FIRST + 1, "a test"), REX_OK);
+    CHECK(!is_pinned(staging) || staging == slot->staging);
     CHECK(slot->room == MOST && device_bytes() == before + MOST);
     CHECK_EQUAL(rex_slot_make_room(slot, MOST, "a test"), REX_OK);
     CHECK_EQUAL(driver_calls("cuMemAlloc"), calls + 2);
+    staging = slot->staging;
     rex_slot_give(slot, entered);
+    CHECK_EQUAL(launch_nothing(), REX_OK); /* which has its image loaded, and so unloaded */
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(!is_pinned(staging));
 }
 
 static void make_no_room(const void *call)
@@ -175,9 +203,11 @@ static void make_no_room(const void *call)
     struct rex_slot *slot = take(0);
     size_t before = device_bytes();
     CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
+    int frees = driver_calls("cuMemFree");
     setenv("FAKE_CUDA_BREAKS", call, 1);
     CHECK_EQUAL(rex_slot_make_room(slot, REX_SLOT_MOST, "a test"), REX_ENOMEM);
     CHECK(slot->room == 0 && slot->arena == 0 && slot->staging == NULL && device_bytes() == before);
+    CHECK_EQUAL(driver_calls("cuMemFree"), frees + 1); /* and nothing that there is not */
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
     CHECK(slot->arena != 0 && slot->staging != NULL);
@@ -369,8 +399,8 @@ static void forget_oldest(const void *unused)
     enum { KINDS = REX_SLOT_GRAPHS };
     (void)unused;
     start();
-    for (int kind = 0; kind < KINDS; kind++)
-        for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
+        for (int kind = 0; kind < KINDS; kind++)
             launch_kind(kind);
     expect_graphs(KINDS, KINDS, 0);
     int objects = driver_objects();
