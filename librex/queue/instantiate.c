@@ -147,7 +147,9 @@ static int capture_all(struct driver_capture *capture)
         result = capture_command(capture, &capture->graph->command[i], &launch);
     if (result == REX_OK)
         result = join_lanes(capture);
-    if (REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->made) != 0 && result == REX_OK)
+    if (!rex_cuda_has_made(REX_CUDA(cuStreamEndCapture, capture->stream[0], &capture->made),
+                           &capture->made) &&
+        result == REX_OK)
         result = failed("the end");
     return result;
 }

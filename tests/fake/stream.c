@@ -510,7 +510,7 @@ FUNCTION(cuStreamEndCapture, void *stream, void **graph)
     if (result != 0) {
         fake_graph_close(*graph);
         destroy("cuGraphDestroy", *graph);
-        *graph = NULL;
+        *graph = &fake_cuda_objects; /* as make() */
     }
     return result;
 }

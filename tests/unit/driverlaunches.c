@@ -215,7 +215,7 @@ static void test_reasons(void **state)
     expect_once(in_child(obey_process, NULL), BY_RUNTIME("OMP_TEAM_LIMIT is set, which libomptarget obeys"));
     in_child(obey_kernel, NULL);
     expect_once(in_child(obey_rows, NULL), BY_RUNTIME("a row has a type that only libomptarget maps"));
-    expect_once(in_child(obey_module, NULL), "is launched by libomptarget: its module has device globals, \"");
+    expect_once(in_child(obey_module, NULL), "is launched by libomptarget: its module has device globals, \"table\" for one");
     const char *output = in_child(obey_launch, NULL);
     expect_once(output, BY_RUNTIME("it is not waited for"));
     expect_once(output, BY_DRIVER);

@@ -432,6 +432,9 @@ static void be_refused(const void *call)
     for (int i = 0; i < 2; i++)
         launch(2000);
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
+    for (int i = 0; i < 2; i++)
+        launch(1000);
+    CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
 }
