@@ -30,8 +30,8 @@ __attribute__((constructor)) static void look_at_binding(void)
 
 void rex_processors_unbind(void)
 {
-    if (CPU_COUNT(&at_load) > 0)
-        sched_setaffinity(0, sizeof at_load, &at_load); /* where it fails, the thread stays bound */
+    /* where it fails, as for no processor at all, the thread stays bound */
+    sched_setaffinity(0, sizeof at_load, &at_load);
 }
 
 static int at_most(int count, long most)
@@ -59,14 +59,14 @@ static bool read_in(const char *folder, const char *name, char *text, size_t siz
            read_line(path, text, size);
 }
 
-/* "200000 100000": so many microseconds of processors in each so many; "max": no limit, 0. */
+/* "200000 100000": so many microseconds of processors in each so many; 0 or less: no limit. */
 static long quota_of(const char *text, long period)
 {
     char *end;
     long quota = strtol(text, &end, 10);
     if (*end == ' ')
         period = strtol(end, NULL, 10);
-    return quota > 0 && period > 0 ? (quota + period - 1) / period : 0;
+    return period > 0 ? (quota + period - 1) / period : 0;
 }
 
 /* How many processors "0-3,8" are. */
@@ -103,8 +103,6 @@ static int limit_by_groups(int count, const char *mount, const char *group)
     while (strlen(folder) >= strlen(mount)) {
         char *slash = strrchr(folder, '/');
         count = limit_by_folder(count, folder);
-        if (slash == NULL)
-            break;
         *slash = '\0';
     }
     return count;

@@ -3,10 +3,10 @@
  * memory; what queues use is in stream.c and work.c, device memory in memory.c, what compiles PTX in link.c.
  *
  * FAKE_CUDA_FAILS makes cuInit return its value, FAKE_CUDA_NAME_FAILS cuDeviceGetName; FAKE_CUDA_BREAKS=NAME:RESULT:N makes the N-th call
- * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE makes function NAME take half a second, after a byte has
- * gone into that pipe. FAKE_CUDA_VERSION is the CUDA release (13000). FAKE_CUDA_PEERS=none: no device reaches another's memory. A build
- * with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with FAKE_ANCIENT also what librex does. As the real
- * driver it does nothing in a child of the process that started it.
+ * of function NAME return RESULT, each call where N is 0. FAKE_CUDA_SLOW=NAME:PIPE:UNTIL makes function NAME write a byte into that pipe
+ * and then read the other one until it has no writer any more. FAKE_CUDA_VERSION is the CUDA release (13000). FAKE_CUDA_PEERS=none: no
+ * device reaches another's memory. A build with FAKE_OLD lacks what libomptarget's plugins of LLVM 18 and later ask for, one with
+ * FAKE_ANCIENT also what librex does. As the real driver it does nothing in a child of the process that started it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -31,14 +31,16 @@ static int is_forked(void)
     return started_in != 0 && started_in != getpid();
 }
 
-/* Tell whoever reads the pipe, and take time. */
+/* Tell whoever reads the pipe, and wait for whoever holds the other. */
 static void be_slow(const char *name)
 {
     char wanted[64];
-    int pipe = -1;
+    char byte;
+    int pipe = -1, until = -1;
     const char *value = getenv("FAKE_CUDA_SLOW");
-    if (value != NULL && sscanf(value, "%63[^:]:%d", wanted, &pipe) == 2 && strcmp(wanted, name) == 0 && write(pipe, "", 1) == 1)
-        usleep(500000);
+    if (value != NULL && sscanf(value, "%63[^:]:%d:%d", wanted, &pipe, &until) == 3 && strcmp(wanted, name) == 0 && write(pipe, "", 1) == 1)
+        while (read(until, &byte, 1) > 0)
+            ;
 }
 
 /* What the function is to return, if not 0; also for stream.c and link.c. */

@@ -55,7 +55,8 @@ enum fake_function {
     FAKE_BEGIN,
     FAKE_END,
     FAKE_UPDATE,
-    FAKE_TRIP_COUNT
+    FAKE_TRIP_COUNT,
+    FAKE_REQUIRES
 };
 
 struct fake_call {

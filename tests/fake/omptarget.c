@@ -1,7 +1,7 @@
 /*
  * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays.
  *
- * FAKE_LOAD_SLOW=PIPE in the environment: to load it takes half a second, after a byte has gone into that pipe.
+ * FAKE_LOAD_SLOW=PIPE:UNTIL in the environment: as it is loaded it writes a byte into that pipe and reads the other until that has no writer.
  * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point. Where the fake CUDA driver has device memory (FAKE_CUDA_MEMORY),
  * that is what omp_target_alloc() gives; else it is the host's.
  *
@@ -37,9 +37,12 @@ struct fake_record *fake_record(void)
 
 __attribute__((constructor)) static void be_slow(void)
 {
-    const char *pipe = getenv("FAKE_LOAD_SLOW");
-    if (pipe != NULL && write(atoi(pipe), "", 1) == 1)
-        usleep(500000);
+    int pipe, until;
+    char byte;
+    const char *value = getenv("FAKE_LOAD_SLOW");
+    if (value != NULL && sscanf(value, "%d:%d", &pipe, &until) == 2 && write(pipe, "", 1) == 1)
+        while (read(until, &byte, 1) > 0)
+            ;
 }
 
 /* libomp: the releases before 19 refer to it weakly and call it without a look: 16 to 18 in a constructor, 14 and 15
@@ -130,6 +133,13 @@ void __tgt_register_lib(struct fake_descriptor *descriptor)
     count_image(descriptor, 1);
 }
 #endif
+
+EXPORT void __tgt_register_requires(int64_t flags);
+void __tgt_register_requires(int64_t flags)
+{
+    (void)flags;
+    next(FAKE_REQUIRES);
+}
 
 EXPORT void __tgt_unregister_lib(struct fake_descriptor *descriptor);
 void __tgt_unregister_lib(struct fake_descriptor *descriptor)

@@ -361,11 +361,16 @@ static void test_pinned(void **state)
 
 static int forked;
 
+/* Of locks/held.c. */
+extern int held_pipe, held_until, held_writer;
+void held_let_go(void);
+
 /* In a child of fork; its parent goes on when it has ended well. */
 static void in_fork(void (*body)(void))
 {
     int status = -1;
     pid_t child = fork();
+    held_let_go();
     if (child == 0) {
         alarm(20);
         body();
@@ -479,8 +484,6 @@ static void test_started(void **state)
 
 /* ---- fork, while another thread is at work in librex ----------------------------------------------------------------- */
 
-extern int held_pipe; /* of locks/held.c */
-
 /* A thread that had ended before the fork would be one that the child never joins, which ThreadSanitizer takes for a leak. */
 static void *stay_until_forked(void *body)
 {
@@ -491,16 +494,18 @@ static void *stay_until_forked(void *body)
 }
 
 /*
- * Fork while a thread is in BODY, in a function of the driver or of libomptarget that takes time, and has librex's lock there if any;
- * without a VARIABLE while it has the first lock that it takes.
+ * Fork while a thread is in BODY, in a function of the driver or of libomptarget, and has librex's lock there if any; without a VARIABLE
+ * while it has the first lock that it takes. It stays there until the process has forked, or the fork has to wait for a lock.
  */
 static void fork_amidst(const char *variable, const char *function, void *(*body)(void *), void (*child)(void))
 {
-    int ends[2];
+    int ends[2], until[2];
     char value[64], byte;
     pthread_t thread;
-    CHECK_EQUAL(pipe(ends), 0);
-    snprintf(value, sizeof value, "%s%d", function, ends[1]);
+    CHECK(pipe(ends) == 0 && pipe(until) == 0);
+    snprintf(value, sizeof value, "%s%d:%d", function, ends[1], until[0]);
+    held_until = until[0];
+    held_writer = until[1];
     if (variable != NULL)
         setenv(variable, value, 1);
     else

@@ -182,6 +182,7 @@ static void call_as_others(const void *way)
     default: target_kernel(NULL, 0, 2, 64, &axpy_id, &packet); against = 0;
     }
     CHECK_EQUAL(rex_against_all(), against);
+    CHECK_EQUAL(the_record()->counts[FAKE_REQUIRES], *(const int *)way == 3 || *(const int *)way == 4);
     CHECK_EQUAL(launch_with(0), REX_OK);
     CHECK_EQUAL(computed, against == 0);
 }

@@ -21,10 +21,11 @@ static void write_file(const char *name, const char *text)
     write_bytes(path, text, strlen(text));
 }
 
+static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
+                                        "SLURM_STEP_TASKS_PER_NODE"};
+
 static void begin(void)
 {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE",
-                                            "SLURM_STEP_TASKS_PER_NODE"};
     cpu_set_t set;
     CPU_ZERO(&set);
     assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
@@ -53,6 +54,8 @@ static void test_groups(void **state)
     write_file("/proc/self/cgroup", "0::/job/step/task\n");
     write_file("/sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
     EXPECT(bound);
+    write_file("/sys/fs/cgroup/job/step/cpu.max", "100000\n"); /* of which period nobody knows */
+    EXPECT(bound);
     write_file("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");
     EXPECT(1);
     write_file("/sys/fs/cgroup/job/cpu.max", "100001 100000\n");
@@ -61,6 +64,11 @@ static void test_groups(void **state)
     EXPECT(1);
     write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0-1,5,7-8\n");
     EXPECT(2);
+    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0,8\n");
+    EXPECT(2);
+    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "3-1,8\n");
+    EXPECT(1);
+    write_file("/sys/fs/cgroup/job/step/task/cpuset.cpus.effective", "0-1\n");
     write_file("/sys/fs/cgroup/cpu.max", "50000 100000\n");
     EXPECT(1);
     remove_folder(root);
@@ -70,9 +78,9 @@ static void test_older_groups(void **state)
 {
     (void)state;
     begin();
-    write_file("/proc/self/cgroup", "5:memory:/docker/1\n4:cpu,cpuacct:/docker/1\nnonsense\n");
-    write_file("/sys/fs/cgroup/memory/docker/1/cpu.cfs_quota_us", "100\n");
-    write_file("/sys/fs/cgroup/memory/docker/1/cpu.cfs_period_us", "100\n");
+    write_file("/proc/self/cgroup", "5:memory:/other\n4:cpu,cpuacct:/docker/1\nnonsense\n");
+    write_file("/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "100\n");
+    write_file("/sys/fs/cgroup/cpu/other/cpu.cfs_period_us", "100\n");
     write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
     write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
     EXPECT(bound);
@@ -93,13 +101,20 @@ static void test_jobs(void **state)
     EXPECT(all / 2);
     setenv("PMI_LOCAL_SIZE", "1", 1);
     EXPECT(all);
-    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "64", 1);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4294967297", 1);
     EXPECT(1);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "-3", 1);
+    EXPECT(all);
     setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "none", 1);
     EXPECT(all);
-    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-    unsetenv("PMI_LOCAL_SIZE");
-    unsetenv("SLURM_STEP_TASKS_PER_NODE");
+    for (size_t i = 0; i < COUNT(variables); i++)
+        unsetenv(variables[i]);
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        setenv(variables[i], "64", 1);
+        EXPECT(1);
+        unsetenv(variables[i]);
+        EXPECT(all);
+    }
     remove_folder(root);
 }
 

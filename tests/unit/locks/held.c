@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,35 +16,59 @@ enum { MOST = 64 };
 static __thread const pthread_mutex_t *held[MOST];
 static __thread int count;
 
-/* A test's: whoever takes a lock next writes a byte to it, and keeps the lock for a while. */
-extern int held_pipe;
-int held_pipe = -1;
+/* A test's: whoever takes a lock next writes a byte to the first, and keeps the lock until the second has no writer any more; */
+extern int held_pipe, held_until;
+int held_pipe = -1, held_until = -1;
+/* the writer's end of that: whoever has to wait for a lock closes it. */
+extern int held_writer;
+int held_writer = -1;
 
 static void keep(void)
 {
+    char byte;
     int pipe = __atomic_exchange_n(&held_pipe, -1, __ATOMIC_SEQ_CST);
     if (pipe >= 0 && write(pipe, "", 1) == 1)
-        usleep(300000);
+        while (read(held_until, &byte, 1) > 0)
+            ;
+}
+
+void held_let_go(void);
+void held_let_go(void)
+{
+    int writer = __atomic_exchange_n(&held_writer, -1, __ATOMIC_SEQ_CST);
+    if (writer >= 0)
+        close(writer);
 }
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
-/* A function that takes a lock. */
-#define TAKES(name, parameters, ...)             \
-    int __real_##name parameters;                \
-    int __wrap_##name parameters;                \
-    int __wrap_##name parameters                 \
-    {                                            \
-        int result = __real_##name(__VA_ARGS__); \
-        if (result == 0 && count < MOST)         \
-            held[count++] = mutex;               \
-        keep();                                  \
-        return result;                           \
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+static int lock_and_tell(pthread_mutex_t *mutex)
+{
+    int result = __real_pthread_mutex_trylock(mutex);
+    if (result != EBUSY)
+        return result;
+    held_let_go();
+    return __real_pthread_mutex_lock(mutex);
+}
+
+/* A function that takes a lock, by REAL. */
+#define TAKES(name, real, parameters, ...) \
+    int __wrap_##name parameters;          \
+    int __wrap_##name parameters           \
+    {                                      \
+        int result = real(__VA_ARGS__);    \
+        if (result == 0 && count < MOST)   \
+            held[count++] = mutex;         \
+        keep();                            \
+        return result;                     \
     }
-TAKES(pthread_mutex_lock, (pthread_mutex_t * mutex), mutex)
-TAKES(pthread_mutex_trylock, (pthread_mutex_t * mutex), mutex)
-TAKES(pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), mutex, until)
+int __real_pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until);
+TAKES(pthread_mutex_lock, lock_and_tell, (pthread_mutex_t * mutex), mutex)
+TAKES(pthread_mutex_trylock, __real_pthread_mutex_trylock, (pthread_mutex_t * mutex), mutex)
+TAKES(pthread_mutex_timedlock, __real_pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), mutex, until)
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
