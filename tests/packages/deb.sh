@@ -22,6 +22,11 @@ grep -v '^running with root' "$work/said" >"$work/found" || true
 if [ -s "$work/found" ]; then fail "lintian: $(cat "$work/found")"; fi
 lintian --version
 
+dpkg-deb --fsys-tarfile build/packages/deb/rex-doc_*.deb | tar -t >"$work/documents"
+for page in index rex_map.3 REX_EKEY.3; do
+    grep -q "/html/$page.html$" "$work/documents" || fail "rex-doc has no page $page"
+done
+
 log=build/packages/deb/build.log
 compiled=$(grep -cE '^gcc .* -c -o .*\.c$' "$log" || true)
 for flag in -D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wdate-time -Werror=format-security; do
