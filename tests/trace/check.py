@@ -85,6 +85,9 @@ def check_event(event, names):
             fail("%s is no %s in %s" % (key, kind.__name__, event))
     if event["tid"] not in names:
         fail("a track without a name: %s" % event)
+    by, because = event["args"].get("by"), event["args"].get("because")
+    if event["cat"] == "launch" and by not in ("driver", "libomptarget") or because is not None and by != "libomptarget":
+        fail("who launched? %s" % event)
 
 
 def check_times(slices):
