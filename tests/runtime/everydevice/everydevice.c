@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 
+#include "rex/interop.h"
 #include "runtime/checks.h"
 #include "runtime/runtime.h"
 
@@ -328,11 +329,101 @@ static void busy_device(void **state)
     OK(rex_pinned_free(release));
 }
 
+/* An array goes from device to device, and a kernel changes it on each: the queues know of each other by events alone. With one device it
+ * goes between two places of that. */
+static void copies(void **state)
+{
+    enum { ROUNDS = 5, TURNS = 20000, BYTES = 1 << 20 };
+    struct rex_event *event[MOST_DEVICES];
+    int64_t *memory[MOST_DEVICES + 1], back = 0, first = 7;
+    int rounds = rounds_of(ROUNDS), places;
+    (void)state;
+    start();
+    make_queues();
+    places = devices > 1 ? devices : 2;
+    for (int i = 0; i < places; i++)
+        assert_non_null(memory[i] = rex_device_alloc(BYTES, i % devices));
+    for (int i = 0; i < devices; i++)
+        OK(rex_event_create(&event[i]));
+    OK(rex_queue_copy_to(queue[0], memory[0], &first, sizeof first));
+    OK(rex_queue_copy_to(queue[0], memory[0] + BYTES / 8 - 1, &first, sizeof first));
+    for (int i = 0; i < rounds * places; i++) {
+        int device = i % places % devices, next = (i + 1) % places;
+        int64_t turns = TURNS;
+        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(slow), 1, 1);
+        REX_MAP(args, REX_VALUE(turns), REX_DEVICE_POINTER(memory[i % places]));
+        launch.device = device;
+        OK(rex_queue_launch(queue[device], &launch, &args));
+        OK(rex_queue_copy_peer(queue[device], memory[next], next % devices, memory[i % places], device, BYTES));
+        OK(rex_event_record(event[device], queue[device]));
+        OK(rex_queue_wait(queue[next % devices], event[device]));
+    }
+    OK(rex_queue_copy_from(queue[0], &back, memory[0], sizeof back));
+    OK(rex_queue_sync(queue[0]));
+    assert_int_equal(back, slowed(7, TURNS, rounds * places));
+    OK(rex_device_copy_peer(memory[1], 1 % devices, memory[0], 0, BYTES));
+    OK(rex_device_copy_from(&back, memory[1], sizeof back, 1 % devices));
+    assert_int_equal(back, slowed(7, TURNS, rounds * places));
+    OK(rex_device_copy_from(&back, memory[1] + BYTES / 8 - 1, sizeof back, 1 % devices));
+    assert_int_equal(back, 7);
+    if (devices > 2)
+        FAILS(rex_queue_copy_peer(queue[0], memory[2], 2, memory[1], 1, 8), REX_EDEVICE, "from device 1 to device 2");
+    for (int i = 0; i < devices; i++)
+        rex_event_destroy(event[i]);
+    destroy_queues();
+    for (int i = 0; i < places; i++)
+        rex_device_free(memory[i], i % devices);
+}
+
+/* Each thread maps what is its device's, works on it and ends the mapping, beside the others. */
+static void *map_and_launch(void *number)
+{
+    static int64_t own_addend[MOST_DEVICES][STEPS];
+    int device = *(int *)number;
+    int64_t *own = value[device], *added = own_addend[device], n = VALUES;
+    for (int64_t step = 0; step < STEPS; step++)
+        added[step] = 10 * step + device;
+    for (int i = 0; i < VALUES; i++)
+        own[i] = i;
+    REX_DATA_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    launch.device = device;
+    int result = rex_data_begin(device, &region);
+    for (int64_t step = 0; step < steps && result == REX_OK; step++) {
+        REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
+        result = rex_launch(&launch, &args);
+    }
+    if (result == REX_OK)
+        result = rex_data_end(device, &region);
+    if (result != REX_OK)
+        fprintf(stderr, "device %d: %s\n", device, rex_last_error());
+    return result == REX_OK ? NULL : number;
+}
+
+static void regions_of_threads(void **state)
+{
+    pthread_t thread[MOST_DEVICES];
+    int number[MOST_DEVICES];
+    (void)state;
+    start();
+    for (int device = 0; device < devices; device++) {
+        number[device] = device;
+        OK(pthread_create(&thread[device], NULL, map_and_launch, &number[device]));
+    }
+    for (int device = 0; device < devices; device++) {
+        void *failed;
+        OK(pthread_join(thread[device], &failed));
+        assert_null(failed);
+    }
+    check_values(steps);
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches), cmocka_unit_test(queues), cmocka_unit_test(graphs),      cmocka_unit_test(threads),
-        cmocka_unit_test(default_device), cmocka_unit_test(events), cmocka_unit_test(busy_device),
+        cmocka_unit_test(launches),    cmocka_unit_test(queues),         cmocka_unit_test(graphs),
+        cmocka_unit_test(threads),     cmocka_unit_test(default_device), cmocka_unit_test(events),
+        cmocka_unit_test(busy_device), cmocka_unit_test(copies),         cmocka_unit_test(regions_of_threads),
     };
     return RUN_EACH(argc, argv, tests);
 }

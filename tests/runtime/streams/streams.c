@@ -1,0 +1,226 @@
+/*
+ * Queues and other users of the GPU in one stream: the driver's own calls, and cuBLAS where the machine has it. A stream that librex lends,
+ * one that somebody else owns, and the driver's default one. Without a GPU queues have no streams, and say so.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "rex/interop.h"
+#include "runtime/checks.h"
+#include "runtime/runtime.h"
+
+REX_KERNEL(add_slowly);
+
+enum { VALUES = 1000, TURNS = 20000 };
+static double *memory; /* on the device */
+
+/* ---- others ---------------------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    int (*create_stream)(void **stream, unsigned flags), (*destroy_stream)(void *stream);
+    int (*fill)(uint64_t to, unsigned value, size_t count, void *stream);
+    int (*push)(void *context), (*pop)(void **context);
+} driver;
+
+static struct {
+    int (*create)(void **handle), (*destroy)(void *handle), (*set_stream)(void *handle, void *stream);
+    int (*scale)(void *handle, int n, const double *factor, double *x, int step);
+} blas;
+
+struct wanted {
+    const char *name;
+    void *slot;
+};
+
+static bool open_first(const char *const *names, const struct wanted *wanted, size_t count)
+{
+    void *library = NULL;
+    for (; library == NULL && *names != NULL; names++)
+        library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; library != NULL && i < count; i++) {
+        void *address = dlsym(library, wanted[i].name);
+        assert_non_null(address);
+        memcpy(wanted[i].slot, &address, sizeof address);
+    }
+    return library != NULL;
+}
+
+static void open_driver(void)
+{
+    static const char *const names[] = {"libcuda.so.1", NULL};
+    const struct wanted wanted[] = {{"cuStreamCreate", &driver.create_stream},
+                                    {"cuStreamDestroy_v2", &driver.destroy_stream},
+                                    {"cuMemsetD32Async", &driver.fill},
+                                    {"cuCtxPushCurrent_v2", &driver.push},
+                                    {"cuCtxPopCurrent_v2", &driver.pop}};
+    assert_true(open_first(names, wanted, sizeof wanted / sizeof *wanted));
+}
+
+static bool open_blas(void)
+{
+    static const char *const names[] = {
+        "libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so", "/usr/local/cuda/lib64/libcublas.so", NULL};
+    const struct wanted wanted[] = {{"cublasCreate_v2", &blas.create},
+                                    {"cublasDestroy_v2", &blas.destroy},
+                                    {"cublasSetStream_v2", &blas.set_stream},
+                                    {"cublasDscal_v2", &blas.scale}};
+    return open_first(names, wanted, sizeof wanted / sizeof *wanted);
+}
+
+/* ---- both in turn ---------------------------------------------------------------------------------------------------------------- */
+
+static void put_add(struct rex_queue *queue)
+{
+    int64_t n = VALUES, turns = TURNS;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add_slowly), 8, 128);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_DEVICE_POINTER(memory));
+    OK(rex_queue_launch(queue, &launch, &args));
+}
+
+static void put_zeros(void *stream, void *context)
+{
+    void *popped;
+    OK(driver.push(context));
+    OK(driver.fill((uint64_t)(uintptr_t)memory, 0, 2 * VALUES, stream));
+    OK(driver.pop(&popped));
+}
+
+static void check_all(struct rex_queue *queue, double expected)
+{
+    double back[VALUES];
+    OK(rex_queue_copy_from(queue, back, memory, sizeof back));
+    OK(rex_queue_sync(queue));
+    for (int i = 0; i < VALUES; i++)
+        assert_true(back[i] == expected);
+}
+
+/* Each comes after the other, and the queue waits for what it was not given itself. */
+static void take_turns(struct rex_queue *queue, void *stream, void *context)
+{
+    double back[VALUES];
+    for (int i = 0; i < rounds_of(20); i++) {
+        put_add(queue);
+        put_zeros(stream, context);
+        put_add(queue);
+        check_all(queue, TURNS);
+        put_add(queue);
+        put_zeros(stream, context);
+        OK(rex_queue_sync(queue));
+        assert_int_equal(rex_queue_done(queue), 1);
+        OK(rex_device_copy_from(back, memory, sizeof back, -1));
+        assert_true(back[0] == 0.0 && back[VALUES - 1] == 0.0);
+    }
+}
+
+static struct rex_queue *start(void)
+{
+    struct rex_queue *queue;
+    OK(rex_offload_init());
+    OK(rex_queue_create(&queue, -1, "own", 0));
+    assert_non_null(memory = rex_device_alloc(VALUES * sizeof *memory, -1));
+    if (gpu_present())
+        open_driver();
+    return queue;
+}
+
+static void finish(struct rex_queue *queue)
+{
+    OK(rex_queue_destroy(queue));
+    rex_device_free(memory, -1);
+    OK(rex_offload_fini());
+}
+
+static void lent(void **state)
+{
+    void *stream = NULL, *context = NULL;
+    (void)state;
+    struct rex_queue *queue = start();
+    if (gpu_present()) {
+        OK(rex_queue_stream(queue, &stream, &context));
+        take_turns(queue, stream, context);
+    } else {
+        FAILS(rex_queue_stream(queue, &stream, &context), REX_ENODEVICE, "is no NVIDIA GPU");
+        assert_true(stream == NULL && context == NULL);
+    }
+    finish(queue);
+}
+
+static void theirs(void **state)
+{
+    void *stream = NULL, *context = NULL, *unused;
+    struct rex_queue *made = NULL;
+    (void)state;
+    struct rex_queue *queue = start();
+    if (!gpu_present()) {
+        FAILS(rex_queue_from_stream(&made, -1, &stream, NULL, 0), REX_ENODEVICE, "is no NVIDIA GPU");
+        finish(queue);
+        return;
+    }
+    OK(rex_queue_stream(queue, &unused, &context));
+    OK(driver.push(context));
+    OK(driver.create_stream(&stream, 1));
+    OK(driver.pop(&unused));
+    OK(rex_queue_from_stream(&made, -1, stream, "theirs", 0));
+    take_turns(made, stream, context);
+    OK(rex_queue_destroy(made));
+    put_zeros(stream, context);
+    OK(driver.destroy_stream(stream));
+    finish(queue);
+}
+
+/* The one that programs of the CUDA runtime use where they name none. */
+static void default_stream(void **state)
+{
+    void *unused, *context = NULL;
+    struct rex_queue *made;
+    (void)state;
+    struct rex_queue *queue = start();
+    OK(rex_queue_from_stream(&made, -1, NULL, "default", 0));
+    assert_int_equal(rex_queue_is_immediate(made), !gpu_present());
+    if (gpu_present()) {
+        OK(rex_queue_stream(queue, &unused, &context));
+        take_turns(made, NULL, context);
+    }
+    double zeros[VALUES] = {0};
+    OK(rex_queue_copy_to(made, memory, zeros, sizeof zeros));
+    put_add(made);
+    check_all(made, TURNS);
+    OK(rex_queue_destroy(made));
+    finish(queue);
+}
+
+static void cublas(void **state)
+{
+    void *stream = NULL, *context = NULL, *handle = NULL, *unused;
+    double two = 2.0;
+    (void)state;
+    if (!gpu_present())
+        leave_out("cuBLAS beside queues: there is no GPU");
+    if (!open_blas())
+        leave_out("cuBLAS beside queues: the machine has no cuBLAS");
+    struct rex_queue *queue = start();
+    OK(rex_queue_stream(queue, &stream, &context));
+    OK(driver.push(context));
+    OK(blas.create(&handle));
+    OK(blas.set_stream(handle, stream));
+    for (int i = 0; i < rounds_of(20); i++) {
+        put_zeros(stream, context);
+        put_add(queue);
+        OK(blas.scale(handle, VALUES, &two, memory, 1));
+        put_add(queue);
+        check_all(queue, 3.0 * TURNS);
+    }
+    OK(blas.destroy(handle));
+    OK(driver.pop(&unused));
+    finish(queue);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lent),
+        cmocka_unit_test(theirs),
+        cmocka_unit_test(default_stream),
+        cmocka_unit_test(cublas),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
