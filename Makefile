@@ -303,10 +303,9 @@ demo:  ## build what is needed and run the heat map demo on the best device here
 run-demo: $(LIB) $(O)/examples/hotspot/hotspot
 	$(O)/examples/hotspot/hotspot --size 512 --png build/hotspot.png
 
-# Root may start ranks, and more than there are processors; containers forbid process_vm_readv().
+# As root too, with more ranks than processors, and without process_vm_readv(), which containers forbid.
 RANKS ?= 4
-mpirun = OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-         OMPI_MCA_btl_vader_single_copy_mechanism=none mpirun
+mpirun = mpirun --allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none
 
 demo-mpi:  ## the same on RANKS=4 ranks of Open MPI, one GPU each where there are enough, else the CPU (installs missing packages)
 	@tools/deps demo-mpi

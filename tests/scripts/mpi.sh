@@ -21,17 +21,16 @@ failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 cd "$work"
 
-# As root, with more ranks than processors, and without process_vm_readv(), which containers forbid.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none
 unset OMP_DEFAULT_DEVICE REX_LOG REX_TRACE 2>/dev/null || true
 
-# ranks RELEASE NUMBER COMMAND...: output in `out`; a hang is status 124
+# ranks RELEASE NUMBER COMMAND...: output in `out`; a hang is status 124. As root too, with more ranks than processors, and without
+# process_vm_readv(), which containers forbid.
 ranks() {
     release=$1
     number=$2
     shift 2
-    timeout -k 5 150 "$top/tests/llvm" "$release" mpirun -n "$number" "$@" >out 2>&1 </dev/null
+    timeout -k 5 150 "$top/tests/llvm" "$release" mpirun --allow-run-as-root --oversubscribe \
+        --mca btl_vader_single_copy_mechanism none -n "$number" "$@" >out 2>&1 </dev/null
 }
 # fits RELEASE NUMBER COMMAND...: it ends with 0
 fits() { ranks "$@" || { fail "$*: status $?"; tail -n 20 out; }; }
