@@ -54,6 +54,16 @@ static void take_options(struct options *options, int argc, char **argv)
 
 /* ---- the end of it ------------------------------------------------------------------------------------------------- */
 
+/* What rank 0 sends in a step, and receives. */
+static int64_t halo_bytes(const struct part *part)
+{
+    int64_t cells = 0;
+    for (int i = 0; i < SIDES; i++)
+        if (part->neighbours[i] != MPI_PROC_NULL)
+            cells += i < 2 ? part->cells.columns : part->cells.rows;
+    return cells * (int64_t)sizeof(double);
+}
+
 static void print_summary(const struct options *options, const struct part *part, const struct part_run *run)
 {
     int64_t size = part->chip.size, steps = run->steps - run->first;
@@ -61,8 +71,8 @@ static void print_summary(const struct options *options, const struct part *part
                (long long)run->first + 1, (long long)run->steps, part->ranks, part->parts[0], part->parts[1]);
     print_run(&options->settings, run->launches, run->seconds);
     print_line("a step", "%.1f us", 1e6 * run->seconds / (double)steps);
-    print_line("halo", "%.1f us alone; beside the inner part the device waits %.1f us for it", 1e6 * run->halo,
-               1e6 * run->waited);
+    print_line("halo", "%lld bytes a step, %.1f us alone; beside the inner part the device waits %.1f us for it",
+               (long long)halo_bytes(part), 1e6 * run->halo, 1e6 * run->waited);
     print_line("temperature", "%.3f to %.3f degrees", run->coldest, run->hottest);
 }
 

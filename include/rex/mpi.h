@@ -32,7 +32,8 @@
  * Give the transfers a queue of their own, and kernels run beside them.
  *
  * **Progress** is made by calls of rex_mpi_test(), rex_mpi_wait() and their like, for all transfers
- * of a `struct rex_mpi`, and by no thread of librex's.
+ * of a `struct rex_mpi`, and by no thread of librex's. They ask over and over, and give
+ * the processor away where MPI's own calls would.
  *
  * **Errors.** 0 is success. A negative result is an `enum rex_error`, a positive one is MPI's own
  * code, as MPI_Error_string() takes it; rex_mpi_error() is a sentence for both. Calls that all
@@ -51,7 +52,6 @@
 #include "rex/detail_push.h"
 
 #include <mpi.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -631,8 +631,6 @@ static inline int rex_mpi_waitall(size_t count, struct rex_mpi_request *requests
                     result = rex_mpi_report(&requests[other]);
             if (result != REX_OK)
                 return result;
-            if (!done)
-                sched_yield(); /* ranks may share a processor */
         }
     return REX_OK;
 }

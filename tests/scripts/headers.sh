@@ -37,8 +37,6 @@ LANGUAGE |= set("""
     fma fmaf fmax fmin fmod hypot hypotf lgamma llrint llround log log10 log1p log2 lrint lround nearbyint pow remainder rint round
     rsqrt sin sinh sqrt tan tanh tgamma trunc
 """.split())
-# MPI's and the system's, in rex/mpi.h.
-LANGUAGE |= set("sched_yield".split())
 OURS = re.compile(r"(rex_|REX_|__|_[A-Z]|kmp_|kmpc_|ident_t$|register_cubin$|MPIX?_)")
 
 
