@@ -1,0 +1,28 @@
+# A program that MLIR has lowered, and librex-mlir, on which it runs. program.s is what mlir-lower keeps: MLIR itself is not needed.
+mlir := $(O)/examples/mlir
+
+$(O)/obj/examples/mlir/%.o: more_cflags = -fPIC
+$(mlir)/librex-mlir.so: $(call objects,$(wildcard examples/mlir/runtime/*.c)) $(O)/librex.so
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(O) -lrex -Wl,-rpath,'$$ORIGIN/../..' -pthread
+$(mlir)/program.o: examples/mlir/program.s
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)$(CC) -c -o $@ $<
+$(mlir)/mlir: $(call objects,examples/mlir/program/mlir.c) $(mlir)/program.o $(mlir)/librex-mlir.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(mlir) -lrex-mlir -Wl,-rpath,'$$ORIGIN' \
+	    -Wl,-rpath-link,$(O) -ldl -lm
+
+# The lowered program is for one processor.
+ifeq ($(shell uname -m),x86_64)
+EXTRA += $(mlir)/mlir
+endif
+
+.PHONY: mlir-lower
+mlir-lower:  ## lower examples/mlir/program.mlir again; needs Debian's mlir-22-tools and clang-22
+	mlir-opt-22 examples/mlir/program.mlir \
+	    --gpu-lower-to-nvvm-pipeline="cubin-chip=sm_75 cubin-features=+ptx75 cubin-format=isa" -o build/program.lowered.mlir
+	mlir-translate-22 --mlir-to-llvmir build/program.lowered.mlir -o build/program.ll
+	clang-22 -Wno-override-module -O2 -S -fPIC -fno-addrsig -x ir build/program.ll -o examples/mlir/program.s

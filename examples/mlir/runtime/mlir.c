@@ -1,0 +1,355 @@
+/*
+ * mlir.c - librex-mlir: MLIR's mgpu functions on top of librex. A stream is a queue, a module a
+ * library, a function the key of a kernel in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "mlir.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rex.h>
+#include <rex/library.h>
+
+#include "memory.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static struct {
+    int code;
+    char message[1024];
+} first, asked;
+static int device = -1;
+static struct rex_queue *without_stream; /* for calls that name none */
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* CALL, about OBJECT where that is not NULL, came to RESULT; whether that is success. */
+static bool note(int result, const char *call, const char *object)
+{
+    if (result == REX_OK)
+        return true;
+    pthread_mutex_lock(&lock);
+    if (first.code == REX_OK) {
+        first.code = result;
+        snprintf(first.message, sizeof first.message, "%s%s%s: %s", call,
+                 object != NULL ? " of " : "", object != NULL ? object : "", rex_last_error());
+    }
+    pthread_mutex_unlock(&lock);
+    return false;
+}
+
+static bool note_pointer(const void *pointer, const char *call, const char *object)
+{
+    return note(pointer != NULL ? REX_OK : rex_last_error_code(), call, object);
+}
+
+/* What librex has no word for. */
+static void refuse(const char *call, const char *why)
+{
+    pthread_mutex_lock(&lock);
+    if (first.code == REX_OK) {
+        first.code = REX_EINVAL;
+        snprintf(first.message, sizeof first.message, "%s: %s", call, why);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int rex_mlir_error(const char **message)
+{
+    pthread_mutex_lock(&lock);
+    asked = first;
+    memset(&first, 0, sizeof first);
+    pthread_mutex_unlock(&lock);
+    *message = asked.message;
+    return asked.code;
+}
+
+/* ---- modules and kernels --------------------------------------------------------------------- */
+
+struct mlir_function {
+    struct mlir_function *next;
+    struct rex_library *library;
+    const void *key;
+    char name[];
+};
+
+struct mlir_module {
+    struct rex_library *library;
+    struct mlir_function *functions; /* under the lock; found once each */
+};
+
+struct mlir_module *mgpuModuleLoad(void *image, size_t size)
+{
+    struct mlir_module *module = calloc(1, sizeof *module);
+    if (module == NULL) {
+        refuse("mgpuModuleLoad", "out of memory");
+        return NULL;
+    }
+    if (!note(rex_library_load(&module->library, device, image, size, "MLIR's module"),
+              "mgpuModuleLoad", NULL)) {
+        free(module);
+        return NULL;
+    }
+    return module;
+}
+
+/* Its code ends with a NUL; librex has the driver compile it, and keeps what comes of it. */
+struct mlir_module *mgpuModuleLoadJIT(void *ptx, int level)
+{
+    (void)level;
+    return mgpuModuleLoad(ptx, strlen(ptx));
+}
+
+void mgpuModuleUnload(struct mlir_module *module)
+{
+    if (module == NULL || !note(rex_library_unload(module->library), "mgpuModuleUnload", NULL))
+        return;
+    for (struct mlir_function *function = module->functions, *next; function != NULL;
+         function = next) {
+        next = function->next;
+        free(function);
+    }
+    free(module);
+}
+
+static struct mlir_function *find_known(const struct mlir_module *module, const char *name)
+{
+    struct mlir_function *function = module->functions;
+    while (function != NULL && strcmp(function->name, name) != 0)
+        function = function->next;
+    return function;
+}
+
+static struct mlir_function *new_function(struct mlir_module *module, const char *name)
+{
+    const void *key = rex_library_kernel(module->library, name);
+    struct mlir_function *function =
+        key != NULL ? malloc(sizeof *function + strlen(name) + 1) : NULL;
+    if (function == NULL)
+        return NULL;
+    function->next = module->functions;
+    function->library = module->library;
+    function->key = key;
+    strcpy(function->name, name);
+    module->functions = function;
+    return function;
+}
+
+struct mlir_function *mgpuModuleGetFunction(struct mlir_module *module, const char *name)
+{
+    if (module == NULL) {
+        refuse("mgpuModuleGetFunction", "there is no module");
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    struct mlir_function *function = find_known(module, name);
+    if (function == NULL)
+        function = new_function(module, name);
+    pthread_mutex_unlock(&lock);
+    note_pointer(function, "mgpuModuleGetFunction", name);
+    return function;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+struct rex_queue *mgpuStreamCreate(void)
+{
+    struct rex_queue *queue = NULL;
+    note(rex_queue_create(&queue, device, NULL, 0), "mgpuStreamCreate", NULL);
+    return queue;
+}
+
+void mgpuStreamDestroy(struct rex_queue *stream)
+{
+    mgpuStreamSynchronize(stream);
+    note(rex_queue_destroy(stream), "mgpuStreamDestroy", NULL);
+}
+
+void mgpuStreamSynchronize(struct rex_queue *stream)
+{
+    if (note(rex_queue_sync(stream), "mgpuStreamSynchronize", NULL))
+        memory_is_idle(stream);
+}
+
+void mgpuStreamWaitEvent(struct rex_queue *stream, struct rex_event *event)
+{
+    note(rex_queue_wait(stream, event), "mgpuStreamWaitEvent", NULL);
+}
+
+/* A call without a stream is done when it returns. */
+static struct rex_queue *queue_of(struct rex_queue *stream)
+{
+    struct rex_queue *queue = __atomic_load_n(&without_stream, __ATOMIC_ACQUIRE);
+    if (stream != NULL || queue != NULL)
+        return stream != NULL ? stream : queue;
+    struct rex_queue *made = mgpuStreamCreate();
+    if (made != NULL && !__atomic_compare_exchange_n(&without_stream, &queue, made, 0,
+                                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        rex_queue_destroy(made);
+        made = queue;
+    }
+    return made;
+}
+
+static void finish(const struct rex_queue *stream, struct rex_queue *queue, int result,
+                   const char *call, const char *object)
+{
+    if (note(result, call, object) && stream == NULL)
+        note(rex_queue_sync(queue), call, object);
+}
+
+void mgpuLaunchKernel(struct mlir_function *function, intptr_t grid_x, intptr_t grid_y,
+                      intptr_t grid_z, intptr_t block_x, intptr_t block_y, intptr_t block_z,
+                      int32_t shared_memory, struct rex_queue *stream, void **arguments,
+                      void **extra, size_t count)
+{
+    (void)extra;
+    if (function == NULL) {
+        refuse("mgpuLaunchKernel", "there is no kernel");
+        return;
+    }
+    struct rex_queue *queue = queue_of(stream);
+    struct rex_kernel_launch launch = {
+        .key = function->key,
+        .device = -1,
+        .teams = {(uint32_t)grid_x, (uint32_t)grid_y, (uint32_t)grid_z},
+        .threads = {(uint32_t)block_x, (uint32_t)block_y, (uint32_t)block_z},
+        .dynamic_memory = (uint32_t)shared_memory,
+        .flags = REX_LAUNCH_STRICT};
+    finish(stream, queue, rex_library_launch(queue, function->library, &launch, arguments, count),
+           "mgpuLaunchKernel", function->name);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+struct rex_event *mgpuEventCreate(void)
+{
+    struct rex_event *event = NULL;
+    note(rex_event_create(&event), "mgpuEventCreate", NULL);
+    return event;
+}
+
+void mgpuEventDestroy(struct rex_event *event)
+{
+    rex_event_destroy(event);
+}
+
+void mgpuEventSynchronize(struct rex_event *event)
+{
+    note(rex_event_sync(event), "mgpuEventSynchronize", NULL);
+}
+
+void mgpuEventRecord(struct rex_event *event, struct rex_queue *stream)
+{
+    note(rex_event_record(event, queue_of(stream)), "mgpuEventRecord", NULL);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* What host and device share is pinned memory of the host, which a GPU reaches by its address. */
+void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared)
+{
+    void *memory = shared ? rex_pinned_alloc(size) : memory_take(size, device, queue_of(stream));
+    note_pointer(memory, "mgpuMemAlloc", NULL);
+    return memory;
+}
+
+void mgpuMemFree(void *memory, struct rex_queue *stream)
+{
+    struct rex_queue *queue = queue_of(stream);
+    if (memory == NULL || memory_return(memory, queue))
+        return;
+    if (note(rex_queue_sync(queue), "mgpuMemFree", NULL))
+        note(rex_pinned_free(memory), "mgpuMemFree", NULL);
+}
+
+/* librex copies between host and device: between two places of a device by way of the host. */
+static int copy_on_device(struct rex_queue *queue, void *to, const void *from, size_t size)
+{
+    void *between = rex_pinned_alloc(size);
+    if (between == NULL)
+        return rex_last_error_code();
+    int result = rex_queue_copy_from(queue, between, from, size);
+    if (result == REX_OK)
+        result = rex_queue_copy_to(queue, to, between, size);
+    int done = rex_queue_sync(queue), freed = rex_pinned_free(between);
+    return result != REX_OK ? result : done != REX_OK ? done : freed;
+}
+
+static int copy(struct rex_queue *queue, void *to, const void *from, size_t size)
+{
+    bool to_device = memory_is_device(to), from_device = memory_is_device(from);
+    if (to_device && from_device)
+        return copy_on_device(queue, to, from, size);
+    if (to_device)
+        return rex_queue_copy_to(queue, to, from, size);
+    if (from_device)
+        return rex_queue_copy_from(queue, to, from, size);
+    int result = rex_queue_sync(queue);
+    if (result == REX_OK)
+        memmove(to, from, size);
+    return result;
+}
+
+void mgpuMemcpy(void *to, void *from, size_t size, struct rex_queue *stream)
+{
+    struct rex_queue *queue = queue_of(stream);
+    if (size > 0)
+        finish(stream, queue, copy(queue, to, from, size), "mgpuMemcpy", NULL);
+}
+
+void mgpuMemset32(void *to, unsigned value, size_t count, struct rex_queue *stream)
+{
+    struct rex_queue *queue = queue_of(stream);
+    finish(stream, queue, rex_queue_fill(queue, to, &value, sizeof value, count * sizeof value),
+           "mgpuMemset32", NULL);
+}
+
+void mgpuMemset16(void *to, unsigned short value, size_t count, struct rex_queue *stream)
+{
+    struct rex_queue *queue = queue_of(stream);
+    finish(stream, queue, rex_queue_fill(queue, to, &value, sizeof value, count * sizeof value),
+           "mgpuMemset16", NULL);
+}
+
+/* ---- memory of the host ---------------------------------------------------------------------- */
+
+void mgpuMemHostRegister(void *address, uint64_t size)
+{
+    note(rex_pin(address, size), "mgpuMemHostRegister", NULL);
+}
+
+void mgpuMemHostUnregister(void *address)
+{
+    note(rex_unpin(address), "mgpuMemHostUnregister", NULL);
+}
+
+/* What a memref's descriptor begins with; RANK sizes and as many strides follow. */
+struct memref {
+    char *allocated, *aligned;
+    int64_t offset, sizes[];
+};
+
+void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor, int64_t element)
+{
+    const struct memref *memref = descriptor;
+    int64_t bytes = element;
+    for (int64_t i = 0; i < rank; i++)
+        bytes *= memref->sizes[i];
+    mgpuMemHostRegister(memref->aligned + memref->offset * element, (uint64_t)bytes);
+}
+
+void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor, int64_t element)
+{
+    const struct memref *memref = descriptor;
+    (void)rank;
+    mgpuMemHostUnregister(memref->aligned + memref->offset * element);
+}
+
+void mgpuSetDefaultDevice(int32_t number)
+{
+    device = number;
+}

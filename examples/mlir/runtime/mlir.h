@@ -1,0 +1,55 @@
+/*
+ * mlir.h - librex-mlir: the functions mgpu*, which MLIR's lowering of the gpu dialect leaves to a
+ * runtime, on top of librex. Names and parameters are upstream's, of LLVM 22.
+ *
+ * Lowered code looks at no result, so that the first failure is kept until somebody asks. After it
+ * calls go on, and fail in their turn.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_MLIR_H
+#define REX_MLIR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The first error of any mgpu function since this was last asked, as librex's own: 0 or negative.
+ * MESSAGE gets it in words, with the function, the kernel and the cause, until the next call of
+ * this; "" where there was none.
+ */
+int rex_mlir_error(const char **message);
+
+struct rex_event;
+struct rex_queue;
+struct mlir_module;
+struct mlir_function;
+
+struct mlir_module *mgpuModuleLoad(void *image, size_t size);
+struct mlir_module *mgpuModuleLoadJIT(void *ptx, int level);
+void mgpuModuleUnload(struct mlir_module *module);
+struct mlir_function *mgpuModuleGetFunction(struct mlir_module *module, const char *name);
+void mgpuLaunchKernel(struct mlir_function *function, intptr_t grid_x, intptr_t grid_y,
+                      intptr_t grid_z, intptr_t block_x, intptr_t block_y, intptr_t block_z,
+                      int32_t shared_memory, struct rex_queue *stream, void **arguments,
+                      void **extra, size_t count);
+struct rex_queue *mgpuStreamCreate(void);
+void mgpuStreamDestroy(struct rex_queue *stream);
+void mgpuStreamSynchronize(struct rex_queue *stream);
+void mgpuStreamWaitEvent(struct rex_queue *stream, struct rex_event *event);
+struct rex_event *mgpuEventCreate(void);
+void mgpuEventDestroy(struct rex_event *event);
+void mgpuEventSynchronize(struct rex_event *event);
+void mgpuEventRecord(struct rex_event *event, struct rex_queue *stream);
+void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared);
+void mgpuMemFree(void *memory, struct rex_queue *stream);
+void mgpuMemcpy(void *to, void *from, size_t size, struct rex_queue *stream);
+void mgpuMemset32(void *to, unsigned value, size_t count, struct rex_queue *stream);
+void mgpuMemset16(void *to, unsigned short value, size_t count, struct rex_queue *stream);
+void mgpuMemHostRegister(void *address, uint64_t size);
+void mgpuMemHostUnregister(void *address);
+void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor, int64_t element);
+void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor, int64_t element);
+void mgpuSetDefaultDevice(int32_t device);
+
+#endif
