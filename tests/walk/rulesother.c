@@ -386,7 +386,7 @@ void rule_rex_info_release(struct call *call)
     int64_t release = walk_integer(call, 0);
     walk_before();
     int result = rex_info_release((int)release, walk_variable(call, 1) >= 0 ? an_info : NULL, &walk_now);
-    bool wrong = walk_variable(call, 1) < 0 || release < 14 || release > 23;
+    bool wrong = walk_variable(call, 1) < 0 || release < 14 || release > 24;
     walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK);
 }
 
