@@ -268,8 +268,8 @@ static void end_unknown(const void *context)
         void **mappers;
         bool unseen, stays;
     } ways[] = {
-        {REX_TYPE_TO, NULL, false, true},     {REX_TYPE_TO, none, false, true}, {REX_TYPE_TO, some, false, false},
-        {REX_TYPE_DELETE, NULL, false, true}, {REX_TYPE_TO, NULL, true, true},  {REX_TYPE_DELETE, NULL, true, false},
+        {REX_TYPE_TO, NULL, false, true},  {REX_TYPE_TO, none, false, true}, {REX_TYPE_DELETE, NULL, false, true},
+        {REX_TYPE_TO, some, false, false}, {REX_TYPE_TO, NULL, true, true},  {REX_TYPE_DELETE, NULL, true, false},
     };
     void *begin = memory;
     int64_t size = 1, type;
