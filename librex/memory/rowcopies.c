@@ -78,14 +78,16 @@ static size_t collect(const struct rex_map *map, int32_t i, int number,
     return count;
 }
 
-/* How many rows from I on were copied here. */
-static int32_t copy_some(const struct rex_map *map, int32_t i, int number)
+/* How many rows from I on go one way; *COPIED: they were copied here, and else are libomptarget's.
+ */
+static int32_t copy_some(const struct rex_map *map, int32_t i, int number, bool *copied)
 {
     struct rex_staged_copy copies[REX_STAGED_TOGETHER];
     size_t count = collect(map, i, number, copies);
-    if (count > 0)
-        return rex_staging_copy_together(copies, count) ? (int32_t)count : 0;
-    return find_copy(map, i, number, &copies[0]) && rex_staging_copy(&copies[0], NULL) ? 1 : 0;
+    *copied = count > 0
+                  ? rex_staging_copy_together(copies, count)
+                  : find_copy(map, i, number, &copies[0]) && rex_staging_copy(&copies[0], NULL);
+    return count > 0 ? (int32_t)count : 1;
 }
 
 static int update_some(const char *what, int64_t device, const struct rex_map *map, int32_t first,
@@ -101,15 +103,15 @@ static int update_some(const char *what, int64_t device, const struct rex_map *m
 
 static int update_rows(const char *what, int64_t device, int number, const struct rex_map *map)
 {
-    int32_t done = 0;
+    int32_t done = 0, some = 0;
     int result = REX_OK;
-    for (int32_t i = 0; i < map->count && result == REX_OK;) {
-        int32_t copied = copy_some(map, i, number);
-        if (copied > 0) {
+    for (int32_t i = 0; i < map->count && result == REX_OK; i += some) {
+        bool copied;
+        some = copy_some(map, i, number, &copied);
+        if (copied) {
             result = update_some(what, device, map, done, i - done);
-            done = i + copied;
+            done = i + some;
         }
-        i += copied > 0 ? copied : 1;
     }
     return result == REX_OK ? update_some(what, device, map, done, map->count - done) : result;
 }

@@ -21,7 +21,10 @@ struct rex_staged_copy {
     bool to_host;
 };
 
-/* Whether SIZE bytes at HOST may be for the threads: many, of memory that the driver knows not. */
+/*
+ * Whether SIZE bytes at HOST may be for the threads: many, of memory that the driver knows not, and
+ * not the first of the process.
+ */
 bool rex_staging_suits(const void *host, size_t size);
 
 /*

@@ -421,6 +421,29 @@ static void leave_region(const void *why)
     end_region(map);
 }
 
+/* Where nobody has chosen threads, small rows go together from the update on with which 200 waits would have been saved. */
+static void pay_first(const void *context)
+{
+    void *begin[65];
+    int64_t bytes[COUNT(begin)], types[COUNT(begin)];
+    struct rex_map map = {.count = COUNT(begin), .base = begin, .begin = begin, .sizes = bytes, .types = types};
+    (void)context;
+    start_region("auto");
+    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
+    begin_region(&region, false);
+    for (int32_t i = 0; i < map.count; i++) {
+        begin[i] = host + 16 * i;
+        bytes[i] = 8;
+        types[i] = REX_TYPE_TO;
+    }
+    for (uint32_t i = 1; i <= 6; i++) {
+        CHECK_EQUAL(rex_module_data_update(&module, 0, &map), REX_OK);
+        CHECK_EQUAL(data_calls(FAKE_UPDATE), i < 3 ? i : 3);
+        CHECK((memcmp(of_region + 16, host + 16, 8) == 0) == (i > 3));
+    }
+    end_region(&region);
+}
+
 /* What the threads cannot copy libomptarget is asked to, and is told no more than that. */
 static void fail_region(const void *context)
 {
@@ -450,6 +473,7 @@ static void test_regions(void **state)
     in_child(copy_region, NULL);
     in_child(copy_small, "2");
     in_child(copy_small, "0");
+    in_child(pay_first, NULL);
     for (enum reason reason = MAPPED; reason < REASONS; reason++)
         in_child(leave_region, &reason);
     in_child(fail_region, NULL);
