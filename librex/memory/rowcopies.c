@@ -164,7 +164,7 @@ static bool copy_by_threads(const struct rex_map *map, int32_t i, int number)
     if (!rex_staging_copy(&copy, NULL))
         return false;
     if (begin != 0)
-        rex_copy_took(begin, size, false, number);
+        rex_copy_took(begin, REX_COPIED_TO, size, number);
     return true;
 }
 

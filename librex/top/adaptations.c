@@ -123,6 +123,8 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
          "are known are registered together, and a registration stays when its module ends"},
         {release->names_in_tor_crash, "kernel names",
          "that end in \"tor\" are refused: such a kernel gets no arguments"},
+        {release->devices_at_first_use, "contexts",
+         "of GPUs are activated when each is first used, which is when libomptarget starts it"},
         {release->plugins_apart, "plugins",
          "looked for beside libomptarget: they are files of their own, with unversioned names"},
         {release->openmp_first, "libomp",

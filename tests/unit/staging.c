@@ -776,6 +776,39 @@ static void test_trace(void **state)
     remove_folder(folder);
 }
 
+/* A region that threads copy to the device, and an update of which each row goes its own way: one slice each. */
+static void trace_region(const void *context)
+{
+    (void)context;
+    setenv("REX_TRACE", trace, 1);
+    start_region("2");
+    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
+    begin_region(&region, true);
+    REX_MAP(update, REX_FROM(host, 8 * MIB), REX_FROM(host, 16), REX_FROM(host + 16, 16));
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &update), REX_OK);
+    end_region(&region);
+    exit(0);
+}
+
+static void test_traced_regions(void **state)
+{
+    static const char *const lines[] = {"\"copy to device\"", "\"bytes_to\":8388608,\"bytes_from\":0", "\"data update\"",
+                                        "\"bytes_to\":0,\"bytes_from\":8388640"};
+    char folder[PATH_MAX];
+    size_t size;
+    (void)state;
+    make_folder(folder);
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    in_child(trace_region, NULL);
+    char *text = (char *)read_bytes(trace, &size);
+    text[size - 1] = '\0';
+    for (size_t i = 0; i < COUNT(lines); i++)
+        if (occurrences(text, lines[i]) == 0)
+            fail_msg("no %s in:\n%s", lines[i], text);
+    free(text);
+    remove_folder(folder);
+}
+
 /* ---- forks ------------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -812,9 +845,10 @@ static void test_forks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_order),   cmocka_unit_test(test_driver),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_forks),    cmocka_unit_test(test_trace),   cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_order),   cmocka_unit_test(test_driver),
+        cmocka_unit_test(test_failures),       cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_forks),          cmocka_unit_test(test_trace),   cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_traced_regions),
     };
     return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
 }

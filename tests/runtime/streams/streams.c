@@ -207,7 +207,7 @@ static void cublas(void **state)
         put_add(queue);
         OK(blas.scale(handle, VALUES, &two, memory, 1));
         put_add(queue);
-        check_all(queue, 3.0 * TURNS);
+        check_all(queue, 3 * (double)TURNS);
     }
     OK(blas.destroy(handle));
     OK(driver.pop(&unused));
