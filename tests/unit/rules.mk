@@ -12,7 +12,7 @@ $(O)/tests/unit/macros: $(addprefix $(O)/obj/tests/unit/macros/,$(macros_objects
 $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
-	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -c -o $@ $<
+	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
 $(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots staging,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
