@@ -71,12 +71,21 @@ static int copy(bool is_from, struct rex_queue *own, void *to, const void *from,
     return function(own, to, from, size);
 }
 
+static int sync_queue(struct rex_queue *own)
+{
+    int (*function)(struct rex_queue *);
+    *(void **)&function = real("rex_queue_sync");
+    return function(own);
+}
+
+/* They are done when this returns, since the event was recorded in front of them. */
 static void make_copies(size_t until)
 {
     for (; made < until && made < put; made++) {
         size_t i = made % MOST_WAITING;
         OK(copy(waiting[i].is_from, queue, waiting[i].to, waiting[i].from, waiting[i].size));
     }
+    OK(sync_queue(queue));
 }
 
 static int copy_late(bool is_from, struct rex_queue *own, void *to, const void *from, size_t size)
@@ -123,9 +132,18 @@ static bool is_done(const struct rex_event *event)
     return made >= recorded[i].after;
 }
 
+static int ask(const char *name, struct rex_event *event)
+{
+    int (*function)(struct rex_event *);
+    *(void **)&function = real(name);
+    return function(event);
+}
+
 int rex_event_done(struct rex_event *event)
 {
     static unsigned asked;
+    if (!is_late)
+        return ask("rex_event_done", event);
     if (is_done(event))
         return 1;
     if (++asked % 2 == 0)
@@ -135,18 +153,17 @@ int rex_event_done(struct rex_event *event)
 
 int rex_event_sync(struct rex_event *event)
 {
-    (void)event;
+    if (!is_late)
+        return ask("rex_event_sync", event);
     make_copies(put);
     return REX_OK;
 }
 
 int rex_queue_sync(struct rex_queue *own)
 {
-    int (*function)(struct rex_queue *);
-    *(void **)&function = real("rex_queue_sync");
     if (own == queue)
         make_copies(put);
-    return function(own);
+    return sync_queue(own);
 }
 
 /* Bytes behind what was asked for must stay as they are. */
