@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <rex.h>
+#include <rex/interop.h>
 #include <rex/library.h>
 
 #include "memory.h"
@@ -266,24 +267,12 @@ void mgpuMemFree(void *memory, struct rex_queue *stream)
         note(rex_pinned_free(memory), "mgpuMemFree", NULL);
 }
 
-/* librex copies between host and device: between two places of a device by way of the host. */
-static int copy_on_device(struct rex_queue *queue, void *to, const void *from, size_t size)
-{
-    void *between = rex_pinned_alloc(size);
-    if (between == NULL)
-        return rex_last_error_code();
-    int result = rex_queue_copy_from(queue, between, from, size);
-    if (result == REX_OK)
-        result = rex_queue_copy_to(queue, to, between, size);
-    int done = rex_queue_sync(queue), freed = rex_pinned_free(between);
-    return result != REX_OK ? result : done != REX_OK ? done : freed;
-}
-
 static int copy(struct rex_queue *queue, void *to, const void *from, size_t size)
 {
     bool to_device = memory_is_device(to), from_device = memory_is_device(from);
+    int64_t number = rex_queue_device(queue);
     if (to_device && from_device)
-        return copy_on_device(queue, to, from, size);
+        return rex_queue_copy_peer(queue, to, number, from, number, size);
     if (to_device)
         return rex_queue_copy_to(queue, to, from, size);
     if (from_device)
