@@ -88,12 +88,7 @@ static int end_one_by_one(int64_t device, const struct rex_map *map, const char 
 {
     int result = REX_OK;
     for (int32_t i = map->count - 1; i >= 0 && result == REX_OK; i--) {
-        struct rex_map row = {.count = 1,
-                              .base = &map->base[i],
-                              .begin = &map->begin[i],
-                              .sizes = &map->sizes[i],
-                              .types = &map->types[i],
-                              .mappers = map->mappers != NULL ? &map->mappers[i] : NULL};
+        struct rex_map row = rex_rows_from(map, i, 1);
         result = rex_call_data(REX_DATA_END, what, device, &row);
     }
     return result;

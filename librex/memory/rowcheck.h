@@ -46,6 +46,17 @@ static inline bool rex_row_contains(const struct rex_map *map, int32_t row, cons
            (uint64_t)size <= all - into;
 }
 
+/* COUNT rows of MAP from row FIRST on, as a map of their own. */
+static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t first, int32_t count)
+{
+    return (struct rex_map){.count = count,
+                            .base = map->base + first,
+                            .begin = map->begin + first,
+                            .sizes = map->sizes + first,
+                            .types = map->types + first,
+                            .mappers = map->mappers != NULL ? map->mappers + first : NULL};
+}
+
 /* Check shape and types of MAP; WHAT begins the message. 0 or REX_EINVAL. */
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 

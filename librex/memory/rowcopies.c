@@ -93,11 +93,7 @@ static int32_t copy_some(const struct rex_map *map, int32_t i, int number, bool 
 static int update_some(const char *what, int64_t device, const struct rex_map *map, int32_t first,
                        int32_t count)
 {
-    struct rex_map some = {.count = count,
-                           .base = map->base + first,
-                           .begin = map->begin + first,
-                           .sizes = map->sizes + first,
-                           .types = map->types + first};
+    struct rex_map some = rex_rows_from(map, first, count);
     return count > 0 ? rex_call_data(REX_DATA_UPDATE, what, device, &some) : REX_OK;
 }
 
@@ -172,11 +168,8 @@ static int copy_made(const char *what, int64_t device, int number, const struct 
                      int32_t i)
 {
     int64_t to = REX_TYPE_TO;
-    struct rex_map row = {.count = 1,
-                          .base = &map->base[i],
-                          .begin = &map->begin[i],
-                          .sizes = &map->sizes[i],
-                          .types = &to};
+    struct rex_map row = rex_rows_from(map, i, 1);
+    row.types = &to;
     return copy_by_threads(map, i, number) ? REX_OK
                                            : rex_call_data(REX_DATA_UPDATE, what, device, &row);
 }
