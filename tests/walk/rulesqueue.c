@@ -53,6 +53,16 @@ static void took(const struct rex_queue *queue, const struct command *command)
 /* ---- queues
  * ---------------------------------------------------------------------------------------------------------------------------------- */
 
+/* The call returned RESULT, and has stored MADE in queue NUMBER if it was RIGHT. */
+static void keep_queue(struct call *call, int number, bool right, int result, struct rex_queue *made)
+{
+    bool known = right && walk_is_registered() && walk_device(call, 2) >= 0;
+    if (walk_judge_int(call, result, !right ? MUST_FAIL : known ? MUST_WORK : EITHER))
+        walk_now.queue[number] = made;
+    else if (made != NULL)
+        walk_found("it fails, and has stored a queue");
+}
+
 void rule_rex_module_queue_create(struct call *call)
 {
     int number = walk_variable(call, 0);
@@ -63,11 +73,7 @@ void rule_rex_module_queue_create(struct call *call)
     walk_before();
     int result = rex_module_queue_create(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), walk_string(call, 3),
                                          (unsigned)walk_integer(call, 4));
-    bool known = right && walk_is_registered() && walk_device(call, 2) >= 0;
-    if (walk_judge_int(call, result, !right ? MUST_FAIL : known ? MUST_WORK : EITHER))
-        walk_now.queue[number] = made;
-    else if (made != NULL)
-        walk_found("it fails, and has stored a queue");
+    keep_queue(call, number, right, result, made);
 }
 
 /* Of the driver's default stream. */
@@ -81,11 +87,7 @@ void rule_rex_module_queue_from_stream(struct call *call)
     walk_before();
     int result = rex_module_queue_from_stream(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), NULL,
                                               walk_string(call, 3), (unsigned)walk_integer(call, 4));
-    bool known = right && walk_is_registered() && walk_device(call, 2) >= 0;
-    if (walk_judge_int(call, result, !right ? MUST_FAIL : known ? MUST_WORK : EITHER))
-        walk_now.queue[number] = made;
-    else if (made != NULL)
-        walk_found("it fails, and has stored a queue");
+    keep_queue(call, number, right, result, made);
 }
 
 void rule_rex_queue_stream(struct call *call)
