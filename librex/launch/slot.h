@@ -20,7 +20,8 @@
 struct rex_slot_graph {
     const struct rex_loaded_kernel *kernel;     /* NULL: none */
     size_t in, out_begin, out_end;              /* bytes: of the arena's beginning; of its part */
-    void *graph, *executable, *node;            /* NULL: it was seen once, or cannot be one */
+    unsigned launches;                          /* by single calls, until a graph pays */
+    void *graph, *executable, *node;            /* NULL: it does not pay yet, or cannot be one */
     unsigned grid[3], block[3], dynamic_memory; /* as its kernel node has them, and of the values */
     unsigned char values[REX_SLOT_VALUES];      /* of the arguments as many as there is room for */
     bool is_refused;                            /* by the driver */

@@ -9,6 +9,7 @@
  */
 #include "computing.h"
 
+#include "launch/slotgraph.h"
 #include "rex/entry.h"
 #include "rex_kmp.h"
 #include "rex/device.h"
@@ -119,7 +120,9 @@ static void expect_axpy(const uint64_t *x, const uint64_t *y, uint64_t n, uint64
     }
 }
 
-/* Once by single calls, then as a graph that is made, and changed. */
+/* Launches of one kind: by single calls, then as a graph that is made, and launched again. */
+enum { TURNS = REX_GRAPH_PAYS + 2 };
+
 static void run_size(const void *key, uint64_t n)
 {
     uint64_t *x = calloc(n + 1, 8), *y = calloc(n + 1, 8), a = 3;
@@ -127,7 +130,7 @@ static void run_size(const void *key, uint64_t n)
     fill(x, y, n);
     x[n] = y[n] = 77;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
-    for (uint64_t i = 1; i <= 4; i++) {
+    for (uint64_t i = 1; i <= TURNS; i++) {
         CHECK_EQUAL(launch_rows(key, &args), REX_OK);
         expect_axpy(x, y, n, a, i);
     }
@@ -142,7 +145,7 @@ static void run_sizes(const void *release)
     start(*(const int *)release);
     for (size_t i = 0; i < COUNT(sizes); i++)
         run_size(i % 2 ? &axpy_id : &env_id, sizes[i]);
-    CHECK_EQUAL(computed, 4 * (int)COUNT(sizes));
+    CHECK_EQUAL(computed, TURNS * (int)COUNT(sizes));
     CHECK_EQUAL(by_runtime(), 0);
     CHECK(driver_calls("cuGraphLaunch") > 0);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
@@ -156,10 +159,10 @@ static void run_large(const void *release)
     setenv("REX_COPY_THREADS", "2", 1);
     start(*(const int *)release);
     run_size(&axpy_id, n);
-    CHECK_EQUAL(computed, 4);
+    CHECK_EQUAL(computed, TURNS);
     CHECK_EQUAL(by_runtime(), 0);
-    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), (int)(4 * 2 * pieces));
-    CHECK_EQUAL(driver_calls("cuMemcpyDtoHAsync"), (int)(4 * pieces));
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), (int)(TURNS * 2 * pieces));
+    CHECK_EQUAL(driver_calls("cuMemcpyDtoHAsync"), (int)(TURNS * pieces));
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
@@ -319,7 +322,7 @@ static void use_blocks(const void *unused)
     CHECK_EQUAL(launch_rows(&nothing_id, NULL), REX_OK);
     size_t before = device_bytes();
     int taken = driver_calls("cuMemAlloc");
-    for (int i = 1; i <= 3; i++) {
+    for (int i = 1; i <= TURNS; i++) {
         LAUNCH_ROWS(100, 1, REX_TO(x, 100), REX_TOFROM(y, 100));
         CHECK_EQUAL(driver_calls("cuMemAlloc"), taken + 2 * i);
         CHECK_EQUAL(device_bytes(), before);
@@ -333,7 +336,7 @@ static void use_blocks(const void *unused)
     CHECK_EQUAL(launch_rows(&axpy_id, &large), REX_ENOMEM);
     CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": map row 3, 41943040 bytes: cuMemAlloc");
     CHECK_EQUAL(device_bytes(), before);
-    expect_sent(4, 0);
+    expect_sent(TURNS + 1, 0);
 }
 
 /* Memory that the driver knows is never touched by the processor, but for what is not copied. */
@@ -344,14 +347,14 @@ static void use_pinned(const void *unused)
     uint64_t *pinned = rex_pinned_alloc(sizeof x);
     CHECK(pinned != NULL);
     fill(pinned, y, CELLS);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TURNS; i++)
         LAUNCH_ROWS(CELLS, 1, REX_TO(pinned, CELLS), REX_TOFROM(y, CELLS));
-    expect_axpy(pinned, y, CELLS, 1, 3);
+    expect_axpy(pinned, y, CELLS, 1, TURNS);
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TURNS; i++)
         LAUNCH_ROWS(CELLS, 1, REX_TOFROM(y, CELLS), REX_ALLOC(pinned, CELLS));
     CHECK(driver_calls("cuGraphLaunch") > 0);
-    expect_sent(6, 0);
+    expect_sent(2 * TURNS, 0);
     CHECK_EQUAL(rex_pinned_free(pinned), REX_OK);
 }
 
@@ -369,9 +372,9 @@ static void use_pinned_part(const void *context)
     void *found = in_driver("cuMemHostRegister_v2");
     memcpy(&pin, &found, sizeof pin);
     CHECK_EQUAL(pin(first ? across : across + HALF, sizeof(uint64_t) * HALF, 0), 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TURNS; i++)
         LAUNCH_ROWS(CELLS, 1, REX_TO(across, CELLS), REX_TOFROM(y, CELLS));
-    expect_axpy(across, y, CELLS, 1, 3);
+    expect_axpy(across, y, CELLS, 1, TURNS);
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), 0);
 }
 
@@ -481,17 +484,17 @@ static void meet_fault(const void *context)
     fill(in, out, fault->n);
     uint64_t n = fault->n, a = 3;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(in, n), REX_TOFROM(out, n));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < TURNS; i++)
         CHECK_EQUAL(launch_rows(&axpy_id, &args), fault->result);
     if (fault->words != NULL)
         CHECK_MENTIONS(rex_last_error(), fault->words);
-    expect_axpy(in, out, n, a, fault->result == REX_OK ? 3 : 0);
+    expect_axpy(in, out, n, a, fault->result == REX_OK ? TURNS : 0);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(launch_rows(&axpy_id, &args), fault->lasts ? REX_ECUDA : REX_OK);
-    expect_axpy(in, out, n, a, fault->lasts ? 0 : fault->result == REX_OK ? 4 : 1);
+    expect_axpy(in, out, n, a, fault->lasts ? 0 : fault->result == REX_OK ? TURNS + 1 : 1);
     /* what was begun has ended before the launch returned */
     if (strncmp(fault->call, "cuLaunch", 8) == 0 || strncmp(fault->call, "cuMemcpy", 8) == 0)
-        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), 4 + (strncmp(fault->call, "cuMem", 5) == 0));
+        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), TURNS + 1 + (strncmp(fault->call, "cuMem", 5) == 0));
     if (!fault->lasts) {
         CHECK_EQUAL(rex_module_fini(&module), REX_OK);
         CHECK(device_bytes() == 0 && driver_objects() == 0 && context_users() == 0);

@@ -7,7 +7,7 @@
  */
 #include "computing.h"
 
-#include "launch/slot.h"
+#include "launch/slotgraph.h"
 #include "rex/entry.h"
 #include "rex/launch.h"
 
@@ -262,6 +262,15 @@ static void launch(uint64_t n)
     launch_as(&axpy_id, 1, 2, n, REX_TYPE_TO, REX_TYPE_TOFROM);
 }
 
+/* By single calls, until the next one of its kind is a graph. */
+static void come_often(const void *key, uint64_t n, int64_t x_type, int64_t y_type)
+{
+    int made = driver_calls("cuGraphInstantiate");
+    for (int i = 0; i < REX_GRAPH_PAYS; i++)
+        launch_as(key, 1, 2, n, x_type, y_type);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), made);
+}
+
 /* Calls so far. */
 static void expect_graphs(int made, int launched, int changed)
 {
@@ -270,21 +279,20 @@ static void expect_graphs(int made, int launched, int changed)
     CHECK_EQUAL(driver_calls("cuGraphExecKernelNodeSetParams"), changed);
 }
 
-/* Made for the second launch of its kind, and changed for one that differs in anything. */
+/* Made when launches of its kind have come often enough, and changed for one that differs in anything. */
 static void make_and_change(const void *unused)
 {
     (void)unused;
     start();
-    launch(1000);
-    expect_graphs(0, 0, 0);
+    come_often(&axpy_id, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
     launch(1000);
     expect_graphs(1, 1, 0);
     launch(1000);
     expect_graphs(1, 2, 0);
-    CHECK(x[0] == 0 && y[0] == 3 && last_grid == 2);
+    CHECK(x[0] == 0 && y[0] == REX_GRAPH_PAYS + 2 && last_grid == 2);
     launch_as(&axpy_id, 5, 2, 1000, REX_TYPE_TO, REX_TYPE_TOFROM); /* a value */
     expect_graphs(1, 3, 1);
-    CHECK_EQUAL(y[0], 8);
+    CHECK_EQUAL(y[0], REX_GRAPH_PAYS + 7);
     launch_as(&axpy_id, 5, 3, 1000, REX_TYPE_TO, REX_TYPE_TOFROM); /* the grid */
     expect_graphs(1, 4, 2);
     CHECK_EQUAL(last_grid, 3);
@@ -311,14 +319,16 @@ static void share(const void *unused)
 {
     (void)unused;
     start();
-    for (int i = 0; i < 5; i++)
-        launch(7000 + 20u * (unsigned)i);
+    come_often(&axpy_id, 7000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    for (unsigned i = 1; i < 5; i++)
+        launch(7000 + 20 * i);
     expect_graphs(1, 4, 3);
-    CHECK(y[0] == 5 && y[6999] == 5 && y[7079] == 1 && y[7080] == 0);
-    for (int i = 0; i < 2; i++)
-        launch(5000);
+    CHECK(y[0] == REX_GRAPH_PAYS + 4 && y[6999] == y[0] && y[7079] == 1 && y[7080] == 0);
+    come_often(&axpy_id, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch(5000);
     CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 2);
-    for (int i = 0; i < 3; i++) {
+    come_often(&env_id, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    for (int i = 0; i < 2; i++) {
         memset(y, 0, sizeof y);
         launch_as(&env_id, 1, 2, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
         CHECK_EQUAL(y[4999], 2);
@@ -332,21 +342,22 @@ static void share(const void *unused)
 static void differ_in_direction(const void *unused)
 {
     (void)unused;
+    enum { EACH = REX_GRAPH_PAYS + 1 };
     start();
-    for (int i = 0; i < 2; i++)
-        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TO, REX_TYPE_TOFROM);
-    CHECK(x[0] == 0 && y[0] == 2);
-    for (uint64_t i = 1; i <= 2; i++) {
+    come_often(&axpy_id, 1024, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch(1024);
+    CHECK(x[0] == 0 && y[0] == EACH);
+    for (uint64_t i = 1; i <= EACH; i++) {
         launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_TOFROM);
-        CHECK(x[1023] == i && y[1023] == 2 + i);
+        CHECK(x[1023] == i && y[1023] == EACH + i);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < EACH; i++)
         launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_ALLOC);
-    CHECK(x[0] == 4 && y[0] == 4);
-    for (uint64_t i = 1; i <= 2; i++) {
+    CHECK(x[0] == 2 * EACH && y[0] == 2 * EACH);
+    for (uint64_t i = 1; i <= EACH; i++) {
         memset(y, 0, sizeof y);
         launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_FROM);
-        CHECK(x[0] == 4 + i && y[1023] != 0);
+        CHECK(x[0] == 2 * EACH + i && y[1023] != 0);
     }
     CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 4);
 }
@@ -356,13 +367,15 @@ static void copy_one_way(const void *unused)
 {
     (void)unused;
     start();
-    for (int i = 0; i < 3; i++)
+    come_often(&axpy_id, 1000, REX_TYPE_TO, REX_TYPE_TO);
+    for (int i = 0; i < 2; i++)
         launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_TO, REX_TYPE_TO);
     CHECK(driver_calls("cuMemcpyDtoHAsync") == 0 && x[0] == 0);
     int in = driver_calls("cuMemcpyHtoDAsync");
-    for (int i = 0; i < 3; i++)
+    come_often(&axpy_id, 1000, REX_TYPE_FROM, REX_TYPE_FROM);
+    for (int i = 0; i < 2; i++)
         launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_FROM, REX_TYPE_FROM);
-    CHECK(driver_calls("cuMemcpyHtoDAsync") == in && driver_calls("cuMemcpyDtoHAsync") == 2);
+    CHECK(driver_calls("cuMemcpyHtoDAsync") == in && driver_calls("cuMemcpyDtoHAsync") == REX_GRAPH_PAYS + 1);
     expect_graphs(2, 4, 0);
     /* and what is not copied back is left as others have written it meanwhile */
     x[0] = 1;
@@ -377,13 +390,27 @@ static void copy_much(const void *unused)
     enum { MUCH = 17000 };
     (void)unused;
     start();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i <= REX_GRAPH_PAYS; i++)
         launch_as(&axpy_id, 1, 2, MUCH, REX_TYPE_TO, REX_TYPE_ALLOC);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i <= REX_GRAPH_PAYS; i++)
         launch_as(&axpy_id, 1, 2, MUCH, REX_TYPE_ALLOC, REX_TYPE_FROM);
     expect_graphs(0, 0, 0);
-    for (int i = 0; i < 3; i++)
+    come_often(&axpy_id, MUCH - 1000, REX_TYPE_TO, REX_TYPE_FROM);
+    for (int i = 0; i < 2; i++)
         launch_as(&axpy_id, 1, 2, MUCH - 1000, REX_TYPE_TO, REX_TYPE_FROM);
+    expect_graphs(1, 2, 0);
+}
+
+/* A kernel without copies saves less by a graph, and comes more often before it is one. */
+static void come_alone(const void *unused)
+{
+    (void)unused;
+    start();
+    for (int i = 0; i < REX_GRAPH_PAYS_ALONE; i++)
+        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_ALLOC, REX_TYPE_ALLOC);
+    expect_graphs(0, 0, 0);
+    for (int i = 0; i < 2; i++)
+        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_ALLOC, REX_TYPE_ALLOC);
     expect_graphs(1, 2, 0);
 }
 
@@ -399,14 +426,14 @@ static void forget_oldest(const void *unused)
     enum { KINDS = REX_SLOT_GRAPHS };
     (void)unused;
     start();
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i <= REX_GRAPH_PAYS; i++)
         for (int kind = 0; kind < KINDS; kind++)
             launch_kind(kind);
     expect_graphs(KINDS, KINDS, 0);
     int objects = driver_objects();
     launch_kind(0); /* which is not the oldest any more */
-    for (int i = 0; i < 2; i++)
-        launch_as(&axpy_id, 1, 2, 64, REX_TYPE_TO, REX_TYPE_TO);
+    come_often(&axpy_id, 64, REX_TYPE_TO, REX_TYPE_TO);
+    launch_as(&axpy_id, 1, 2, 64, REX_TYPE_TO, REX_TYPE_TO);
     expect_graphs(KINDS + 1, KINDS + 2, 0);
     CHECK_EQUAL(driver_objects(), objects);
     launch_kind(0);
@@ -423,17 +450,17 @@ static void be_refused(const void *call)
 {
     start();
     setenv("FAKE_CUDA_BREAKS", call, 1);
-    for (int i = 0; i < 2; i++)
-        launch(1000);
+    come_often(&axpy_id, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch(1000);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 1);
-    for (int i = 0; i < 2; i++)
-        launch(2000);
+    come_often(&axpy_id, 2000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch(2000);
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
     for (int i = 0; i < 3; i++)
         launch(1000);
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
-    CHECK_EQUAL(y[999], 7);
+    CHECK_EQUAL(y[999], 2 * REX_GRAPH_PAYS + 5);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
 }
@@ -448,6 +475,7 @@ static void test_graphs(void **state)
     in_child(differ_in_direction, NULL);
     in_child(copy_one_way, NULL);
     in_child(copy_much, NULL);
+    in_child(come_alone, NULL);
     in_child(forget_oldest, NULL);
     for (size_t i = 0; i < COUNT(calls); i++)
         in_child(be_refused, calls[i]);
