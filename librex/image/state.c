@@ -27,6 +27,12 @@ static bool ends_with(const char *name, const char *suffix)
 
 #define MODE_SUFFIX "exec_mode" /* behind a "_", or what librex has put in its place */
 
+/* nvcc's names of string literals, of an assertion's for one: nobody writes there. */
+static bool is_literal(const char *name)
+{
+    return begins_with(name, "__unnamed_") || begins_with(name, "$str");
+}
+
 /* For libomptarget on the host, or for nobody. */
 static bool is_well_known(const char *name)
 {
@@ -54,7 +60,7 @@ static enum rex_state state_of(const struct rex_elf *elf, const Elf64_Sym *symbo
         if (symbol->st_shndx == SHN_UNDEF && strcmp(name, library[i]) == 0)
             return REX_STATE_LIBRARY;
     return (type == STT_OBJECT || type == STT_CUDA_OBJECT) && !is_well_known(name) &&
-                   is_in_global_memory(elf, symbol)
+                   !is_literal(name) && is_in_global_memory(elf, symbol)
                ? REX_STATE_GLOBAL
                : REX_STATE_NONE;
 }

@@ -40,15 +40,6 @@ static unsigned against_launch(const struct rex_target *target,
 
 /* ---- ready to be sent ------------------------------------------------------------------------ */
 
-static int check_form(const struct rex_target *target, const struct rex_map *map,
-                      enum rex_kernel_form *form)
-{
-    uint32_t parameters = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        parameters += (map->types[i] & REX_TYPE_PARAMETER) != 0;
-    return rex_check_form(target, parameters, (uint32_t)map->count, form);
-}
-
 static int fit_grid(const struct rex_target *target, const struct rex_kernel_launch *launch,
                     struct rex_driver_launch *sent)
 {
@@ -94,15 +85,15 @@ static void log_sender(const struct rex_target *target, const char *by, const ch
             *why != '\0' ? ": " : "", why);
 }
 
-int rex_let_runtime_launch(const struct rex_target *target, unsigned against)
+int rex_let_runtime_launch(const struct rex_target *target)
 {
     char why[REX_REASON_MAX];
-    if (against & (REX_AGAINST_ASKED | REX_AGAINST_NO_GPU))
+    if (target->against & (REX_AGAINST_ASKED | REX_AGAINST_NO_GPU))
         return REX_OK;
     bool refused = rex_driver_is_demanded();
     if (!refused && !rex_log_wanted(REX_LOG_INFO))
         return REX_OK;
-    rex_reason_text((struct rex_reason){against, target->registration->about}, why);
+    rex_reason_text(rex_target_reason(target), why);
     if (refused)
         return rex_fail(REX_EUNSUPPORTED,
                         "kernel \"%s\": %s=driver, and only libomptarget can launch it: %s",
@@ -131,7 +122,7 @@ static int send_claimed(const struct rex_target *target, const struct rex_kernel
 
 static int send_from(struct rex_slot *slot, const struct rex_target *target,
                      const struct rex_kernel_launch *launch, const struct rex_map *map, int number,
-                     unsigned *against)
+                     bool is_mapped, unsigned *against)
 {
     struct rex_driver_launch sent = {
         .slot = slot, .number = number, .is_exact = target->registration->exact_rows};
@@ -140,9 +131,9 @@ static int send_from(struct rex_slot *slot, const struct rex_target *target,
     if (result == REX_OK)
         result = load(target, &sent);
     if (result == REX_OK)
-        result = check_form(target, map, &form);
+        result = rex_check_form_of(target, map, &form);
     if (result == REX_OK)
-        result = rex_driver_rows_begin(&sent.rows, slot, map, number, against);
+        result = rex_driver_rows_begin(&sent.rows, slot, map, number, is_mapped, against);
     if (result != REX_OK || *against != 0)
         return result;
     if (rex_log_wanted(REX_LOG_INFO))
@@ -153,7 +144,7 @@ static int send_from(struct rex_slot *slot, const struct rex_target *target,
 }
 
 static int send_in_flight(const struct rex_target *target, const struct rex_kernel_launch *launch,
-                          const struct rex_map *map, int number, unsigned *against)
+                          const struct rex_map *map, int number, bool is_mapped, unsigned *against)
 {
     int ordinal = -1, entered = 0, result = rex_device_lost(number, rex_target_name(target));
     if (result == REX_OK)
@@ -165,19 +156,16 @@ static int send_in_flight(const struct rex_target *target, const struct rex_kern
     struct rex_slot *slot = rex_slot_take(ordinal, rex_target_name(target), &entered);
     if (slot == NULL)
         return rex_last_error_code();
-    result = send_from(slot, target, launch, map, number, against);
+    result = send_from(slot, target, launch, map, number, is_mapped, against);
     rex_slot_give(slot, entered);
     return result;
 }
 
-int rex_launch_by_driver(const struct rex_target *target, const struct rex_kernel_launch *launch,
-                         const struct rex_map *map, unsigned *against)
+/* What is wrong with the device is said as ever. */
+static int send(const struct rex_target *target, const struct rex_kernel_launch *launch,
+                const struct rex_map *map, bool is_mapped, unsigned *against)
 {
     int number = 0;
-    *against = against_launch(target, launch, map);
-    if (rex_sender_for(*against) != REX_SENDER_DRIVER)
-        return REX_OK;
-    /* what is wrong with the device is said as ever */
     if (rex_device_offload(target->device, &number) != REX_OK) {
         *against = REX_AGAINST_DEVICE;
         return REX_OK;
@@ -185,9 +173,29 @@ int rex_launch_by_driver(const struct rex_target *target, const struct rex_kerne
     int result = rex_flight_enter();
     if (result != REX_OK)
         return result;
-    result = send_in_flight(target, launch, map, number, against);
+    result = send_in_flight(target, launch, map, number, is_mapped, against);
     rex_flight_end();
     return result;
+}
+
+int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+                         const struct rex_map *map)
+{
+    target->against = against_launch(target, launch, map);
+    return rex_sender_for(target->against) == REX_SENDER_DRIVER
+               ? send(target, launch, map, false, &target->against)
+               : REX_OK;
+}
+
+int rex_launch_mapped_by_driver(const struct rex_target *target,
+                                const struct rex_kernel_launch *launch, const struct rex_map *map)
+{
+    unsigned against = 0;
+    int result = send(target, launch, map, true, &against);
+    return against == 0 ? result
+                        : rex_fail(REX_EABSENT,
+                                   "kernel \"%s\": a row was unmapped while it was launched",
+                                   rex_target_name(target));
 }
 
 /* ---- ahead of them --------------------------------------------------------------------------- */

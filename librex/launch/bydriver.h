@@ -12,11 +12,15 @@
 
 /*
  * Launch TARGET as LAUNCH says (but for key and device) with the rows of MAP, and wait: 0 or an
- * error, unless *AGAINST says what stands against the driver: then nothing has been done, and the
+ * error, unless TARGET says then what stands against the driver: nothing has been done, and the
  * launch is libomptarget's.
  */
-int rex_launch_by_driver(const struct rex_target *target, const struct rex_kernel_launch *launch,
-                         const struct rex_map *map, unsigned *against);
+int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+                         const struct rex_map *map);
+
+/* The same where libomptarget has mapped all rows of MAP for the launch. 0 or an error. */
+int rex_launch_mapped_by_driver(const struct rex_target *target,
+                                const struct rex_kernel_launch *launch, const struct rex_map *map);
 
 /* Whether launches of REGISTRATION's kernels may ever go by the driver. */
 static inline bool rex_may_go_by_driver(const struct rex_registration *registration)
@@ -25,9 +29,9 @@ static inline bool rex_may_go_by_driver(const struct rex_registration *registrat
 }
 
 /*
- * A launch of TARGET goes to libomptarget, for the reasons in AGAINST: 0; or, where
+ * A launch of TARGET goes to libomptarget, for what stands against the driver: 0; or, where
  * REX_LAUNCH_BY=driver, REX_EUNSUPPORTED.
  */
-int rex_let_runtime_launch(const struct rex_target *target, unsigned against);
+int rex_let_runtime_launch(const struct rex_target *target);
 
 #endif

@@ -140,6 +140,15 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
     return REX_OK;
 }
 
+int rex_check_form_of(const struct rex_target *target, const struct rex_map *map,
+                      enum rex_kernel_form *form)
+{
+    uint32_t parameters = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        parameters += (map->types[i] & REX_TYPE_PARAMETER) != 0;
+    return rex_check_form(target, parameters, (uint32_t)map->count, form);
+}
+
 /* LLVM 14 to 22 overwrite the column of bases for such a row, and the kernel gets a wild pointer.
  */
 static int check_types(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
@@ -200,6 +209,21 @@ static bool ends_in_tor(const char *name)
 /* The function that stands for the kernel on the host device takes no more: rex/kernel.h. */
 #define MOST_PARAMETERS 256u
 
+/* Where there is nothing to launch on, libomptarget says so as ever. */
+static int refuse_plain(const struct rex_target *target)
+{
+    char why[REX_REASON_MAX] = "";
+    if (target->against & (REX_AGAINST_DISABLED | REX_AGAINST_DEVICE))
+        return REX_OK;
+    if (target->against != 0)
+        rex_reason_text(rex_target_reason(target), why);
+    return rex_fail(REX_EUNSUPPORTED,
+                    "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter "
+                    "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release%s%s",
+                    rex_target_name(target), target->registration->release->number,
+                    *why != '\0' ? "; not launched by the CUDA driver: " : "", why);
+}
+
 static int check_release(const struct rex_target *target, uint32_t rows, enum rex_kernel_form form)
 {
     const struct rex_release *release = target->registration->release;
@@ -215,13 +239,7 @@ static int check_release(const struct rex_target *target, uint32_t rows, enum re
                               "kernel \"%s\": %u rows for parameters, and the host device of LLVM "
                               "%d gives a kernel at most %u",
                               rex_target_name(target), rows, release->number, MOST_PARAMETERS);
-    return form != REX_FORM_PLAIN || !release->plain.refused
-               ? REX_OK
-               : rex_fail(REX_EUNSUPPORTED,
-                          "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading "
-                          "parameter of its own: declare it with REX_DEVICE_KERNEL_ENV, or use "
-                          "another release",
-                          rex_target_name(target), release->number);
+    return form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK : refuse_plain(target);
 }
 
 int rex_check_parameters(const struct rex_target *target, const struct __tgt_kernel_arguments *args,

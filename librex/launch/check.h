@@ -23,6 +23,10 @@ static inline bool rex_packet_columns(const struct __tgt_kernel_arguments *args)
 int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t count,
                    enum rex_kernel_form *form);
 
+/* The same for the rows of MAP. */
+int rex_check_form_of(const struct rex_target *target, const struct rex_map *map,
+                      enum rex_kernel_form *form);
+
 /*
  * Check the rows of ARGS against the kernel's parameters: 0 with its form in *FORM, which is
  * remembered, as is that so many rows were right; or an error.

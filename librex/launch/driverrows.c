@@ -96,11 +96,21 @@ static bool is_absent(const struct rex_driver_rows *rows, int32_t row)
                REX_ABSENT;
 }
 
+/* A section without elements needs no memory. */
+static unsigned find_mapped(struct rex_driver_rows *rows, int32_t row)
+{
+    const struct rex_map *map = rows->map;
+    rows->device[row] = (uintptr_t)rex_memory_address(map->begin[row], rows->claim.number);
+    return rows->device[row] == 0 && map->sizes[row] > 0 ? REX_AGAINST_UNSEEN : 0u;
+}
+
 static unsigned place_row(struct rex_driver_rows *rows, size_t i)
 {
     const struct rex_place *place = &rows->claim.place[i];
     int32_t row = rows->claimed[i];
     int64_t type = rows->map->types[row], size = rows->map->sizes[row];
+    if (rows->is_mapped)
+        return find_mapped(rows, row);
     if (place->device != 0) {
         bool updated = (type & REX_TYPE_ALWAYS) && (type & REX_TYPE_TOFROM) && size > 0;
         rows->device[row] = place->device;
@@ -211,10 +221,11 @@ static unsigned place_all(struct rex_driver_rows *rows)
 }
 
 int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
-                          const struct rex_map *map, int number, unsigned *against)
+                          const struct rex_map *map, int number, bool is_mapped, unsigned *against)
 {
     size_t count = (size_t)map->count;
-    *rows = (struct rex_driver_rows){.map = map, .claim = {.number = number}};
+    *rows = (struct rex_driver_rows){
+        .map = map, .claim = {.number = number}, .is_mapped = is_mapped};
     *against = 0;
     if (count == 0)
         return REX_OK;

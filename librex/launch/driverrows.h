@@ -32,17 +32,20 @@ struct rex_driver_rows {
      */
     size_t total, in, out_begin, out_end;
     bool has_updates; /* rows are mapped, and always copied */
+    bool is_mapped;   /* by libomptarget, for this launch */
 };
 
 /* What stands against the driver for the types of MAP's rows; REX_AGAINST_ bits. */
 unsigned rex_against_rows(const struct rex_map *map);
 
 /*
- * Claim the rows of MAP on device NUMBER, and find or plan where each lies: 0, with *AGAINST what
- * stands against the driver, which undoes the claim; or REX_ENOMEM. MAP stays, SLOT has the memory.
+ * Claim the rows of MAP on device NUMBER, and find or plan where each lies; IS_MAPPED: libomptarget
+ * has mapped them for this launch, and ends that. 0, with *AGAINST what stands against the driver,
+ * which undoes the claim; or REX_ENOMEM. MAP stays, SLOT has the memory.
  */
 int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
-                          const struct rex_map *map, int number, unsigned *against);
+                          const struct rex_map *map, int number, bool is_mapped,
+                          unsigned *against);
 void rex_driver_rows_end(struct rex_driver_rows *rows);
 
 /* The own rows have their device addresses: so has each row of the map. */

@@ -18,6 +18,7 @@
 #include "launch/bydriver.h"
 #include "launch/check.h"
 #include "launch/like.h"
+#include "launch/mapped.h"
 #include "launch/packet.h"
 #include "memory/presence.h"
 #include "omp/callreport.h"
@@ -81,16 +82,16 @@ static int pack(const struct rex_target *target, int32_t num_teams, int32_t thre
     return result;
 }
 
-/* 0 and what libomptarget returned in *RETURNED, or an error; AGAINST: why it is libomptarget's. */
+/* 0 and what libomptarget returned in *RETURNED, or an error. */
 static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
-                         const struct __tgt_kernel_arguments *args, unsigned against, int *returned)
+                         const struct __tgt_kernel_arguments *args, int *returned)
 {
     struct __tgt_kernel_arguments packet;
     const struct rex_packet_rule *rule;
     int result = pack(target, num_teams, thread_limit, args, &packet, &rule);
     if (result == REX_OK)
-        result = rex_let_runtime_launch(target, against);
-    return result == REX_OK ? rex_send(target, rule, &packet, against, returned) : result;
+        result = rex_let_runtime_launch(target);
+    return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
 }
 
 /* As rex_packet_fit() takes them. */
@@ -111,31 +112,30 @@ static struct rex_kernel_launch launch_of(int32_t num_teams, int32_t thread_limi
 }
 
 /* As rex_launch_by_driver(). */
-static int launch_packet_by_driver(const struct rex_target *target, int32_t num_teams,
-                                   int32_t thread_limit, const struct __tgt_kernel_arguments *args,
-                                   unsigned *against)
+static int launch_packet_by_driver(struct rex_target *target, int32_t num_teams,
+                                   int32_t thread_limit, const struct __tgt_kernel_arguments *args)
 {
-    *against = args == NULL || args->NumArgs < 0                           ? REX_AGAINST_ROWS
-               : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0 ? REX_AGAINST_FLAGS
-               : !rex_may_go_by_driver(target->registration)
-                   ? rex_against_all() | target->registration->against
-                   : 0u;
-    if (*against != 0)
+    target->against =
+        args == NULL || args->NumArgs < 0                           ? REX_AGAINST_ROWS
+        : ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) != 0 ? REX_AGAINST_FLAGS
+                                          : rex_against_all() | target->registration->against;
+    if (target->against & ~REX_AGAINST_MAPPING)
         return REX_OK;
     struct rex_kernel_launch launch = launch_of(num_teams, thread_limit, args);
     struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
                           args->ArgTypes, args->ArgMappers, NULL};
-    return rex_launch_by_driver(target, &launch, &map, against);
+    int result = rex_launch_by_driver(target, &launch, &map);
+    return target->against != 0 ? rex_launch_mapped(target, &launch, &map) : result;
 }
 
 /* Whoever launches it. */
-static int launch_packet(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
+static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t thread_limit,
                          const struct __tgt_kernel_arguments *args, int *returned)
 {
-    unsigned against;
-    int result = launch_packet_by_driver(target, num_teams, thread_limit, args, &against);
-    return against == 0 ? result
-                        : pack_and_send(target, num_teams, thread_limit, args, against, returned);
+    int result = launch_packet_by_driver(target, num_teams, thread_limit, args);
+    return target->against == 0
+               ? result
+               : pack_and_send(target, num_teams, thread_limit, args, returned);
 }
 
 int rex_module_launch_packet(struct __tgt_kernel_arguments *packet, struct rex_module *module,
@@ -323,14 +323,13 @@ static int check_parameters(const struct checked *checked, const struct rex_kern
 }
 
 static int send_checked(struct checked *checked, const struct rex_kernel_launch *launch,
-                        const struct rex_map *map, enum rex_purpose purpose, unsigned against,
-                        int *returned)
+                        const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct __tgt_kernel_arguments packet;
     /* As many rows as before are not enough: their types are others. */
     int result = check_parameters(checked, launch, map, &packet);
     if (result == REX_OK)
-        result = pack_and_send(&checked->target, 0, 0, &packet, against, returned);
+        result = pack_and_send(&checked->target, 0, 0, &packet, returned);
     if (result != REX_OK)
         return result;
     rex_new_rows_are_mapped(&checked->new_rows, map, purpose, checked->number);
@@ -339,25 +338,26 @@ static int send_checked(struct checked *checked, const struct rex_kernel_launch 
 }
 
 /* As rex_launch_by_driver(); what is a queue's is done by libomptarget where this is asked. */
-static int launch_map_by_driver(const struct checked *checked,
-                                const struct rex_kernel_launch *launch, const struct rex_map *map,
-                                enum rex_purpose purpose, unsigned *against)
+static int launch_map_by_driver(struct checked *checked, const struct rex_kernel_launch *launch,
+                                const struct rex_map *map, enum rex_purpose purpose)
 {
-    *against = REX_AGAINST_DEVICE;
-    return purpose == REX_FOR_LAUNCH ? rex_launch_by_driver(&checked->target, launch, map, against)
+    checked->target.against = REX_AGAINST_DEVICE;
+    return purpose == REX_FOR_LAUNCH ? rex_launch_by_driver(&checked->target, launch, map)
                                      : REX_OK;
 }
 
 static int launch_resolved(struct checked *checked, const struct rex_kernel_launch *launch,
                            const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
-    unsigned against;
-    int result = launch_map_by_driver(checked, launch, map, purpose, &against);
-    if (against == 0)
+    int result = launch_map_by_driver(checked, launch, map, purpose);
+    if (checked->target.against == 0)
         return result;
     result = check(map, purpose, checked);
-    return result == REX_OK ? send_checked(checked, launch, map, purpose, against, returned)
-                            : result;
+    if (result == REX_OK)
+        result = rex_launch_mapped(&checked->target, launch, map);
+    return result == REX_OK && checked->target.against != 0
+               ? send_checked(checked, launch, map, purpose, returned)
+               : result;
 }
 
 /* 0 and what libomptarget returned in *RETURNED, or an error. */

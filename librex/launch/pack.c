@@ -163,14 +163,6 @@ static int pack_row_address(struct rex_arguments *arguments, const struct rex_lo
     return result == REX_OK ? pack_address(arguments, kernel, parameter, value) : result;
 }
 
-static uint32_t count_parameters(const struct rex_map *map)
-{
-    uint32_t count = 0;
-    for (int32_t i = 0; i < map->count; i++)
-        count += (map->types[i] & REX_TYPE_PARAMETER) != 0;
-    return count;
-}
-
 /* ---- all rows -------------------------------------------------------------------------------- */
 
 /* Rows that are neither a value nor plain mapped memory are looked at more closely. */
@@ -223,7 +215,7 @@ static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target
     uint64_t generation = rex_addresses_generation(gpu->remember);
     enum rex_kernel_form form = REX_FORM_UNKNOWN;
     uint32_t parameter = 0;
-    int result = rex_check_form(target, count_parameters(map), (uint32_t)map->count, &form);
+    int result = rex_check_form_of(target, map, &form);
     if (result == REX_OK && form == REX_FORM_ENV)
         result = pack_address(&gpu->arguments, kernel, parameter++, RUNTIME_PARAMETER);
     for (int32_t i = 0; i < map->count && result == REX_OK; i++)

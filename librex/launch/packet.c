@@ -101,11 +101,11 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
 #define ROWS_ON_STACK 64
 
 static int call(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
-                unsigned against, int *returned)
+                int *returned)
 {
-    const struct rex_registration *registration = target->registration;
-    return rex_call_kernel(registration->location, target->device, rex_target_entry(target)->addr,
-                           packet, (struct rex_reason){against, registration->about}, returned);
+    return rex_call_kernel(target->registration->location, target->device,
+                           rex_target_entry(target)->addr, packet, rex_target_reason(target),
+                           returned);
 }
 
 /*
@@ -146,25 +146,25 @@ static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **s
  * theirs over the last row.
  */
 static int send_with_row(const struct rex_target *target, struct __tgt_kernel_arguments *packet,
-                         bool at_end, unsigned against, int *returned)
+                         bool at_end, int *returned)
 {
     void *on_stack[6 * (ROWS_ON_STACK + 1)], **storage = on_stack;
     size_t rows = (size_t)packet->NumArgs + 1;
     if (packet->NumArgs > ROWS_ON_STACK && (storage = calloc(rows, 6 * sizeof *storage)) == NULL)
         return rex_fail_memory(rows * 6 * sizeof *storage, "the rows of a launch");
     add_row(packet, at_end, storage);
-    int result = call(target, packet, against, returned);
+    int result = call(target, packet, returned);
     if (storage != on_stack)
         free(storage);
     return result;
 }
 
 int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule,
-             struct __tgt_kernel_arguments *packet, unsigned against, int *returned)
+             struct __tgt_kernel_arguments *packet, int *returned)
 {
     if (rex_rows_wanted())
         rex_rows_log(rex_target_name(target), target->device, packet);
     if (rule->leading_row || rule->trailing_row)
-        return send_with_row(target, packet, rule->trailing_row, against, returned);
-    return call(target, packet, against, returned);
+        return send_with_row(target, packet, rule->trailing_row, returned);
+    return call(target, packet, returned);
 }

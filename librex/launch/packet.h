@@ -61,11 +61,10 @@ int rex_packet_fit(const struct rex_target *target, const struct rex_packet_rule
                    struct __tgt_kernel_arguments *packet);
 
 /*
- * Launch PACKET, which was fitted by RULE and is libomptarget's for what stands AGAINST the driver:
- * 0 and what libomptarget returned in *RETURNED, or REX_ENOMEM or an error as of
- * rex_flight_enter().
+ * Launch PACKET, which was fitted by RULE: 0 and what libomptarget returned in *RETURNED, or
+ * REX_ENOMEM or an error as of rex_flight_enter().
  */
 int rex_send(const struct rex_target *target, const struct rex_packet_rule *rule,
-             struct __tgt_kernel_arguments *packet, unsigned against, int *returned);
+             struct __tgt_kernel_arguments *packet, int *returned);
 
 #endif

@@ -53,6 +53,7 @@ struct rex_target {
     struct rex_registration *registration;
     int64_t position; /* of its entry in the table */
     int64_t device;
+    unsigned against; /* REX_AGAINST_: what stands against a launch by the driver */
 };
 
 /* Look KEY up in MODULE's table. 0, REX_EINVAL where that is not registered, or REX_EKEY. */
@@ -67,6 +68,11 @@ static inline const struct __tgt_offload_entry *rex_target_entry(const struct re
 static inline const char *rex_target_name(const struct rex_target *target)
 {
     return rex_target_entry(target)->name;
+}
+
+static inline struct rex_reason rex_target_reason(const struct rex_target *target)
+{
+    return (struct rex_reason){target->against, target->registration->about};
 }
 
 static inline struct rex_kernel_facts rex_target_facts(const struct rex_target *target)

@@ -24,6 +24,7 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
 
 static struct {
     unsigned grid[3], block[3];
+    uint64_t word[4]; /* of axpy's parameters */
 } last;
 
 static void nothing(const unsigned *grid, const unsigned *block, void **parameters)
@@ -34,18 +35,30 @@ static void nothing(const unsigned *grid, const unsigned *block, void **paramete
     computed++;
 }
 
+static void axpy(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    for (int i = 0; i < 4; i++)
+        last.word[i] = word(parameters, (size_t)i);
+    nothing(grid, block, parameters);
+}
+
 static void bind_kernels(void)
 {
     static const size_t words[] = {8, 8, 8, 8};
-    name_kernel("axpy__kernel__", nothing, 4, words);
+    name_kernel("axpy__kernel__", axpy, 4, words);
     name_kernel("nothing__kernel__", nothing, 0, words);
+}
+
+static void start_on(int release)
+{
+    use_computing_gpu(release, "late");
+    bind_kernels();
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
 }
 
 static void start(void)
 {
-    use_computing_gpu(22, "late");
-    bind_kernels();
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    start_on(22);
 }
 
 static uint64_t x[10], y[10];
@@ -459,9 +472,76 @@ static void test_prepared(void **state)
     in_child(prepare_bad_image, NULL);
 }
 
+/* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
+
+static uint64_t *pointer = y;
+
+static int launch_pointee(void)
+{
+    uint64_t n = 10, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_FIRSTPRIVATE(x), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    return rex_module_launch_map(&module, &launch, &args);
+}
+
+/* What is mapped and unmapped is the launch's rows without what is the kernel's alone; the kernel gets where they lie. */
+static void map_around(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    uint64_t device = map_on_device(0, y, sizeof y);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    uint32_t before = the_record()->count;
+    CHECK_EQUAL(launch_pointee(), REX_OK);
+    expect_sent(2, 0);
+    CHECK(last.word[0] == 10 && last.word[1] == 1 && last.word[3] == device);
+    CHECK_EQUAL(*(uint64_t *)at_device(last.word[2], 8), x[0]);
+    CHECK_EQUAL(the_record()->count, before + 2);
+    const struct fake_call *begin = &the_record()->calls[before], *end = begin + 1;
+    CHECK(begin->function == FAKE_BEGIN && end->function == FAKE_END);
+    CHECK(begin->packet.rows == 4 && end->packet.rows == 4);
+    for (int i = 0; i < 3; i++)
+        CHECK(begin->base[i] == NULL && begin->begin[i] == NULL && begin->sizes[i] == 0 && begin->types[i] == 0);
+    CHECK(begin->base[3] == &pointer && begin->begin[3] == y && begin->sizes[3] == sizeof y);
+    CHECK_EQUAL(begin->types[3], REX_TYPE_TOFROM | REX_TYPE_POINTER);
+    CHECK(memcmp(begin->types, end->types, 4 * sizeof *begin->types) == 0 && memcmp(begin->begin, end->begin, 4 * sizeof(void *)) == 0);
+}
+
+/* Who unmaps what another launch works on gets an error; what was mapped is unmapped all the same. */
+static void miss_mapping(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    CHECK_EQUAL(launch_pointee(), REX_EABSENT);
+    CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": a row was unmapped while it was launched");
+    CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
+}
+
+/* What stands against the driver for another reason than its rows does so here as well, and is told. */
+static void refuse_others(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    uint64_t n = 10, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    launch.flags = REX_LAUNCH_NOWAIT;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "or use another release; not launched by the CUDA driver: it is not waited for");
+    expect_sent(0, 0);
+}
+
+static void test_mapped(void **state)
+{
+    (void)state;
+    in_child(map_around, NULL);
+    in_child(miss_mapping, NULL);
+    in_child(refuse_others, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reasons), cmocka_unit_test(test_demand), cmocka_unit_test(test_grids),
-                                       cmocka_unit_test(test_written), cmocka_unit_test(test_prepared)};
+                                       cmocka_unit_test(test_written), cmocka_unit_test(test_prepared), cmocka_unit_test(test_mapped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static unsigned place(struct rex_driver_rows *rows, const struct row *row, size_
         types[i] = row[i].type | ARGUMENT;
     }
     map.count = (int32_t)count;
-    CHECK_EQUAL(rex_driver_rows_begin(rows, &slot, &map, 0, &against), REX_OK);
+    CHECK_EQUAL(rex_driver_rows_begin(rows, &slot, &map, 0, false, &against), REX_OK);
     return against;
 }
 

@@ -47,9 +47,9 @@ static void check_launch(int line, struct rex_module *module, void *key, int num
     if (module == &rex_this_module)
         assert_int_equal(__tgt_target_kernel(-1, 1, 1, key, &packet), 0);
     else {
-        /* 1: it needs a row of librex's */
+        /* 1: it needs a row of librex's; LLVM 18 launches no plain kernel on a GPU, the driver does */
         int needs = rex_module_launch_packet(&fitted, module, -1, 1, 1, key, &packet);
-        assert_int_equal(needs, calls_with_array());
+        assert_int_equal(needs, gpu_present() && release_of_test() == 18 ? REX_EUNSUPPORTED : calls_with_array());
         assert_int_equal(needs ? rex_module_launch(module, -1, 1, 1, key, &packet)
                                : __rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &fitted),
                          0);
