@@ -96,12 +96,13 @@ static bool is_absent(const struct rex_driver_rows *rows, int32_t row)
                REX_ABSENT;
 }
 
-/* A section without elements needs no memory. */
+/* Of a section without elements LLVM 16 and later pass the host's address. */
 static unsigned find_mapped(struct rex_driver_rows *rows, int32_t row)
 {
     const struct rex_map *map = rows->map;
-    rows->device[row] = (uintptr_t)rex_memory_address(map->begin[row], rows->claim.number);
-    return rows->device[row] == 0 && map->sizes[row] > 0 ? REX_AGAINST_UNSEEN : 0u;
+    void *begin = map->begin[row], *device = rex_memory_address(begin, rows->claim.number);
+    rows->device[row] = (uintptr_t)(device != NULL ? device : begin);
+    return device == NULL && map->sizes[row] > 0 ? REX_AGAINST_UNSEEN : 0u;
 }
 
 static unsigned place_row(struct rex_driver_rows *rows, size_t i)

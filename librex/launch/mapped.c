@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "launch/bydriver.h"
 #include "launch/check.h"
+#include "memory/data.h"
 #include "memory/rowcheck.h"
 
 /* A row that is the kernel's alone maps nothing; the others keep their numbers. */
@@ -46,12 +47,11 @@ static int rows_to_map(const struct rex_map *map, const char *name, struct rex_m
 static int launch_in_region(const struct rex_target *target, const struct rex_kernel_launch *launch,
                             const struct rex_map *map, const struct rex_map *mapped)
 {
-    struct rex_module *module = target->registration->module;
-    int result = rex_module_data_begin(module, target->device, mapped);
+    int result = rex_map_for_launch(target->registration->module, target->device, mapped);
     if (result != REX_OK)
         return result;
     result = rex_launch_mapped_by_driver(target, launch, map);
-    int ended = rex_module_data_end(module, target->device, mapped);
+    int ended = rex_unmap_after_launch(target->device, mapped);
     return result == REX_OK ? ended : result;
 }
 

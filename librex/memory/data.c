@@ -133,7 +133,7 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
         rex_map_log(what, device, map);
     if (result != REX_OK)
         result = result == REX_EHOST ? REX_OK : result;
-    else if (purpose == REX_FOR_BEGIN)
+    else if (purpose == REX_FOR_BEGIN || purpose == REX_FOR_LAUNCH)
         result = begin(device, map, number, what, &made);
     else
         result = purpose == REX_FOR_END ? end(device, map, number, what)
@@ -145,6 +145,21 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
 int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
     return call(module, device, map, REX_FOR_BEGIN, "data begin");
+}
+
+int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map)
+{
+    return call(module, device, map, REX_FOR_LAUNCH, "data begin");
+}
+
+int rex_unmap_after_launch(int64_t device, const struct rex_map *map)
+{
+    int number = 0, result = rex_device_offload(device, &number);
+    if (result == REX_OK)
+        result = rex_device_lost(number, "data end");
+    if (result == REX_OK)
+        result = rex_before_unmap(map, number, "data end");
+    return result == REX_OK ? end(device, map, number, "data end") : result;
 }
 
 static int asks_for_presence(const struct rex_map *map)

@@ -6,7 +6,15 @@
 #ifndef REX_INTERNAL_DATA_H
 #define REX_INTERNAL_DATA_H
 
+#include "rex/map.h"
 #include "rex/offload.h"
+
+/*
+ * As rex_module_data_begin() and its end, with what a launch may map: rows that exceed their
+ * mapping may be implicit and copied back, since the same call has mapped what they lie in.
+ */
+int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);
+int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
 /* rex_module_check_map() without a line in the log. */
 int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count, void **base,

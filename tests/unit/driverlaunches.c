@@ -474,7 +474,7 @@ static void test_prepared(void **state)
 
 /* ---- mapped by libomptarget, launched by the driver: plain kernels on LLVM 18 -------------------------------------------------------- */
 
-static uint64_t *pointer = y;
+static uint64_t *pointer = y, *pointer_to_x = x;
 
 static int launch_pointee(void)
 {
@@ -507,6 +507,32 @@ static void map_around(const void *unused)
     CHECK(memcmp(begin->types, end->types, 4 * sizeof *begin->types) == 0 && memcmp(begin->begin, end->begin, 4 * sizeof(void *)) == 0);
 }
 
+/* What is absent and empty is named by the host's address. */
+static void pass_empty(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    map_on_device(0, x, sizeof x);
+    uint64_t n = 0, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_POINTEE(REX_TYPE_TO, pointer_to_x, 0, 10), REX_TOFROM(y, 0));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+    CHECK_EQUAL(last.word[3], (uintptr_t)y);
+    expect_sent(1, 0);
+}
+
+/* A device that is lost is asked for nothing more. */
+static void lose_device(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    map_on_device(0, y, sizeof y);
+    CHECK_EQUAL(launch_pointee(), REX_OK);
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
+    CHECK_EQUAL(launch_pointee(), REX_ECUDA);
+    CHECK_EQUAL(the_record()->counts[FAKE_END], 1);
+}
+
 /* Who unmaps what another launch works on gets an error; what was mapped is unmapped all the same. */
 static void miss_mapping(const void *unused)
 {
@@ -535,6 +561,8 @@ static void test_mapped(void **state)
 {
     (void)state;
     in_child(map_around, NULL);
+    in_child(pass_empty, NULL);
+    in_child(lose_device, NULL);
     in_child(miss_mapping, NULL);
     in_child(refuse_others, NULL);
 }
