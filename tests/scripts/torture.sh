@@ -22,5 +22,13 @@ again=$(sed -n 's/^ *to see it again: //p' "$work/planted" | grep ' leak ' | hea
 ! $again >"$work/again" || { echo "FAIL: '$again' finds nothing"; failed=1; }
 grep -q 'leaks malloc' "$work/again" || { echo "FAIL: '$again' tells of no leak:"; cat "$work/again"; failed=1; }
 
+# Where its time is over a sample has what makes something of the driver's, with each likely error: 13 functions and 5 errors. It says so.
+tests/torture/run --shallow --on fake-22 --seconds 0.001 >"$work/short" || { echo "FAIL: a sample that is cut short:"; failed=1; }
+if ! awk '/ failures / { tried += $5; clean += $9 == 0 } / were not tried/ { left = 1 } END { exit !(tried >= 65 && tried < 500 && left && clean == 20) }' "$work/short"; then
+    echo "FAIL: this sample is no short one:"
+    cat "$work/short"
+    failed=1
+fi
+
 tests/torture/run --shallow || failed=1
 exit "$failed"

@@ -70,15 +70,6 @@ void run_start(struct run *run, const char *folder)
     exit(2);
 }
 
-void run_whole(struct run *run, const char *folder)
-{
-    run_start(run, folder);
-    if (waitpid(run->process, &run->status, 0) != run->process) {
-        perror("torture");
-        exit(2);
-    }
-}
-
 static char *whole(int fd)
 {
     off_t size = lseek(fd, 0, SEEK_END);
@@ -233,26 +224,29 @@ static bool holds_more(const struct baseline *before, const struct baseline *now
 
 #define ROUNDS 4
 
-/* What the same run holds where its call fails more often. */
-static void repeat(const struct run *run, const char *folder, struct baseline *more)
+void run_start_again(const struct run *run, struct run *again, const char *folder)
 {
-    struct run again = {.scenario = run->scenario, .rounds = ROUNDS};
-    memcpy(again.plan, run->plan, sizeof again.plan);
-    run_whole(&again, folder);
-    char *told = run_told(&again);
-    baseline_read(more, told);
-    free(told);
-    run_close(&again);
+    *again = (struct run){.scenario = run->scenario, .rounds = ROUNDS};
+    memcpy(again->plan, run->plan, sizeof again->plan);
+    run_start(again, folder);
 }
 
-static int print_leaks(const struct run *run, const char *told, const struct baseline *now, const char *folder, int found)
+static void read_run(struct baseline *baseline, const struct run *run)
 {
-    struct baseline more;
-    repeat(run, folder, &more);
+    char *told = run_told(run);
+    baseline_read(baseline, told);
+    free(told);
+}
+
+static int print_leaks(const struct run *run, const char *told, const struct run *again, int found)
+{
+    struct baseline now, more;
+    baseline_read(&now, told);
+    read_run(&more, again);
     for (size_t i = 0; i < more.held_count; i++) {
         const char *what = more.held[i].what, *offset = strchr(what, '@');
         char place[512] = "";
-        if (excess(now, &more, i) < ROUNDS - 1)
+        if (excess(&now, &more, i) < ROUNDS - 1)
             continue;
         if (found++ == 0)
             print_head(run, told);
@@ -260,6 +254,7 @@ static int print_leaks(const struct run *run, const char *told, const struct bas
             name_place(offset + 1, place, sizeof place);
         printf("    leaks %s %s\n", what, place);
     }
+    baseline_free(&now);
     baseline_free(&more);
     return found;
 }
@@ -276,24 +271,32 @@ static int print_problems(const struct run *run, const char *told, int found)
     return found;
 }
 
-int run_judge(const struct run *run, const struct baseline *baseline, const char *folder, bool *reached)
+bool run_is_suspect(const struct run *run, const struct baseline *baseline)
+{
+    char *told = run_told(run), text[64];
+    struct baseline now;
+    baseline_read(&now, told);
+    bool is_suspect = bad_end(run, told, text) == NULL && holds_more(baseline, &now);
+    baseline_free(&now);
+    free(told);
+    return is_suspect;
+}
+
+int run_judge(const struct run *run, const struct run *again, bool *reached)
 {
     char *told = run_told(run), *written = run_written(run), text[64];
     int found = print_problems(run, told, 0);
     const char *end = bad_end(run, told, text);
-    struct baseline now;
     *reached = strstr(told, "fired ") != NULL;
-    baseline_read(&now, told);
     if (end != NULL && found++ == 0)
         print_head(run, told);
     if (end != NULL)
         printf("    %s\n", end);
-    if (end == NULL && baseline != NULL && holds_more(baseline, &now))
-        found = print_leaks(run, told, &now, folder, found);
+    if (again != NULL)
+        found = print_leaks(run, told, again, found);
     if (found > 0)
         print_last_lines(written);
     fflush(stdout);
-    baseline_free(&now);
     free(told);
     free(written);
     return found;

@@ -4,9 +4,8 @@
 
 #include <sys/types.h>
 
+#include "sample.h"
 #include "torture.h"
-
-#define PLAN_MAX 160
 
 struct run {
     const struct scenario *scenario;
@@ -40,12 +39,17 @@ struct baseline {
 };
 void baseline_read(struct baseline *baseline, const char *told);
 
-/* Runs it in FOLDER, to its end. */
-void run_whole(struct run *run, const char *folder);
+/*
+ * Whether RUN, which has ended, holds more than without a failure. Whether it leaks is seen where it is started again, as AGAIN, in which its
+ * call fails more often.
+ */
+bool run_is_suspect(const struct run *run, const struct baseline *baseline);
+void run_start_again(const struct run *run, struct run *again, const char *folder);
 
 /*
- * Prints what is wrong with RUN, which has ended; how many findings that are. REACHED: whether the call came that was to fail.
+ * Prints what is wrong with RUN, which has ended, and AGAIN, if it was started; how many findings that are. REACHED: whether the call came
+ * that was to fail.
  */
-int run_judge(const struct run *run, const struct baseline *baseline, const char *folder, bool *reached);
+int run_judge(const struct run *run, const struct run *again, bool *reached);
 
 #endif

@@ -49,6 +49,8 @@ static const struct {
     {CALL_cuDevicePrimaryCtxRelease, -1, "context"},
     {CALL_cuCtxPushCurrent, 1, "pushed context"},
     {CALL_cuCtxPopCurrent, -1, "pushed context"},
+    {CALL_cuMemAlloc, 1, "memory of a GPU"},
+    {CALL_cuMemFree, -1, "memory of a GPU"},
     {CALL_cuMemHostAlloc, 1, "pinned memory"},
     {CALL_cuMemFreeHost, -1, "pinned memory"},
     {CALL_cuMemHostRegister, 1, "pinned range"},
@@ -78,6 +80,14 @@ static void book(int call)
     for (size_t n = 0; n < sizeof books / sizeof *books; n++)
         if (books[n].call == call)
             torture_balance(books[n].what, books[n].change);
+}
+
+bool torture_makes(int call)
+{
+    for (size_t n = 0; n < sizeof books / sizeof *books; n++)
+        if (books[n].call == call && books[n].change > 0)
+            return torture_calls[call].kind == KIND_DRIVER;
+    return call == CALL_cuLaunchKernel || call == CALL_cuGraphLaunch;
 }
 
 /* Whether CALL ends something: it is gone where that fails, too, as nobody could end it then. */

@@ -7,163 +7,105 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "job.h"
 
-enum { SCENARIOS = 64, JOBS = 64 };
-
-/* ---- what is to be done ------------------------------------------------------------------------------------------------------------- */
+enum { SCENARIOS = 64 };
 
 static struct baseline baselines[SCENARIOS];
 static struct {
     int calls, failures, reached, findings;
 } rows[SCENARIOS];
 
-static struct task {
-    size_t scenario;
-    char plan[PLAN_MAX];
-} *tasks;
-static size_t task_count;
+/* ---- what comes of them ------------------------------------------------------------------------------------------------------------- */
 
-static void add_task(size_t scenario, int call, int number, bool lasts, int code)
+static void judge(struct job *job, bool *reached)
 {
-    struct task *grown = realloc(tasks, (task_count + 1) * sizeof *grown);
-    if (grown == NULL)
-        abort();
-    tasks = grown;
-    struct task *task = &tasks[task_count++];
-    task->scenario = scenario;
-    snprintf(task->plan, sizeof task->plan, "%s:%d:%s:%s", torture_calls[call].name, number, lasts ? "lasting" : "once",
-             torture_word(torture_calls[call].kind, code));
+    rows[job->scenario].findings += run_judge(&job->run, job->is_again ? &job->again : NULL, reached) > 0;
 }
 
-/* Each call with each code, alone; and with the first and a lost device for good. */
-static void add_tasks(size_t scenario)
+static void end_failure(struct job *job)
 {
-    for (size_t i = 0; i < torture_call_count; i++) {
-        const struct call *call = &torture_calls[i];
-        for (int number = 1; number <= baselines[scenario].counts[i]; number++)
-            for (int c = 0; c < CODES_MAX && call->codes[c] != 0; c++) {
-                bool is_lost = call->kind == KIND_DRIVER && call->codes[c] == 700;
-                add_task(scenario, (int)i, number, false, call->codes[c]);
-                if (c == 0 || is_lost)
-                    add_task(scenario, (int)i, number, true, call->codes[c]);
-            }
-        rows[scenario].calls += baselines[scenario].counts[i];
-    }
-}
-
-/* At most MOST, the same ones every time. */
-static void thin_out(size_t most)
-{
-    if (most == 0 || task_count <= most)
-        return;
-    for (size_t i = 0; i < most; i++)
-        tasks[i] = tasks[i * task_count / most];
-    task_count = most;
-}
-
-/* ---- running ------------------------------------------------------------------------------------------------------------------------ */
-
-static char folder[JOBS][512];
-
-static void make_folders(int jobs)
-{
-    const char *parent = getenv("TMPDIR");
-    for (int i = 0; i < jobs; i++) {
-        snprintf(folder[i], sizeof folder[i], "%s/torture.XXXXXX", parent != NULL ? parent : "/tmp");
-        if (mkdtemp(folder[i]) == NULL) {
-            perror(folder[i]);
-            exit(2);
-        }
-    }
-}
-
-static void remove_folders(int jobs)
-{
-    for (int i = 0; i < jobs; i++) {
-        run_empty(folder[i]);
-        if (rmdir(folder[i]) != 0)
-            perror(folder[i]);
-    }
-}
-
-static struct run runs[JOBS];
-static size_t running[JOBS]; /* the task of each, plus 1; 0: none */
-
-static int job_of(pid_t process)
-{
-    int job = 0;
-    while (running[job] == 0 || runs[job].process != process)
-        job++;
-    return job;
-}
-
-static void start(int job, size_t task)
-{
-    runs[job] = (struct run){.scenario = &torture_scenarios[tasks[task].scenario]};
-    memcpy(runs[job].plan, tasks[task].plan, PLAN_MAX);
-    running[job] = task + 1;
-    run_start(&runs[job], folder[job]);
-}
-
-/* Waits for one; its job. */
-static int finish(void)
-{
-    int status;
-    pid_t process = wait(&status);
-    int job = job_of(process);
-    size_t scenario = tasks[running[job] - 1].scenario;
     bool reached;
-    runs[job].status = status;
-    rows[scenario].findings += run_judge(&runs[job], &baselines[scenario], folder[job], &reached) > 0;
-    rows[scenario].failures++;
-    rows[scenario].reached += reached;
-    run_close(&runs[job]);
-    running[job] = 0;
-    return job;
+    judge(job, &reached);
+    rows[job->scenario].failures++;
+    rows[job->scenario].reached += reached;
 }
 
-static void show(size_t done)
+/* What a run without a failure counts and holds. */
+static void end_baseline(struct job *job)
 {
+    bool reached;
+    char *told = run_told(&job->run);
+    judge(job, &reached);
+    baseline_read(&baselines[job->scenario], told);
+    free(told);
+}
+
+static int findings(void)
+{
+    int count = 0;
+    for (size_t i = 0; i < torture_scenario_count; i++)
+        count += rows[i].findings;
+    return count;
+}
+
+/* ---- many of them ------------------------------------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* On a terminal each, elsewhere a line in 30 seconds. */
+static void show(size_t done, size_t count)
+{
+    static double last;
+    if (last == 0)
+        last = now();
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, done < task_count ? "\r%zu of %zu" : "\r                    \r", done, task_count);
-}
-
-static void run_tasks(int jobs)
-{
-    size_t next = 0, done = 0;
-    for (int job = 0; job < jobs && next < task_count; job++)
-        start(job, next++);
-    while (done < task_count) {
-        int job = finish();
-        show(++done);
-        if (next < task_count)
-            start(job, next++);
+        fprintf(stderr, done < count ? "\r%zu of %zu" : "\r                    \r", done, count);
+    else if (now() - last >= 30) {
+        fprintf(stderr, "%s: %zu of %zu runs, %d findings\n", getenv("TORTURE_ON"), done, count, findings());
+        last = now();
     }
 }
 
-/* ---- what a run without a failure does ---------------------------------------------------------------------------------------------- */
-
-static int run_alone(size_t scenario, const char *plan, const struct baseline *baseline, struct baseline *made)
+static void start_task(struct job *job, const struct task *task)
 {
-    struct run run = {.scenario = &torture_scenarios[scenario]};
-    bool reached;
-    snprintf(run.plan, sizeof run.plan, "%s", plan);
-    run_whole(&run, folder[0]);
-    int found = run_judge(&run, baseline, folder[0], &reached);
-    if (made != NULL) {
-        char *told = run_told(&run);
-        baseline_read(made, told);
-        free(told);
-    } else
-        printf("%s\n%s", run_written(&run), reached ? "" : "the call that was to fail did not come\n");
-    run_close(&run);
-    return found;
+    char plan[PLAN_MAX] = "";
+    if (task->plan.call >= 0)
+        sample_write_plan(task, plan);
+    job_start(job, task->scenario, plan);
 }
+
+/* COUNT at a time. After SECONDS, 0 for never, none is begun but those that are sure; how many were not. */
+static size_t run_sample(const struct sample *sample, int count, double seconds, void (*end)(struct job *))
+{
+    size_t next = 0, done = 0, last = sample->count;
+    double begin = now();
+    for (int i = 0; i < count && next < last; i++)
+        start_task(&jobs[i], &sample->task[next++]);
+    while (done < next) {
+        struct job *job = job_wait();
+        if (!job_is_done(job, &baselines[job->scenario]))
+            continue;
+        end(job);
+        job_close(job);
+        show(++done, last);
+        if (seconds > 0 && now() - begin > seconds)
+            last = next > sample->sure ? next : sample->sure;
+        if (next < last)
+            start_task(job, &sample->task[next++]);
+    }
+    return sample->count - done;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct scenario *scenario, const char *pattern)
 {
@@ -172,31 +114,42 @@ static bool is_wanted(const struct scenario *scenario, const char *pattern)
     return strstr(scenario->devices, device) != NULL && (pattern == NULL || fnmatch(pattern, scenario->name, 0) == 0);
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------------------------- */
-
-static int print_table(const char *pattern)
-{
-    int findings = 0;
-    for (size_t i = 0; i < torture_scenario_count; i++) {
-        if (!is_wanted(&torture_scenarios[i], pattern))
-            continue;
-        printf("%-10s %-10s %6d calls %7d failures %7d reached %5d findings\n", getenv("TORTURE_ON"), torture_scenarios[i].name,
-               rows[i].calls, rows[i].failures, rows[i].reached, rows[i].findings);
-        findings += rows[i].findings;
-    }
-    return findings;
-}
-
-static int run_all(const char *pattern, size_t most, int jobs)
+static void print_table(const char *pattern)
 {
     for (size_t i = 0; i < torture_scenario_count; i++)
+        if (is_wanted(&torture_scenarios[i], pattern))
+            printf("%-10s %-10s %6d calls %7d failures %7d reached %5d findings\n", getenv("TORTURE_ON"), torture_scenarios[i].name,
+                   rows[i].calls, rows[i].failures, rows[i].reached, rows[i].findings);
+}
+
+static void measure(const char *pattern, int count)
+{
+    struct sample without = {0};
+    for (size_t i = 0; i < torture_scenario_count; i++)
+        if (is_wanted(&torture_scenarios[i], pattern))
+            sample_add_none(&without, i);
+    run_sample(&without, count, 0, end_baseline);
+    free(without.task);
+}
+
+static int run_all(const char *pattern, size_t most, int count, double seconds)
+{
+    struct sample sample = {0};
+    measure(pattern, count);
+    for (size_t i = 0; i < torture_scenario_count; i++)
         if (is_wanted(&torture_scenarios[i], pattern)) {
-            rows[i].findings += run_alone(i, "", NULL, &baselines[i]) > 0;
-            add_tasks(i);
+            sample_add(&sample, i, baselines[i].counts);
+            for (size_t call = 0; call < torture_call_count; call++)
+                rows[i].calls += baselines[i].counts[call];
         }
-    thin_out(most);
-    run_tasks(jobs);
-    return print_table(pattern);
+    if (most > 0)
+        sample_thin_out(&sample, most);
+    size_t left = run_sample(&sample, count, seconds, end_failure);
+    print_table(pattern);
+    if (left > 0)
+        printf("%s: %zu of %zu failures were not tried, as %g seconds were over\n", getenv("TORTURE_ON"), left, sample.count, seconds);
+    free(sample.task);
+    return findings();
 }
 
 static int play(const char *name)
@@ -209,12 +162,25 @@ static int play(const char *name)
     return 2;
 }
 
+static void run_alone(size_t scenario, const char *plan)
+{
+    bool reached;
+    job_start(jobs, scenario, plan);
+    while (!job_is_done(job_wait(), &baselines[scenario]))
+        ;
+    judge(jobs, &reached);
+    printf("%s\n%s", run_written(&jobs->run), reached ? "" : "the call that was to fail did not come\n");
+    job_close(jobs);
+}
+
 static int run_one(const char *name, const char *plan)
 {
     for (size_t i = 0; i < torture_scenario_count; i++)
         if (strcmp(torture_scenarios[i].name, name) == 0) {
-            int found = run_alone(i, "", NULL, &baselines[i]);
-            return strcmp(plan, "-") == 0 ? found : found + run_alone(i, plan, &baselines[i], NULL);
+            measure(name, 1);
+            if (strcmp(plan, "-") != 0)
+                run_alone(i, plan);
+            return findings();
         }
     return 1;
 }
@@ -228,18 +194,19 @@ __attribute__((destructor(101))) static void tell_end(void)
     torture_tell("end");
 }
 
-/* --play SCENARIO, --one SCENARIO PLAN, or --all PATTERN MOST JOBS */
+/* --play SCENARIO, --one SCENARIO PLAN, or --all PATTERN MOST JOBS SECONDS */
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--play") == 0)
         return play(argv[2]);
-    int jobs = argc == 5 ? atoi(argv[4]) : 1, found;
-    jobs = jobs < 1 ? 1 : jobs < JOBS ? jobs : JOBS;
-    make_folders(jobs);
-    if (argc == 5 && strcmp(argv[1], "--all") == 0)
-        found = run_all(argv[2], strtoul(argv[3], NULL, 10), jobs);
-    else
-        found = argc == 4 && strcmp(argv[1], "--one") == 0 ? run_one(argv[2], argv[3]) : 1;
-    remove_folders(jobs);
+    bool is_all = argc == 6 && strcmp(argv[1], "--all") == 0;
+    int count = is_all ? atoi(argv[4]) : 1, found = 1;
+    count = count < 1 ? 1 : count < JOBS ? count : JOBS;
+    job_make_folders(count);
+    if (is_all)
+        found = run_all(argv[2], strtoul(argv[3], NULL, 10), count, atof(argv[5]));
+    else if (argc == 4 && strcmp(argv[1], "--one") == 0)
+        found = run_one(argv[2], argv[3]);
+    job_remove_folders(count);
     return found > 0;
 }

@@ -104,6 +104,9 @@ void torture_tell_held(void);
 
 int torture_done(const char *name);
 
+/* Whether CALL is the driver's, and makes something, memory too, or launches. */
+bool torture_makes(int call);
+
 /* Librex's dlsym() gives it these: the function that stands before NAME, REAL; REAL where there is none. And back. */
 void *torture_before(const char *name, void *real);
 const void *torture_behind(const void *address);
