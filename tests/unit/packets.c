@@ -969,7 +969,8 @@ static void runtime_offers_no_device(const void *context)
     the_record()->devices = 0;
     CHECK(register_cubin(SM_90) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_ERUNTIME);
-    CHECK_MENTIONS(rex_last_error(), SM_90);
+    CHECK_MENTIONS(rex_last_error(), rex_runtime_path());
+    CHECK_MENTIONS(strstr(rex_last_error(), rex_runtime_path()), ") accepted device image " SM_90 " for no device");
     CHECK_EQUAL(the_record()->registered, 0); /* taken back */
     the_record()->devices = 1;
     CHECK(register_cubin(SM_90) != NULL);
@@ -1154,6 +1155,7 @@ static void late_registration(const void *context)
     int registered = rex_module_register(&late);
     if (release != 18) {
         CHECK_EQUAL(registered, 0);
+        CHECK_EQUAL(last_call(FAKE_BEGIN)->packet.rows, 0); /* it is loaded now, and by no launch that others may meet */
         return;
     }
     CHECK_EQUAL(registered, REX_EUNSUPPORTED);
@@ -1185,6 +1187,7 @@ static void not_late(const void *context)
     (void)context;
     start(18);
     CHECK_EQUAL(rex_module_register(&late), 0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0); /* no device is in use: a launch loads it */
 }
 
 static void default_device(const void *context)

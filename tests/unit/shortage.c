@@ -358,12 +358,36 @@ static void nothing_stays(const void *context)
     }
 }
 
+/* Blocks that a module leaves, which libomptarget may look at for ever. */
+static int left_by_module(bool launches)
+{
+    int before = blocks;
+    CHECK_EQUAL(rex_module_register(&another), REX_OK);
+    if (launches)
+        CHECK_EQUAL(use_driver(), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&another), REX_OK);
+    return blocks - before;
+}
+
+/* What launches by the driver have worked with goes with their module. */
+static void nothing_stays_of_launches(const void *unused)
+{
+    (void)unused;
+    setenv("FAKE_CUDA_MEMORY", "16", 1);
+    use_gpu(90);
+    use_release(22);
+    left_by_module(true);
+    int left = left_by_module(false);
+    CHECK_EQUAL(left_by_module(true), left);
+}
+
 static void test_nothing_stays(void **state)
 {
     static const int gpus[] = {90, 0};
     (void)state;
     for (size_t i = 0; i < COUNT(gpus); i++)
         in_child(nothing_stays, &gpus[i]);
+    in_child(nothing_stays_of_launches, NULL);
 }
 
 int main(void)
