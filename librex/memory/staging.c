@@ -79,10 +79,11 @@ static void release(void)
 
 static size_t bytes_left_to_driver, waits_left_to_runtime;
 
+/* What pays is counted no more: BEFORE is what was left to others, and each of it once. */
 static bool pays(size_t *before, size_t more, size_t enough)
 {
     /* Relaxed: a number of its own. Who chooses threads wants them from the start. */
-    return rex_setting_copy_threads() >= 0 ||
+    return rex_setting_copy_threads() >= 0 || __atomic_load_n(before, __ATOMIC_RELAXED) >= enough ||
            __atomic_add_fetch(before, more, __ATOMIC_RELAXED) >= enough;
 }
 

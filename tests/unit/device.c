@@ -570,12 +570,38 @@ static void tells(const void *context)
     CHECK_EQUAL(strstr(rows.text, "\nplugin|x86_64|") != NULL, release <= 18);
 }
 
+/* Every plugin that lies beside libomptarget. */
+static void lists_plugins(const void *folder)
+{
+    static struct rows rows;
+    static const char *const plugins[] = {"amdgpu", "cuda", "x86_64"};
+    char path[PATH_MAX + 64], line[PATH_MAX + 64];
+    use_gpu(90);
+    CHECK(dlopen(FAKE("17/libomp.so.5"), RTLD_NOW | RTLD_GLOBAL) != NULL);
+    for (size_t i = 0; i < COUNT(plugins); i++) {
+        snprintf(path, sizeof path, "%s/libomptarget.rtl.%s.so", (const char *)folder, plugins[i]);
+        write_bytes(path, "", 0);
+    }
+    snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)folder);
+    copy_file(FAKE("17/libomptarget.so.17"), path);
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
+    CHECK_EQUAL(rex_info(add_row, &rows), 0);
+    for (size_t i = 0; i < COUNT(plugins); i++) {
+        snprintf(line, sizeof line, "\nplugin|%s|%s/libomptarget.rtl.%s.so", plugins[i], (const char *)folder, plugins[i]);
+        CHECK_MENTIONS(rows.text, line);
+    }
+}
+
 static void test_info(void **state)
 {
     static const int releases[] = {14, 17, 18, 22};
+    char folder[PATH_MAX];
     (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(tells, &releases[i]);
+    make_folder(folder);
+    in_child(lists_plugins, folder);
+    remove_folder(folder);
 }
 
 static void test_gpus(void **state)

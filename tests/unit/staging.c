@@ -22,6 +22,15 @@
 
 #define MIB ((size_t)1 << 20)
 
+/* So many processors the machine has, where a test says so. */
+static int processors;
+int __real_rex_processors(const char *root);
+int __wrap_rex_processors(const char *root);
+int __wrap_rex_processors(const char *root)
+{
+    return processors > 0 ? processors : __real_rex_processors(root);
+}
+
 static char plain_id;
 static struct __tgt_offload_entry entries[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
 static struct rex_module module = {
@@ -444,6 +453,38 @@ static void pay_first(const void *context)
     end_region(&region);
 }
 
+/*
+ * Where nobody has chosen threads, they copy from the copy on with which 128 MiB would have been left to others: that of a queue, of
+ * rex_device_copy_to(), or of a region, each counted once. What is small, pinned or not copied counts nothing.
+ */
+static void pay_for_threads(const void *context)
+{
+    enum { TIMES = 14 }; /* regions, among three other copies of 8 MiB */
+    (void)context;
+    processors = 4;
+    start_region("auto");
+    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
+    REX_MAP(present, REX_ALLOC(host, 8 * MIB));
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 4 * MIB - 1), REX_OK);
+    CHECK_EQUAL(rex_device_copy_to(device, host, 8 * MIB, 0), REX_OK);
+    CHECK_EQUAL(rex_pin(host, 8 * MIB), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
+    CHECK_EQUAL(rex_unpin(host), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    memset(of_region, 0x33, 8 * MIB);
+    for (int i = 1; i <= TIMES; i++) {
+        begin_region(&region, i == TIMES);
+        CHECK_EQUAL(rex_module_data_begin(&module, 0, &present), REX_OK);
+        CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    }
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), 3 + 8);
+    /* and all that comes later */
+    memset(of_region, 0x33, 8 * MIB);
+    begin_region(&region, true);
+    end_region(&region);
+}
+
 /* What the threads cannot copy libomptarget is asked to, and is told no more than that. */
 static void fail_region(const void *context)
 {
@@ -474,6 +515,7 @@ static void test_regions(void **state)
     in_child(copy_small, "2");
     in_child(copy_small, "0");
     in_child(pay_first, NULL);
+    in_child(pay_for_threads, NULL);
     for (enum reason reason = MAPPED; reason < REASONS; reason++)
         in_child(leave_region, &reason);
     in_child(fail_region, NULL);
@@ -620,6 +662,23 @@ static void test_at_once(void **state)
 /* ---- the threads ------------------------------------------------------------------------------------------------------------------------
  */
 
+/* Half of the processors copy, eight at most; and none where that is one alone. */
+struct half {
+    int processors;
+    unsigned threads;
+};
+static const struct half halves[] = {{1, 0}, {2, 0}, {3, 0}, {4, 2}, {5, 2}, {6, 3}, {15, 7}, {16, 8}, {17, 8}, {18, 8}, {256, 8}};
+
+static void count_threads(const void *context)
+{
+    const struct half *half = context;
+    setenv("REX_COPY_THREADS", "auto", 1);
+    processors = half->processors;
+    CHECK_EQUAL(rex_copy_threads(), half->threads);
+    processors = 10; /* they are counted once */
+    CHECK_EQUAL(rex_copy_threads(), half->threads);
+}
+
 static int faults;
 
 /* The program's handler, which makes room and goes on. */
@@ -723,6 +782,8 @@ static void look_at_threads(const void *context)
 static void test_threads(void **state)
 {
     (void)state;
+    for (size_t i = 0; i < COUNT(halves); i++)
+        in_child(count_threads, &halves[i]);
     in_child(meet_faults, NULL);
     in_child(look_at_threads, NULL);
 }
