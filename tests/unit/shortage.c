@@ -132,22 +132,24 @@ static int register_one(struct rex_module *module)
     return result;
 }
 
-/* Launches by the driver: of a module that keeps nothing. */
-static char key;
-static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
+/* Launches by the driver: of a module that keeps nothing, of kernels in both forms. */
+static char key, env_key;
+static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0},
+                                             {&env_key, (char *)(uintptr_t)"axpy_env__kernel__", 0, 0, 0}};
 static struct rex_module another = {.struct_size = sizeof(struct rex_module),
                                     .entries_begin = entry,
-                                    .entries_end = entry + 1,
+                                    .entries_end = entry + COUNT(entry),
                                     .image_name = "tests/data/stateless_sm_90.cubin"};
 
-static int use_driver(void)
+static int use_driver(const void *first, const void *second)
 {
     static int64_t x[3], y[3], n = 3, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 2, 32);
+    struct rex_kernel_launch launch = rex_kernel_launch_of(first, 2, 32);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 3), REX_TOFROM(y, 3));
     int result = register_one(&another);
     if (result == REX_OK)
         result = rex_module_launch_map(&another, &launch, &args);
+    launch.key = second;
     return result == REX_OK ? rex_module_launch_map(&another, &launch, &args) : result;
 }
 
@@ -172,7 +174,7 @@ static int use_image(const char *path)
     return result;
 }
 
-static bool is_gpu; /* the device */
+static bool is_gpu, is_env; /* the device; and which kernel comes first there */
 
 static int use_all(void)
 {
@@ -184,7 +186,7 @@ static int use_all(void)
     if (result == REX_OK)
         result = use_launches();
     if (result == REX_OK && is_gpu)
-        result = use_driver();
+        result = is_env ? use_driver(&env_key, &key) : use_driver(&key, &key);
     if (result == REX_OK)
         result = use_region();
     return result == REX_OK ? use_returned() : result;
@@ -194,6 +196,7 @@ static int use_all(void)
 
 struct shortage {
     int number, release, sm;
+    bool is_env;
 };
 
 /* What is left at the end is printed. It ends with status 3 where there are fewer allocations. */
@@ -205,6 +208,7 @@ static void run_out(const void *context)
     use_gpu(shortage->sm);
     use_release(shortage->release);
     is_gpu = shortage->sm > 0;
+    is_env = shortage->is_env;
     rex_this_module.image_name = shortage->sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
     failing = shortage->number;
     int result = use_all();
@@ -243,7 +247,7 @@ static void run_out_each(struct shortage shortage)
 
 static void test_each(void **state)
 {
-    static const struct shortage shortages[] = {{0, 14, 0}, {0, 22, 0}, {0, 19, 90}, {0, 23, 90}};
+    static const struct shortage shortages[] = {{0, 14, 0, false}, {0, 22, 0, false}, {0, 19, 90, true}, {0, 23, 90, false}};
     (void)state;
     for (size_t i = 0; i < COUNT(shortages); i++)
         run_out_each(shortages[i]);
@@ -364,7 +368,7 @@ static int left_by_module(bool launches)
     int before = blocks;
     CHECK_EQUAL(rex_module_register(&another), REX_OK);
     if (launches)
-        CHECK_EQUAL(use_driver(), REX_OK);
+        CHECK_EQUAL(use_driver(&key, &env_key), REX_OK);
     CHECK_EQUAL(rex_module_fini(&another), REX_OK);
     return blocks - before;
 }

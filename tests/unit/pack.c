@@ -1,0 +1,302 @@
+/*
+ * pack.c - the arguments of a queue's launch: what the kernel gets of each row, which rows are refused and with which words, and room for as
+ * many parameters as there are.
+ *
+ * The driver and libomptarget are fakes: the driver shows the test what each launch was given.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include <malloc.h>
+
+#include "launch/pack.h"
+#include "rex/entry.h"
+#include "rex_kmp.h"
+#include "rex/queue.h"
+
+/* Of tests/data/kernels.cu. */
+struct pair {
+    double one, other;
+};
+static char plain_id, env_id, none_id, narrow_id, wide_id;
+#define ENTRY(key, name) {(key), (char *)(uintptr_t)(name), 0, 0, 0}
+static struct __tgt_offload_entry entries[] = {ENTRY(&plain_id, "plain__kernel__"), ENTRY(&env_id, "env__kernel__"),
+                                               ENTRY(&narrow_id, "narrow__kernel__"), ENTRY(&wide_id, "wide__kernel__"),
+                                               ENTRY(&none_id, "none__kernel__")};
+static struct rex_module module = {.struct_size = sizeof(struct rex_module),
+                                   .entries_begin = entries,
+                                   .entries_end = entries + COUNT(entries)};
+
+enum { DEVICE = 0x10000000, CELLS = 100 };
+static uint64_t cells[CELLS], unmapped[CELLS];
+static struct rex_queue *queue;
+
+/* The last launch; of the first parameters 8 bytes each. */
+static struct {
+    unsigned grid[3], block[3];
+    uint64_t word[2];
+} seen;
+
+static void watch(const char *kernel, const unsigned *grid, const unsigned *block, void **parameters)
+{
+    memcpy(seen.grid, grid, sizeof seen.grid);
+    memcpy(seen.block, block, sizeof seen.block);
+    if (strcmp(kernel, "plain__kernel__") == 0)
+        for (size_t i = 0; i < COUNT(seen.word); i++)
+            memcpy(&seen.word[i], parameters[i], sizeof seen.word[i]);
+}
+
+static void start_with(const char *image)
+{
+    void (**watcher)(const char *, const unsigned *, const unsigned *, void **);
+    use_gpu(90);
+    use_release(22);
+    module.image_name = image;
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "packed", 0), REX_OK);
+    watcher = in_driver("fake_cuda_watch");
+    *watcher = watch;
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, DEVICE};
+}
+
+static void start(void)
+{
+    start_with("tests/data/sm_90.cubin");
+}
+
+static int put(const void *key, const struct rex_map *map)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 2, 32);
+    return rex_module_queue_launch(&module, queue, &launch, map);
+}
+
+/* ---- what the kernel gets ------------------------------------------------------------------------------------------------------------ */
+
+static void expect_address(struct rex_row row, uint64_t address)
+{
+    uint64_t value = 7;
+    REX_MAP(args, REX_VALUE(value), row);
+    seen.word[1] = UINT64_MAX;
+    CHECK_EQUAL(put(&plain_id, &args), REX_OK);
+    CHECK_EQUAL(seen.word[0], 7);
+    CHECK_EQUAL(seen.word[1], address);
+}
+
+/* The address of the row's base, from which the kernel indexes as the host does; what has no elements needs no memory. */
+static void give_addresses(const void *unused)
+{
+    uint64_t *pointer = cells + 3;
+    (void)unused;
+    start();
+    expect_address(REX_SECTION(REX_TYPE_TO, cells, 0, CELLS), DEVICE);
+    expect_address(REX_SECTION(REX_TYPE_FROM, cells, 10, 5), DEVICE);
+    expect_address(rex_row_of(cells + 2, cells + 10, 8, REX_TYPE_PARAMETER), DEVICE + 16);
+    expect_address(REX_POINTEE(REX_TYPE_TO, pointer, 10, 5), DEVICE + 24);
+    expect_address(REX_SECTION(REX_TYPE_TO, unmapped, 10, 0), 0);
+    expect_address(REX_SECTION(REX_TYPE_TO, cells, 10, 0), DEVICE);
+    expect_address(REX_PRESENT(REX_HOLD(REX_IMPLICIT(REX_TOFROM(cells, CELLS)))), DEVICE);
+}
+
+/* y and z of a grid are at least 1, and what is not said of x is chosen. */
+static void complete_grid(const void *unused)
+{
+    struct rex_kernel_launch launch = {.key = &none_id, .teams = {2}, .threads = {32}};
+    (void)unused;
+    start();
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_OK);
+    static const unsigned grid[] = {2, 1, 1}, block[] = {32, 1, 1};
+    CHECK(memcmp(seen.grid, grid, sizeof grid) == 0 && memcmp(seen.block, block, sizeof block) == 0);
+    launch = (struct rex_kernel_launch){.key = &none_id, .trip_count = 1000, .threads = {100}};
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_OK);
+    CHECK(seen.grid[0] == 10 && seen.block[0] == 100);
+    int launches = driver_calls("cuLaunchKernel");
+    launch.flags = REX_LAUNCH_STRICT;
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "none__kernel__: a strict launch of 0 teams of 100 threads");
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), launches);
+}
+
+static void test_given(void **state)
+{
+    (void)state;
+    in_child(give_addresses, NULL);
+    in_child(complete_grid, NULL);
+}
+
+/* ---- what is refused ----------------------------------------------------------------------------------------------------------------- */
+
+/* A launch of KEY with MAP: ERROR, a message with WORDS, and nothing is launched; the queue goes on. */
+static void refuse(const void *key, const struct rex_map *map, int error, const char *words)
+{
+    int launches = driver_calls("cuLaunchKernel");
+    CHECK_EQUAL(put(key, map), error);
+    CHECK_MENTIONS(rex_last_error(), words);
+    CHECK_EQUAL(driver_calls("cuLaunchKernel"), launches);
+    CHECK_EQUAL(put(&none_id, NULL), REX_OK);
+}
+
+/* Memory that is not there: a queue maps nothing. */
+static void refuse_absent(const void *unused)
+{
+    uint64_t value = 1;
+    (void)unused;
+    start();
+    const struct rex_row rows[] = {REX_TO(unmapped, 1), REX_PRESENT(REX_SECTION(REX_TYPE_TO, unmapped, 0, 0)),
+                                   REX_IMPLICIT(REX_SECTION(REX_TYPE_TO, unmapped, 0, 0))};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        REX_MAP(args, REX_VALUE(value), rows[i]);
+        refuse(&plain_id, &args, REX_EABSENT, "kernel \"plain__kernel__\": map row 1, ");
+        CHECK_MENTIONS(rex_last_error(), "is not mapped on device 0: a queue maps nothing for a launch");
+    }
+    REX_MAP(beyond, REX_VALUE(value), REX_SECTION(REX_TYPE_TO, cells, 1, CELLS));
+    refuse(&plain_id, &beyond, REX_EABSENT, "is mapped in part on device 0");
+}
+
+/* Values and addresses that are as wide as no parameter. */
+static void refuse_widths(const void *unused)
+{
+    struct pair pair = {1, 2};
+    uint64_t word = 1;
+    int four = 1;
+    short two = 1;
+    float half = 0.5f;
+    double whole = 2;
+    (void)unused;
+    start();
+    struct rex_row nowhere = REX_BY_VALUE(pair);
+    nowhere.begin = NULL;
+    REX_MAP(wide_word, REX_BY_VALUE(pair), REX_ALLOC(cells, CELLS));
+    REX_MAP(narrow, REX_ALLOC(cells, CELLS), REX_VALUE(two), REX_VALUE(half), REX_VALUE(whole));
+    REX_MAP(wide, REX_ALLOC(cells, CELLS), REX_VALUE(word), REX_VALUE(half), REX_VALUE(whole));
+    REX_MAP(address, REX_ALLOC(cells, CELLS), REX_ALLOC(cells, CELLS), REX_VALUE(half), REX_VALUE(whole));
+    REX_MAP(small_struct, REX_VALUE(word), REX_ALLOC(cells, CELLS));
+    REX_MAP(null_struct, nowhere, REX_ALLOC(cells, CELLS));
+    REX_MAP(right, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_VALUE(whole));
+    refuse(&plain_id, &wide_word, REX_EPARAMS,
+           "\"plain__kernel__\": parameter 0 is 8 bytes wide, and the launch has a value of 16 bytes for it");
+    refuse(&narrow_id, &narrow, REX_EPARAMS,
+           "\"narrow__kernel__\": parameter 1 is 4 bytes wide, and the launch has a value of 2 bytes for it");
+    refuse(&narrow_id, &wide, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes for it");
+    refuse(&narrow_id, &address, REX_EPARAMS, "parameter 1 is 4 bytes wide, and the launch has an address of 8 bytes for it");
+    refuse(&wide_id, &small_struct, REX_EPARAMS, "parameter 0 is 16 bytes wide, and the launch has a value of 8 bytes for it");
+    refuse(&wide_id, &null_struct, REX_EINVAL, "\"wide__kernel__\": map row 0, a value of 16 bytes, is at NULL");
+    CHECK_EQUAL(put(&narrow_id, &right), REX_OK);
+}
+
+/* Of a kernel with a signature: a struct for a word, and an address for a number, which is as wide. */
+static void refuse_kinds(const void *unused)
+{
+    struct pair pair = {1, 2};
+    int four = 1;
+    float half = 0.5f;
+    (void)unused;
+    start_with("tests/data/signed_sm_90.cubin");
+    REX_MAP(large, REX_BY_VALUE(pair), REX_ALLOC(cells, CELLS));
+    REX_MAP(address, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_ALLOC(cells, CELLS));
+    refuse(&plain_id, &large, REX_EPARAMS, "parameter 0 is ");
+    refuse(&narrow_id, &address, REX_EPARAMS, "parameter 3 is a floating point of 8 bytes, and map row 3 an address");
+}
+
+/* Rows that no release knows what to do with, or no queue; and maps that are none. */
+static void refuse_rows(const void *unused)
+{
+    uint64_t value = 1;
+    (void)unused;
+    start();
+    REX_MAP(args, REX_VALUE(value), REX_ALLOC(cells, CELLS));
+    static const struct {
+        int64_t type, size;
+        const char *words;
+    } wrong[] = {
+        {REX_TYPE_PARAMETER, -8, "map row 1 has a negative size"},
+        {REX_TYPE_PARAMETER | REX_TYPE_ALWAYS | REX_TYPE_TO, 8, "map row 1 asks for a copy at every launch"},
+        {REX_TYPE_PARAMETER | REX_TYPE_PRIVATE, 8, "map row 1 is private, which a queue has no memory for"},
+        {REX_TYPE_PARAMETER | REX_TYPE_RETURN, 8, "map row 1 asks for its device address"},
+        {REX_TYPE_PARAMETER | REX_TYPE_DELETE, 8, "map row 1 deletes"},
+        {REX_TYPE_PARAMETER | INT64_C(0x2000000), 8, "map row 1 has type bits that are no map type"},
+        {REX_TYPE_PARAMETER | INT64_C(5) << 48, 8, "map row 1 is a member of a row that does not come before it"},
+    };
+    const int64_t size = args.sizes[1], type = args.types[1];
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        args.sizes[1] = wrong[i].size;
+        args.types[1] = wrong[i].type;
+        refuse(&plain_id, &args, REX_EINVAL, wrong[i].words);
+    }
+    args.sizes[1] = size;
+    args.types[1] = type;
+    for (int column = 0; column < 4; column++) {
+        struct rex_map lacks = args;
+        if (column == 0)
+            lacks.base = NULL;
+        else if (column == 1)
+            lacks.begin = NULL;
+        else if (column == 2)
+            lacks.sizes = NULL;
+        else
+            lacks.types = NULL;
+        refuse(&plain_id, &lacks, REX_EINVAL, "plain__kernel__: a map of 2 rows with a column that is NULL");
+    }
+    args.count = -1;
+    refuse(&none_id, &args, REX_EINVAL, "none__kernel__: a map with a negative number of rows, -1");
+    CHECK_EQUAL(put(&none_id, &(struct rex_map){.count = 0}), REX_OK);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    in_child(refuse_absent, NULL);
+    in_child(refuse_widths, NULL);
+    in_child(refuse_kinds, NULL);
+    in_child(refuse_rows, NULL);
+}
+
+/* ---- room ---------------------------------------------------------------------------------------------------------------------------- */
+
+enum { MOST = 600 };
+
+/* COUNT words, each of a value of its own, as parameters of a kernel of that many. */
+static void pack_words(struct rex_arguments *arguments, uint32_t count)
+{
+    static struct rex_image_parameter parameter[MOST];
+    static void *base[MOST];
+    static int64_t sizes[MOST], types[MOST];
+    for (uint32_t i = 0; i < count; i++) {
+        parameter[i] = (struct rex_image_parameter){.size = 8, .kind = REX_KIND_WORD, .offset = (uint16_t)(8 * i)};
+        base[i] = (void *)(uintptr_t)(1000 * count + i);
+        sizes[i] = 8;
+        types[i] = REX_TYPE_LITERAL | REX_TYPE_PARAMETER;
+    }
+    struct rex_loaded_kernel kernel = {.name = "words", .parameter = parameter, .parameters = count, .bytes = 8 * count, .known = true};
+    struct rex_map map = {.count = (int32_t)count, .base = base, .begin = base, .sizes = sizes, .types = types};
+    CHECK_EQUAL(rex_pack_arguments(arguments, &kernel, REX_FORM_PLAIN, &map, NULL), REX_OK);
+    CHECK(arguments->room >= count && arguments->bytes >= 8 * count);
+    CHECK(malloc_usable_size(arguments->address) >= count * sizeof *arguments->address);
+    CHECK(malloc_usable_size(arguments->values) >= 8 * (size_t)count);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_EQUAL(*(uint64_t *)arguments->address[i], 1000 * (uint64_t)count + i);
+}
+
+/* Room grows with the kernels, and is used again. */
+static void test_room(void **state)
+{
+    static const uint32_t counts[] = {0, 1, 9, 15, 16, 17, 31, 32, 33, 40, 3, 100, MOST};
+    struct rex_arguments arguments = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        pack_words(&arguments, counts[i]);
+        void **address = arguments.address;
+        const unsigned char *values = arguments.values;
+        pack_words(&arguments, counts[i]);
+        pack_words(&arguments, 2);
+        assert_ptr_equal(arguments.address, address);
+        assert_ptr_equal(arguments.values, values);
+    }
+    rex_arguments_free(&arguments);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given), cmocka_unit_test(test_refused), cmocka_unit_test(test_room)};
+    return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
+}
