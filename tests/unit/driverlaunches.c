@@ -10,17 +10,9 @@
 #include "computing.h"
 
 #include "module/modules.h"
-#include "rex/entry.h"
 #include "rex/launch.h"
 #include "rex_kmp.h"
-
-static char axpy_id, nothing_id;
-static struct __tgt_offload_entry entries[] = {{&axpy_id, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0},
-                                               {&nothing_id, (char *)(uintptr_t)"nothing__kernel__", 0, 0, 0}};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entries,
-                                   .entries_end = entries + COUNT(entries),
-                                   .image_name = "tests/data/stateless_sm_90.cubin"};
+#include "stateless.h"
 
 static struct {
     unsigned grid[3], block[3];

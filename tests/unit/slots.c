@@ -8,17 +8,8 @@
 #include "computing.h"
 
 #include "launch/slotgraph.h"
-#include "rex/entry.h"
 #include "rex/launch.h"
-
-static char axpy_id, env_id, widths_id, nothing_id;
-#define ENTRY(key, name) {(key), (char *)(uintptr_t)(name "__kernel__"), 0, 0, 0}
-static struct __tgt_offload_entry entries[] = {ENTRY(&axpy_id, "axpy"), ENTRY(&env_id, "axpy_env"), ENTRY(&widths_id, "widths"),
-                                               ENTRY(&nothing_id, "nothing")};
-static struct rex_module module = {.struct_size = sizeof(struct rex_module),
-                                   .entries_begin = entries,
-                                   .entries_end = entries + COUNT(entries),
-                                   .image_name = "tests/data/stateless_sm_90.cubin"};
+#include "stateless.h"
 
 static unsigned last_grid, last_block;
 static uint64_t *written_meanwhile; /* on the host, while the kernel is at work */
