@@ -24,6 +24,7 @@ enum {
     HELP,
     QUEUE,
     GRAPH,
+    DEVICES,
     FIXED, /* how many options programs share; extra ones are numbered from here */
     MOST_EXTRA = 8
 };
@@ -62,6 +63,8 @@ static void print_help(const struct settings *settings)
         print_option("queue", NULL, "put the launches in a queue, and wait once");
         print_option("graph", NULL, "capture the launches in a graph, and launch that");
     }
+    if (settings->has_devices)
+        print_option("devices", "N", "divide the work among devices 0 to N-1; 0 or all: among all there are");
     print_option("device", "D", "device number (-1, the default device)");
     print_option("verify", NULL, "check against a serial run (always, unless --no-verify)");
     print_option("help", NULL, "this text");
@@ -103,6 +106,10 @@ static void take_option(struct settings *settings, int which, const char *argume
     case HELP: print_help(settings); exit(0);
     case QUEUE: settings->way = QUEUED; break;
     case GRAPH: settings->way = CAPTURED; break;
+    case DEVICES:
+        settings->devices =
+            strcmp(argument, "all") == 0 ? ALL_DEVICES : (int)number_of(settings, "devices", argument, ALL_DEVICES, INT_MAX);
+        break;
     case '?': exit(WRONG_USAGE); /* getopt_long has said what is wrong */
     default: take_extra(settings, &settings->extra[which - FIXED], argument);
     }
@@ -120,14 +127,21 @@ void read_options(struct settings *settings, int argc, char **argv)
         known[count++] = (struct option){"queue", no_argument, NULL, QUEUE};
         known[count++] = (struct option){"graph", no_argument, NULL, GRAPH};
     }
+    if (settings->has_devices)
+        known[count++] = (struct option){"devices", required_argument, NULL, DEVICES};
     for (int i = 0; i < count_extra(settings); i++)
         known[count++] = (struct option){settings->extra[i].name, required_argument, NULL, FIXED + i};
+    settings->devices = ONE_DEVICE;
     settings->device = -1;
     settings->verify = 1;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
         take_option(settings, which, optarg);
     if (optind < argc)
         wrong_usage(settings, "there are no arguments but options");
+    if (settings->devices != ONE_DEVICE && settings->device >= 0)
+        wrong_usage(settings, "--device is one device, --devices are several: one or the other");
+    if (settings->devices != ONE_DEVICE && settings->way != WAITING)
+        wrong_usage(settings, "--devices puts launches in queues by itself: no --queue and no --graph");
 }
 
 /* ---- start --------------------------------------------------------------------------------------------------------- */
@@ -188,6 +202,20 @@ void print_line(const char *label, const char *format, ...)
     vprintf(format, arguments);
     va_end(arguments);
     putchar('\n');
+}
+
+void print_digest(const void *data, size_t size)
+{
+    /* FNV-1a, by words of 8 bytes; behind the last whole one, by bytes. */
+    const unsigned char *bytes = data;
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    for (size_t at = 0, step; at < size; at += step) {
+        uint64_t word = 0;
+        step = size - at < sizeof word ? 1 : sizeof word;
+        memcpy(&word, bytes + at, step);
+        digest = (digest ^ word) * UINT64_C(0x100000001B3);
+    }
+    print_line("digest", "%016llx", (unsigned long long)digest);
 }
 
 void print_run(const struct settings *settings, int64_t launches, double seconds)

@@ -29,6 +29,9 @@ struct extra_option {
 /* How a program launches: it waits for each launch, puts them in a queue (--queue), or captures them in a graph (--graph). */
 enum way { WAITING, QUEUED, CAPTURED };
 
+/* settings.devices: what --devices says where that is no number of them. */
+enum { ONE_DEVICE = -1, ALL_DEVICES = 0 };
+
 /* A program and how it was started. */
 struct settings {
     const char *program;
@@ -38,14 +41,16 @@ struct settings {
     const struct extra_option *extra; /* ends with a NULL name; may be NULL */
     int has_ways;                     /* in: there are --queue and --graph */
     enum way way;                     /* out: which was given */
+    int has_devices;                  /* in: there is --devices */
+    int devices;                      /* out: how many share the work; ONE_DEVICE without the option, ALL_DEVICES */
     int device;                       /* out: --device, -1 for the default */
     int verify;                       /* out: 0 after --no-verify */
     int sized;                        /* out: --size was given */
 };
 
 /*
- * Reads the command line: --size, --device, --verify, --no-verify, --help, --queue and --graph if @has_ways, and the extra ones. Leaves
- * the program on --help (0) and on errors (2).
+ * Reads the command line: --size, --device, --verify, --no-verify, --help, --queue and --graph if @has_ways, --devices if @has_devices,
+ * and the extra ones. Leaves the program on --help (0) and on errors (2).
  */
 void read_options(struct settings *settings, int argc, char **argv);
 
@@ -78,6 +83,9 @@ double next_fraction(uint64_t *state);
 
 /* One line of the summary: @label, and the rest as printf prints it. */
 __attribute__((format(printf, 2, 3))) void print_line(const char *label, const char *format, ...);
+
+/* A line with a number that any other bit among the @size bytes at @data changes: to compare runs that keep no files. */
+void print_digest(const void *data, size_t size);
 
 /* The lines about LLVM, device, image, and launches. @seconds is what the launches and copies took. */
 void print_run(const struct settings *settings, int64_t launches, double seconds);

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "hotspot.h"
 
@@ -35,11 +33,12 @@ struct options {
     int64_t size;
     int iterations;
     int device;
+    int devices;          /* as in struct settings */
     int verify;
     enum way way;         /* to launch */
     const char *temp;     /* files to read; NULL: generate */
     const char *power;
-    const char *generate; /* folder for generated files; NULL: a temporary one */
+    const char *generate; /* folder for generated files; NULL: none */
     const char *output;   /* NULL: none */
     const char *picture;  /* NULL: none */
 };
@@ -55,12 +54,12 @@ static void print_help(void)
            "  --iterations I    time steps (%d)\n"
            "  --temp FILE       temperatures at the beginning: N x N numbers, one a line, row by row\n"
            "  --power FILE      power of each cell in watts, in the same form; wants --temp too\n"
-           "  --generate DIR    write the made-up inputs, temp_N and power_N, to DIR and keep them;\n"
-           "                    without this and without --temp they go to a temporary folder\n"
+           "  --generate DIR    write the made-up inputs to DIR, temp_N and power_N, and read them from there\n"
            "  --output FILE     write the last temperatures, in the same form\n"
            "  --png FILE        where the heat map goes (%s); --no-png for none\n"
            "  --queue           put the steps in a queue, and wait where the host needs a result\n"
            "  --graph           capture the steps between two reports in a graph, and launch that\n"
+           "  --devices N       divide the rows among devices 0 to N-1; 0 or all: among all there are\n"
            "  --device D        device number (-1, the default device)\n"
            "  --verify          check against a serial run (always, unless --no-verify)\n"
            "  --help            this text\n"
@@ -91,6 +90,10 @@ static void check_options(const struct options *options, int words_left)
         wrong = "--temp and --power go together";
     else if (options->temp != NULL && options->generate != NULL)
         wrong = "--generate makes inputs up, --temp and --power read them: one or the other";
+    else if (options->devices != ONE_DEVICE && options->device >= 0)
+        wrong = "--device is one device, --devices are several: one or the other";
+    else if (options->devices != ONE_DEVICE && options->way != WAITING)
+        wrong = "--devices puts launches in queues by itself: no --queue and no --graph";
     if (wrong != NULL) {
         fprintf(stderr, "hotspot: %s; see --help\n", wrong);
         exit(USAGE);
@@ -106,12 +109,13 @@ static struct options parse_options(int argc, char **argv)
         {"png", required_argument, NULL, 'm'},        {"no-png", no_argument, NULL, 'M'},
         {"device", required_argument, NULL, 'd'},     {"verify", no_argument, NULL, 'v'},
         {"no-verify", no_argument, NULL, 'V'},        {"help", no_argument, NULL, 'h'},             {"queue", no_argument, NULL, 'q'},
-        {"graph", no_argument, NULL, 'r'},
+        {"graph", no_argument, NULL, 'r'},            {"devices", required_argument, NULL, 'n'},
         {NULL, 0, NULL, 0},
     };
     struct options options = {.size = DEFAULT_SIZE,
                               .iterations = DEFAULT_ITERATIONS,
                               .device = -1,
+                              .devices = ONE_DEVICE,
                               .verify = 1,
                               .picture = heatmap_default_path};
     int letter;
@@ -120,6 +124,7 @@ static struct options parse_options(int argc, char **argv)
         case 's': options.size = number_option("size", optarg, 1, LARGEST_SIZE); break;
         case 'i': options.iterations = number_option("iterations", optarg, 1, INT_MAX); break;
         case 'd': options.device = number_option("device", optarg, -1, INT_MAX); break;
+        case 'n': options.devices = strcmp(optarg, "all") == 0 ? ALL_DEVICES : number_option("devices", optarg, 0, INT_MAX); break;
         case 't': options.temp = optarg; break;
         case 'p': options.power = optarg; break;
         case 'g': options.generate = optarg; break;
@@ -201,31 +206,15 @@ static int generate_and_keep(struct problem *problem, const char *folder)
     return generate_inputs(problem, folder, temp_path, power_path);
 }
 
-static int generate_and_discard(struct problem *problem)
-{
-    char folder[PATH_MAX], temp_path[PATH_MAX] = "", power_path[PATH_MAX] = "";
-    const char *place = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/hotspot.XXXXXX", place != NULL && *place != '\0' ? place : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "hotspot: %s: %s\n", folder, strerror(errno));
-        return -1;
-    }
-    int result = generate_inputs(problem, folder, temp_path, power_path);
-    unlink(temp_path);
-    unlink(power_path);
-    rmdir(folder);
-    return result;
-}
-
 static int load_inputs(struct problem *problem, const struct options *options)
 {
-    int result;
+    int result = 0;
     if (options->temp != NULL)
         result = read_inputs(problem, options->temp, options->power);
     else if (options->generate != NULL)
         result = generate_and_keep(problem, options->generate);
     else
-        result = generate_and_discard(problem);
+        generate(&problem->chip, problem->temp, problem->power);
     if (result == 0)
         memcpy(problem->expected, problem->temp, problem->cells * sizeof *problem->temp);
     return result;
@@ -276,6 +265,24 @@ static int check_result(struct problem *problem, const struct device_run *run, s
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
+/* On one device, or on several, and then with lines about them. */
+static int simulate(const struct options *options, struct problem *problem, struct device_run *run)
+{
+    const struct settings settings = {.program = "hotspot", .devices = options->devices, .device = options->device};
+    struct shares shares;
+    if (options->devices == ONE_DEVICE)
+        return simulate_on_device(&problem->chip, problem->power, problem->temp, run);
+    int result = open_shares(&shares, &settings, problem->chip.size);
+    if (result == 0)
+        result = simulate_on_devices(&problem->chip, problem->power, problem->temp, run, &shares);
+    if (result == 0) {
+        print_shares(&shares, "rows");
+        print_digest(problem->temp, problem->cells * sizeof *problem->temp);
+    }
+    close_shares(&shares);
+    return result;
+}
+
 static void print_summary(const struct options *options, const struct problem *problem, const struct device_run *run,
                           const struct check *check)
 {
@@ -311,7 +318,7 @@ static int draw(const char *path, const struct problem *problem, const struct de
 /* Everything between inputs and summary. */
 static int run_all(const struct options *options, struct problem *problem, struct device_run *run, struct check *check)
 {
-    if (simulate_on_device(&problem->chip, problem->power, problem->temp, run) != 0)
+    if (simulate(options, problem, run) != 0)
         return -1;
     if (options->verify && check_result(problem, run, check) != 0)
         return -1;

@@ -4,6 +4,7 @@
  *   model.c    what a chip is made of
  *   input.c    temp_N and power_N: read, write, generate
  *   offload.c  the device run: one data region, many launches of the kernels in kernels.cu
+ *   devices.c  the same on several devices
  *   serial.c   the same simulation on the host, written on its own, to check against
  *   heatmap.c  the picture, drawn with drawing.c
  *
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../common/shares.h"
 #include "../common/ways.h"
 
 /*
@@ -91,6 +93,11 @@ int simulate_on_device(const struct chip *chip, const double *power, double *tem
 
 /* Prints the lines about LLVM, device and image. */
 void print_device(int device);
+
+/* ---- devices.c ---- */
+
+/* As simulate_on_device(), on the rows of each share at once, whose pieces are the rows. Launches are in queues: of the ways it takes none. */
+int simulate_on_devices(const struct chip *chip, const double *power, double *temp, struct device_run *run, const struct shares *shares);
 
 /* ---- serial.c ---- */
 

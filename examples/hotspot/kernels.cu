@@ -5,14 +5,44 @@
  */
 #include <rex/kernel.h>
 
+/* Factors of the model: see step_row(). */
+struct factors {
+    double gain;     /* step / capacity */
+    double lateral;  /* 1 / R */
+    double vertical; /* 1 / Rz */
+    double ambient;
+};
+
+REX_DEVICE struct factors unpacked(rex_arg gain, rex_arg lateral, rex_arg vertical, rex_arg ambient)
+{
+    struct factors factors = {rex_arg_double(gain), rex_arg_double(lateral), rex_arg_double(vertical), rex_arg_double(ambient)};
+    return factors;
+}
+
 /*
- * One time step. Each cell receives its power and heat from its four neighbours and loses heat to the surroundings:
+ * One time step of a row, by the threads of a team. Each cell receives its power and heat from its four neighbours and loses heat to
+ * the surroundings:
  *
  *     next = now + step / capacity * (power + (north + south - 2 now) / R + (west + east - 2 now) / R
  *                                     + (ambient - now) / Rz)
  *
  * At an edge of the chip the missing neighbour is the cell itself, so that nothing flows. The factors arrive as the
  * host's reciprocals, because a division costs a GPU far more than a product.
+ */
+REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, const double *north, const double *here,
+                         const double *south, double *next)
+{
+    for (int64_t column = rex_thread(0); column < size; column += rex_num_threads(0)) {
+        double own = here[column];
+        double west = here[column > 0 ? column - 1 : column];
+        double east = here[column < size - 1 ? column + 1 : column];
+        double in_plane = north[column] + south[column] + west + east - 4.0 * own;
+        next[column] = own + by.gain * (power[column] + in_plane * by.lateral + (by.ambient - own) * by.vertical);
+    }
+}
+
+/*
+ * A step of the whole chip.
  *
  * Teams take rows and threads take the columns of a row: no division to find a cell's place, neighbouring threads read
  * neighbouring addresses, and the grid has one dimension, all that some LLVM releases launch.
@@ -21,24 +51,36 @@ REX_DEVICE_KERNEL(hotspot_step, rex_arg packed_size, rex_arg packed_gain, rex_ar
                   rex_arg packed_vertical, rex_arg packed_ambient, const double *power, const double *now, double *next)
 {
     int64_t size = rex_arg_int(packed_size);
-    double gain = rex_arg_double(packed_gain);         /* step / capacity */
-    double lateral = rex_arg_double(packed_lateral);   /* 1 / R */
-    double vertical = rex_arg_double(packed_vertical); /* 1 / Rz */
-    double ambient = rex_arg_double(packed_ambient);
-
-    for (int64_t row = rex_team(0); row < size; row += rex_num_teams(0)) {
+    struct factors by = unpacked(packed_gain, packed_lateral, packed_vertical, packed_ambient);
+    REX_FOR_TEAMS(row, size) {
         const double *here = now + row * size;
-        const double *north = row > 0 ? here - size : here;
-        const double *south = row < size - 1 ? here + size : here;
-        for (int64_t column = rex_thread(0); column < size; column += rex_num_threads(0)) {
-            double own = here[column];
-            double west = here[column > 0 ? column - 1 : column];
-            double east = here[column < size - 1 ? column + 1 : column];
-            double in_plane = north[column] + south[column] + west + east - 4.0 * own;
-            next[row * size + column] =
-                own + gain * (power[row * size + column] + in_plane * lateral + (ambient - own) * vertical);
-        }
+        step_row(size, by, power + row * size, row > 0 ? here - size : here, here, row < size - 1 ? here + size : here,
+                 next + row * size);
     }
+}
+
+/*
+ * The same of @rows rows of it, of which the first is row @top of the chip. The pointers are to that row; in front of it and behind the
+ * last one lie rows of other devices, unless the chip ends there.
+ */
+REX_DEVICE_KERNEL(hotspot_rows, rex_arg packed_size, rex_arg packed_top, rex_arg packed_rows, rex_arg packed_gain,
+                  rex_arg packed_lateral, rex_arg packed_vertical, rex_arg packed_ambient, const double *power,
+                  const double *now, double *next)
+{
+    int64_t size = rex_arg_int(packed_size), top = rex_arg_int(packed_top);
+    struct factors by = unpacked(packed_gain, packed_lateral, packed_vertical, packed_ambient);
+    REX_FOR_TEAMS(row, rex_arg_int(packed_rows)) {
+        const double *here = now + row * size;
+        step_row(size, by, power + row * size, top + row > 0 ? here - size : here, here,
+                 top + row < size - 1 ? here + size : here, next + row * size);
+    }
+}
+
+/* The lowest of @count temperatures, and the lowest of their negatives. */
+REX_DEVICE_KERNEL(hotspot_rows_extremes, rex_arg count, const double *temp, double *extremes)
+{
+    REX_FOR_MIN(i, rex_arg_int(count), &extremes[0], temp[i]);
+    REX_FOR_MIN(i, rex_arg_int(count), &extremes[1], -temp[i]);
 }
 
 /*

@@ -36,6 +36,8 @@ static void check_request(const struct settings *settings, const struct request 
         wrong_usage(settings, "--list has as many records as it has: no --size and no --records");
     if (!request->resident && settings->way != QUEUED)
         wrong_usage(settings, "--resident 0 goes with --queue");
+    if (request->rounds > 1 && settings->devices == ONE_DEVICE)
+        wrong_usage(settings, "--rounds goes with --devices");
     if (request->list != NULL && request->generate != NULL)
         wrong_usage(settings, "--list reads records, --generate makes them up: one or the other");
 }
@@ -44,9 +46,11 @@ void parse_request(struct settings *settings, struct request *request, int argc,
 {
     const char *latitude = NULL, *longitude = NULL;
     int64_t records = 0, neighbours = 10;
-    /* The last one is for programs with --queue. */
+    /* The last two are for programs with --queue and --devices. */
     const struct extra_option with_ways = {"resident", "0|1", "with --queue: 0 copies each window's records with its launch (1)", NULL,
                                            &request->resident, 0, 1};
+    const struct extra_option with_devices = {"rounds", "N", "with --devices: compute the distances so often (1)", NULL,
+                                              &request->rounds, 1, 1000000};
     const struct extra_option extra[] = {
         {"records", "N", "the same as --size", NULL, &records, settings->smallest, settings->largest},
         {"list", "FILE", "a file with the names of record files in Rodinia's format, one a line", &request->list, NULL, 0, 0},
@@ -55,9 +59,10 @@ void parse_request(struct settings *settings, struct request *request, int argc,
         {"latitude", "X", "near to where (30)", &latitude, NULL, 0, 0},
         {"longitude", "X", "(90)", &longitude, NULL, 0, 0},
         settings->has_ways ? with_ways : (struct extra_option){NULL, NULL, NULL, NULL, NULL, 0, 0},
+        settings->has_devices ? with_devices : (struct extra_option){NULL, NULL, NULL, NULL, NULL, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
-    request->resident = 1;
+    request->resident = request->rounds = 1;
     settings->extra = extra;
     read_options(settings, argc, argv);
     settings->extra = NULL;
@@ -94,7 +99,8 @@ static int summary(const struct settings *settings, const struct request *reques
 static int search_list(const struct settings *settings, const struct request *request, const char *list, search_function *search)
 {
     struct nearest nearest = {.room = request->query.neighbours};
-    struct device_run run = {.device = settings->device, .ways = {.way = settings->way}, .resident = request->resident != 0};
+    struct device_run run = {.settings = settings, .device = settings->device, .ways = {.way = settings->way},
+                             .resident = request->resident != 0, .rounds = request->rounds};
     struct check check = {0};
     nearest.list = calloc((size_t)nearest.room, sizeof *nearest.list);
     if (nearest.list == NULL) {

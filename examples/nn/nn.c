@@ -22,10 +22,13 @@ int main(int argc, char **argv)
         .smallest = 1,
         .largest = 100000000,
         .has_ways = 1,
+        .has_devices = 1,
     };
     struct request request = {.list = NULL};
     parse_request(&settings, &request, argc, argv);
     if (start_offload(&settings) != 0)
         return 1;
+    if (settings.devices != ONE_DEVICE)
+        return run_request(&settings, &request, search_on_devices);
     return run_request(&settings, &request, settings.way == WAITING ? search_on_device : search_resident);
 }

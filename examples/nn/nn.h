@@ -4,6 +4,8 @@
  *   nn.c        main
  *   offload.c   the device run: the one to read for offloading
  *   resident.c  the same with all records on the device, for --queue and --graph
+ *   devices.c   the same on several devices, for --devices
+ *   all.c       all records of a list, for these two
  *   kernels.cu  the device side
  *   serial.c    the reference for the check
  *   place.h     where a record is, for both sides
@@ -22,6 +24,7 @@
 #include <stdio.h>
 
 #include "../common/common.h"
+#include "../common/shares.h"
 #include "../common/ways.h"
 #include "place.h"
 
@@ -101,12 +104,34 @@ void offer(struct nearest *nearest, int64_t number, const char *text, double squ
 /* From the nearest to the farthest. */
 void sort_nearest(struct nearest *nearest);
 
+/* ---- all.c ---- */
+
+/* All records, and the windows in which they were read. Zeros before the first call. */
+struct all {
+    int64_t count, room;
+    char (*text)[RECORD_LENGTH];
+    struct place *places;
+    double *squared; /* for the distances: as much room */
+    int64_t windows, window_room;
+    int *window; /* records in each */
+};
+
+/* 0, or -1 with a line on stderr. free_all() in any case. */
+int read_all(struct all *all, const char *list);
+void free_all(struct all *all);
+
+/* Considers each of them. */
+void offer_all(const struct all *all, struct nearest *nearest);
+
 /* ---- offload.c ---- */
 
 struct device_run {
+    const struct settings *settings;
     int device;       /* in: number, -1 for the default */
     struct ways ways; /* in: how to launch */
     int resident;     /* in: resident.c copies all records at once, and not with each window */
+    int64_t rounds;   /* in: devices.c computes all distances so often */
+    double computing; /* out: its seconds for that, without copies */
     int64_t records;  /* out */
     int64_t launches; /* out */
     double seconds;   /* out: launches and copies */
@@ -120,6 +145,11 @@ search_function search_on_device;
 
 /* As search_on_device(), in a queue or a graph. */
 search_function search_resident;
+
+/* ---- devices.c ---- */
+
+/* Likewise, on several devices. */
+search_function search_on_devices;
 
 /* ---- serial.c ---- */
 
@@ -140,6 +170,7 @@ struct request {
     const char *list;     /* NULL: records are made up */
     const char *generate; /* folder for those; NULL: a temporary one */
     int64_t resident;     /* with --queue: the records are copied once, for all windows */
+    int64_t rounds;       /* with --devices: of the computation */
 };
 
 void parse_request(struct settings *settings, struct request *request, int argc, char **argv);

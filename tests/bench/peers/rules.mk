@@ -16,7 +16,7 @@ $(O)/obj/$(peers)/driver.o: $(peers)/driver.c $(O)/flags
 	$(Q)$(CC) $(common_cflags) -O2 -DREX_BUILDING_LIBRARY -isystem $(dir $(NVCC))../include -c -o $@ $<
 
 # The objects of an example, its device run left out where $(2) says so. Queues are librex's own: a peer is never asked for one.
-peer_objects = $(call objects,$(filter-out $(if $(2),%/offload.c %/resident.c),$(wildcard $(call peer_source,$(1))/*.c)))
+peer_objects = $(call objects,$(filter-out $(if $(2),%/offload.c %/resident.c %/devices.c),$(wildcard $(call peer_source,$(1))/*.c)))
 peer_queueless = -no-pie -Wl,--unresolved-symbols=ignore-in-object-files
 
 # $(1) peer, $(2) program, $(3) libraries

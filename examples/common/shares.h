@@ -1,0 +1,48 @@
+/*
+ * shares.h - work divided among several devices of one process, for programs that have --devices.
+ *
+ * The work is numbered pieces: rows, records. Each device gets some that follow each other, a share, and a queue, so that one thread
+ * keeps all of the devices busy: it puts work in each queue in turn, and waits for all of them in the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef EXAMPLES_SHARES_H
+#define EXAMPLES_SHARES_H
+
+#include <rex.h>
+
+#include "common.h"
+
+/* What one device does. */
+struct share {
+    int number;              /* from 0 */
+    int device;
+    int64_t first, count;    /* which pieces */
+    struct rex_queue *queue;
+    struct rex_event *event; /* for the program: recorded by nobody yet */
+};
+
+struct shares {
+    int count;
+    struct share *each;
+};
+
+/*
+ * Divides @pieces among as many devices as settings->devices says, from device 0 on: all for ALL_DEVICES, and no more than there are,
+ * which is said then, or than pieces; for ONE_DEVICE, the one of --device. 0, or an error, with a line on stderr. close_shares() in
+ * any case.
+ */
+int open_shares(struct shares *shares, const struct settings *settings, int64_t pieces);
+void close_shares(struct shares *shares);
+
+/* Calls @function for each share in turn, until one call fails. 0, or what that one has returned. */
+typedef int share_function(const struct share *share, void *context);
+int for_each_share(const struct shares *shares, share_function *function, void *context);
+
+/* Waits until all queues have done what they were given. 0, or an error of librex. */
+int finish_shares(const struct shares *shares);
+
+/* A line of the summary: how many devices, and how many @pieces, by that name, each has. */
+void print_shares(const struct shares *shares, const char *pieces);
+
+#endif

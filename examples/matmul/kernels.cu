@@ -1,0 +1,64 @@
+/*
+ * matmul, the device side. See matmul.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+/*
+ * A team computes one tile of c after another, TILE x TILE numbers, from DEPTH columns of a and DEPTH rows of b at a time, which its
+ * threads bring to shared memory together: each number that they bring serves TILE products.
+ *
+ * On a GPU a thread has ROWS numbers of one column of the tile, in registers; it has to be launched with THREADS threads. On the CPU a
+ * team is one thread, which has the whole tile.
+ */
+enum {
+    TILE = 64,
+    DEPTH = 16,
+    THREADS = 256,
+    ROW_STEP = REX_ON_GPU ? THREADS / TILE : 1, /* from one of a thread's rows to the next */
+    COLUMN_STEP = REX_ON_GPU ? TILE : 1,
+    ROWS = TILE / ROW_STEP,
+    COLUMNS = TILE / COLUMN_STEP
+};
+
+/* @part of @rows x @columns numbers: those of @matrix from @row and @column on, and zeros behind its end. */
+REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double *matrix, int64_t height, int64_t width, int64_t row,
+                      int64_t column)
+{
+    REX_FOR_THREADS(i, rows * columns) {
+        int64_t y = row + i / columns, x = column + i % columns;
+        part[i] = y < height && x < width ? matrix[y * width + x] : 0.0;
+    }
+}
+
+/* c, of @rows x @size numbers, is a, of as many, times b, of @size x @size. */
+REX_DEVICE_KERNEL(matmul, rex_arg_i64 packed_rows, rex_arg_i64 packed_size, const double *a, const double *b, double *c)
+{
+    REX_SHARED double left[TILE * DEPTH], right[DEPTH * TILE];
+    int64_t rows = rex_arg_int(packed_rows), size = rex_arg_int(packed_size);
+    int64_t across = (size + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;
+    int first_row = (int)rex_thread(0) / TILE, first_column = (int)rex_thread(0) % TILE;
+
+    REX_FOR_TEAMS(tile, down * across) {
+        int64_t top = tile / across * TILE, side = tile % across * TILE;
+        double sum[ROWS][COLUMNS] = {{0.0}};
+        for (int64_t at = 0; at < size; at += DEPTH) {
+            bring(left, TILE, DEPTH, a, rows, size, top, at);
+            bring(right, DEPTH, TILE, b, size, size, at, side);
+            rex_barrier();
+            for (int k = 0; k < DEPTH; k++)
+                for (int row = 0; row < ROWS; row++)
+                    for (int column = 0; column < COLUMNS; column++)
+                        sum[row][column] += left[(first_row + row * ROW_STEP) * DEPTH + k] *
+                                            right[k * TILE + first_column + column * COLUMN_STEP];
+            rex_barrier(); /* before the next ones are put where these are */
+        }
+        for (int row = 0; row < ROWS; row++)
+            for (int column = 0; column < COLUMNS; column++) {
+                int64_t y = top + first_row + row * ROW_STEP, x = side + first_column + column * COLUMN_STEP;
+                if (y < rows && x < size)
+                    c[y * size + x] = sum[row][column];
+            }
+    }
+}

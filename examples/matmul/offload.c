@@ -1,0 +1,76 @@
+/*
+ * offload.c - matmul's device run: each device has some rows of a and of c, and all of b, and needs nothing of the others.
+ *
+ * What to look at: one function for each thing that a device is asked for, called for all devices in turn. A launch in a queue returns
+ * at once, so all of them compute at the same time, though one thread asks.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+#include "matmul.h"
+
+REX_KERNEL(matmul);
+
+enum {
+    TILE = 64, /* these two as in kernels.cu */
+    THREADS = 256,
+    MAX_TEAMS = 65535
+};
+
+/* A run that is under way. */
+struct task {
+    const struct product *product;
+    struct device_run *run;
+    bool begins; /* map_share() maps, and does not end it */
+};
+
+static int map_share(const struct share *share, void *context)
+{
+    const struct task *task = context;
+    int64_t size = task->product->size, cells = share->count * size;
+    double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
+    REX_DATA_MAP(region, REX_TO(a, cells), REX_TO(b, size * size), REX_FROM(c, cells));
+    return task->begins ? rex_data_begin(share->device, &region) : rex_data_end(share->device, &region);
+}
+
+static int launch_share(const struct share *share, void *context)
+{
+    const struct task *task = context;
+    int64_t rows = share->count, size = task->product->size;
+    int64_t tiles = (rows + TILE - 1) / TILE * ((size + TILE - 1) / TILE);
+    double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
+    struct rex_kernel_launch launch =
+        rex_kernel_launch_of(REX_KERNEL_ID(matmul), (uint32_t)(tiles < MAX_TEAMS ? tiles : MAX_TEAMS), THREADS);
+    REX_MAP(args, REX_VALUE(rows), REX_VALUE(size), REX_ALLOC(a, rows * size), REX_ALLOC(b, size * size), REX_ALLOC(c, rows * size));
+    task->run->launches++;
+    return rex_queue_launch(share->queue, &launch, &args);
+}
+
+static int compute(struct task *task, const struct shares *shares)
+{
+    double began = seconds_now();
+    int result = for_each_share(shares, launch_share, task);
+    if (result == 0)
+        result = finish_shares(shares);
+    task->run->computing = seconds_now() - began;
+    return result;
+}
+
+int multiply(const struct product *product, const struct shares *shares, struct device_run *run)
+{
+    struct task task = {.product = product, .run = run, .begins = true};
+    double began = seconds_now();
+    int result = for_each_share(shares, map_share, &task);
+    if (result == 0)
+        result = compute(&task, shares);
+    task.begins = false;
+    if (result == 0) /* else the program ends, and what is mapped with it */
+        result = for_each_share(shares, map_share, &task);
+    run->seconds = seconds_now() - began;
+    if (result != 0)
+        fprintf(stderr, "matmul: %s\n", rex_last_error());
+    return result;
+}

@@ -1,0 +1,139 @@
+/*
+ * devices.c - nn's device run with --devices: each device has a share of the records, and needs nothing of the others.
+ *
+ * What to look at: search_shares(). One thread puts the copies there, the launches and the copies back in the queues of all devices, and
+ * waits for all of them at once, so that each device is as busy as one alone would be. Here a launch takes all of a device's records,
+ * and not a window of ten: many devices are for much work.
+ *
+ * Copies run beside those of other devices only from pinned memory, hence rex_pin(); where that cannot be had they are slower.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex.h>
+
+#include <stdio.h>
+
+#include "nn.h"
+
+REX_KERNEL_DECLARE(nn_distances);
+
+enum {
+    TEAMS = 2048, /* most of them: each thread takes one record after another */
+    THREADS = 128
+};
+
+/* A search that is under way. */
+struct search {
+    struct all all;
+    const struct query *query;
+    struct device_run *run;
+    bool begins; /* map_share() maps, and does not end it */
+};
+
+static int map_share(const struct share *share, void *context)
+{
+    struct search *search = context;
+    struct place *places = search->all.places + share->first;
+    double *squared = search->all.squared + share->first;
+    REX_DATA_MAP(region, REX_ALLOC(places, share->count), REX_ALLOC(squared, share->count));
+    return search->begins ? rex_data_begin(share->device, &region) : rex_data_end(share->device, &region);
+}
+
+static int copy_there(const struct share *share, void *context)
+{
+    struct search *search = context;
+    struct place *places = search->all.places + share->first;
+    REX_MAP(there, REX_TO(places, share->count));
+    return rex_queue_update(share->queue, &there);
+}
+
+static int copy_back(const struct share *share, void *context)
+{
+    struct search *search = context;
+    double *squared = search->all.squared + share->first;
+    REX_MAP(back, REX_FROM(squared, share->count));
+    return rex_queue_update(share->queue, &back);
+}
+
+static int launch_share(const struct share *share, void *context)
+{
+    struct search *search = context;
+    int64_t count = share->count, teams = (count + THREADS - 1) / THREADS;
+    struct place *places = search->all.places + share->first;
+    double *squared = search->all.squared + share->first;
+    struct rex_kernel_launch launch =
+        rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), (uint32_t)(teams < TEAMS ? teams : TEAMS), THREADS);
+    search->run->launches++;
+    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
+            REX_ALLOC(places, count), REX_ALLOC(squared, count));
+    return rex_queue_launch(share->queue, &launch, &arguments);
+}
+
+/* The same distances as often as --rounds says. */
+static int compute(struct search *search, const struct shares *shares)
+{
+    int result = finish_shares(shares);
+    double began = seconds_now();
+    for (int64_t round = 0; round < search->run->rounds && result == 0; round++)
+        result = for_each_share(shares, launch_share, search);
+    if (result == 0)
+        result = finish_shares(shares);
+    search->run->computing = seconds_now() - began;
+    return result;
+}
+
+static int search_mapped(struct search *search, const struct shares *shares)
+{
+    int result = for_each_share(shares, copy_there, search);
+    if (result == 0)
+        result = compute(search, shares);
+    if (result == 0)
+        result = for_each_share(shares, copy_back, search);
+    return result == 0 ? finish_shares(shares) : result;
+}
+
+static int search_shares(struct search *search, const struct shares *shares)
+{
+    struct all *all = &search->all;
+    bool pins_places = rex_pin(all->places, (size_t)all->count * sizeof *all->places) == 0;
+    bool pins_squared = rex_pin(all->squared, (size_t)all->count * sizeof *all->squared) == 0;
+    double began = seconds_now();
+    search->begins = true;
+    int result = for_each_share(shares, map_share, search);
+    if (result == 0)
+        result = search_mapped(search, shares);
+    search->begins = false;
+    if (result == 0) /* else the program ends, and what is mapped with it */
+        result = for_each_share(shares, map_share, search);
+    search->run->seconds = seconds_now() - began;
+    if (pins_places)
+        rex_unpin(all->places);
+    if (pins_squared)
+        rex_unpin(all->squared);
+    if (result != 0)
+        fprintf(stderr, "nn: %s\n", rex_last_error());
+    return result;
+}
+
+int search_on_devices(const char *list, const struct query *query, struct nearest *nearest, struct device_run *run)
+{
+    struct search search = {.query = query, .run = run};
+    struct shares shares = {.count = 0};
+    int result = read_all(&search.all, list);
+    if (result == 0 && search.all.count > 0) {
+        result = open_shares(&shares, run->settings, search.all.count);
+        if (result == 0)
+            result = search_shares(&search, &shares);
+        if (result == 0) {
+            print_shares(&shares, "records");
+            print_line("computation", "%.6f s without copies, %lld rounds", run->computing, (long long)run->rounds);
+            print_digest(search.all.squared, (size_t)search.all.count * sizeof *search.all.squared);
+        }
+        close_shares(&shares);
+    }
+    if (result == 0)
+        offer_all(&search.all, nearest);
+    run->records = search.all.count;
+    free_all(&search.all);
+    return result;
+}
