@@ -126,7 +126,7 @@ runtime_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/runtime/*/*.c))))
 gpu_dirs     := $(patsubst %/,%,$(sort $(dir $(wildcard tests/gpu/*/*.c))))
 unit_sources := $(wildcard tests/unit/*.c)
 # Benchmarks that want a GPU: built with the tests, so that they stay in order, and started by hand.
-gpu_bench_dirs := $(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c))))
+gpu_bench_dirs := $(filter-out $(if $(MPI_LIBS),,tests/bench/gpu/halo),$(patsubst %/,%,$(sort $(dir $(wildcard tests/bench/gpu/*/*.c)))))
 support      := $(if $(wildcard tests/support/*.c),$(O)/libsupport.a)
 common       := $(if $(wildcard examples/common/*.c),$(O)/libcommon.a)
 

@@ -44,6 +44,10 @@ for release in $releases; do
     done
 done
 
+# What the benchmark of halos measures arrives, with both of its ways.
+fits "$release" 2 "$build/tests/bench/gpu/halo/halo" 1 65536 2097152
+[ "$(grep -cE '^ *[0-9]+( +[0-9.]+){4}$' out)" = 6 ] || { fail 'the benchmark of halos has no line for each size'; cat out; }
+
 # ---- hotspot_mpi: 127 cells, so that no two parts are of one size
 
 for number in 1 3 4; do
