@@ -1,6 +1,8 @@
 /*
- * Queues and other users of the GPU in one stream: the driver's own calls, and cuBLAS where the machine has it. A stream that librex lends,
- * one that somebody else owns, and the driver's default one. Without a GPU queues have no streams, and say so.
+ * Queues and other users of the GPU in one stream: the driver's own calls, and cuBLAS and NCCL where the machine has them. A stream that
+ * librex lends, one that somebody else owns, and the driver's default one. Without a GPU queues have no streams, and say so.
+ *
+ * NCCL comes with no driver and no CUDA toolkit: LD_LIBRARY_PATH names the folder of its libnccl.so.2 where the loader would not look.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -25,6 +27,12 @@ static struct {
     int (*create)(void **handle), (*destroy)(void *handle), (*set_stream)(void *handle, void *stream);
     int (*scale)(void *handle, int n, const double *factor, double *x, int step);
 } blas;
+
+static struct {
+    int (*init_all)(void **communicators, int count, const int *gpus), (*destroy)(void *communicator);
+    int (*begin_group)(void), (*end_group)(void);
+    int (*all_reduce)(const void *from, void *to, size_t count, int type, int operation, void *communicator, void *stream);
+} nccl;
 
 struct wanted {
     const char *name;
@@ -66,14 +74,30 @@ static bool open_blas(void)
     return open_first(names, wanted, sizeof wanted / sizeof *wanted);
 }
 
+static bool open_nccl(void)
+{
+    static const char *const names[] = {"libnccl.so.2", NULL};
+    const struct wanted wanted[] = {{"ncclCommInitAll", &nccl.init_all},
+                                    {"ncclCommDestroy", &nccl.destroy},
+                                    {"ncclGroupStart", &nccl.begin_group},
+                                    {"ncclGroupEnd", &nccl.end_group},
+                                    {"ncclAllReduce", &nccl.all_reduce}};
+    return open_first(names, wanted, sizeof wanted / sizeof *wanted);
+}
+
 /* ---- both in turn ---------------------------------------------------------------------------------------------------------------- */
 
-static void put_add(struct rex_queue *queue)
+static void put_add_to(struct rex_queue *queue, double *values)
 {
     int64_t n = VALUES, turns = TURNS;
     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add_slowly), 8, 128);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_DEVICE_POINTER(memory));
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_DEVICE_POINTER(values));
     OK(rex_queue_launch(queue, &launch, &args));
+}
+
+static void put_add(struct rex_queue *queue)
+{
+    put_add_to(queue, memory);
 }
 
 static void put_zeros(void *stream, void *context)
@@ -214,6 +238,76 @@ static void cublas(void **state)
     finish(queue);
 }
 
+/* ---- NCCL: a sum over all GPUs, between a launch that makes what is added and one that works on the sum ------------------------------ */
+
+enum { MOST_GPUS = 16, NCCL_DOUBLE = 8, NCCL_SUM = 0 };
+
+static struct party {
+    struct rex_queue *queue;
+    void *stream, *communicator;
+    double *own, *sum; /* on the device */
+} party[MOST_GPUS];
+
+static int open_parties(void)
+{
+    int gpu[MOST_GPUS], count = rex_device_count() < MOST_GPUS ? rex_device_count() : MOST_GPUS;
+    void *communicators[MOST_GPUS];
+    for (int i = 0; i < count; i++) {
+        OK(rex_queue_create(&party[i].queue, i, NULL, 0));
+        OK(rex_queue_stream(party[i].queue, &party[i].stream, NULL));
+        assert_non_null(party[i].own = rex_device_alloc(VALUES * sizeof(double), i));
+        assert_non_null(party[i].sum = rex_device_alloc(VALUES * sizeof(double), i));
+        gpu[i] = rex_device_gpu(i);
+    }
+    OK(nccl.init_all(communicators, count, gpu));
+    for (int i = 0; i < count; i++)
+        party[i].communicator = communicators[i];
+    return count;
+}
+
+static void sum_all(int count)
+{
+    double began[VALUES], back[VALUES];
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < VALUES; j++)
+            began[j] = 1000.0 * i + j;
+        OK(rex_device_copy_to(party[i].own, began, sizeof began, i));
+        put_add_to(party[i].queue, party[i].own);
+    }
+    OK(nccl.begin_group());
+    for (int i = 0; i < count; i++)
+        OK(nccl.all_reduce(party[i].own, party[i].sum, VALUES, NCCL_DOUBLE, NCCL_SUM, party[i].communicator, party[i].stream));
+    OK(nccl.end_group());
+    for (int i = 0; i < count; i++) {
+        put_add_to(party[i].queue, party[i].sum);
+        OK(rex_queue_copy_from(party[i].queue, back, party[i].sum, sizeof back));
+        OK(rex_queue_sync(party[i].queue));
+        for (int j = 0; j < VALUES; j++)
+            assert_true(back[j] == count * (TURNS + j) + 1000.0 * count * (count - 1) / 2 + TURNS);
+    }
+}
+
+static void nccl_sum(void **state)
+{
+    (void)state;
+    if (!gpu_present())
+        leave_out("NCCL beside queues: there is no GPU");
+    if (!open_nccl())
+        leave_out("NCCL beside queues: no libnccl.so.2 (LD_LIBRARY_PATH may name its folder)");
+    OK(rex_offload_init());
+    int count = open_parties();
+    for (int i = 0; i < rounds_of(20); i++)
+        sum_all(count);
+    for (int i = 0; i < count; i++) {
+        OK(nccl.destroy(party[i].communicator));
+        OK(rex_queue_destroy(party[i].queue));
+        rex_device_free(party[i].own, i);
+        rex_device_free(party[i].sum, i);
+    }
+    printf("NCCL: %d GPUs\n", count);
+    OK(rex_offload_fini());
+}
+
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
@@ -221,6 +315,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(theirs),
         cmocka_unit_test(default_stream),
         cmocka_unit_test(cublas),
+        cmocka_unit_test(nccl_sum),
     };
     return RUN_EACH(argc, argv, tests);
 }
