@@ -1,6 +1,6 @@
 #!/bin/sh
-# rex/mpi.h between 2 to 4 ranks of Open MPI (tests/mpi), and examples/hotspot_mpi: the same bits for any number of ranks and after a
-# restart; and where a rank is killed, or fails, the others end.
+# rex/mpi.h between 2 to 4 ranks of Open MPI (tests/mpi), with device pointers on a fake GPU, too, and examples/hotspot_mpi: the same bits
+# for any number of ranks and after a restart; and where a rank is killed, or fails, the others end.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD
@@ -43,6 +43,10 @@ for release in $releases; do
         grep -q ': passed$' out || fail "LLVM $release, $run: no word of success"
     done
 done
+
+# An MPI that takes device pointers, and a GPU whose memory the host cannot read: both fakes, which want to be started at the top.
+(cd "$top" && timeout -k 5 150 mpirun --allow-run-as-root --oversubscribe -n 2 "$build/tests/mpi/pointers/pointers") >out 2>&1 </dev/null ||
+    { fail "device pointers of a fake GPU: status $?"; tail -n 20 out; }
 
 # What the benchmark of halos measures arrives, with both of its ways.
 fits "$release" 2 "$build/tests/bench/gpu/halo/halo" 1 65536 2097152
