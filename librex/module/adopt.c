@@ -27,6 +27,7 @@
 #include "cuda/context.h"
 #include "image/cubin.h"
 #include "image/list.h"
+#include "image/ptx.h"
 #include "module/descriptor.h"
 #include "module/imagefit.h"
 #include "module/moduleimage.h"
@@ -70,6 +71,21 @@ struct growing {
 };
 
 /*
+ * No compiler's own code has PTX there; whoever writes the descriptor may have put it there, and no
+ * libomptarget says why the device has no kernels then.
+ */
+static void warn_of_ptx(const unsigned char *bytes, size_t size, const char *name)
+{
+    unsigned architecture;
+    char suffix;
+    if (rex_ptx_is(bytes, size, &architecture, &suffix))
+        rex_log(REX_LOG_WARN,
+                "device image %s is PTX, which libomptarget does not take: make a CUBIN of it, or "
+                "register it as a module or a library of librex",
+                name);
+}
+
+/*
  * One image, raw: fit it in place, and get the GPUs that it is for ready. What cannot be fitted
  * goes to libomptarget as it is. Messages call it by NUMBER.
  */
@@ -77,6 +93,7 @@ static void fit(const struct growing *growing, int number, unsigned char *bytes,
 {
     char name[PATH_MAX + 32];
     snprintf(name, sizeof name, "%d of %s", number, growing->binary);
+    warn_of_ptx(bytes, size, name);
     rex_image_fit_header(bytes, size, name, growing->release);
     unsigned architecture = rex_cubin_architecture(bytes, size);
     if (architecture == 0 || rex_runtime_disabled())

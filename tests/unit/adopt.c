@@ -371,6 +371,31 @@ static void test_odd(void **state)
     in_child(odd, NULL);
 }
 
+/* PTX, by itself and in a container, is no image of libomptarget's, which has it all the same. */
+static void ptx(const void *context)
+{
+    struct bytes text;
+    text.bytes = lasting(read_bytes("tests/data/sm_90.ptx", &text.size));
+    begin(*(const int *)context, "on");
+    CHECK_EQUAL(registered(program_with(text, false))->image_size, text.size);
+    CHECK_EQUAL(registered(program_with(wrap(text, 2, 2), false))->image_count, 2);
+}
+
+static void test_ptx(void **state)
+{
+    (void)state;
+    for (int release = 14; release <= 24; release++) {
+        const char *output = in_child(ptx, &release);
+        for (int number = 1; number <= 2; number++) {
+            char line[100];
+            snprintf(line, sizeof line, "device image %d of the program is PTX, which libomptarget does not take", number);
+            assert_non_null(strstr(output, line));
+        }
+        assert_null(strstr(output, "device image 3 of"));
+    }
+    assert_null(strstr(in_child(four_images, NULL), "is PTX"));
+}
+
 /* ---- the wait policy ----------------------------------------------------------------------------------------------------------------- */
 
 /* Flags of the fake GPU's primary context, -1 while it is not active. */
@@ -425,7 +450,8 @@ int main(void)
         cmocka_unit_test(test_raw),        cmocka_unit_test(test_in_containers),
         cmocka_unit_test(test_numbers),    cmocka_unit_test(test_new_entries),
         cmocka_unit_test(test_off),        cmocka_unit_test(test_no_older_form),
-        cmocka_unit_test(test_odd),        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_odd),        cmocka_unit_test(test_ptx),
+        cmocka_unit_test(test_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
