@@ -163,22 +163,77 @@ static void image_that_is_no_elf_file(void **state)
     good_launch();
 }
 
+/* Images for the GPU are CUBINs by nvcc, and PTX by clang, which the driver compiles. */
+static bool is_ptx(const struct bytes *image)
+{
+    return memcmp(image->bytes, ELFMAG, SELFMAG) != 0;
+}
+
+static void cubin_for_another_machine(const char *path, struct bytes image)
+{
+    uint16_t machine = EM_PPC64;
+    memcpy(image.bytes + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+    write_bytes(path, image.bytes, image.size);
+    REFUSED_IMAGE(path, REX_EIMAGE, "another processor");
+    image.bytes[EI_CLASS] = ELFCLASS32;
+    write_bytes(path, image.bytes, image.size);
+    REFUSED_IMAGE(path, REX_EIMAGE, "64-bit");
+}
+
+/* What is behind the last of TEXT in the image, which has it. */
+static size_t behind(const struct bytes *image, const char *text)
+{
+    size_t length = strlen(text), at = image->size;
+    while (at >= length && memcmp(image->bytes + at - length, text, length) != 0)
+        at--;
+    assert_true(at >= length);
+    return at;
+}
+
+static void ptx_for_another_machine(const char *path, struct bytes image)
+{
+    static const char machine[] = "sm_999";
+    size_t target = behind(&image, ".target "), rest = target;
+    while (image.bytes[rest] != '\n')
+        rest++;
+    struct bytes other = {malloc(image.size + sizeof machine), 0};
+    assert_non_null(other.bytes);
+    memcpy(other.bytes, image.bytes, target);
+    memcpy(other.bytes + target, machine, strlen(machine));
+    memcpy(other.bytes + target + strlen(machine), image.bytes + rest, image.size - rest);
+    write_bytes(path, other.bytes, target + strlen(machine) + image.size - rest);
+    REFUSED_IMAGE(path, REX_ENODEVICE, "compute_999");
+    free(other.bytes);
+}
+
 static void image_for_another_machine(void **state)
 {
     (void)state;
     struct path path = temporary_file("machine");
     struct bytes image = read_bytes(default_image().text);
-    uint16_t machine = EM_PPC64;
     start_unregistered();
-    memcpy(image.bytes + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
-    write_bytes(path.text, image.bytes, image.size);
-    REFUSED_IMAGE(path.text, REX_EIMAGE, "another processor");
-    image.bytes[EI_CLASS] = ELFCLASS32;
-    write_bytes(path.text, image.bytes, image.size);
-    REFUSED_IMAGE(path.text, REX_EIMAGE, "64-bit");
+    if (is_ptx(&image))
+        ptx_for_another_machine(path.text, image);
+    else
+        cubin_for_another_machine(path.text, image);
     free(image.bytes);
     unlink(path.text);
     good_launch();
+}
+
+/* The first SIZE bytes, in a file and in memory. PTX that ends behind a definition is whole, and has no kernel or another one. */
+static void refused_part(const struct bytes *image, size_t size, const char *path)
+{
+    struct rex_module *module = &rex_this_module;
+    write_bytes(path, image->bytes, size);
+    assert_null(register_cubin(path));
+    bool whole = is_ptx(image) && rex_last_error_code() == REX_ENOKERNEL;
+    check_error(__LINE__, whole ? REX_ENOKERNEL : REX_EIMAGE, path, NULL);
+    module->image = image->bytes;
+    module->image_size = size;
+    assert_int_equal(rex_module_register(module), whole ? REX_ENOKERNEL : REX_EIMAGE);
+    check_error(__LINE__, whole ? REX_ENOKERNEL : REX_EIMAGE, "memory", NULL);
+    module->image = NULL;
 }
 
 static void truncated_image(void **state)
@@ -186,23 +241,16 @@ static void truncated_image(void **state)
     (void)state;
     struct path path = temporary_file("truncated");
     struct bytes image = read_bytes(default_image().text);
-    struct rex_module *module = &rex_this_module;
+    /* Of PTX the end of the last kernel is what has to be there. Each part is compiled, in a context that is made for it. */
+    size_t needed = is_ptx(&image) ? behind(&image, "\n}") : image.size, step = is_ptx(&image) ? needed / 16 : 64;
     start_unregistered();
     assert_true(image.size > 1024);
     assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0); /* a message for each step */
-    for (size_t size = 0; size < image.size; size += 64) {
-        write_bytes(path.text, image.bytes, size);
-        assert_null(register_cubin(path.text));
-        check_error(__LINE__, REX_EIMAGE, path.text, NULL);
-        module->image = image.bytes;
-        module->image_size = size;
-        assert_int_equal(rex_module_register(module), REX_EIMAGE);
-        check_error(__LINE__, REX_EIMAGE, "memory", NULL);
-        module->image = NULL;
-    }
+    for (size_t size = 0; size < needed; size += step)
+        refused_part(&image, size, path.text);
     assert_int_equal(rex_configure(REX_OPTION_LOG, NULL), 0);
-    write_bytes(path.text, image.bytes, image.size / 128 * 64);
-    REFUSED_IMAGE(path.text, REX_EIMAGE, "truncated");
+    write_bytes(path.text, image.bytes, is_ptx(&image) ? needed - 1 : image.size / 128 * 64);
+    REFUSED_IMAGE(path.text, REX_EIMAGE, is_ptx(&image) ? "cannot compile the PTX" : "truncated");
     write_bytes(path.text, image.bytes, image.size);
     assert_non_null(register_cubin(path.text));
     free(image.bytes);
