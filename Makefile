@@ -180,8 +180,8 @@ $(1): $(2) $$(O)/arch $$(rex_cc_$$(DEVICE_COMPILER))
 endif
 endef
 
-# $(call compile_nvcc,SOURCE,FLAGS): what makes $@
-compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
+# $(call compile_nvcc,SOURCE,FLAGS): what makes $@; more_nvcc is for rules.mk to set for one target
+compile_nvcc  = $(NVCC) -cubin -arch=$(ARCH) $(more_nvcc) -Iinclude -MMD -MF $@.d -MT $@ $(2) -o $@ $(1)
 # Likewise. rex-cc gives clang its options, and makes an image for the CPU, too, which is not taken.
 compile_clang = mkdir -p $@.images && $(O)/tools/rex-cc --device-compiler=clang --arch=$(ARCH) --images -g $(2) -o $@.images $(1) && \
                 mv $@.images/rex_lib_nvidia.cubin $@ && rm -r $@.images && $(CC) -x c -Iinclude $(2) -MM -MT $@ -MF $@.d $(1)

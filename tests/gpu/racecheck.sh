@@ -4,4 +4,4 @@ set -eu
 # The runner starts this in the top directory. The file has no first line of a script.
 # shellcheck disable=SC1091
 . tests/gpu/sanitizer
-check_with racecheck race
+check_with racecheck race 'out[threadIdx.x] = cell[127 - threadIdx.x];'
