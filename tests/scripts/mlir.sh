@@ -19,6 +19,24 @@ nm -D --defined-only "$built/examples/mlir/librex-mlir.so" | sed -n 's/^[0-9a-f]
 for one in $(comm -23 "$work/needed" "$work/there"); do fail "librex-mlir has no $one"; done
 echo "$(wc -l <"$work/needed") functions needed, $(wc -l <"$work/there") there"
 
+# What lowered code does with memory and streams, on the fake GPU, which does what is put in a stream when somebody waits.
+# besides NAME [SETTING...]
+besides() {
+    name=$1
+    shift
+    env "$@" FAKE_CUDA_SM=90 FAKE_CUDA_MEMORY=64 FAKE_CUDA_ORDER=late FAKE_LINK_CUBIN=tests/data/sm_90.cubin REX_CACHE=off REX_LOG=off \
+        LD_LIBRARY_PATH="$built/tests/fake/cuda" REX_OMPTARGET="$built/tests/fake/22/libomptarget.so.22" \
+        "$built/tests/gpu/mlir/mlir" >"$work/$name" 2>&1
+}
+# says NAME TEXT
+says() { grep -qF "$2" "$work/$1" || { fail "$1: no \"$2\" in:"; cat "$work/$1"; }; }
+besides right || fail "memory and streams: $(cat "$work/right")"
+# Within a device nothing goes by way of the host.
+if besides within FAKE_CUDA_BREAKS=cuMemcpyDtoDAsync:719:1; then fail 'no copy within the device'; fi
+says within 'mgpuMemcpy: a copy between devices: cuMemcpyDtoDAsync: CUDA_ERROR_LAUNCH_FAILED'
+if besides filling FAKE_CUDA_BREAKS=cuMemsetD32Async:719:1; then fail 'no fill by the driver'; fi
+says filling 'mgpuMemset32: '
+
 ptxas=$(dirname "${NVCC:-/usr/local/cuda/bin/nvcc}")/ptxas
 if [ ! -x "$ptxas" ]; then
     echo 'there is no ptxas: the program was not run on the fake GPU'
@@ -41,8 +59,6 @@ run() {
         LD_LIBRARY_PATH="$built/tests/fake/cuda" REX_OMPTARGET="$built/tests/fake/22/libomptarget.so.22" \
         "$built/examples/mlir/mlir" 64 >"$work/$name" 2>&1 || true
 }
-# says NAME TEXT
-says() { grep -qF "$2" "$work/$1" || { fail "$1: no \"$2\" in:"; cat "$work/$1"; }; }
 
 run nothing
 says nothing '] is 0 instead of '

@@ -1,0 +1,186 @@
+/*
+ * What lowered code asks of librex-mlir besides launches: copies between memory of every kind, fills, streams, events, memory from the pool,
+ * registration of the host's memory, and the first error. script/mlir runs this on the fake GPU.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../examples/mlir/runtime/mlir.h"
+
+enum { COUNT = 50000 };
+#define BYTES (COUNT * sizeof(uint32_t))
+
+#define CHECK(condition)                                                                \
+    do {                                                                                \
+        if (!(condition)) {                                                             \
+            const char *message_;                                                       \
+            int code_ = rex_mlir_error(&message_);                                      \
+            fprintf(stderr, "line %d: not %s; error %d: %s\n", __LINE__, #condition, code_, message_); \
+            exit(1);                                                                    \
+        }                                                                               \
+    } while (0)
+
+static uint32_t sent[COUNT], got[COUNT];
+
+static int no_error(void)
+{
+    const char *message;
+    int code = rex_mlir_error(&message);
+    if (code != 0)
+        fprintf(stderr, "error %d: %s\n", code, message);
+    return code == 0;
+}
+
+static uint32_t *new_memory(struct rex_queue *stream)
+{
+    uint32_t *memory = mgpuMemAlloc(BYTES, stream, 0);
+    CHECK(memory != NULL);
+    return memory;
+}
+
+/* From the host to the device, there to another allocation, within one, and back. STREAM is NULL: done at each return. */
+static void copies(struct rex_queue *stream)
+{
+    uint32_t *first = new_memory(stream), *second = new_memory(stream);
+    for (uint32_t i = 0; i < COUNT; i++)
+        sent[i] = i * 7 + (stream != NULL), got[i] = 0;
+    mgpuMemcpy(first, sent, BYTES, stream);
+    mgpuMemcpy(second, first, BYTES, stream);
+    mgpuMemset32(first, 5, COUNT, stream); /* no part of what comes back */
+    mgpuMemcpy(second + COUNT / 2, second, BYTES / 4, stream);
+    mgpuMemcpy(got, second, BYTES, stream);
+    if (stream != NULL)
+        mgpuStreamSynchronize(stream);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK(got[i] == sent[i >= COUNT / 2 && i < COUNT / 2 + COUNT / 4 ? i - COUNT / 2 : i]);
+    mgpuMemcpy(got, sent, BYTES, stream); /* neither is the device's */
+    mgpuMemcpy(got, sent, 0, stream);
+    CHECK(memcmp(got, sent, BYTES) == 0);
+    mgpuMemFree(first, stream);
+    mgpuMemFree(second, stream);
+    CHECK(no_error());
+}
+
+static void fills(struct rex_queue *stream)
+{
+    uint32_t *memory = new_memory(stream);
+    mgpuMemset32(memory, 0x12345678, COUNT, stream);
+    mgpuMemset16(memory, 0xabcd, COUNT, stream); /* the first half of it */
+    mgpuMemcpy(got, memory, BYTES, stream);
+    mgpuStreamSynchronize(stream);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(got[i] == (i < COUNT / 2 ? 0xabcdabcd : 0x12345678));
+    mgpuMemFree(memory, stream);
+    CHECK(no_error());
+}
+
+/* What a second stream does behind an event of the first. */
+static void events(struct rex_queue *stream)
+{
+    struct rex_queue *other = mgpuStreamCreate();
+    struct rex_event *filled = mgpuEventCreate();
+    CHECK(other != NULL && filled != NULL);
+    uint32_t *memory = new_memory(stream);
+    mgpuMemset32(memory, 11, COUNT, stream);
+    mgpuEventRecord(filled, stream);
+    mgpuStreamWaitEvent(other, filled);
+    mgpuMemcpy(got, memory, BYTES, other);
+    mgpuEventSynchronize(filled);
+    mgpuStreamDestroy(other);
+    CHECK(got[0] == 11 && got[COUNT - 1] == 11);
+    mgpuEventDestroy(filled);
+    mgpuMemFree(memory, stream);
+    CHECK(no_error());
+}
+
+/* What was freed in a stream is used again there at once, and in another one when the first is done. */
+static void pool(struct rex_queue *stream)
+{
+    struct rex_queue *other = mgpuStreamCreate();
+    mgpuStreamSynchronize(stream);
+    uint32_t *memory = new_memory(stream);
+    mgpuMemFree(memory, stream);
+    CHECK(new_memory(stream) == memory);
+    mgpuMemFree(memory, stream);
+    uint32_t *elsewhere = mgpuMemAlloc(BYTES, other, 0);
+    CHECK(elsewhere != NULL && elsewhere != memory);
+    mgpuMemFree(elsewhere, other);
+    mgpuStreamDestroy(other);
+    CHECK(no_error());
+}
+
+/* A memref's elements from its offset on, and memory that host and device share. */
+static void of_the_host(struct rex_queue *stream)
+{
+    static struct {
+        uint32_t *allocated, *aligned;
+        int64_t offset, sizes[2], strides[2];
+    } memref = {sent, sent, 16, {100, 50}, {50, 1}};
+    uint32_t *device = new_memory(stream), *shared = mgpuMemAlloc(BYTES, stream, 1);
+    CHECK(shared != NULL);
+    mgpuMemHostRegisterMemRef(2, &memref, sizeof *sent);
+    for (uint32_t i = 0; i < COUNT; i++)
+        sent[i] = i + 3;
+    mgpuMemcpy(device, sent + 16, 100 * 50 * sizeof *sent, stream);
+    mgpuMemcpy(shared, device, 100 * 50 * sizeof *sent, stream);
+    mgpuStreamSynchronize(stream);
+    CHECK(memcmp(shared, sent + 16, 100 * 50 * sizeof *sent) == 0);
+    mgpuMemHostUnregisterMemRef(2, &memref, sizeof *sent);
+    mgpuMemHostRegister(got, sizeof got);
+    mgpuMemHostUnregister(got);
+    mgpuMemFree(shared, stream);
+    mgpuMemFree(device, stream);
+    mgpuMemFree(NULL, stream);
+    CHECK(no_error());
+}
+
+/* The next error has WORDS, up to NULL, and is forgotten then. */
+static void expect(const char *first, const char *second)
+{
+    const char *message;
+    int code = rex_mlir_error(&message);
+    if (code >= 0 || strstr(message, first) == NULL || strstr(message, second) == NULL) {
+        fprintf(stderr, "\"%s\" and \"%s\" are not in error %d: %s\n", first, second, code, message);
+        exit(1);
+    }
+    CHECK(no_error());
+}
+
+static void errors(struct mlir_module *module, struct rex_queue *stream)
+{
+    CHECK(mgpuModuleGetFunction(module, "no_such_kernel") == NULL);
+    expect("mgpuModuleGetFunction of no_such_kernel", "no kernel \"no_such_kernel\"");
+    CHECK(mgpuModuleGetFunction(NULL, "kernel") == NULL);
+    expect("mgpuModuleGetFunction", "there is no module");
+    mgpuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL, 0);
+    mgpuMemHostUnregister(sent); /* the first error stays */
+    expect("mgpuLaunchKernel", "there is no kernel");
+    mgpuMemHostUnregister(sent);
+    expect("mgpuMemHostUnregister", "");
+    CHECK(mgpuModuleLoad(sent, sizeof sent) == NULL);
+    expect("mgpuModuleLoad", "MLIR's module");
+}
+
+int main(void)
+{
+    static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry empty()\n{\n\tret;\n}\n";
+    struct mlir_module *module = mgpuModuleLoadJIT((void *)(uintptr_t)empty, 2);
+    CHECK(module != NULL);
+    struct rex_queue *stream = mgpuStreamCreate();
+    CHECK(stream != NULL);
+    copies(stream);
+    copies(NULL);
+    fills(stream);
+    events(stream);
+    pool(stream);
+    of_the_host(stream);
+    errors(module, stream);
+    mgpuStreamDestroy(stream);
+    mgpuModuleUnload(module);
+    CHECK(no_error());
+    puts("copies, fills, events, memory and errors are as they should be");
+    return 0;
+}
