@@ -80,6 +80,43 @@ static void in_a_queue(void **state)
     end(queue, library, device);
 }
 
+/* A kernel that no table of entries could have: in a queue by an array and by a block, and in a graph. More than 48 KiB has to be asked for. */
+static void of_another_compiler(void **state)
+{
+    enum { SHARED = 64 * 1024 };
+    (void)state;
+    if (!gpu_present())
+        return; /* arguments of a host image have 8 bytes each */
+    struct rex_library *library = load();
+    struct rex_queue *queue = new_queue();
+    struct rex_graph *graph = NULL;
+    double *device = fill(queue);
+    struct {
+        int32_t n, first;
+        float factor;
+        double *x;
+        int32_t last;
+    } block = {N, SHARED / sizeof(double) - N, 2, device, N - 1};
+    void *arguments[] = {&block.n, &block.first, &block.factor, &block.x, &block.last};
+    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "narrow"), 1, 96);
+    launch.dynamic_memory = SHARED;
+    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
+    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), 0);
+    assert_int_equal(rex_graph_begin(queue), 0);
+    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
+    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), 0);
+    assert_int_equal(rex_graph_end(&graph, queue), 0);
+    assert_int_equal(rex_graph_launch(graph, queue), 0);
+    check(queue, device, 16);
+    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
+    assert_int_equal(rex_queue_copy_from(queue, numbers, device, sizeof numbers), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    for (int i = 0; i < N; i++)
+        assert_true(numbers[i] == (N - 1 - i) * 32);
+    rex_graph_destroy(graph);
+    end(queue, library, device);
+}
+
 /* The signature says what each argument is. */
 static void against_the_signature(void **state)
 {
@@ -166,8 +203,8 @@ static void again(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_a_queue), cmocka_unit_test(against_the_signature), cmocka_unit_test(in_a_graph), cmocka_unit_test(globals),
-        cmocka_unit_test(again),
+        cmocka_unit_test(in_a_queue), cmocka_unit_test(of_another_compiler), cmocka_unit_test(against_the_signature),
+        cmocka_unit_test(in_a_graph), cmocka_unit_test(globals), cmocka_unit_test(again),
     };
     return RUN_EACH(argc, argv, tests);
 }
