@@ -2,6 +2,7 @@
 mlir := $(O)/examples/mlir
 
 $(O)/obj/examples/mlir/%.o: more_cflags = -fPIC
+$(O)/obj/examples/mlir/runtime/%.o: more_cflags = -fPIC -fvisibility=hidden
 $(mlir)/librex-mlir.so: $(call objects,$(wildcard examples/mlir/runtime/*.c)) $(O)/librex.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)

@@ -1,5 +1,5 @@
 /*
- * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays.
+ * omptarget.c - the fake libomptarget of fake.h; FAKE_RELEASE is the release that it plays. It has FAKE_DEVICES devices (1).
  *
  * FAKE_LOAD_SLOW=PIPE:UNTIL in the environment: as it is loaded it writes a byte into that pipe and reads the other until that has no writer.
  * FAKE_LACKS_REGISTER, FAKE_LACKS_DEVICES: builds without an entry point. Where the fake CUDA driver has device memory (FAKE_CUDA_MEMORY),
@@ -33,6 +33,13 @@ EXPORT struct fake_record *fake_record(void);
 struct fake_record *fake_record(void)
 {
     return &record;
+}
+
+__attribute__((constructor)) static void count_devices(void)
+{
+    const char *devices = getenv("FAKE_DEVICES");
+    if (devices != NULL)
+        record.devices = atoi(devices);
 }
 
 __attribute__((constructor)) static void be_slow(void)

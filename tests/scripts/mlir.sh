@@ -17,6 +17,9 @@ nm -u "$built/examples/mlir/program.o" | sed -n 's/^ *U \(mgpu[A-Za-z0-9]*\)$/\1
 nm -D --defined-only "$built/examples/mlir/librex-mlir.so" | sed -n 's/^[0-9a-f]* T \(mgpu.*\)$/\1/p' | sort >"$work/there"
 [ "$(wc -l <"$work/needed")" -ge 10 ] || fail "the lowered program needs $(wc -l <"$work/needed") functions of MLIR's runtime alone"
 for one in $(comm -23 "$work/needed" "$work/there"); do fail "librex-mlir has no $one"; done
+# Nothing else of it is in the program's way.
+others=$(nm -D --defined-only "$built/examples/mlir/librex-mlir.so" | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -vx 'mgpu[A-Za-z0-9]*\|rex_mlir_error' || true)
+[ -z "$others" ] || fail "librex-mlir exports $others"
 echo "$(wc -l <"$work/needed") functions needed, $(wc -l <"$work/there") there"
 
 # What lowered code does with memory and streams, on the fake GPU, which does what is put in a stream when somebody waits.
@@ -31,6 +34,8 @@ besides() {
 # says NAME TEXT
 says() { grep -qF "$2" "$work/$1" || { fail "$1: no \"$2\" in:"; cat "$work/$1"; }; }
 besides right || fail "memory and streams: $(cat "$work/right")"
+besides two FAKE_CUDA_DEVICES=2 FAKE_DEVICES=2 || fail "two devices: $(cat "$work/two")"
+says two 'two devices, too'
 # Within a device nothing goes by way of the host.
 if besides within FAKE_CUDA_BREAKS=cuMemcpyDtoDAsync:719:1; then fail 'no copy within the device'; fi
 says within 'mgpuMemcpy: a copy between devices: cuMemcpyDtoDAsync: CUDA_ERROR_LAUNCH_FAILED'

@@ -57,8 +57,9 @@ static struct block *new_block(size_t size, int device)
     return block;
 }
 
-void *memory_take(size_t size, int device, struct rex_queue *queue)
+void *memory_take(size_t size, struct rex_queue *queue)
 {
+    int device = rex_queue_device(queue);
     size_t rounded = round_up(size > 0 ? size : 1);
     pthread_mutex_lock(&lock);
     struct block *block = find_free(rounded, device, queue);
@@ -84,14 +85,15 @@ bool memory_return(void *memory, struct rex_queue *queue)
     return found;
 }
 
-bool memory_is_device(const void *address)
+int memory_device(const void *address)
 {
-    bool found = false;
+    int device = -1;
     pthread_mutex_lock(&lock);
-    for (const struct block *block = blocks; block != NULL && !found; block = block->next)
-        found = block->taken && (uintptr_t)address - (uintptr_t)block->address < block->size;
+    for (const struct block *block = blocks; block != NULL && device < 0; block = block->next)
+        if (block->taken && (uintptr_t)address - (uintptr_t)block->address < block->size)
+            device = block->device;
     pthread_mutex_unlock(&lock);
-    return found;
+    return device;
 }
 
 void memory_is_idle(const struct rex_queue *queue)

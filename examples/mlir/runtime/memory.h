@@ -9,16 +9,16 @@
 #include <rex/queue.h>
 
 /*
- * SIZE bytes of DEVICE for QUEUE, or NULL with rex_last_error(). What was freed in another queue is
- * used again once that queue was waited for.
+ * SIZE bytes of QUEUE's device for it, or NULL with rex_last_error(). What was freed in another
+ * queue is used again once that queue was waited for.
  */
-void *memory_take(size_t size, int device, struct rex_queue *queue);
+void *memory_take(size_t size, struct rex_queue *queue);
 
 /* Free what was taken, once all that is in QUEUE is done; false where it was not. */
 bool memory_return(void *memory, struct rex_queue *queue);
 
-/* Whether the byte at ADDRESS is in memory that was taken. */
-bool memory_is_device(const void *address);
+/* The number of the device of which the byte at ADDRESS was taken; -1: of none. */
+int memory_device(const void *address);
 
 /* All that was put in QUEUE is done. */
 void memory_is_idle(const struct rex_queue *queue);

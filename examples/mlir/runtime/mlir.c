@@ -17,13 +17,16 @@
 
 #include "memory.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the errors and all functions */
 static struct {
     int code;
     char message[1024];
 } first, asked;
-static int device = -1;
-static struct rex_queue *without_stream; /* for calls that name none */
+static _Thread_local int device = -1;
+
+/* For calls that name no stream: of the default device, and of those that were asked for. */
+#define DEVICES 64
+static struct rex_queue *without_stream[1 + DEVICES];
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -156,11 +159,16 @@ struct mlir_function *mgpuModuleGetFunction(struct mlir_module *module, const ch
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-struct rex_queue *mgpuStreamCreate(void)
+static struct rex_queue *new_queue(int number)
 {
     struct rex_queue *queue = NULL;
-    note(rex_queue_create(&queue, device, NULL, 0), "mgpuStreamCreate", NULL);
+    note(rex_queue_create(&queue, number, NULL, 0), "mgpuStreamCreate", NULL);
     return queue;
+}
+
+struct rex_queue *mgpuStreamCreate(void)
+{
+    return new_queue(device);
 }
 
 void mgpuStreamDestroy(struct rex_queue *stream)
@@ -180,19 +188,25 @@ void mgpuStreamWaitEvent(struct rex_queue *stream, struct rex_event *event)
     note(rex_queue_wait(stream, event), "mgpuStreamWaitEvent", NULL);
 }
 
-/* A call without a stream is done when it returns. */
-static struct rex_queue *queue_of(struct rex_queue *stream)
+/* A call without a stream is done when it returns. NUMBER is that of the device, or -1. */
+static struct rex_queue *queue_on(int number, struct rex_queue *stream)
 {
-    struct rex_queue *queue = __atomic_load_n(&without_stream, __ATOMIC_ACQUIRE);
+    struct rex_queue **place = &without_stream[number + 1];
+    struct rex_queue *queue = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     if (stream != NULL || queue != NULL)
         return stream != NULL ? stream : queue;
-    struct rex_queue *made = mgpuStreamCreate();
-    if (made != NULL && !__atomic_compare_exchange_n(&without_stream, &queue, made, 0,
-                                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    struct rex_queue *made = new_queue(number);
+    if (made != NULL && !__atomic_compare_exchange_n(place, &queue, made, 0, __ATOMIC_ACQ_REL,
+                                                     __ATOMIC_ACQUIRE)) {
         rex_queue_destroy(made);
         made = queue;
     }
     return made;
+}
+
+static struct rex_queue *queue_of(struct rex_queue *stream)
+{
+    return queue_on(device, stream);
 }
 
 static void finish(const struct rex_queue *stream, struct rex_queue *queue, int result,
@@ -253,14 +267,21 @@ void mgpuEventRecord(struct rex_event *event, struct rex_queue *stream)
 /* What host and device share is pinned memory of the host, which a GPU reaches by its address. */
 void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared)
 {
-    void *memory = shared ? rex_pinned_alloc(size) : memory_take(size, device, queue_of(stream));
+    void *memory = shared ? rex_pinned_alloc(size) : memory_take(size, queue_of(stream));
     note_pointer(memory, "mgpuMemAlloc", NULL);
     return memory;
 }
 
+/* STREAM, or a queue on the device of which the memory at ADDRESS is. */
+static struct rex_queue *queue_at(const void *address, struct rex_queue *stream)
+{
+    int number = memory_device(address);
+    return queue_on(number >= 0 ? number : device, stream);
+}
+
 void mgpuMemFree(void *memory, struct rex_queue *stream)
 {
-    struct rex_queue *queue = queue_of(stream);
+    struct rex_queue *queue = queue_at(memory, stream);
     if (memory == NULL || memory_return(memory, queue))
         return;
     if (note(rex_queue_sync(queue), "mgpuMemFree", NULL))
@@ -269,13 +290,12 @@ void mgpuMemFree(void *memory, struct rex_queue *stream)
 
 static int copy(struct rex_queue *queue, void *to, const void *from, size_t size)
 {
-    bool to_device = memory_is_device(to), from_device = memory_is_device(from);
-    int64_t number = rex_queue_device(queue);
-    if (to_device && from_device)
-        return rex_queue_copy_peer(queue, to, number, from, number, size);
-    if (to_device)
+    int to_device = memory_device(to), from_device = memory_device(from);
+    if (to_device >= 0 && from_device >= 0)
+        return rex_queue_copy_peer(queue, to, to_device, from, from_device, size);
+    if (to_device >= 0)
         return rex_queue_copy_to(queue, to, from, size);
-    if (from_device)
+    if (from_device >= 0)
         return rex_queue_copy_from(queue, to, from, size);
     int result = rex_queue_sync(queue);
     if (result == REX_OK)
@@ -285,21 +305,21 @@ static int copy(struct rex_queue *queue, void *to, const void *from, size_t size
 
 void mgpuMemcpy(void *to, void *from, size_t size, struct rex_queue *stream)
 {
-    struct rex_queue *queue = queue_of(stream);
+    struct rex_queue *queue = queue_at(memory_device(to) >= 0 ? to : from, stream);
     if (size > 0)
         finish(stream, queue, copy(queue, to, from, size), "mgpuMemcpy", NULL);
 }
 
 void mgpuMemset32(void *to, unsigned value, size_t count, struct rex_queue *stream)
 {
-    struct rex_queue *queue = queue_of(stream);
+    struct rex_queue *queue = queue_at(to, stream);
     finish(stream, queue, rex_queue_fill(queue, to, &value, sizeof value, count * sizeof value),
            "mgpuMemset32", NULL);
 }
 
 void mgpuMemset16(void *to, unsigned short value, size_t count, struct rex_queue *stream)
 {
-    struct rex_queue *queue = queue_of(stream);
+    struct rex_queue *queue = queue_at(to, stream);
     finish(stream, queue, rex_queue_fill(queue, to, &value, sizeof value, count * sizeof value),
            "mgpuMemset16", NULL);
 }
@@ -340,5 +360,8 @@ void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor, int64_t element
 
 void mgpuSetDefaultDevice(int32_t number)
 {
-    device = number;
+    if (number >= 0 && number < DEVICES)
+        device = number;
+    else
+        refuse("mgpuSetDefaultDevice", "the number is negative, or more than 63");
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 /*
  * The first error of any mgpu function since this was last asked, as librex's own: 0 or negative.
  * MESSAGE gets it in words, with the function, the kernel and the cause, until the next call of
@@ -50,6 +52,13 @@ void mgpuMemHostRegister(void *address, uint64_t size);
 void mgpuMemHostUnregister(void *address);
 void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor, int64_t element);
 void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor, int64_t element);
+
+/*
+ * The device of streams and modules that this thread makes from now on, and of its calls without a
+ * stream. Memory is of its stream's device.
+ */
 void mgpuSetDefaultDevice(int32_t device);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rex.h>
+
 #include "../../../examples/mlir/runtime/mlir.h"
 
 enum { COUNT = 50000 };
@@ -137,7 +139,42 @@ static void of_the_host(struct rex_queue *stream)
     CHECK(no_error());
 }
 
-/* The next error has WORDS, up to NULL, and is forgotten then. */
+/* Memory, streams and calls without one, each on the device that was the default one; copies between the two. */
+static void two_devices(void)
+{
+    mgpuSetDefaultDevice(1);
+    struct rex_queue *stream = mgpuStreamCreate();
+    uint32_t *second = new_memory(NULL);
+    mgpuSetDefaultDevice(0);
+    uint32_t *first = new_memory(NULL);
+    CHECK(rex_queue_device(stream) == 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        sent[i] = i * 3 + 1, got[i] = 0;
+    mgpuMemcpy(first, sent, BYTES, NULL);
+    mgpuMemcpy(second, first, BYTES, stream);
+    mgpuStreamSynchronize(stream);
+    mgpuMemset32(first, 9, COUNT, NULL);
+    mgpuMemcpy(got, second, BYTES, NULL);
+    CHECK(memcmp(got, sent, BYTES) == 0);
+    mgpuMemcpy(second, first, BYTES, NULL);
+    mgpuMemcpy(got, second, BYTES, stream);
+    mgpuMemFree(second, NULL);
+    mgpuStreamDestroy(stream);
+    CHECK(got[0] == 9 && got[COUNT - 1] == 9);
+    /* The second device's is no memory of the first. */
+    uint32_t *third = new_memory(NULL);
+    CHECK(third != second);
+    mgpuMemFree(third, NULL);
+    mgpuSetDefaultDevice(1);
+    CHECK(new_memory(NULL) == second);
+    mgpuMemFree(second, NULL);
+    mgpuMemFree(first, NULL);
+    mgpuSetDefaultDevice(0);
+    CHECK(no_error());
+    puts("two devices, too");
+}
+
+/* The next error has both texts, and is forgotten then. */
 static void expect(const char *first, const char *second)
 {
     const char *message;
@@ -160,6 +197,8 @@ static void errors(struct mlir_module *module, struct rex_queue *stream)
     expect("mgpuLaunchKernel", "there is no kernel");
     mgpuMemHostUnregister(sent);
     expect("mgpuMemHostUnregister", "");
+    mgpuSetDefaultDevice(-2);
+    expect("mgpuSetDefaultDevice", "the number is negative, or more than 63");
     CHECK(mgpuModuleLoad(sent, sizeof sent) == NULL);
     expect("mgpuModuleLoad", "MLIR's module");
 }
@@ -178,6 +217,8 @@ int main(void)
     pool(stream);
     of_the_host(stream);
     errors(module, stream);
+    if (rex_device_count() > 1)
+        two_devices();
     mgpuStreamDestroy(stream);
     mgpuModuleUnload(module);
     CHECK(no_error());
