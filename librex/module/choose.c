@@ -132,8 +132,9 @@ static int nothing_suits(const struct rex_sources *sources)
                         "no device image can be used: %s; this process has no NVIDIA GPU: %s",
                         listing.text.text, rex_cuda_why());
     return rex_fail(REX_ENODEVICE,
-                    "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u", sm,
-                    listing.text.text, sm);
+                    "no device image suits the GPU, sm_%u: %s; compile with nvcc -arch=sm_%u or "
+                    "rex-cc --arch=sm_%u",
+                    sm, listing.text.text, sm, sm);
 }
 
 /* A program that runs on the CPU because its GPU is out of order should hear of it. */

@@ -142,10 +142,11 @@ static int check_device(const struct rex_module_image *image)
     for (int i = 0; i < rex_cuda_devices(); i++)
         if (rex_image_suits(sm, rex_cuda_architecture(i)))
             return REX_OK;
-    return rex_fail(
-        REX_ENODEVICE,
-        "device image %s is for sm_%u, and the GPU is sm_%u: compile with nvcc -arch=sm_%u",
-        image->path, sm, rex_cuda_architecture(0), rex_cuda_architecture(0));
+    unsigned here = rex_cuda_architecture(0);
+    return rex_fail(REX_ENODEVICE,
+                    "device image %s is for sm_%u, and the GPU is sm_%u: compile with nvcc "
+                    "-arch=sm_%u or rex-cc --arch=sm_%u",
+                    image->path, sm, here, here, here);
 }
 
 /* ---- the files and the bytes in memory ------------------------------------------------------- */

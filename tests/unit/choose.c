@@ -71,7 +71,7 @@ static void test_picks(void **state)
         {103, EVERY, DATA "sm_100.cubin", 100, 0, NULL},
         {75, EVERY, DATA "sm_75.cubin", 75, 0, NULL},
         {120, EVERY, NULL, 0, REX_ENODEVICE,
-         "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120"},
+         "no device image suits the GPU, sm_120|sm_75.cubin is for sm_75; |sm_100.cubin is for sm_100; compile with nvcc -arch=sm_120 or rex-cc --arch=sm_120"},
         {0, EVERY, NULL, 0, REX_ENODEVICE,
          "no device image can be used|sm_80.cubin is for sm_80|no NVIDIA GPU: the CUDA driver reports no device"},
         {90, DATA "sm_90.ptx:" DATA "sm_90.cubin", DATA "sm_90.cubin", 90, 0, NULL}, /* a CUBIN comes before PTX, */
@@ -91,14 +91,14 @@ static void test_picks(void **state)
         {90, DATA "sm_90.cubin:tests", NULL, 0, REX_EREAD, "tests cannot be read: it is a directory"},
         {90, ":" DATA "sm_90.cubin:", DATA "sm_90.cubin", 90, 0, NULL},
         /* one file: the messages are those of that file */
-        {80, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90, and the GPU is sm_80: compile with nvcc -arch=sm_80"},
+        {80, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for sm_90, and the GPU is sm_80: compile with nvcc -arch=sm_80 or rex-cc --arch=sm_80"},
         {0, DATA "sm_90.cubin", NULL, 0, REX_ENODEVICE, "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none"},
         /* fatbins, compressed or not */
         {90, DATA "three.fatbin", DATA "three.fatbin", 90, 0, NULL},
         {90, THREE, THREE, 90, 0, NULL},
         {86, THREE, THREE, 80, 0, NULL},
         {80, DATA "three_lz4.fatbin", DATA "three_lz4.fatbin", 80, 0, NULL},
-        {75, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); compile with nvcc -arch=sm_75"},
+        {75, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); compile with nvcc -arch=sm_75 or rex-cc --arch=sm_75"},
         {0, THREE, NULL, 0, REX_ENODEVICE, "three_zstd.fatbin is for sm_80, sm_90, compute_90 (PTX); this process has no NVIDIA GPU"},
         {0, THREE ":" HOST, HOST, 0, 0, NULL},
         {120, THREE, THREE, 120, 0, NULL}, /* its PTX, compiled */
