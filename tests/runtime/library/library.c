@@ -108,11 +108,17 @@ static void of_another_compiler(void **state)
     assert_int_equal(rex_graph_end(&graph, queue), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     check(queue, device, 16);
+    float less = 0.25f;
+    REX_MAP(other, REX_VALUE(block.n), REX_VALUE(block.first), REX_VALUE(less), REX_VALUE(device), REX_VALUE(block.last));
+    assert_int_equal(rex_graph_set(graph, 1, &other), 0);
+    assert_int_equal(rex_queue_copy_to(queue, device, numbers, sizeof numbers), 0);
+    assert_int_equal(rex_graph_launch(graph, queue), 0);
+    check(queue, device, 8);
     assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
     assert_int_equal(rex_queue_copy_from(queue, numbers, device, sizeof numbers), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
     for (int i = 0; i < N; i++)
-        assert_true(numbers[i] == (N - 1 - i) * 32);
+        assert_true(numbers[i] == (N - 1 - i) * 16);
     rex_graph_destroy(graph);
     end(queue, library, device);
 }
