@@ -366,7 +366,7 @@ static void copy_both_ways(void *memory, int64_t bytes, double *to, double *from
 static void copies(const char *kind, void *memory, int64_t most)
 {
     char metric[64];
-    for (int64_t bytes = 4096; memory != NULL && bytes <= most; bytes *= 16) {
+    for (int64_t bytes = 4096; memory != NULL && bytes <= most; bytes *= bytes < 1 << 24 ? 16 : 4) {
         double to, from;
         copy_both_ways(memory, bytes, &to, &from);
         snprintf(metric, sizeof metric, "copy_to_%s_%lld_KB_GB/s", kind, (long long)(bytes / 1024));
@@ -380,7 +380,7 @@ int main(int argc, char **argv)
 {
     const int megabytes = argc > 2 ? atoi(argv[2]) : 1024;
     const int64_t most_axpy = (megabytes > 0 ? (int64_t)megabytes : 1) << 20; /* bytes of each of its arrays */
-    const int64_t most = most_axpy < 1 << 28 ? most_axpy : 1 << 28;           /* bytes of a copy; 4 KB times a power of 16 */
+    const int64_t most = most_axpy < 1 << 28 ? most_axpy : 1 << 28;           /* bytes of a copy */
     double *x = malloc((size_t)most_axpy), *y = malloc((size_t)most_axpy), began = now();
     if (argc > 1)
         repetitions = atoi(argv[1]);
