@@ -7,6 +7,12 @@ REX_DEVICE_KERNEL(astray, rex_arg distance, char *memory)
     memory[rex_arg_int(distance)] = 1;
 }
 
+/* Reads what nobody has written. */
+REX_DEVICE_KERNEL(unwritten, char *memory)
+{
+    memory[1] = memory[0];
+}
+
 /* Threads of a block read what others write, with nothing between. */
 REX_DEVICE_KERNEL(race, int64_t *out)
 {
