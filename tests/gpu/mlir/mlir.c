@@ -1,9 +1,10 @@
 /*
- * What lowered code asks of librex-mlir besides launches: copies between memory of every kind, fills, streams, events, memory from the pool,
- * registration of the host's memory, and the first error. script/mlir runs this on the fake GPU.
+ * What lowered code asks of librex-mlir: copies between memory of every kind, fills, streams, events, memory from the pool, registration of
+ * the host's memory, launches with and without a stream, and the first error. script/mlir runs this on the fake GPU, which computes nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,45 @@ static void expect(const char *first, const char *second)
     CHECK(no_error());
 }
 
+/* Each thread writes a + b + c into its place of out. The image that the fake driver makes of it has a kernel of that name, too. */
+static const char code[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
+                           ".visible .entry narrow__kernel__(.param .u64 out, .param .u32 a, .param .f32 b, .param .f64 c)\n{\n"
+                           ".reg .b32 %r<3>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<2>;\n.reg .f64 %d<4>;\n"
+                           "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [a];\nld.param.f32 %f1, [b];\nld.param.f64 %d1, [c];\n"
+                           "cvt.rn.f64.s32 %d2, %r1;\ncvt.f64.f32 %d3, %f1;\n"
+                           "add.f64 %d1, %d1, %d2;\nadd.f64 %d1, %d1, %d3;\n"
+                           "mov.u32 %r2, %tid.x;\nmul.wide.u32 %rd2, %r2, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                           "st.f64 [%rd3], %d1;\nret;\n}\n";
+
+static void launches(struct mlir_module *module, struct rex_queue *stream)
+{
+    enum { THREADS = 64, DYNAMIC = 64 * 1024 };
+    struct mlir_function *function = mgpuModuleGetFunction(module, "narrow__kernel__");
+    CHECK(function != NULL && mgpuModuleGetFunction(module, "narrow__kernel__") == function);
+    double *out = mgpuMemAlloc(THREADS * sizeof *out, stream, 0), sums[THREADS], c = 0.25;
+    int32_t a = -3;
+    float b = 1.5f;
+    void *arguments[] = {&out, &a, &b, &c};
+    bool computes = getenv("FAKE_LINK_CUBIN") == NULL;
+    for (int i = 0; i < 3; i++) {
+        struct rex_queue *of = i == 0 ? NULL : stream;
+        c += 1;
+        mgpuLaunchKernel(function, 1, 1, 1, THREADS, 1, 1, i == 2 ? DYNAMIC : 0, of, arguments, NULL, 4);
+        mgpuMemcpy(sums, out, sizeof sums, of);
+        mgpuStreamSynchronize(stream);
+        CHECK(no_error());
+        for (int j = 0; computes && j < THREADS; j++)
+            CHECK(sums[j] == -1.5 + c);
+    }
+    if (computes) {
+        mgpuLaunchKernel(function, 1, 1, 1, 2048, 1, 1, 0, stream, arguments, NULL, 4);
+        expect("mgpuLaunchKernel of narrow__kernel__: ", "2048 x 1 x 1 threads");
+    }
+    mgpuLaunchKernel(function, 1, 1, 1, THREADS, 1, 1, 0, stream, arguments, NULL, 3);
+    expect("mgpuLaunchKernel of narrow__kernel__: ", "has 4 parameters, and the launch 3 arguments");
+    mgpuMemFree(out, stream);
+}
+
 static void errors(struct mlir_module *module, struct rex_queue *stream)
 {
     CHECK(mgpuModuleGetFunction(module, "no_such_kernel") == NULL);
@@ -205,8 +245,7 @@ static void errors(struct mlir_module *module, struct rex_queue *stream)
 
 int main(void)
 {
-    static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry empty()\n{\n\tret;\n}\n";
-    struct mlir_module *module = mgpuModuleLoadJIT((void *)(uintptr_t)empty, 2);
+    struct mlir_module *module = mgpuModuleLoadJIT((void *)(uintptr_t)code, 2);
     CHECK(module != NULL);
     struct rex_queue *stream = mgpuStreamCreate();
     CHECK(stream != NULL);
@@ -216,12 +255,13 @@ int main(void)
     events(stream);
     pool(stream);
     of_the_host(stream);
+    launches(module, stream);
     errors(module, stream);
     if (rex_device_count() > 1)
         two_devices();
     mgpuStreamDestroy(stream);
     mgpuModuleUnload(module);
     CHECK(no_error());
-    puts("copies, fills, events, memory and errors are as they should be");
+    puts("copies, fills, events, memory, launches and errors are as they should be");
     return 0;
 }
