@@ -132,15 +132,17 @@ static bool start_one(unsigned number)
 /* Have COUNT threads, or as many as the system gives. */
 static unsigned start(unsigned count)
 {
-    if (pool.started == 0)
+    unsigned before = pool.started;
+    if (before == 0)
         keep_library();
-    for (unsigned before = pool.started; pool.started < count; pool.started++) {
+    for (; pool.started < count; pool.started++) {
         pool.seen[pool.started] = pool.serial;
         if (!start_one(pool.started))
             break;
-        if (pool.started == before)
-            rex_log(REX_LOG_INFO, "large copies of ordinary memory are made by %u threads", count);
     }
+    if (pool.started > before)
+        rex_log(REX_LOG_INFO, "large copies of ordinary memory are made by %u threads",
+                pool.started);
     return pool.started < count ? pool.started : count;
 }
 

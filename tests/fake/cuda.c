@@ -348,10 +348,12 @@ FUNCTION(cuCtxEnablePeerAccess, void *context, unsigned flags)
 
 /* What a failing cuMemHostAlloc leaves where the address was to go: nothing says that it leaves that alone. */
 char fake_cuda_not_allocated[256];
+/* Of the last call. */
+unsigned fake_cuda_host_flags;
 
 int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
-    (void)flags;
+    __atomic_store_n(&fake_cuda_host_flags, flags, __ATOMIC_RELAXED);
     *memory = fake_cuda_not_allocated;
     BREAK("cuMemHostAlloc");
     *memory = malloc(size);

@@ -180,6 +180,18 @@ bool fake_is_pinned(const void *address)
     return found;
 }
 
+/* How many ranges are pinned. */
+int fake_cuda_pinned(void);
+int fake_cuda_pinned(void)
+{
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        count += pinned[i].address != NULL;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 bool fake_is_ordinary(const void *address)
 {
     return fake_has_memory() && (uintptr_t)address - (uintptr_t)kept >= total && !fake_is_pinned(address);

@@ -6,21 +6,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
+#include "copying.h"
 
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 
-#include "rex/device.h"
-#include "rex/entry.h"
-#include "rex/queue.h"
 #include "rex_kmp.h"
 #include "memory/copythreads.h"
 #include "memory/staging.h"
-
-#define MIB ((size_t)1 << 20)
 
 /* So many processors the machine has, where a test says so. */
 static int processors;
@@ -31,81 +25,8 @@ int __wrap_rex_processors(const char *root)
     return processors > 0 ? processors : __real_rex_processors(root);
 }
 
-static char plain_id;
-static struct __tgt_offload_entry entries[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
-static struct rex_module module = {
-    .struct_size = sizeof(struct rex_module), .entries_begin = entries, .entries_end = entries + 1, .image_name = "tests/data/sm_90.cubin"};
-
-enum { MOST = 20 }; /* MiB */
-static unsigned char *host, *back, *device;
-static struct rex_queue *queue;
-
-static void fill(unsigned char *bytes, size_t size, unsigned seed)
-{
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = (i + seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
-        memcpy(bytes + i, &word, size - i < 8 ? size - i : 8);
-    }
-}
-
-static unsigned char *new_bytes(size_t size)
-{
-    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(bytes != MAP_FAILED);
-    return bytes;
-}
-
-/* Where the fake keeps what is at a device address. */
-static unsigned char *at_device(const void *address, size_t size)
-{
-    void *(*find)(uint64_t, size_t);
-    void *found = in_driver("fake_cuda_memory");
-    memcpy(&find, &found, sizeof find);
-    unsigned char *bytes = find((uintptr_t)address, size);
-    CHECK(bytes != NULL);
-    return bytes;
-}
-
-static void start(const char *order, const char *threads)
-{
-    setenv("FAKE_CUDA_MEMORY", "256", 1);
-    setenv("FAKE_CUDA_ORDER", order, 1);
-    setenv("REX_COPY_THREADS", threads, 1);
-    use_gpu(90);
-    use_release(19);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "staging", 0), REX_OK);
-    CHECK(!rex_queue_is_immediate(queue));
-    device = rex_device_alloc(MOST * MIB + 1, 0);
-    CHECK(device != NULL);
-    host = new_bytes(MOST * MIB);
-    back = new_bytes(MOST * MIB + 1);
-}
-
-static void finish(void)
-{
-    rex_device_free(device, 0);
-    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
-    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-}
-
 /* ---- every byte -------------------------------------------------------------------------------------------------------------------------
  */
-
-/* SIZE bytes from AT there and back; what is around them stays. */
-static void there_and_back(size_t at, size_t size, unsigned seed)
-{
-    unsigned char *whole = at_device(device, MOST * MIB + 1);
-    fill(host, at + size, seed);
-    memset(whole, 0x11, at + size + 1);
-    memset(back, 0x22, at + size + 1);
-    CHECK_EQUAL(rex_queue_copy_to(queue, device + at, host + at, size), REX_OK);
-    CHECK_EQUAL(rex_queue_copy_from(queue, back + at, device + at, size), REX_OK);
-    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK(memcmp(whole + at, host + at, size) == 0 && memcmp(back + at, host + at, size) == 0);
-    CHECK(at == 0 || (whole[at - 1] == 0x11 && back[at - 1] == 0x22));
-    CHECK(whole[at + size] == 0x11 && back[at + size] == 0x22);
-}
 
 static const struct {
     size_t at, size, to, from; /* calls of the driver for it */
@@ -149,7 +70,7 @@ static void copy_device(const void *context)
         fill(host, sizes[i].at + sizes[i].size, i);
         CHECK_EQUAL(rex_device_copy_to(device + sizes[i].at, host + sizes[i].at, sizes[i].size, 0), REX_OK);
         CHECK_EQUAL(rex_device_copy_from(back + sizes[i].at, device + sizes[i].at, sizes[i].size, 0), REX_OK);
-        CHECK(memcmp(at_device(device, 1) + sizes[i].at, host + sizes[i].at, sizes[i].size) == 0);
+        CHECK(memcmp(bytes_at_device(device, 1) + sizes[i].at, host + sizes[i].at, sizes[i].size) == 0);
         CHECK(memcmp(back + sizes[i].at, host + sizes[i].at, sizes[i].size) == 0);
         CHECK_EQUAL(the_record()->touches - touches, sizes[i].to == 1 ? 2 : 0);
     }
@@ -197,7 +118,7 @@ static void keep_order(const void *context)
     unsigned char *whole;
     (void)context;
     start("late", "3");
-    whole = at_device(device, MOST * MIB);
+    whole = bytes_at_device(device, MOST * MIB);
     fill_device(queue, 0x5a, MOST * MIB);
     CHECK_EQUAL(rex_queue_copy_from(queue, back, device, MOST * MIB), REX_OK);
     CHECK(is_all(back, 0x5a, MOST * MIB));
@@ -235,7 +156,7 @@ static void expect_one_call(const void *from)
     CHECK_EQUAL(rex_queue_copy_to(queue, device, from, 8 * MIB), REX_OK);
     CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), calls + 1);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK(memcmp(at_device(device, 1), from, 8 * MIB) == 0);
+    CHECK(memcmp(bytes_at_device(device, 1), from, 8 * MIB) == 0);
 }
 
 /* Pinned memory, wholly or at one end; what is captured; and what is beyond the device's memory, of which nothing is copied. */
@@ -259,11 +180,11 @@ static void leave_to_driver(const void *context)
     fill(host, 8 * MIB, 4);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK(memcmp(at_device(device, 1), host, 8 * MIB) == 0);
+    CHECK(memcmp(bytes_at_device(device, 1), host, 8 * MIB) == 0);
     rex_graph_destroy(graph);
-    memset(at_device(device, 1), 0x77, MOST * MIB);
+    memset(bytes_at_device(device, 1), 0x77, MOST * MIB);
     CHECK_EQUAL(rex_queue_copy_to(queue, device + 2, host, MOST * MIB), REX_ECUDA);
-    CHECK(is_all(at_device(device, 1), 0x77, MOST * MIB));
+    CHECK(is_all(bytes_at_device(device, 1), 0x77, MOST * MIB));
     CHECK_EQUAL(rex_pinned_free(pinned), REX_OK);
     finish();
 }
@@ -292,7 +213,7 @@ static void map_host(enum fake_function function)
 static void start_region(const char *threads)
 {
     start("late", threads);
-    of_region = at_device(device, MOST * MIB);
+    of_region = bytes_at_device(device, MOST * MIB);
     memset(of_region, 0x33, MOST * MIB);
     fill(host, 8 * MIB, 1);
     the_record()->on_data = map_host;
@@ -548,12 +469,12 @@ static void fail_once(const void *context)
     fill(host, size, 2);
     set_failure(failure);
     int to = rex_queue_copy_to(queue, device, host, size), synced = rex_queue_sync(queue);
-    bool is_right = memcmp(at_device(device, 1), host, size) == 0;
+    bool is_right = memcmp(bytes_at_device(device, 1), host, size) == 0;
     int from = rex_queue_copy_from(queue, back, device, size);
     CHECK(to == REX_OK || to == REX_ECUDA);
     CHECK(to != REX_OK || synced != REX_OK || is_right);
     CHECK(from == REX_OK || from == REX_ECUDA);
-    CHECK(from != REX_OK || memcmp(back, at_device(device, 1), size) == 0);
+    CHECK(from != REX_OK || memcmp(back, bytes_at_device(device, 1), size) == 0);
     /* Only these are called by the driver's own way, too. */
     bool is_drivers = strstr("cuMemcpyHtoDAsync cuMemcpyDtoHAsync cuStreamSynchronize cuCtxPushCurrent", failure->call) != NULL;
     CHECK(is_drivers || (to == REX_OK && from == REX_OK));
