@@ -6,6 +6,8 @@
 #ifndef REX_TESTS_UNIT_COPYING_H
 #define REX_TESTS_UNIT_COPYING_H
 
+#include <errno.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "computing.h"
@@ -14,6 +16,27 @@
 #include "rex/queue.h"
 
 #define MIB ((size_t)1 << 20)
+
+/* So many processors the machine has, where a test says so. */
+static int processors;
+int __real_rex_processors(const char *root);
+int __wrap_rex_processors(const char *root);
+int __wrap_rex_processors(const char *root)
+{
+    return processors > 0 ? processors : __real_rex_processors(root);
+}
+
+/* So many threads can still be started; -1: any number. */
+static int threads_left = -1;
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
+{
+    if (threads_left == 0)
+        return EAGAIN;
+    threads_left -= threads_left > 0;
+    return __real_pthread_create(thread, attributes, begin, argument);
+}
 
 static char plain_id;
 static struct __tgt_offload_entry entries[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
@@ -68,6 +91,14 @@ static inline void finish(void)
     rex_device_free(device, 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+static inline bool is_all(const unsigned char *bytes, unsigned char value, size_t size)
+{
+    size_t i = 0;
+    while (i < size && bytes[i] == value)
+        i++;
+    return i == size;
 }
 
 /* SIZE bytes from AT there and back; what is around them stays. */

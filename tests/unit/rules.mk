@@ -16,10 +16,8 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 
 # The program's own forwarders come before libomptarget's functions.
 $(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
-# staging: there are as many processors as a test says.
-$(O)/tests/unit/staging: unit_libs = -rdynamic -Wl,--wrap=rex_processors
-# stagingbuffers: no thread starts where a test says so.
-$(O)/tests/unit/stagingbuffers: unit_libs = -rdynamic -Wl,--wrap=pthread_create
+# rowcopies, staging, stagingbuffers: there are as many processors as a test says; and no thread starts where one says so.
+$(foreach name,rowcopies staging stagingbuffers,$(O)/tests/unit/$(name)): unit_libs = -rdynamic -Wl,--wrap=rex_processors,--wrap=pthread_create
 # claims: who waits for memory is counted; others come between as the index learns of a mapping.
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add
 # base: calls of files fail, and a program is linked, as a test says.

@@ -16,15 +16,6 @@
 #include "memory/copythreads.h"
 #include "memory/staging.h"
 
-/* So many processors the machine has, where a test says so. */
-static int processors;
-int __real_rex_processors(const char *root);
-int __wrap_rex_processors(const char *root);
-int __wrap_rex_processors(const char *root)
-{
-    return processors > 0 ? processors : __real_rex_processors(root);
-}
-
 /* ---- every byte -------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -101,14 +92,6 @@ static void fill_device(struct rex_queue *in, unsigned char value, size_t size)
     CHECK_EQUAL(rex_queue_fill(in, device, &value, 1, size), REX_OK);
 }
 
-static bool is_all(const unsigned char *bytes, unsigned char value, size_t size)
-{
-    size_t i = 0;
-    while (i < size && bytes[i] == value)
-        i++;
-    return i == size;
-}
-
 /* What is put in before a copy is done before it, also by another queue that it waits for; what comes after, after it. */
 static void keep_order(const void *context)
 {
@@ -173,6 +156,9 @@ static void leave_to_driver(const void *context)
     CHECK_EQUAL(rex_pin(host + 7 * MIB, MIB), REX_OK);
     expect_one_call(host);
     CHECK_EQUAL(rex_unpin(host + 7 * MIB), REX_OK);
+    CHECK_EQUAL(rex_pin(host, MIB), REX_OK);
+    expect_one_call(host);
+    CHECK_EQUAL(rex_unpin(host), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     fill(host, 8 * MIB, 3);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
@@ -193,253 +179,6 @@ static void test_driver(void **state)
 {
     (void)state;
     in_child(leave_to_driver, NULL);
-}
-
-/* ---- rows of data calls -----------------------------------------------------------------------------------------------------------------
- */
-
-/* The fake maps when it is called, unless it has before. */
-static bool is_mapped_before, maps_at_load; /* which is a call without rows */
-static unsigned char *of_region;
-
-static void map_host(enum fake_function function)
-{
-    if (function == FAKE_BEGIN && (maps_at_load || last_call(FAKE_BEGIN)->packet.rows > 0))
-        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)host, 8 * MIB, (uintptr_t)device};
-    else if (function == FAKE_END)
-        the_record()->mappings[0].size = 0;
-}
-
-static void start_region(const char *threads)
-{
-    start("late", threads);
-    of_region = bytes_at_device(device, MOST * MIB);
-    memset(of_region, 0x33, MOST * MIB);
-    fill(host, 8 * MIB, 1);
-    the_record()->on_data = map_host;
-    if (is_mapped_before)
-        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)host, 8 * MIB, (uintptr_t)device};
-}
-
-static uint32_t data_calls(enum fake_function function)
-{
-    return the_record()->counts[function];
-}
-
-/* A region on MAP begins; libomptarget is told to copy its first row, or threads do. */
-static void begin_region(const struct rex_map *map, bool by_threads)
-{
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, map), REX_OK);
-    const struct fake_call *call = last_call(FAKE_BEGIN);
-    for (int i = 0; i < map->count; i++)
-        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_TYPE_TO : 0));
-    if (by_threads)
-        CHECK(memcmp(of_region, host, 8 * MIB) == 0);
-    else
-        CHECK(is_all(of_region, 0x33, 8 * MIB));
-}
-
-static void end_region(const struct rex_map *map)
-{
-    CHECK_EQUAL(rex_module_data_end(&module, 0, map), REX_OK);
-    CHECK_EQUAL(last_call(FAKE_END)->types[0], map->types[0]);
-    the_record()->on_data = NULL;
-    finish();
-}
-
-/* Large rows of a region and its updates, among small ones. */
-static void copy_region(const void *context)
-{
-    unsigned char small[64] = {0};
-    (void)context;
-    start_region("2");
-    REX_MAP(region, REX_TOFROM(host, 8 * MIB), REX_TO(small, sizeof small));
-    begin_region(&region, true);
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), 0);
-    REX_MAP(again, REX_TOFROM(host, 8 * MIB));
-    memset(of_region, 0x33, 8 * MIB);
-    begin_region(&again, false);
-
-    REX_MAP(to, REX_TO(host + 1, 4 * MIB));
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &to), REX_OK);
-    CHECK(of_region[0] == 0x33 && memcmp(of_region + 1, host + 1, 4 * MIB) == 0 && of_region[4 * MIB + 1] == 0x33);
-    REX_MAP(from, REX_FROM(host, 16), REX_FROM(host, 8 * MIB), REX_FROM(host, 32));
-    memset(of_region, 0x44, 8 * MIB);
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &from), REX_OK);
-    CHECK(is_all(host, 0x44, 8 * MIB));
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), 0);
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &again), REX_OK);
-    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], again.types[0]);
-    end_region(&region);
-}
-
-/* An update of COUNT pieces of SIZE bytes, with as many bytes between, takes WAITS; what lies between stays as it was. */
-static void update_pieces(int32_t count, size_t size, bool to_host, int waits)
-{
-    void *begin[100];
-    int64_t bytes[100], types[100];
-    struct rex_map map = {.count = count, .base = begin, .begin = begin, .sizes = bytes, .types = types};
-    for (int32_t i = 0; i < count; i++) {
-        begin[i] = host + 2 * (size_t)i * size;
-        bytes[i] = (int64_t)size;
-        types[i] = to_host ? REX_TYPE_FROM : REX_TYPE_TO;
-    }
-    fill(host, 8 * MIB, 1);
-    memset(of_region, 0x33, 8 * MIB);
-    int before = driver_calls("cuStreamSynchronize");
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &map), REX_OK);
-    CHECK_EQUAL(driver_calls("cuStreamSynchronize") - before, waits);
-    fill(back, 8 * MIB, 1);
-    for (size_t i = 0; i < 2 * (size_t)count; i++) {
-        bool from_device = to_host == (i % 2 == 0);
-        const unsigned char *piece = (to_host ? host : of_region) + i * size;
-        CHECK(from_device ? is_all(piece, 0x33, size) : memcmp(piece, back + i * size, size) == 0);
-    }
-}
-
-/* Small rows of an update go together, at most 64 of them and 1 MiB; what the index does not know goes by libomptarget. */
-static void copy_small(const void *threads)
-{
-    static int unknown = 5;
-    start_region(threads);
-    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    begin_region(&region, strcmp(threads, "0") != 0);
-    for (int to_host = 0; to_host < 2; to_host++) {
-        update_pieces(1, 1, to_host, 1);
-        update_pieces(64, 1000, to_host, 1);
-        update_pieces(65, 1001, to_host, 2);
-        update_pieces(4, MIB / 2, to_host, 2);
-        update_pieces(3, MIB - 1, to_host, 3);
-    }
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), 0);
-
-    the_record()->mappings[1] = (struct fake_mapping){(uintptr_t)&unknown, sizeof unknown, (uintptr_t)device + MOST * MIB - 8};
-    REX_MAP(mixed, REX_TO(host, 8), REX_FROM(host + 8, 8), REX_TO(&unknown, 1), REX_TO(host + 16, 8));
-    memset(of_region, 0x55, 32);
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &mixed), REX_OK);
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), 1);
-    CHECK(last_call(FAKE_UPDATE)->packet.rows == 1 && last_call(FAKE_UPDATE)->begin[0] == &unknown);
-    CHECK(memcmp(of_region, host, 8) == 0 && is_all(host + 8, 0x55, 8) && memcmp(of_region + 16, host + 16, 8) == 0);
-    end_region(&region);
-}
-
-/*
- * Whose row is mapped when the call comes or by another thread meanwhile, lies in another row or in a struct, has a pointer beside it, is
- * pinned, or where no thread copies: libomptarget gets the rows as they are.
- */
-enum reason { MAPPED, MEANWHILE, INSIDE, MEMBER, POINTER, PINNED, NO_THREADS, REASONS };
-
-static void leave_region(const void *why)
-{
-    enum reason reason = *(const enum reason *)why;
-    is_mapped_before = reason == MAPPED;
-    maps_at_load = reason == MEANWHILE;
-    start_region(reason == NO_THREADS ? "0" : "2");
-    char *pointer = (char *)host;
-    CHECK(reason != PINNED || rex_pin(host, 8 * MIB) == REX_OK);
-    REX_MAP(plain, REX_TO(host, 8 * MIB));
-    REX_MAP(inside, REX_ALLOC(host, 8 * MIB), REX_TO(host, 6 * MIB));
-    REX_MAP(with_member, REX_ALLOC(host, 8 * MIB), rex_row_member(REX_TO(host, 8 * MIB), 0));
-    REX_MAP(with_pointer, REX_TO(host, 8 * MIB), REX_POINTEE(REX_TYPE_TO, pointer, 0, 8));
-    const struct rex_map *map = reason == INSIDE ? &inside : reason == MEMBER ? &with_member : reason == POINTER ? &with_pointer : &plain;
-    begin_region(map, false);
-    const struct rex_map *updated = reason == MEMBER ? &with_member : &plain;
-    CHECK_EQUAL(rex_module_data_update(&module, 0, updated), REX_OK);
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), reason >= MEMBER);
-    CHECK(reason < MEMBER || last_call(FAKE_UPDATE)->packet.rows == (uint32_t)updated->count);
-    CHECK(reason != PINNED || rex_unpin(host) == REX_OK);
-    end_region(map);
-}
-
-/* Where nobody has chosen threads, small rows go together from the update on with which 200 waits would have been saved. */
-static void pay_first(const void *context)
-{
-    void *begin[65];
-    int64_t bytes[COUNT(begin)], types[COUNT(begin)];
-    struct rex_map map = {.count = COUNT(begin), .base = begin, .begin = begin, .sizes = bytes, .types = types};
-    (void)context;
-    start_region("auto");
-    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    begin_region(&region, false);
-    for (int32_t i = 0; i < map.count; i++) {
-        begin[i] = host + 16 * i;
-        bytes[i] = 8;
-        types[i] = REX_TYPE_TO;
-    }
-    for (uint32_t i = 1; i <= 6; i++) {
-        CHECK_EQUAL(rex_module_data_update(&module, 0, &map), REX_OK);
-        CHECK_EQUAL(data_calls(FAKE_UPDATE), i < 3 ? i : 3);
-        CHECK((memcmp(of_region + 16, host + 16, 8) == 0) == (i > 3));
-    }
-    end_region(&region);
-}
-
-/*
- * Where nobody has chosen threads, they copy from the copy on with which 128 MiB would have been left to others: that of a queue, of
- * rex_device_copy_to(), or of a region, each counted once. What is small, pinned or not copied counts nothing.
- */
-static void pay_for_threads(const void *context)
-{
-    enum { TIMES = 14 }; /* regions, among three other copies of 8 MiB */
-    (void)context;
-    processors = 4;
-    start_region("auto");
-    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    REX_MAP(present, REX_ALLOC(host, 8 * MIB));
-    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
-    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 4 * MIB - 1), REX_OK);
-    CHECK_EQUAL(rex_device_copy_to(device, host, 8 * MIB, 0), REX_OK);
-    CHECK_EQUAL(rex_pin(host, 8 * MIB), REX_OK);
-    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
-    CHECK_EQUAL(rex_unpin(host), REX_OK);
-    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    memset(of_region, 0x33, 8 * MIB);
-    for (int i = 1; i <= TIMES; i++) {
-        begin_region(&region, i == TIMES);
-        CHECK_EQUAL(rex_module_data_begin(&module, 0, &present), REX_OK);
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
-    }
-    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), 3 + 8);
-    /* and all that comes later */
-    memset(of_region, 0x33, 8 * MIB);
-    begin_region(&region, true);
-    end_region(&region);
-}
-
-/* What the threads cannot copy libomptarget is asked to, and is told no more than that. */
-static void fail_region(const void *context)
-{
-    (void)context;
-    start_region("2");
-    setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:2:0", 1);
-    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
-    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
-    REX_MAP(to, REX_TO(host, 8 * MIB), REX_TO(host, 8));
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &to), REX_OK);
-    CHECK(data_calls(FAKE_UPDATE) == 2 && last_call(FAKE_UPDATE)->packet.rows == 2);
-    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:2:0", 1);
-    REX_MAP(from, REX_FROM(host, 8));
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &from), REX_OK);
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), 3);
-    unsetenv("FAKE_CUDA_BREAKS");
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &from), REX_OK);
-    CHECK_EQUAL(data_calls(FAKE_UPDATE), 3);
-    end_region(&region);
-    CHECK_EQUAL(driver_objects(), 0);
-}
-
-static void test_regions(void **state)
-{
-    (void)state;
-    in_child(copy_region, NULL);
-    in_child(copy_small, "2");
-    in_child(copy_small, "0");
-    in_child(pay_first, NULL);
-    in_child(pay_for_threads, NULL);
-    for (enum reason reason = MAPPED; reason < REASONS; reason++)
-        in_child(leave_region, &reason);
-    in_child(fail_region, NULL);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------------------------------
@@ -758,39 +497,6 @@ static void test_trace(void **state)
     remove_folder(folder);
 }
 
-/* A region that threads copy to the device, and an update of which each row goes its own way: one slice each. */
-static void trace_region(const void *context)
-{
-    (void)context;
-    setenv("REX_TRACE", trace, 1);
-    start_region("2");
-    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    begin_region(&region, true);
-    REX_MAP(update, REX_FROM(host, 8 * MIB), REX_FROM(host, 16), REX_FROM(host + 16, 16));
-    CHECK_EQUAL(rex_module_data_update(&module, 0, &update), REX_OK);
-    end_region(&region);
-    exit(0);
-}
-
-static void test_traced_regions(void **state)
-{
-    static const char *const lines[] = {"\"copy to device\"", "\"bytes_to\":8388608,\"bytes_from\":0", "\"data update\"",
-                                        "\"bytes_to\":0,\"bytes_from\":8388640"};
-    char folder[PATH_MAX];
-    size_t size;
-    (void)state;
-    make_folder(folder);
-    snprintf(trace, sizeof trace, "%s/trace.json", folder);
-    in_child(trace_region, NULL);
-    char *text = (char *)read_bytes(trace, &size);
-    text[size - 1] = '\0';
-    for (size_t i = 0; i < COUNT(lines); i++)
-        if (occurrences(text, lines[i]) == 0)
-            fail_msg("no %s in:\n%s", lines[i], text);
-    free(text);
-    remove_folder(folder);
-}
-
 /* ---- forks ------------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -827,10 +533,8 @@ static void test_forks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_order),   cmocka_unit_test(test_driver),
-        cmocka_unit_test(test_failures),       cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_forks),          cmocka_unit_test(test_trace),   cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_traced_regions),
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_order),   cmocka_unit_test(test_driver), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_at_once), cmocka_unit_test(test_threads), cmocka_unit_test(test_forks),  cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
 }

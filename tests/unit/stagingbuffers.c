@@ -8,22 +8,7 @@
  */
 #include "copying.h"
 
-#include <errno.h>
-#include <pthread.h>
-
 #include "memory/copythreads.h"
-
-/* So many threads can still be started; -1: any number. */
-static int threads_left = -1;
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
-{
-    if (threads_left == 0)
-        return EAGAIN;
-    threads_left -= threads_left > 0;
-    return __real_pthread_create(thread, attributes, begin, argument);
-}
 
 /* Ranges of the host's memory that are pinned. */
 static int pinned(void)
@@ -121,6 +106,21 @@ static void discard(const void *unused)
     expect_nothing();
 }
 
+/* No more threads have something than there are chunks to copy. */
+static void use_few(const void *unused)
+{
+    (void)unused;
+    start("late", "8");
+    there_and_back(0, 4 * MIB, 1);
+    CHECK_EQUAL(pinned(), 2 * 4);
+    there_and_back(0, 4 * MIB + 1, 2);
+    CHECK_EQUAL(pinned(), 2 * 5);
+    there_and_back(0, MOST * MIB, 3);
+    CHECK_EQUAL(pinned(), 2 * 8);
+    finish();
+    expect_nothing();
+}
+
 static void test_given_back(void **state)
 {
     (void)state;
@@ -128,6 +128,7 @@ static void test_given_back(void **state)
     in_child(give_back, "at once");
     in_child(give_back_later, NULL);
     in_child(discard, NULL);
+    in_child(use_few, NULL);
 }
 
 /* ---- what they lack ------------------------------------------------------------------------------------------------------------------ */
@@ -189,6 +190,63 @@ static void start_few(const void *unused)
     expect_nothing();
 }
 
+/* A driver that is too old for queues has nothing for them: libomptarget copies. */
+static void have_old_driver(const void *unused)
+{
+    static unsigned char bytes[8 * MIB];
+    (void)unused;
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    setenv("REX_COPY_THREADS", "3", 1);
+    CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
+    setenv("FAKE_CUDA_SM", "90", 1);
+    use_release(16);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    unsigned char *memory = rex_device_alloc(sizeof bytes, 0);
+    CHECK(memory != NULL);
+    uint32_t touches = the_record()->touches;
+    CHECK_EQUAL(rex_device_copy_to(memory, bytes, sizeof bytes, 0), REX_OK);
+    CHECK_EQUAL(the_record()->touches, touches + 1);
+    rex_device_free(memory, 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+}
+
+/* What is in the queue's stream cannot be waited for: the driver is to say what that means. */
+static void wait_in_vain(const void *unused)
+{
+    (void)unused;
+    start("late", "3");
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:2:1", 1);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 6 * MIB), REX_OK);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), 1);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    copy_by(true, 1);
+    finish();
+}
+
+/* All of an allocation, up to where other memory begins or none. */
+static void copy_whole(const void *unused)
+{
+    (void)unused;
+    start("late", "3");
+    unsigned char *memory = rex_device_alloc(6 * MIB, 0), *exact = new_bytes(6 * MIB);
+    CHECK(memory != NULL);
+    fill(exact, 6 * MIB, 1);
+    CHECK_EQUAL(rex_queue_copy_to(queue, memory, exact, 6 * MIB), REX_OK);
+    CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), 6);
+    CHECK(memcmp(bytes_at_device(memory, 6 * MIB), exact, 6 * MIB) == 0);
+    rex_device_free(memory, 0);
+    finish();
+}
+
+static void test_choice(void **state)
+{
+    (void)state;
+    in_child(have_old_driver, NULL);
+    in_child(wait_in_vain, NULL);
+    in_child(copy_whole, NULL);
+}
+
 static void test_lacking(void **state)
 {
     static const char *const calls[] = {"cuMemHostAlloc", "cuStreamCreate", "cuEventCreate", "cuDevicePrimaryCtxRetain",
@@ -226,6 +284,7 @@ static void test_failing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given_back), cmocka_unit_test(test_lacking), cmocka_unit_test(test_failing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_given_back), cmocka_unit_test(test_choice), cmocka_unit_test(test_lacking),
+                                       cmocka_unit_test(test_failing)};
     return cmocka_run_group_tests_name("stagingbuffers", tests, NULL, NULL);
 }
