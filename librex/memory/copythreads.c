@@ -162,12 +162,12 @@ void rex_copy_threads_give(void)
     pthread_mutex_unlock(&lock);
 }
 
-unsigned rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
+void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
 {
     int cancel;
     count = start(count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST);
     if (count == 0)
-        return 0;
+        return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the job may be on its stack */
     pthread_mutex_lock(&lock);
     pool.work = work;
@@ -179,5 +179,4 @@ unsigned rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void
         pthread_cond_wait(&pool.done, &lock);
     pthread_mutex_unlock(&lock);
     pthread_setcancelstate(cancel, NULL);
-    return count;
 }

@@ -22,9 +22,8 @@ void rex_copy_threads_give(void);
 
 /*
  * For who has taken them: COUNT threads, or fewer where no more could be started, call WORK with
- * their number, from 0, and JOB. Returns how many did, when all have returned; 0: none could be
- * started.
+ * their number, from 0, and JOB. Returns when all have returned.
  */
-unsigned rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job);
+void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job);
 
 #endif

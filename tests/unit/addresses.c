@@ -30,6 +30,16 @@ enum { BYTES = 4096, DEVICE = 0x10000000 };
 static char memory[16][BYTES];
 static struct rex_addresses addresses;
 
+/* Looks that did not end at the section that was found last. */
+static int looks;
+uintptr_t __real_rex_addresses_look_up(struct rex_addresses *of, uintptr_t begin, size_t size, int number, uint64_t generation);
+uintptr_t __wrap_rex_addresses_look_up(struct rex_addresses *of, uintptr_t begin, size_t size, int number, uint64_t generation);
+uintptr_t __wrap_rex_addresses_look_up(struct rex_addresses *of, uintptr_t begin, size_t size, int number, uint64_t generation)
+{
+    looks++;
+    return __real_rex_addresses_look_up(of, begin, size, number, generation);
+}
+
 static void start(void)
 {
     use_gpu(90);
@@ -88,6 +98,27 @@ static void remember(const void *context)
     end_something();
     CHECK(ASKED(memory[0], BYTES, 0));
     CHECK(ASKED(memory[0] + 100, 50, 0));
+}
+
+/* What was found last is found at once; what was in the same slot before says nothing of what is there now. */
+static void replace(const void *context)
+{
+    size_t at = 0;
+    (void)context;
+    start();
+    map(0, BYTES, 0);
+    CHECK_EQUAL(find(memory[0], BYTES), DEVICE);
+    looks = 0;
+    CHECK_EQUAL(find(memory[0], BYTES), DEVICE);
+    CHECK_EQUAL(find(memory[0], 1), DEVICE);
+    CHECK_EQUAL(looks, 0);
+    while (rex_addresses_slot((uintptr_t)memory[1] + at) != rex_addresses_slot((uintptr_t)memory[0]))
+        at += 16;
+    CHECK(at + 64 <= BYTES);
+    map(1, at + 64, 0x5000);
+    CHECK_EQUAL(find(memory[1] + at, 64), DEVICE + 0x5000 + at);
+    CHECK_EQUAL(find(memory[1] + at, BYTES), 0);
+    CHECK_EQUAL(find(memory[0], BYTES), DEVICE);
 }
 
 /* Each call that may end a mapping, or that says so. */
@@ -325,6 +356,7 @@ static void renew(const void *context)
         in_child(name, NULL);                                                                                          \
     }
 TEST(remember)
+TEST(replace)
 TEST(forget)
 TEST(take_whole)
 TEST(divide)
@@ -344,7 +376,7 @@ int main(void)
         cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
         cmocka_unit_test(test_overflow),       cmocka_unit_test(test_renew),
         cmocka_unit_test(test_take_over),      cmocka_unit_test(test_take_nothing_over),
-        cmocka_unit_test(test_know_ranges),
+        cmocka_unit_test(test_know_ranges),    cmocka_unit_test(test_replace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,21 @@ static void copy_region(const void *context)
     end_region(&region);
 }
 
+/* The smallest row that threads copy, and one a byte smaller. */
+static void copy_least(const void *unused)
+{
+    (void)unused;
+    for (size_t less = 0; less < 2; less++) {
+        start_region("2");
+        REX_MAP(region, REX_TO(host, 4 * MIB - less));
+        CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+        CHECK_EQUAL(last_call(FAKE_BEGIN)->types[0], region.types[0] & ~(less == 0 ? REX_TYPE_TO : 0));
+        CHECK(less > 0 || memcmp(of_region, host, 4 * MIB) == 0);
+        CHECK(is_all(of_region + (less > 0 ? 0 : 4 * MIB), 0x33, 4 * MIB));
+        end_region(&region);
+    }
+}
+
 /* An update of COUNT pieces of SIZE bytes, with as many bytes between, takes WAITS; what lies between stays as it was. */
 static void update_pieces(int32_t count, size_t size, bool to_host, int waits)
 {
@@ -212,6 +227,11 @@ static void pay_for_threads(const void *context)
     CHECK_EQUAL(rex_unpin(host), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     memset(of_region, 0x33, 8 * MIB);
+    REX_MAP(from, REX_FROM(host, 8 * MIB));
+    for (int i = 0; i < 3; i++) {
+        begin_region(&from, false);
+        CHECK_EQUAL(rex_module_data_end(&module, 0, &from), REX_OK);
+    }
     for (int i = 1; i <= TIMES; i++) {
         begin_region(&region, i == TIMES);
         CHECK_EQUAL(rex_module_data_begin(&module, 0, &present), REX_OK);
@@ -354,6 +374,7 @@ static void test_regions(void **state)
 {
     (void)state;
     in_child(copy_region, NULL);
+    in_child(copy_least, NULL);
     in_child(copy_small, "2");
     in_child(copy_small, "0");
     in_child(pay_first, NULL);
@@ -371,7 +392,7 @@ static void test_regions(void **state)
 
 static char trace[PATH_MAX + 16];
 
-/* A region that threads copy to the device, and an update of which each row goes its own way: one slice each. */
+/* A region that threads copy to the device, and updates of which each row goes its own way: one slice each, whoever copies. */
 static void trace_region(const void *context)
 {
     (void)context;
@@ -381,14 +402,22 @@ static void trace_region(const void *context)
     begin_region(&region, true);
     REX_MAP(update, REX_FROM(host, 8 * MIB), REX_FROM(host, 16), REX_FROM(host + 16, 16));
     CHECK_EQUAL(rex_module_data_update(&module, 0, &update), REX_OK);
+    REX_MAP(mixed, REX_FROM(host, 16), REX_TOFROM(host + 16, 16)); /* which is libomptarget's */
+    CHECK_EQUAL(rex_module_data_update(&module, 0, &mixed), REX_OK);
     end_region(&region);
     exit(0);
 }
 
 static void test_traced_regions(void **state)
 {
-    static const char *const lines[] = {"\"copy to device\"", "\"bytes_to\":8388608,\"bytes_from\":0", "\"data update\"",
-                                        "\"bytes_to\":0,\"bytes_from\":8388640"};
+    static const struct {
+        const char *part;
+        int count; /* on the thread's track and the device's */
+    } lines[] = {{"\"copy to device\"", 2},
+                 {"\"bytes_to\":8388608,\"bytes_from\":0", 2},
+                 {"\"bytes_to\":0,\"bytes_from\":8388640", 2},
+                 {"\"data update\"", 4},
+                 {"\"data end\"", 2}};
     char folder[PATH_MAX];
     size_t size;
     (void)state;
@@ -398,8 +427,8 @@ static void test_traced_regions(void **state)
     char *text = (char *)read_bytes(trace, &size);
     text[size - 1] = '\0';
     for (size_t i = 0; i < COUNT(lines); i++)
-        if (occurrences(text, lines[i]) == 0)
-            fail_msg("no %s in:\n%s", lines[i], text);
+        if (occurrences(text, lines[i].part) != lines[i].count)
+            fail_msg("not %d times %s in:\n%s", lines[i].count, lines[i].part, text);
     free(text);
     remove_folder(folder);
 }

@@ -15,9 +15,11 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,addresses bydriver driverlaunches driverrows mappings queuework slots,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver driverlaunches driverrows mappings queuework slots,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # rowcopies, staging, stagingbuffers: there are as many processors as a test says; and no thread starts where one says so.
 $(foreach name,rowcopies staging stagingbuffers,$(O)/tests/unit/$(name)): unit_libs = -rdynamic -Wl,--wrap=rex_processors,--wrap=pthread_create
+# addresses: looks for memory are counted.
+$(O)/tests/unit/addresses: unit_libs = -rdynamic -Wl,--wrap=rex_addresses_look_up
 # claims: who waits for memory is counted; others come between as the index learns of a mapping.
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add
 # base: calls of files fail, and a program is linked, as a test says.
