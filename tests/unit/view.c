@@ -476,6 +476,40 @@ static void test_ends_of_memory(void **state)
     free(bytes);
 }
 
+/* The headers of sections need not be in the order of their addresses. */
+static void test_sections_in_another_order(void **state)
+{
+    size_t size, places[2] = {0, 0};
+    unsigned char *bytes = read_bytes(HOST, &size), *changed = read_bytes(HOST, &size);
+    struct rex_image_view whole, view;
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
+    uint64_t begin = address_of_section(bytes, size, ".init", &length);
+    (void)state;
+    memcpy(&header, bytes, sizeof header);
+    for (size_t i = 1; i < header.e_shnum; i++) {
+        memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_addr == strings || section.sh_addr == begin)
+            places[section.sh_addr == strings] = header.e_shoff + i * sizeof section;
+    }
+    assert_true(places[0] != 0 && places[1] != 0);
+    for (size_t i = 0; i < 2; i++)
+        memcpy(changed + places[i], bytes + places[1 - i], sizeof section);
+    assert_int_equal(rex_view_open(&whole, bytes, size, HOST), 0);
+    assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+    assert_int_equal(view.count, whole.count);
+    for (uint32_t i = 0; i < view.count; i++)
+        assert_int_equal(view.symbols[i].parameters, whole.symbols[i].parameters);
+    assert_int_equal(view.position_count, 4);
+    for (size_t i = 0; i < view.position_count; i++)
+        assert_string_equal(view.positions[i], whole.positions[i]);
+    rex_view_close(&view);
+    rex_view_close(&whole);
+    free(changed);
+    free(bytes);
+}
+
 static void test_host_image(void **state)
 {
     struct rex_image_view view;
@@ -829,6 +863,7 @@ int main(void)
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_ends_of_memory),
         cmocka_unit_test(test_host_image),
+        cmocka_unit_test(test_sections_in_another_order),
         cmocka_unit_test(test_positions_from_relocations),
         cmocka_unit_test(test_packed_relocations),
         cmocka_unit_test(test_host_image_without_table),
