@@ -6,14 +6,13 @@
 #ifndef REX_TESTS_UNIT_COPYING_H
 #define REX_TESTS_UNIT_COPYING_H
 
-#include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include "computing.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
+#include "starting.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -24,18 +23,6 @@ int __wrap_rex_processors(const char *root);
 int __wrap_rex_processors(const char *root)
 {
     return processors > 0 ? processors : __real_rex_processors(root);
-}
-
-/* So many threads can still be started; -1: any number. */
-static int threads_left = -1;
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
-{
-    if (threads_left == 0)
-        return EAGAIN;
-    threads_left -= threads_left > 0;
-    return __real_pthread_create(thread, attributes, begin, argument);
 }
 
 static char plain_id;

@@ -339,6 +339,14 @@ static void count_threads(const void *context)
     CHECK_EQUAL(rex_copy_threads(), half->threads);
 }
 
+/* Whoever chooses has as many as that, or none. */
+static void choose_threads(const void *number)
+{
+    setenv("REX_COPY_THREADS", number, 1);
+    processors = 10;
+    CHECK_EQUAL(rex_copy_threads(), (unsigned)atoi(number));
+}
+
 static int faults;
 
 /* The program's handler, which makes room and goes on. */
@@ -444,6 +452,9 @@ static void test_threads(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(halves); i++)
         in_child(count_threads, &halves[i]);
+    in_child(choose_threads, "0");
+    in_child(choose_threads, "1");
+    in_child(choose_threads, "8");
     in_child(meet_faults, NULL);
     in_child(look_at_threads, NULL);
 }
