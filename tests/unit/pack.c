@@ -11,6 +11,7 @@
 #include <malloc.h>
 
 #include "launch/pack.h"
+#include "memory/rowcheck.h"
 #include "rex/entry.h"
 #include "rex_kmp.h"
 #include "rex/queue.h"
@@ -45,6 +46,16 @@ static void watch(const char *kernel, const unsigned *grid, const unsigned *bloc
     if (strcmp(kernel, "plain__kernel__") == 0)
         for (size_t i = 0; i < COUNT(seen.word); i++)
             memcpy(&seen.word[i], parameters[i], sizeof seen.word[i]);
+}
+
+/* How often rows were looked at more closely. */
+static int checks;
+int __real_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
+int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
+int __wrap_rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what)
+{
+    checks++;
+    return __real_rex_check_rows(map, purpose, what);
 }
 
 static void start_with(const char *image)
@@ -98,6 +109,40 @@ static void give_addresses(const void *unused)
     expect_address(REX_PRESENT(REX_HOLD(REX_IMPLICIT(REX_TOFROM(cells, CELLS)))), DEVICE);
 }
 
+/* A row that is no argument is none, and what comes after one without elements is the next. */
+static void count_arguments(const void *unused)
+{
+    uint64_t value = 7;
+    int four = 4;
+    float half = 0.5f;
+    double whole = 2;
+    (void)unused;
+    start();
+    REX_MAP(beside, REX_VALUE(value), rex_row_of(unmapped, unmapped, 0, REX_TYPE_TO), rex_row_of(cells, cells, 8, REX_TYPE_TO),
+            REX_ALLOC(cells, CELLS));
+    CHECK_EQUAL(put(&plain_id, &beside), REX_OK);
+    CHECK(seen.word[0] == 7 && seen.word[1] == DEVICE);
+    REX_MAP(empty, REX_ALLOC(unmapped, 0), REX_VALUE(four), REX_VALUE(half), REX_VALUE(whole));
+    CHECK_EQUAL(put(&narrow_id, &empty), REX_OK);
+}
+
+/* Rows as most are take no closer look. */
+static void look_once(const void *unused)
+{
+    uint64_t value = 7;
+    (void)unused;
+    start();
+    REX_MAP(kind, REX_VALUE(value), REX_TOFROM(cells, CELLS));
+    REX_MAP(no_kind, rex_row_value(&value, sizeof value), REX_PRESENT(REX_ALLOC(cells, CELLS)));
+    CHECK_EQUAL(put(&plain_id, &kind), REX_OK);
+    CHECK_EQUAL(put(&plain_id, &no_kind), REX_OK);
+    CHECK_EQUAL(checks, 0);
+    uint64_t *pointer = cells;
+    REX_MAP(pointee, REX_VALUE(value), REX_POINTEE(REX_TYPE_TO, pointer, 0, 1));
+    CHECK_EQUAL(put(&plain_id, &pointee), REX_OK);
+    CHECK_EQUAL(checks, 1);
+}
+
 /* y and z of a grid are at least 1, and what is not said of x is chosen. */
 static void complete_grid(const void *unused)
 {
@@ -121,6 +166,8 @@ static void test_given(void **state)
 {
     (void)state;
     in_child(give_addresses, NULL);
+    in_child(count_arguments, NULL);
+    in_child(look_once, NULL);
     in_child(complete_grid, NULL);
 }
 
@@ -194,7 +241,11 @@ static void refuse_kinds(const void *unused)
     start_with("tests/data/signed_sm_90.cubin");
     REX_MAP(large, REX_BY_VALUE(pair), REX_ALLOC(cells, CELLS));
     REX_MAP(address, REX_ALLOC(cells, CELLS), REX_VALUE(four), REX_VALUE(half), REX_ALLOC(cells, CELLS));
-    refuse(&plain_id, &large, REX_EPARAMS, "parameter 0 is ");
+    REX_MAP(number, REX_VALUE(four), REX_VALUE(half));
+    refuse(&plain_id, &large, REX_EPARAMS,
+           "\"plain__kernel__\": parameter 0 is 8 bytes wide, and the launch has a value of 16 bytes for it");
+    refuse(&env_id, &number, REX_EPARAMS,
+           "\"env__kernel__\", declared (rex_arg, pointer): parameter 1 is a pointer, and map row 1 a value of 4 bytes for a rex_arg_f32");
     refuse(&narrow_id, &address, REX_EPARAMS, "parameter 3 is a floating point of 8 bytes, and map row 3 an address");
 }
 

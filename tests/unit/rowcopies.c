@@ -276,6 +276,19 @@ static void expect_update(const struct rex_map *map, bool by_runtime)
     CHECK(!by_runtime || last_call(FAKE_UPDATE)->packet.rows == (uint32_t)map->count);
 }
 
+/* What cannot be found after it was mapped is libomptarget's to copy. */
+static void lose_row(const void *unused)
+{
+    (void)unused;
+    start_region("2");
+    the_record()->on_data = NULL; /* nothing is mapped */
+    REX_MAP(region, REX_TO(host, 8 * MIB));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(data_calls(FAKE_UPDATE), 1);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
+    end_region(&region);
+}
+
 /* Bits of a row that change nothing about its copy. */
 static void copy_whatever_bits(const void *unused)
 {
@@ -382,6 +395,7 @@ static void test_regions(void **state)
     for (enum reason reason = MAPPED; reason < REASONS; reason++)
         in_child(leave_region, &reason);
     in_child(fail_region, NULL);
+    in_child(lose_row, NULL);
     in_child(copy_whatever_bits, NULL);
     in_child(leave_small, NULL);
     in_child(leave_all, NULL);
