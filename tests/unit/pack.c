@@ -1,5 +1,5 @@
 /*
- * pack.c - the arguments of a queue's launch: what the kernel gets of each row, which rows are refused and with which words, and room for as
+ * pack.c - the arguments of a queue's launch: what the kernel gets of each row, which rows are refused and with which words; room for as
  * many parameters as there are.
  *
  * The driver and libomptarget are fakes: the driver shows the test what each launch was given.

@@ -1,5 +1,5 @@
 /*
- * stateless.h - the module of tests/data/stateless.cu, whose image keeps nothing from one launch to the next: launches by the driver are of it.
+ * stateless.h - the module of tests/data/stateless.cu, whose image keeps nothing from one launch to the next: the driver may launch it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
