@@ -212,16 +212,18 @@ static bool ends_in_tor(const char *name)
 /* Where there is nothing to launch on, libomptarget says so as ever. */
 static int refuse_plain(const struct rex_target *target)
 {
-    char why[REX_REASON_MAX] = "";
+    struct rex_reason reason = rex_target_reason(target);
+    char why[REX_REASON_MAX];
     if (target->against & (REX_AGAINST_DISABLED | REX_AGAINST_DEVICE))
         return REX_OK;
-    if (target->against != 0)
-        rex_reason_text(rex_target_reason(target), why);
+    if (reason.against == 0)
+        reason.against = REX_AGAINST_CALLED;
+    rex_reason_text(reason, why);
     return rex_fail(REX_EUNSUPPORTED,
                     "kernel \"%s\" is plain, and LLVM %d passes every kernel a leading parameter "
-                    "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release%s%s",
-                    rex_target_name(target), target->registration->release->number,
-                    *why != '\0' ? "; not launched by the CUDA driver: " : "", why);
+                    "of its own: declare it with REX_DEVICE_KERNEL_ENV, or use another release; "
+                    "not launched by the CUDA driver: %s",
+                    rex_target_name(target), target->registration->release->number, why);
 }
 
 static int check_release(const struct rex_target *target, uint32_t rows, enum rex_kernel_form form)
