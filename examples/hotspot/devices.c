@@ -1,12 +1,11 @@
 /*
- * devices.c - hotspot's device run on several devices: each has some of the rows, and of its neighbours the row that is next to them.
+ * devices.c - hotspot's device run on several devices: each has some of the rows, and of its neighbours the rows that are next to them.
  *
- * What to look at: map_share() and take_halo(). Every device maps its part of the same host arrays, so that a host address stands for
- * one row on all devices that have it; and each device, when its neighbour has done a step, fetches that neighbour's row by itself,
- * over NVLink where there is one. The host puts steps in the queues, far ahead of the devices, and waits where it wants the extremes.
- *
- * Nobody overwrites a row that is still being fetched: a neighbour writes there again two steps later, and has waited before for the
- * step that its fetching device took in between, which lies behind the fetch in that device's queue.
+ * What to look at: map_share(), step_rows() and exchange(). Every device maps its part of the same host arrays, so that a host address
+ * stands for one row on all devices that have it. To wait for each other in every step would take longer than the rows between them:
+ * each device has as many rows of its neighbours as it takes steps alone, and computes these, too, one row less in each step, with the
+ * same bits as the neighbour. Then it fetches them anew from there, over NVLink where there is one. The host puts steps in the queues,
+ * far ahead of the devices, and waits where it wants the extremes.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,7 +25,8 @@ REX_KERNEL(hotspot_rows_extremes);
 enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
-    REPORTS = 20 /* how often in a run the extremes are looked at */
+    MOST_HALO = 8, /* rows of a neighbour, and steps that a device takes alone */
+    REPORTS = 20   /* how often in a run the extremes are looked at */
 };
 
 /* A run that is under way. All pointers are host addresses, which stand for the copies of each device. */
@@ -38,31 +38,42 @@ struct field {
     double *now;           /* the temperatures as they are */
     double *next;          /* where the next step writes them */
     double (*extremes)[2]; /* of each share: the lowest temperature, and the lowest negative one */
+    int64_t halo;          /* rows of a neighbour that a share has; */
+    int64_t good;          /* so many of them, the nearest, are as they are now */
     bool begins;           /* map_share() maps, and does not end it */
 };
+
+/* Rows: of a share, and as many as EXTRA of its neighbours, of those that the chip has. */
+struct rows {
+    int64_t first, count;
+};
+
+static struct rows rows_of(const struct share *share, const struct field *field, int64_t extra)
+{
+    int64_t first = share->first > extra ? share->first - extra : 0, end = share->first + share->count + extra;
+    return (struct rows){first, (end < field->chip->size ? end : field->chip->size) - first};
+}
 
 static double *row_of(const struct field *field, double *cells, int64_t row)
 {
     return cells + row * field->chip->size;
 }
 
-/* The share's rows, and the rows on both sides of them that the chip has. */
 static int map_share(const struct share *share, void *context)
 {
     struct field *field = context;
-    int64_t size = field->chip->size, end = share->first + share->count;
-    int64_t top = share->first > 0 ? share->first - 1 : 0, bottom = end < size ? end + 1 : size;
-    double *power = row_of(field, field->power, share->first), *extremes = field->extremes[share->number];
-    double *now = row_of(field, field->now, top), *next = row_of(field, field->next, top);
-    REX_DATA_MAP(region, REX_TO(power, share->count * size), REX_TO(now, (bottom - top) * size), REX_ALLOC(next, (bottom - top) * size),
-                 REX_ALLOC(extremes, 2));
+    const struct rows rows = rows_of(share, field, field->halo);
+    int64_t cells = rows.count * field->chip->size;
+    double *power = row_of(field, field->power, rows.first), *extremes = field->extremes[share->number];
+    double *now = row_of(field, field->now, rows.first), *next = row_of(field, field->next, rows.first);
+    REX_DATA_MAP(region, REX_TO(power, cells), REX_TO(now, cells), REX_ALLOC(next, cells), REX_ALLOC(extremes, 2));
     return field->begins ? rex_data_begin(share->device, &region) : rex_data_end(share->device, &region);
 }
 
-static struct rex_kernel_launch launch_of(const struct share *share, const struct field *field, const void *kernel)
+static struct rex_kernel_launch launch_of(int64_t rows, const struct field *field, const void *kernel)
 {
     field->run->launches++;
-    return rex_kernel_launch_of(kernel, (uint32_t)(share->count < MAX_TEAMS ? share->count : MAX_TEAMS), THREADS);
+    return rex_kernel_launch_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------------------------ */
@@ -71,44 +82,66 @@ static int step_rows(const struct share *share, void *context)
 {
     struct field *field = context;
     const struct chip *chip = field->chip;
-    int64_t size = chip->size, top = share->first, rows = share->count;
+    const struct rows rows = rows_of(share, field, field->good - 1);
+    int64_t size = chip->size, top = rows.first, count = rows.count;
     double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient, ambient = AMBIENT;
     double *power = row_of(field, field->power, top), *now = row_of(field, field->now, top), *next = row_of(field, field->next, top);
-    struct rex_kernel_launch launch = launch_of(share, field, REX_KERNEL_ID(hotspot_rows));
-    REX_MAP(args, REX_VALUE(size), REX_VALUE(top), REX_VALUE(rows), REX_VALUE(gain), REX_VALUE(lateral), REX_VALUE(vertical),
-            REX_VALUE(ambient), REX_ALLOC(power, rows * size), REX_ALLOC(now, rows * size), REX_ALLOC(next, rows * size));
-    int result = rex_queue_launch(share->queue, &launch, &args);
-    return result == 0 ? rex_event_record(share->event, share->queue) : result;
+    struct rex_kernel_launch launch = launch_of(count, field, REX_KERNEL_ID(hotspot_rows));
+    REX_MAP(args, REX_VALUE(size), REX_VALUE(top), REX_VALUE(count), REX_VALUE(gain), REX_VALUE(lateral), REX_VALUE(vertical),
+            REX_VALUE(ambient), REX_ALLOC(power, count * size), REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
+    return rex_queue_launch(share->queue, &launch, &args);
 }
 
-/* Row @row as @from has written it, once it has. */
-static int fetch_row(const struct share *share, const struct share *from, const struct field *field, int64_t row)
+/* What the share's queue was given until now. */
+static int record(const struct share *share, void *context)
 {
-    const double *cells = row_of(field, field->next, row);
-    int result = rex_queue_wait(share->queue, from->event);
-    return result != 0 ? result
-                       : rex_queue_copy_peer(share->queue, rex_device_address(cells, share->device), share->device,
-                                             rex_device_address(cells, from->device), from->device,
-                                             (size_t)field->chip->size * sizeof *cells);
+    (void)context;
+    return rex_event_record(share->event, share->queue);
 }
 
-static int take_halo(const struct share *share, void *context)
+static int wait_for_neighbours(const struct share *share, void *context)
+{
+    const struct field *field = context;
+    int result = share->number > 0 ? rex_queue_wait(share->queue, (share - 1)->event) : 0;
+    return result == 0 && share->number < field->shares->count - 1 ? rex_queue_wait(share->queue, (share + 1)->event) : result;
+}
+
+/* The halo from @row on, as @from has computed it. */
+static int fetch_rows(const struct share *share, const struct share *from, const struct field *field, int64_t row)
+{
+    const double *cells = row_of(field, field->now, row);
+    return rex_queue_copy_peer(share->queue, rex_device_address(cells, share->device), share->device,
+                               rex_device_address(cells, from->device), from->device,
+                               (size_t)(field->halo * field->chip->size) * sizeof *cells);
+}
+
+static int fetch_halo(const struct share *share, void *context)
 {
     const struct field *field = context;
     bool is_last = share->number == field->shares->count - 1;
-    int result = share->number > 0 ? fetch_row(share, share - 1, field, share->first - 1) : 0;
-    return result == 0 && !is_last ? fetch_row(share, share + 1, field, share->first + share->count) : result;
+    int result = share->number > 0 ? fetch_rows(share, share - 1, field, share->first - field->halo) : 0;
+    return result == 0 && !is_last ? fetch_rows(share, share + 1, field, share->first + share->count) : result;
+}
+
+/* Nobody fetches rows before they are computed, or computes others in their place before they are fetched. */
+static int exchange(struct field *field)
+{
+    share_function *const steps[] = {record, wait_for_neighbours, fetch_halo, record, wait_for_neighbours};
+    int result = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && result == 0; i++)
+        result = for_each_share(field->shares, steps[i], field);
+    field->good = field->halo;
+    return result;
 }
 
 static int take_step(struct field *field)
 {
     int result = for_each_share(field->shares, step_rows, field);
-    if (result == 0)
-        result = for_each_share(field->shares, take_halo, field);
     double *written = field->next;
     field->next = field->now;
     field->now = written;
-    return result;
+    field->good--;
+    return result == 0 && field->good == 0 ? exchange(field) : result;
 }
 
 /* ---- the extremes ------------------------------------------------------------------------------------------------------------------ */
@@ -118,7 +151,7 @@ static int find_share_extremes(const struct share *share, void *context)
     struct field *field = context;
     int64_t count = share->count * field->chip->size;
     double *extremes = field->extremes[share->number], *now = row_of(field, field->now, share->first);
-    struct rex_kernel_launch launch = launch_of(share, field, REX_KERNEL_ID(hotspot_rows_extremes));
+    struct rex_kernel_launch launch = launch_of(share->count, field, REX_KERNEL_ID(hotspot_rows_extremes));
     REX_MAP(none, REX_TO(extremes, 2));
     REX_MAP(args, REX_VALUE(count), REX_ALLOC(now, count), REX_ALLOC(extremes, 2));
     REX_MAP(found, REX_FROM(extremes, 2));
@@ -146,6 +179,13 @@ static int find_extremes(struct field *field)
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------------- */
 
+static int limit_halo(const struct share *share, void *context)
+{
+    struct field *field = context;
+    field->halo = share->count < field->halo ? share->count : field->halo;
+    return 0;
+}
+
 static int run_steps(struct field *field)
 {
     int total = field->run->iterations, between_reports = total / REPORTS > 0 ? total / REPORTS : 1, result = 0;
@@ -171,6 +211,8 @@ static int fetch_result(const struct share *share, void *context)
 static int run_field(struct field *field)
 {
     double began = seconds_now();
+    for_each_share(field->shares, limit_halo, field); /* a neighbour has no more rows than its own */
+    field->good = field->halo;
     field->begins = true;
     int result = for_each_share(field->shares, map_share, field);
     if (result == 0)
@@ -190,7 +232,7 @@ int simulate_on_devices(const struct chip *chip, const double *power, double *te
 {
     size_t cells = (size_t)(chip->size * chip->size);
     /* Maps have no const; power is mapped to the devices only, so nothing writes to it. */
-    struct field field = {.chip = chip, .shares = shares, .run = run, .power = (double *)(uintptr_t)power, .now = temp};
+    struct field field = {.chip = chip, .shares = shares, .run = run, .power = (double *)(uintptr_t)power, .now = temp, .halo = MOST_HALO};
     double *scratch = malloc(cells * sizeof *scratch);
     field.next = scratch;
     field.extremes = calloc((size_t)shares->count, sizeof *field.extremes);
