@@ -506,6 +506,10 @@ static void types_at_random(uint64_t seed)
 {
     static struct table kept[40];
     start();
+    if (release_of_test() == 14 && gpu_present()) {
+        print_message("left out: rows of any types: after some of them LLVM 14's plugin for GPUs destroys an event twice as the process ends\n");
+        return;
+    }
     random_state = seed;
     for (size_t step = 0; step < sizeof kept / sizeof *kept; step++) {
         enum operation operation = (enum operation)draw(OPERATIONS);
