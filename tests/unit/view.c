@@ -437,12 +437,28 @@ static void check_positions(const char *file)
     free(bytes);
 }
 
+/* The bytes CHANGED have all that WHOLE has. */
+static void expect_same(const struct rex_image_view *whole, const unsigned char *changed, size_t size)
+{
+    struct rex_image_view view;
+    assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+    assert_int_equal(view.count, whole->count);
+    for (uint32_t i = 0; i < view.count; i++) {
+        assert_string_equal(view.symbols[i].name, whole->symbols[i].name);
+        assert_int_equal(view.symbols[i].parameters, whole->symbols[i].parameters);
+    }
+    assert_int_equal(view.position_count, whole->position_count);
+    for (size_t i = 0; i < view.position_count; i++)
+        assert_string_equal(view.positions[i], whole->positions[i]);
+    rex_view_close(&view);
+}
+
 /* The strings lie in the first section of the memory, or in the last one: those on the other side are in none, as it says. */
 static void test_ends_of_memory(void **state)
 {
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size), *changed = malloc(size);
-    struct rex_image_view whole, view;
+    struct rex_image_view whole;
     Elf64_Ehdr header;
     uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
     (void)state;
@@ -460,16 +476,7 @@ static void test_ends_of_memory(void **state)
                 section.sh_flags &= ~(Elf64_Xword)SHF_ALLOC;
             memcpy(at, &section, sizeof section);
         }
-        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
-        assert_int_equal(view.count, whole.count);
-        for (uint32_t i = 0; i < view.count; i++) {
-            assert_string_equal(view.symbols[i].name, whole.symbols[i].name);
-            assert_int_equal(view.symbols[i].parameters, whole.symbols[i].parameters);
-        }
-        assert_int_equal(view.position_count, 4);
-        for (size_t i = 0; i < view.position_count; i++)
-            assert_string_equal(view.positions[i], whole.positions[i]);
-        rex_view_close(&view);
+        expect_same(&whole, changed, size);
     }
     rex_view_close(&whole);
     free(changed);
@@ -481,7 +488,7 @@ static void test_sections_in_another_order(void **state)
 {
     size_t size, places[2] = {0, 0};
     unsigned char *bytes = read_bytes(HOST, &size), *changed = read_bytes(HOST, &size);
-    struct rex_image_view whole, view;
+    struct rex_image_view whole;
     Elf64_Ehdr header;
     Elf64_Shdr section;
     uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
@@ -497,14 +504,8 @@ static void test_sections_in_another_order(void **state)
     for (size_t i = 0; i < 2; i++)
         memcpy(changed + places[i], bytes + places[1 - i], sizeof section);
     assert_int_equal(rex_view_open(&whole, bytes, size, HOST), 0);
-    assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
-    assert_int_equal(view.count, whole.count);
-    for (uint32_t i = 0; i < view.count; i++)
-        assert_int_equal(view.symbols[i].parameters, whole.symbols[i].parameters);
-    assert_int_equal(view.position_count, 4);
-    for (size_t i = 0; i < view.position_count; i++)
-        assert_string_equal(view.positions[i], whole.positions[i]);
-    rex_view_close(&view);
+    assert_true(whole.position_count == 4 && whole.count > 0);
+    expect_same(&whole, changed, size);
     rex_view_close(&whole);
     free(changed);
     free(bytes);
