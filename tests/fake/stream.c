@@ -466,7 +466,7 @@ static void *last_event;
 
 FUNCTION(cuEventRecord, void *event, void *stream)
 {
-    last_event = event;
+    __atomic_store_n(&last_event, event, __ATOMIC_RELAXED);
     FAIL_WITH(with_event("cuEventRecord", event));
     return fake_put_record(real(stream), event);
 }
@@ -483,7 +483,7 @@ FUNCTION(cuEventQuery, void *event)
 }
 FUNCTION(cuEventElapsedTime, float *milliseconds, void *begin, void *end)
 {
-    *milliseconds = begin == last_event && end != begin ? -1.5f : 1.5f;
+    *milliseconds = begin == __atomic_load_n(&last_event, __ATOMIC_RELAXED) && end != begin ? -1.5f : 1.5f;
     int result = with_event("cuEventElapsedTime", begin);
     return result == 0 && *(void **)begin != *(void **)end ? 400 : result;
 }

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /* So many threads can still be started; -1: any number. */
-static int threads_left = -1;
+static _Atomic int threads_left = -1;
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
