@@ -120,9 +120,9 @@ static int send_claimed(const struct rex_target *target, const struct rex_kernel
     return result;
 }
 
-static int send_from(struct rex_slot *slot, const struct rex_target *target,
+static int send_from(struct rex_slot *slot, struct rex_target *target,
                      const struct rex_kernel_launch *launch, const struct rex_map *map, int number,
-                     bool is_mapped, unsigned *against)
+                     bool is_mapped)
 {
     struct rex_driver_launch sent = {
         .slot = slot, .number = number, .is_exact = target->registration->exact_rows};
@@ -133,8 +133,8 @@ static int send_from(struct rex_slot *slot, const struct rex_target *target,
     if (result == REX_OK)
         result = rex_check_form_of(target, map, &form);
     if (result == REX_OK)
-        result = rex_driver_rows_begin(&sent.rows, slot, map, number, is_mapped, against);
-    if (result != REX_OK || *against != 0)
+        result = rex_driver_rows_begin(&sent.rows, slot, map, number, is_mapped, &target->against);
+    if (result != REX_OK || target->against != 0)
         return result;
     if (rex_log_wanted(REX_LOG_INFO))
         log_sender(target, "the CUDA driver", "");
@@ -143,37 +143,37 @@ static int send_from(struct rex_slot *slot, const struct rex_target *target,
     return result;
 }
 
-static int send_in_flight(const struct rex_target *target, const struct rex_kernel_launch *launch,
-                          const struct rex_map *map, int number, bool is_mapped, unsigned *against)
+static int send_in_flight(struct rex_target *target, const struct rex_kernel_launch *launch,
+                          const struct rex_map *map, int number, bool is_mapped)
 {
     int ordinal = -1, entered = 0, result = rex_device_lost(number, rex_target_name(target));
     if (result == REX_OK)
         result = rex_slot_ordinal(number, &ordinal);
     if (result == REX_OK && ordinal < 0)
-        *against = REX_AGAINST_DEVICE;
+        target->against = REX_AGAINST_DEVICE;
     if (result != REX_OK || ordinal < 0)
         return result;
     struct rex_slot *slot = rex_slot_take(ordinal, rex_target_name(target), &entered);
     if (slot == NULL)
         return rex_last_error_code();
-    result = send_from(slot, target, launch, map, number, is_mapped, against);
+    result = send_from(slot, target, launch, map, number, is_mapped);
     rex_slot_give(slot, entered);
     return result;
 }
 
 /* What is wrong with the device is said as ever. */
-static int send(const struct rex_target *target, const struct rex_kernel_launch *launch,
-                const struct rex_map *map, bool is_mapped, unsigned *against)
+static int send(struct rex_target *target, const struct rex_kernel_launch *launch,
+                const struct rex_map *map, bool is_mapped)
 {
     int number = 0;
     if (rex_device_offload(target->device, &number) != REX_OK) {
-        *against = REX_AGAINST_DEVICE;
+        target->against = REX_AGAINST_DEVICE;
         return REX_OK;
     }
     int result = rex_flight_enter();
     if (result != REX_OK)
         return result;
-    result = send_in_flight(target, launch, map, number, is_mapped, against);
+    result = send_in_flight(target, launch, map, number, is_mapped);
     rex_flight_end();
     return result;
 }
@@ -182,20 +182,15 @@ int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_laun
                          const struct rex_map *map)
 {
     target->against = against_launch(target, launch, map);
-    return rex_sender_for(target->against) == REX_SENDER_DRIVER
-               ? send(target, launch, map, false, &target->against)
-               : REX_OK;
+    return rex_sender_for(target->against) == REX_SENDER_DRIVER ? send(target, launch, map, false)
+                                                                : REX_OK;
 }
 
-int rex_launch_mapped_by_driver(const struct rex_target *target,
-                                const struct rex_kernel_launch *launch, const struct rex_map *map)
+int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+                                const struct rex_map *map)
 {
-    unsigned against = 0;
-    int result = send(target, launch, map, true, &against);
-    return against == 0 ? result
-                        : rex_fail(REX_EABSENT,
-                                   "kernel \"%s\": a row was unmapped while it was launched",
-                                   rex_target_name(target));
+    target->against = 0;
+    return send(target, launch, map, true);
 }
 
 /* ---- ahead of them --------------------------------------------------------------------------- */

@@ -18,9 +18,9 @@
 int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
                          const struct rex_map *map);
 
-/* The same where libomptarget has mapped all rows of MAP for the launch. 0 or an error. */
-int rex_launch_mapped_by_driver(const struct rex_target *target,
-                                const struct rex_kernel_launch *launch, const struct rex_map *map);
+/* The same where libomptarget has mapped all rows of MAP for the launch. */
+int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+                                const struct rex_map *map);
 
 /* Whether launches of REGISTRATION's kernels may ever go by the driver. */
 static inline bool rex_may_go_by_driver(const struct rex_registration *registration)

@@ -13,6 +13,7 @@
 #include "image/signature.h"
 #include "memory/rowcheck.h"
 #include "module/register.h"
+#include "omp/device.h"
 #include "omp/grid.h"
 
 /* Of any NVIDIA GPU (CUDA C++ Programming Guide, technical specifications by compute capability).
@@ -214,7 +215,8 @@ static int refuse_plain(const struct rex_target *target)
 {
     struct rex_reason reason = rex_target_reason(target);
     char why[REX_REASON_MAX];
-    if (target->against & (REX_AGAINST_DISABLED | REX_AGAINST_DEVICE))
+    int number;
+    if (rex_device_offload(target->device, &number) == REX_EHOST)
         return REX_OK;
     if (reason.against == 0)
         reason.against = REX_AGAINST_CALLED;

@@ -44,7 +44,7 @@ static int rows_to_map(const struct rex_map *map, const char *name, struct rex_m
     return REX_OK;
 }
 
-static int launch_in_region(const struct rex_target *target, const struct rex_kernel_launch *launch,
+static int launch_in_region(struct rex_target *target, const struct rex_kernel_launch *launch,
                             const struct rex_map *map, const struct rex_map *mapped)
 {
     int result = rex_map_for_launch(target->registration->module, target->device, mapped);

@@ -80,7 +80,7 @@ static void launch(void)
 /* The last two go as a graph where the driver launches. */
 static void use_launch(void)
 {
-    enum { UNTIL_GRAPH = 16 };
+    enum { UNTIL_GRAPH = 16 }; /* REX_GRAPH_PAYS, of a header that users do not have */
     for (int i = 0; i < UNTIL_GRAPH + 2; i++)
         launch();
 }

@@ -530,8 +530,9 @@ static void miss_mapping(const void *unused)
 {
     (void)unused;
     start_on(18);
-    CHECK_EQUAL(launch_pointee(), REX_EABSENT);
-    CHECK_MENTIONS(rex_last_error(), "kernel \"axpy__kernel__\": a row was unmapped while it was launched");
+    CHECK_EQUAL(launch_pointee(), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "axpy__kernel__");
+    CHECK_MENTIONS(rex_last_error(), "not launched by the CUDA driver: a row is mapped in part, or by what librex has not seen");
     CHECK(the_record()->counts[FAKE_BEGIN] == the_record()->counts[FAKE_END] && computed == 0);
 }
 
@@ -549,6 +550,30 @@ static void refuse_others(const void *unused)
     expect_sent(0, 0);
 }
 
+/* A device that the driver does not know gets no plain kernel from libomptarget; where there is none, nothing is refused. */
+static void refuse_device(const void *unused)
+{
+    (void)unused;
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
+    start_on(18);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_EUNSUPPORTED);
+    CHECK_MENTIONS(rex_last_error(), "not launched by the CUDA driver: the device is no NVIDIA GPU");
+    CHECK_EQUAL(launch_pointee(), REX_EUNSUPPORTED);
+    expect_sent(0, 0);
+}
+
+static void refuse_nothing(const void *unused)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {2, 1, 1}, .Threads = {64, 1, 1}};
+    (void)unused;
+    use_computing_gpu(18, "late");
+    setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(launch_nothing(&plainly), REX_EHOST);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &nothing_id, &packet), 0); /* as the fake says */
+    expect_sent(0, 1);
+}
+
 static void test_mapped(void **state)
 {
     (void)state;
@@ -557,6 +582,8 @@ static void test_mapped(void **state)
     in_child(lose_device, NULL);
     in_child(miss_mapping, NULL);
     in_child(refuse_others, NULL);
+    in_child(refuse_device, NULL);
+    in_child(refuse_nothing, NULL);
 }
 
 int main(void)
