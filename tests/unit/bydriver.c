@@ -298,11 +298,14 @@ static void use_always(const void *check)
     y[0] = 50;
     LAUNCH_ROWS(CELLS, 2, REX_ALWAYS(REX_TOFROM(other, CELLS)), REX_ALWAYS(REX_TOFROM(y, CELLS)));
     CHECK(y[0] == 64 && y_there[0] == 64 && y[1] == 1002 && other[0] == 7);
+    /* the first row of all */
+    LAUNCH_ROWS(CELLS, 0, REX_ALWAYS(REX_TO(x, CELLS)), REX_TOFROM(y, CELLS));
+    CHECK_EQUAL(x_there[0], 100);
     /* of no length: nothing to copy */
     int before = driver_calls("cuMemcpyHtoDAsync");
     LAUNCH_ROWS(0, 2, REX_ALWAYS(REX_TO(x, 0)), REX_ALWAYS(REX_TO(y, 1)));
     CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), before + 1);
-    expect_sent(3, 0);
+    expect_sent(4, 0);
 }
 
 /* An allocation for each row, as large as that, and no larger one from before. */

@@ -346,10 +346,29 @@ static void send_packets(const void *unused)
     expect_sent(1, 0);
 }
 
+#define GRID_IN_WORDS "kernel \"nothing__kernel__\", 2 x 3 x 5 teams of 7 x 11 x 13 threads"
+
+/* What fails names the whole grid; what comes after it, what was lost with it. */
+static void name_grids(const void *unused)
+{
+    struct rex_kernel_launch launch = {.key = &nothing_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
+    (void)unused;
+    start();
+    setenv("FAKE_CUDA_BREAKS", "cuLaunchKernel:719:0", 1);
+    CHECK_EQUAL(launch_nothing(&launch), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), GRID_IN_WORDS ", 17 bytes of dynamic shared memory: cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED");
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
+    CHECK_EQUAL(launch_nothing(&launch), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(launch_nothing(&launch), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynchronize");
+}
+
 static void test_grids(void **state)
 {
     (void)state;
     in_child(send_grids, NULL);
+    in_child(name_grids, NULL);
     in_child(send_packets, NULL);
 }
 
