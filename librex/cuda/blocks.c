@@ -41,7 +41,7 @@ static struct block *take_out(struct block **at)
     return block;
 }
 
-/* Large enough, and not twice as large. */
+/* Large enough, and at most twice as large. */
 static struct block **find_kept(int ordinal, size_t size)
 {
     struct block **at = &kept;
@@ -104,7 +104,7 @@ static size_t round_up(size_t size)
     size_t step = 512;
     while (step < size / 16)
         step *= 2;
-    return size <= SIZE_MAX - step ? (size + step - 1) / step * step : size;
+    return (size + step - 1) / step * step;
 }
 
 static struct block *make(int ordinal, size_t size, bool exact)

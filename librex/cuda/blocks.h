@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 /*
- * SIZE bytes on GPU ORDINAL, whose context is current. 0, with rex_cuda_why(), where there are not
- * so many. EXACT: an allocation of this size, which nobody gets after it.
+ * SIZE bytes, half of the address space at most, on GPU ORDINAL, whose context is current. 0, with
+ * rex_cuda_why(), where there are not so many. EXACT: an allocation of this size, which nobody gets
+ * after it.
  */
 uint64_t rex_block_take(int ordinal, size_t size, bool exact);
 /* Nothing works with it any more. The context is current. */

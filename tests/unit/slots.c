@@ -1,5 +1,6 @@
 /*
- * slots.c - what launches by the driver work with: slots, which are taken and kept, the room that they have, and their graphs.
+ * slots.c - what launches by the driver work with: slots, which are taken and kept, the room that they have, and their graphs; and blocks
+ * of device memory.
  *
  * libomptarget is a fake; the driver is a fake with memory, which counts its calls, and whose kernels are functions of the test.
  *
@@ -7,6 +8,8 @@
  */
 #include "computing.h"
 
+#include "cuda/blocks.h"
+#include "cuda/context.h"
 #include "launch/slotgraph.h"
 #include "rex/launch.h"
 #include "stateless.h"
@@ -472,8 +475,147 @@ static void test_graphs(void **state)
         in_child(be_refused, calls[i]);
 }
 
+/* ---- blocks
+ * ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Two GPUs, of which the first's context is current, with so many MiB. */
+static void start_blocks(const char *memory)
+{
+    void *context;
+    use_computing_gpu(22, "late");
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    setenv("FAKE_CUDA_MEMORY", memory, 1);
+    CHECK(rex_cuda_devices() == 2 && rex_context_retain(0, &context) == 0 && rex_context_enter(context) == 1);
+}
+
+/* The same block as before, or a new one: as many calls of cuMemAlloc as MADE. */
+static uint64_t take_block(int ordinal, size_t size, bool exact, int made)
+{
+    int before = driver_calls("cuMemAlloc");
+    uint64_t address = rex_block_take(ordinal, size, exact);
+    CHECK_EQUAL(driver_calls("cuMemAlloc"), before + made);
+    CHECK(address != 0 && at_device(address, size) != NULL);
+    return address;
+}
+
+/* To the next multiple of 512, of larger ones of a power of two between a 32nd and a 16th, so that one that grows a little finds it. */
+static void round_sizes(const void *unused)
+{
+    static const size_t sizes[][2] = {{1, 512},       {512, 512},     {513, 1024},    {8192, 8192},     {8207, 8704},    {8208, 9216},
+                                      {16384, 16384}, {16385, 17408}, {16399, 17408}, {100000, 106496}, {104857, 106496}};
+    (void)unused;
+    start_blocks("64");
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        size_t before = device_bytes();
+        take_block(0, sizes[i][0], false, 1);
+        CHECK_EQUAL(device_bytes() - before, sizes[i][1]);
+    }
+    size_t before = device_bytes();
+    uint64_t exact = take_block(0, 513, true, 1);
+    CHECK_EQUAL(device_bytes() - before, 513);
+    rex_block_give(exact);
+    CHECK_EQUAL(device_bytes(), before);
+    take_block(0, 513, true, 1);
+}
+
+/* Large enough and at most twice as large, of the same GPU, the one given back last first; and never one that is exact. */
+static void reuse_blocks(const void *unused)
+{
+    enum { SMALL = 1024, MIDDLE = 4096, LARGE = 16384 };
+    (void)unused;
+    start_blocks("64");
+    uint64_t small = take_block(0, SMALL, false, 1), middle = take_block(0, MIDDLE, false, 1), large = take_block(0, LARGE, false, 1);
+    CHECK(small != middle && middle != large && small != large);
+    rex_block_give(small);
+    rex_block_give(middle);
+    rex_block_give(large);
+    CHECK(take_block(1, SMALL, false, 1) != small);
+    CHECK(take_block(0, SMALL, true, 1) != small);
+    CHECK_EQUAL(take_block(0, MIDDLE, false, 0), middle);
+    rex_block_give(middle);
+    CHECK_EQUAL(take_block(0, MIDDLE / 2, false, 0), middle);
+    rex_block_give(middle);
+    uint64_t less = take_block(0, MIDDLE / 2 - 1, false, 1), other = take_block(0, SMALL + 1, false, 1);
+    CHECK_EQUAL(take_block(0, SMALL, false, 0), small);
+    rex_block_give(less);
+    rex_block_give(other);
+    CHECK_EQUAL(take_block(0, SMALL, false, 0), other);
+    CHECK_EQUAL(take_block(0, SMALL, false, 0), less);
+    CHECK_EQUAL(take_block(0, LARGE, false, 0), large);
+}
+
+/* None is kept where memory is short, and one GPU's blocks are nothing to another. */
+static void free_blocks(const void *unused)
+{
+    enum { SIZE = 512, EIGHTH = 1 << 17 };
+    (void)unused;
+    start_blocks("1");
+    uint64_t first = take_block(0, SIZE, false, 1), second = take_block(0, SIZE, false, 1), other = take_block(1, SIZE, false, 1);
+    rex_block_give(first);
+    rex_block_give(other);
+    rex_block_give(second);
+    rex_blocks_free(0);
+    CHECK(device_bytes() == SIZE && at_device(other, SIZE) != NULL);
+    rex_blocks_free(0);
+    CHECK_EQUAL(driver_calls("cuMemFree"), 2);
+    rex_block_give(take_block(0, EIGHTH, false, 1));
+    rex_block_give(take_block(0, 7 * EIGHTH + EIGHTH / 2, false, 2));
+    CHECK_EQUAL(rex_block_take(0, 1 << 20, false), 0);
+    CHECK_MENTIONS(rex_cuda_why(), "cuMemAlloc: CUDA_ERROR");
+    CHECK_EQUAL(device_bytes(), SIZE);
+    CHECK_EQUAL(take_block(1, SIZE, false, 0), other);
+    /* what else the driver says no memory helps against */
+    uint64_t kept = take_block(0, SIZE, false, 1);
+    rex_block_give(kept);
+    setenv("FAKE_CUDA_BREAKS", "cuMemAlloc:719:0", 1);
+    int calls = driver_calls("cuMemAlloc");
+    CHECK_EQUAL(rex_block_take(0, 2 * SIZE, false), 0);
+    CHECK_EQUAL(driver_calls("cuMemAlloc"), calls + 1);
+    CHECK_MENTIONS(rex_cuda_why(), "cuMemAlloc: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(take_block(0, SIZE, false, 0), kept);
+}
+
+/* 256 MiB are kept: of more the oldest go, of the GPU whose block makes them more. */
+static void keep_blocks(const void *unused)
+{
+    enum { SMALL = 512, HALF = 128 << 20, LEFT = HALF - 2 * SMALL };
+    (void)unused;
+    start_blocks("300");
+    uint64_t other = take_block(1, SMALL, false, 1), first = take_block(0, SMALL, false, 1);
+    rex_block_give(other);
+    rex_block_give(first);
+    uint64_t half = take_block(0, HALF, false, 1), exact = take_block(0, LEFT, true, 1);
+    rex_block_give(exact); /* which is not kept */
+    for (int i = 0; i < 3; i++) {
+        rex_block_give(half);
+        CHECK_EQUAL(take_block(0, HALF, false, 0), half);
+    }
+    uint64_t quarter[2] = {take_block(0, HALF / 2, false, 1), take_block(0, HALF / 2, false, 1)};
+    rex_block_give(half);
+    rex_block_give(quarter[0]);
+    CHECK_EQUAL(driver_calls("cuMemFree"), 1);
+    rex_block_give(quarter[1]); /* 1024 bytes more than there may be: the first goes, and the half */
+    CHECK_EQUAL(driver_calls("cuMemFree"), 3);
+    CHECK_EQUAL(device_bytes(), SMALL + HALF);
+    CHECK_EQUAL(take_block(1, SMALL, false, 0), other);
+    half = take_block(0, HALF, false, 1);
+    rex_block_give(half);
+    CHECK_EQUAL(driver_calls("cuMemFree"), 3); /* as many as there may be */
+    rex_block_give(other);
+    CHECK(driver_calls("cuMemFree") == 4 && device_bytes() == 2 * (size_t)HALF);
+}
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    in_child(round_sizes, NULL);
+    in_child(reuse_blocks, NULL);
+    in_child(free_blocks, NULL);
+    in_child(keep_blocks, NULL);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slots), cmocka_unit_test(test_graphs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slots), cmocka_unit_test(test_graphs), cmocka_unit_test(test_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
