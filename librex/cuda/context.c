@@ -172,8 +172,6 @@ void rex_context_activate(unsigned architecture, bool later)
 
 void rex_context_activate_one(int number)
 {
-    if (rex_cuda_devices() == 0)
-        return;
     rex_lock(&lock);
     users++;
     activate_all(UINT64_C(1) << number);
@@ -195,8 +193,6 @@ void rex_context_activate_later(int number)
 void rex_context_hold(void)
 {
     enum rex_wait wait = rex_setting_wait();
-    if (rex_cuda_devices() == 0)
-        return;
     rex_lock(&lock);
     users++;
     if (home == 0)
@@ -208,8 +204,7 @@ void rex_context_hold(void)
 
 int rex_context_held(void)
 {
-    int number = __atomic_load_n(&home, __ATOMIC_ACQUIRE);
-    return number > 0 ? number - 1 : 0;
+    return __atomic_load_n(&home, __ATOMIC_ACQUIRE) - 1;
 }
 
 void rex_context_join(void (*at_end)(void))

@@ -25,7 +25,7 @@ void rex_context_drop(int number);
 void rex_context_activate(unsigned architecture, bool later);
 void rex_context_unhold(void);
 
-/* The same for GPU NUMBER alone. */
+/* The same for GPU NUMBER, which there is, alone. */
 void rex_context_activate_one(int number);
 
 /* GPU NUMBER is about to be used; a bit for each whose context is to be activated then. */
@@ -41,8 +41,8 @@ static inline void rex_context_use(int number)
 
 /*
  * Keep the context of one GPU, whoever activated it, for pinned memory, which is for all: of one
- * that is used already, else of the one that this process should use. Undone likewise; until then
- * it is the same one.
+ * that is used already, else of the one that this process should use. There is a GPU. Undone
+ * likewise; until then it is the same one, and rex_context_held() says which.
  */
 void rex_context_hold(void);
 int rex_context_held(void);

@@ -187,6 +187,48 @@ static void pins_on_its_own(const void *context)
     CHECK_EQUAL(users(), 0);
 }
 
+/* Of a device that is none of the driver's it is the first GPU; and there is no context of a GPU that is not there. */
+static void pins_on_first(const void *device)
+{
+    void *context;
+    begin_with_four(16, "90");
+    setenv("OMP_DEFAULT_DEVICE", device, 1);
+    CHECK(rex_pinned_alloc(100) != NULL);
+    check_starts(1, 0, 0, 0);
+    CHECK(rex_context_retain(4, &context) == -1 && rex_context_retain(-1, &context) == -1);
+    CHECK_EQUAL(users(), 1);
+}
+
+/* A policy and the flags of a context that is activated for pinned memory with it; one that is active keeps its own. */
+static void pins_with_policy(const void *given)
+{
+    static const struct {
+        const char *wait;
+        int flags;
+    } policies[] = {{"auto", 0}, {"spin", 1}, {"yield", 2}, {"block", 4}, {"runtime", 4}};
+    int i = *(const int *)given % 5, theirs = *(const int *)given >= 5;
+    begin(policies[i].wait);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    if (theirs)
+        activate(8);
+    for (int round = 0; round < 2; round++) {
+        void *pinned = rex_pinned_alloc(100);
+        CHECK_EQUAL(flags(), theirs ? 8 : policies[i].flags);
+        CHECK_EQUAL(users(), 1 + theirs);
+        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(users(), 1 + theirs);
+        CHECK_EQUAL(rex_pinned_free(pinned), 0);
+        CHECK_EQUAL(users(), 1 + theirs);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+        CHECK_EQUAL(users(), theirs);
+        if (i < 4)
+            continue;
+        CHECK_EQUAL(rex_module_register(&module), 0); /* with which libomptarget has its own way */
+        CHECK_EQUAL(users(), theirs);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+    }
+}
+
 static void test_starts(void **state)
 {
     static const int lazy[] = {14, 15, 16, 17}, eager[] = {18, 19, 21, 22, 23, 24};
@@ -196,6 +238,10 @@ static void test_starts(void **state)
     for (size_t i = 0; i < COUNT(eager); i++)
         in_child(all_at_once, &eager[i]);
     in_child(pins_on_its_own, NULL);
+    in_child(pins_on_first, "4");
+    in_child(pins_on_first, "400");
+    for (int i = 0; i < 10; i++)
+        in_child(pins_with_policy, &i);
 }
 
 /* What libomptarget refuses holds no context. */

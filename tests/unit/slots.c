@@ -573,6 +573,10 @@ static void free_blocks(const void *unused)
     CHECK_EQUAL(driver_calls("cuMemAlloc"), calls + 1);
     CHECK_MENTIONS(rex_cuda_why(), "cuMemAlloc: CUDA_ERROR_LAUNCH_FAILED");
     CHECK_EQUAL(take_block(0, SIZE, false, 0), kept);
+    rex_block_give(kept);
+    rex_block_give(other);
+    rex_blocks_free(1);
+    CHECK(device_bytes() == SIZE && at_device(kept, SIZE) != NULL);
 }
 
 /* 256 MiB are kept: of more the oldest go, of the GPU whose block makes them more. */
