@@ -151,6 +151,7 @@ int cuGetErrorName(int result, const char **name)
         int result;
         const char *name;
     } names[] = {
+        {2, "OUT_OF_MEMORY"},
         {3, "NOT_INITIALIZED"},
         {34, "STUB_LIBRARY"},
         {100, "NO_DEVICE"},

@@ -82,31 +82,37 @@ static bool is_context_current(void)
     return get(&context) == 0 && context != NULL;
 }
 
+enum { PROCESSORS = 5 };
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+long __wrap_sysconf(int name)
+{
+    return name == _SC_NPROCESSORS_ONLN ? PROCESSORS : __real_sysconf(name);
+}
+
 /* One for each processor is kept, and the one given back last comes first. */
 static void take_and_give(const void *unused)
 {
-    enum { MOST = 300 };
-    static struct rex_slot *slot[MOST];
-    static int way_back[MOST];
-    int kept = (int)sysconf(_SC_NPROCESSORS_ONLN), all = kept + 3;
+    enum { KEPT = PROCESSORS, ALL = KEPT + 3 };
+    static struct rex_slot *slot[ALL];
+    static int way_back[ALL];
     (void)unused;
-    CHECK(all <= MOST);
     start_with("2");
     int before = driver_objects();
-    for (int i = 0; i < all; i++) {
+    for (int i = 0; i < ALL; i++) {
         slot[i] = rex_slot_take(0, "a test", &way_back[i]);
         CHECK(slot[i] != NULL && is_context_current());
         for (int j = 0; j < i; j++)
             CHECK(slot[i] != slot[j]);
     }
-    CHECK_EQUAL(driver_objects(), before + all); /* a stream each */
-    for (int i = all; i-- > 0;)
+    CHECK_EQUAL(driver_objects(), before + ALL); /* a stream each */
+    for (int i = ALL; i-- > 0;)
         rex_slot_give(slot[i], way_back[i]);
     CHECK(!is_context_current());
-    CHECK_EQUAL(driver_objects(), before + kept);
+    CHECK_EQUAL(driver_objects(), before + KEPT);
     /* of the right device */
     struct rex_slot *one = take(1);
-    CHECK_EQUAL(driver_objects(), before + kept + 1);
+    CHECK_EQUAL(driver_objects(), before + KEPT + 1);
     rex_slot_give(one, entered);
     /* and the one given back last is the first */
     one = take(0);
@@ -150,6 +156,14 @@ static bool is_pinned(const void *address)
     return ask(&type, 2, (uintptr_t)address) == 0;
 }
 
+/* A launch has the image loaded on the first GPU, and so unloaded. */
+static void end_and_register(void)
+{
+    CHECK_EQUAL(launch_nothing(), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+}
+
 static void ask_ordinals(const void *unused)
 {
     int ordinal = 7;
@@ -162,6 +176,30 @@ static void ask_ordinals(const void *unused)
     uint32_t asked = the_record()->touches;
     CHECK(rex_slot_ordinal(0, &ordinal) == REX_OK && ordinal == 0);
     CHECK(asked > before && the_record()->touches == asked); /* once */
+    rex_slot_give(take(0), entered);
+    end_and_register();
+    asked = the_record()->touches;
+    CHECK(rex_slot_ordinal(0, &ordinal) == REX_OK && ordinal == 0);
+    CHECK(the_record()->touches > asked); /* and once more for the next registration */
+}
+
+/* With a module go the slots of the GPU that its image was on, and no others. */
+static void end_some(const void *unused)
+{
+    int way_back[3];
+    (void)unused;
+    start_with("2");
+    struct rex_slot *first = rex_slot_take(0, "a test", &way_back[0]), *second = rex_slot_take(0, "a test", &way_back[1]);
+    struct rex_slot *other = rex_slot_take(1, "a test", &way_back[2]);
+    CHECK(first != NULL && second != NULL && other != NULL && rex_slot_make_room(first, REX_SLOT_FIRST, "a test") == REX_OK);
+    CHECK(first->room == REX_SLOT_FIRST && second->room == 0);
+    rex_slot_give(other, way_back[2]);
+    rex_slot_give(second, way_back[1]);
+    rex_slot_give(first, way_back[0]);
+    CHECK_EQUAL(driver_objects(), 3);
+    end_and_register();
+    CHECK(driver_objects() == 1 && device_bytes() == 0);
+    CHECK(take(1) == other && driver_objects() == 1);
 }
 
 /* 256 KiB at first, 2 MiB at most, of both; what fails leaves nothing. */
@@ -232,6 +270,7 @@ static void test_slots(void **state)
     in_child(take_and_give, NULL);
     in_child(enter_in_vain, NULL);
     in_child(ask_ordinals, NULL);
+    in_child(end_some, NULL);
     in_child(make_room, NULL);
     in_child(make_no_room, "cuMemHostAlloc:2:0");
     in_child(make_no_room, "cuMemAlloc:2:0");
