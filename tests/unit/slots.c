@@ -371,6 +371,29 @@ static void share(const void *unused)
     CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 3);
 }
 
+static void launch_lengths(uint64_t of_x, uint64_t of_y)
+{
+    uint64_t n = 10, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, of_x), REX_TOFROM(y, of_y));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+}
+
+/* Where they lie is told apart by 512 bytes up to 4096 in all, by 1024 beyond. */
+static void lie_apart(const void *unused)
+{
+    static const uint64_t pairs[][4] = {{125, 375, 50, 430}, {200, 275, 128, 400}};
+    (void)unused;
+    start();
+    for (int pair = 0; pair < 2; pair++) {
+        for (int i = 0; i <= REX_GRAPH_PAYS; i++)
+            launch_lengths(pairs[pair][0], pairs[pair][1]);
+        expect_graphs(pair + 1, pair + 1, 0);
+        launch_lengths(pairs[pair][2], pairs[pair][3]);
+        expect_graphs(pair + 1, 2 * pair + 1, pair);
+    }
+}
+
 /* As many bytes go in, and not as many come out. */
 static void differ_in_direction(const void *unused)
 {
@@ -490,10 +513,10 @@ static void be_refused(const void *call)
     come_often(&axpy_id, 2000, REX_TYPE_TO, REX_TYPE_TOFROM);
     launch(2000);
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i <= REX_GRAPH_PAYS; i++)
         launch(1000);
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
-    CHECK_EQUAL(y[999], 2 * REX_GRAPH_PAYS + 5);
+    CHECK_EQUAL(y[999], 3 * REX_GRAPH_PAYS + 3);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
 }
@@ -505,6 +528,7 @@ static void test_graphs(void **state)
     (void)state;
     in_child(make_and_change, NULL);
     in_child(share, NULL);
+    in_child(lie_apart, NULL);
     in_child(differ_in_direction, NULL);
     in_child(copy_one_way, NULL);
     in_child(copy_much, NULL);
