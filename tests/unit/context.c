@@ -229,6 +229,56 @@ static void pins_with_policy(const void *given)
     }
 }
 
+/* One GPU alone, once, until all that keep a context have ended. */
+static void one_alone(const void *context)
+{
+    (void)context;
+    begin_with_four(16, "90");
+    for (int i = 0; i < 2; i++) {
+        rex_context_activate_one(2);
+        check_starts(0, 0, 1, 0);
+        CHECK_EQUAL(users(), 1);
+    }
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    rex_context_unhold();
+    rex_context_unhold();
+    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(users(), 0);
+    rex_context_activate_one(2);
+    check_starts(0, 0, 2, 0);
+}
+
+static int ended;
+
+static void count_end(void)
+{
+    CHECK_EQUAL(users(), 0);
+    ended++;
+}
+
+/* Who joins keeps no context, and is told each time that there is none. */
+static void joined(const void *context)
+{
+    (void)context;
+    begin("spin");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    rex_context_join(count_end);
+    CHECK_EQUAL(users(), 0);
+    void *pinned = rex_pinned_alloc(100);
+    CHECK_EQUAL(users(), 1);
+    rex_context_unhold();
+    CHECK(users() == 1 && ended == 0);
+    CHECK_EQUAL(rex_pinned_free(pinned), 0);
+    CHECK_EQUAL(ended, 1);
+    pinned = rex_pinned_alloc(100);
+    rex_context_join(count_end);
+    CHECK_EQUAL(rex_pinned_free(pinned), 0);
+    CHECK(users() == 1 && ended == 1);
+    rex_context_unhold();
+    CHECK_EQUAL(ended, 2);
+}
+
 static void test_starts(void **state)
 {
     static const int lazy[] = {14, 15, 16, 17}, eager[] = {18, 19, 21, 22, 23, 24};
@@ -238,6 +288,8 @@ static void test_starts(void **state)
     for (size_t i = 0; i < COUNT(eager); i++)
         in_child(all_at_once, &eager[i]);
     in_child(pins_on_its_own, NULL);
+    in_child(one_alone, NULL);
+    in_child(joined, NULL);
     in_child(pins_on_first, "4");
     in_child(pins_on_first, "400");
     for (int i = 0; i < 10; i++)

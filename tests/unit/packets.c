@@ -72,6 +72,16 @@ static struct __tgt_kernel_arguments a_packet(void)
     return packet;
 }
 
+static struct __tgt_kernel_arguments a_usual_packet(void)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    packet.Teams[0] = 100;
+    packet.Threads[0] = 64;
+    for (int i = 1; i < 3; i++)
+        packet.Teams[i] = packet.Threads[i] = 1;
+    return packet;
+}
+
 static const struct fake_call *kernel_call(int release)
 {
     return last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
@@ -605,17 +615,151 @@ static void test_bad_launches(void **state)
         in_child(bad_launches, &releases[i]);
 }
 
-/* ---- the second launch and the ones after it -------------------------------------------------------------------- */
+/* ---- what a refusal says, with numbers of which no two are equal ------------------------------------------------------------------- */
 
-static struct __tgt_kernel_arguments a_usual_packet(void)
+#define TEAMS(...) {__VA_ARGS__}, {7, 11, 13}
+#define THREADS(...) {2, 3, 5}, {__VA_ARGS__}
+
+struct refused {
+    int release, error;
+    int32_t teams[3], threads[3], rows, memory;
+    int64_t flags, second; /* of the packet; the second row's type, where it is no value for a parameter */
+    const char *said;
+};
+
+static void refuse_in_words(const void *context)
 {
-    struct __tgt_kernel_arguments packet = a_packet();
-    packet.Teams[0] = 100;
-    packet.Threads[0] = 64;
-    for (int i = 1; i < 3; i++)
-        packet.Teams[i] = packet.Threads[i] = 1;
-    return packet;
+    const struct refused *refused = context;
+    static void *values[4] = {(void *)42, &result};
+    static int64_t sizes_of[4] = {8, 8, 8, 8};
+    int64_t types_of[4] = {TARGET_PARAM | LITERAL, refused->second != 0 ? refused->second : TARGET_PARAM | LITERAL};
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = refused->rows,
+                                            .Flags = refused->flags,
+                                            .ArgsBase = values,
+                                            .Args = values,
+                                            .ArgSizes = sizes_of,
+                                            .ArgTypes = types_of,
+                                            .DynCGroupMem = refused->memory};
+    memcpy(packet.Teams, refused->teams, sizeof packet.Teams);
+    memcpy(packet.Threads, refused->threads, sizeof packet.Threads);
+    start(refused->release);
+    refused_launch(0, REX_KERNEL_ID(env), &packet, refused->error, "kernel \"env__kernel__\"");
+    if (strcmp(rex_last_error(), refused->said) != 0) {
+        fprintf(stderr, "%s\nand not\n%s\n", rex_last_error(), refused->said);
+        _exit(99);
+    }
 }
+
+#define ENV_KERNEL "kernel \"env__kernel__\": "
+
+static void test_words(void **state)
+{
+    static const struct refused all[] = {
+        {22, REX_EINVAL, THREADS(7, 11, 14), 2, 0, 0, 0, ENV_KERNEL "a block of 7 x 11 x 14 threads, and a GPU has at most 1024"},
+        {22, REX_EINVAL, THREADS(33, 32, 1), 2, 0, 0, 0, ENV_KERNEL "a block of 33 x 32 x 1 threads, and a GPU has at most 1024"},
+        {22, REX_EINVAL, THREADS(3, 5, 65), 2, 0, 0, 0, ENV_KERNEL "a block of 3 x 5 x 65 threads, and a GPU has at most 64 in z"},
+        {22, REX_EINVAL, TEAMS(5, 65536, 3), 2, 0, 0, 0,
+         ENV_KERNEL "a grid of 5 x 65536 x 3 teams, and a GPU has at most 65535 in y and in z"},
+        {22, REX_EINVAL, TEAMS(5, 3, 65536), 2, 0, 0, 0,
+         ENV_KERNEL "a grid of 5 x 3 x 65536 teams, and a GPU has at most 65535 in y and in z"},
+        {22, REX_EINVAL, TEAMS(-7, 1, 1), 2, 0, 0, 0, ENV_KERNEL "a grid of 4294967289 teams of 7 threads"},
+        {22, REX_EINVAL, THREADS(-5, 1, 1), 2, 0, 0, 0, ENV_KERNEL "a grid of 2 teams of 4294967291 threads"},
+        {22, REX_EINVAL, TEAMS(2, 3, 5), -3, 0, 0, 0, ENV_KERNEL "a negative number of rows, -3"},
+        {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0x7, 0,
+         ENV_KERNEL "the packet's Flags, 0x7, have bits that LLVM 22 does not know: 0x6"},
+        {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0, TARGET_PARAM | REX_TYPE_RETURN,
+         ENV_KERNEL "map row 1 asks for its device address, which only a data region gives back"},
+        {22, REX_EPARAMS, TEAMS(2, 3, 5), 1, 0, 0, 0, "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 1)"},
+        {22, REX_EPARAMS, TEAMS(2, 3, 5), 4, 0, 0, LITERAL,
+         "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 4)"},
+        {19, REX_EUNSUPPORTED, TEAMS(2, 3, 5), 2, 0, 0, 0,
+         ENV_KERNEL "teams 2 x 3 x 5 of threads 7 x 11 x 13; LLVM 19 launches one dimension only"},
+        {14, REX_EUNSUPPORTED, {65537, 1, 1}, {7, 1, 1}, 2, 0, 0, 0, ENV_KERNEL "65537 teams; LLVM 14 launches at most 65536"},
+        {14, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 17, 0, 0,
+         ENV_KERNEL "17 bytes of dynamic shared memory; LLVM 14 cannot pass them on"},
+        {21, REX_EUNSUPPORTED, TEAMS(2, 3, 5), 2, 49152, 0, 0,
+         ENV_KERNEL "49152 bytes of dynamic shared memory; LLVM 21 launches nothing above 49151"},
+        {16, REX_EUNSUPPORTED, {2, 1, 1}, {7, 1, 1}, 2, 49153, 0, 0,
+         ENV_KERNEL "49153 bytes of dynamic shared memory and 0 of its own; LLVM 16 launches nothing with more than 49152"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(all); i++)
+        in_child(refuse_in_words, &all[i]);
+}
+
+/* The largest of each that is allowed, together. */
+static void most_of_all(const void *release)
+{
+    struct __tgt_kernel_arguments packet = a_usual_packet();
+    start(*(const int *)release);
+    packet.Teams[0] = *(const int *)release == 14 ? 65536 : INT32_MAX;
+    packet.Threads[0] = 1024;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
+    packet.Threads[0] = 8;
+    packet.Threads[1] = 2;
+    packet.Threads[2] = 64;
+    packet.Teams[1] = packet.Teams[2] = 65535;
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), *(const int *)release < 20 ? -1 : 0);
+}
+
+/* 18 takes a kernel whose name ends so for a destructor: "bounded" by another name. */
+static void ends_in_tor(const void *given)
+{
+    static struct __tgt_offload_entry tor_entry[] = {{&bounded_id, (char *)(uintptr_t)"destfor", 0, 0, 0}};
+    static struct rex_module tor = MODULE(tor_entry, NULL);
+    const char *name = given;
+    struct __tgt_kernel_arguments packet = a_packet();
+    char folder[PATH_MAX], path[PATH_MAX + 16], said[256];
+    size_t size;
+    unsigned char *bytes = read_bytes(bounded.image_name, &size);
+    for (size_t at = 0; at + 7 < size; at++)
+        if (memcmp(bytes + at, "bounded", 7) == 0)
+            memcpy(bytes + at, name, 7);
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/tor.cubin", folder);
+    write_bytes(path, bytes, size);
+    free(bytes);
+    tor_entry[0].name = (char *)(uintptr_t)name;
+    tor.image_name = path;
+    use_gpu(90);
+    use_release(18);
+    CHECK_EQUAL(rex_module_register(&tor), 0);
+    remove_folder(folder);
+    packet.NumArgs = 0; /* its one parameter is the runtime's */
+    int launched = rex_module_launch(&tor, 0, 0, 0, &bounded_id, &packet);
+    CHECK_EQUAL(launched, strcmp(name + 4, "tor") == 0 ? -1 : 0);
+    snprintf(said, sizeof said, "kernel \"%s\": LLVM 18 takes a kernel whose name ends in \"tor\" for a constructor or destructor, and "
+             "gives it no arguments: rename it", name);
+    CHECK(launched == 0 || (rex_last_error_code() == REX_EUNSUPPORTED && strcmp(rex_last_error(), said) == 0));
+}
+
+/* A plain kernel in a packet that the program wants to send itself. */
+static void plain_on_18(const void *context)
+{
+    struct __tgt_kernel_arguments packet = a_packet(), fitted;
+    (void)context;
+    start(18);
+    CHECK_EQUAL(rex_module_launch_packet(&fitted, &rex_this_module, 0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
+    CHECK(strcmp(rex_last_error(),
+                 "kernel \"plain__kernel__\" is plain, and LLVM 18 passes every kernel a leading parameter of its own: declare it with "
+                 "REX_DEVICE_KERNEL_ENV, or use another release; not launched by the CUDA driver: the program calls libomptarget "
+                 "itself") == 0);
+}
+
+static void test_limits(void **state)
+{
+    static const int releases[] = {14, 19, 22};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(most_of_all, &releases[i]);
+    in_child(ends_in_tor, "destfor");
+    in_child(ends_in_tor, "desttor");
+    in_child(ends_in_tor, "desttox");
+    in_child(plain_on_18, NULL);
+}
+
+/* ---- the second launch and the ones after it -------------------------------------------------------------------- */
 
 static void launched(int release, const struct __tgt_kernel_arguments *usual, void *key, uint32_t version, uint32_t leading)
 {
@@ -1228,6 +1372,8 @@ int main(void)
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_bad_launches),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_widths),
