@@ -69,6 +69,7 @@ struct fake_call {
     struct fake_packet packet; /* as it arrived; the columns were copied to: */
     void *base[FAKE_ROWS], *begin[FAKE_ROWS];
     int64_t sizes[FAKE_ROWS], types[FAKE_ROWS];
+    void *names[FAKE_ROWS], *mappers[FAKE_ROWS]; /* where there are such columns */
     /* What the kernel would get. */
     uint32_t parameters;
     void *parameter[FAKE_ROWS];

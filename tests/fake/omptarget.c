@@ -267,6 +267,8 @@ static void copy_rows(struct fake_call *call, const struct fake_packet *packet)
         call->begin[i] = packet->begin[i];
         call->sizes[i] = packet->sizes[i];
         call->types[i] = packet->types[i];
+        call->names[i] = packet->names != NULL ? packet->names[i] : NULL;
+        call->mappers[i] = packet->mappers != NULL ? packet->mappers[i] : NULL;
         if (packet->types[i] & TARGET_PARAM && call->parameters < FAKE_ROWS)
             call->parameter[call->parameters++] = packet->base[i];
     }

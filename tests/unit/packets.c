@@ -461,39 +461,88 @@ static void test_older_calls(void **state)
         in_child(older_calls, &releases[i]);
 }
 
-/* More rows than fit on the stack beside a leading one, and as many as fit. */
+static bool is_memory_short;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_memory_short ? NULL : __real_calloc(count, size);
+}
+
+enum { ROWS = 66 };
+static void *row_values[ROWS], *row_names[ROWS], *row_mappers[ROWS];
+static int64_t row_sizes[ROWS], row_types[ROWS];
+
+/* The call has the packet's rows from FIRST on, and the optional columns where the packet has them. */
+static void check_rows(const struct fake_call *call, const struct __tgt_kernel_arguments *packet, uint32_t first)
+{
+    for (int32_t i = 0; i < packet->NumArgs; i++) {
+        uint32_t at = first + (uint32_t)i;
+        CHECK(call->base[at] == row_values[i] && call->begin[at] == row_values[i]);
+        CHECK(call->sizes[at] == row_sizes[i] && call->types[at] == row_types[i]);
+        CHECK(call->names[at] == (packet->ArgNames != NULL ? row_names[i] : NULL));
+        CHECK(call->mappers[at] == (packet->ArgMappers != NULL ? row_mappers[i] : NULL));
+    }
+    CHECK((call->packet.names != NULL) == (packet->ArgNames != NULL));
+    CHECK((call->packet.mappers != NULL) == (packet->ArgMappers != NULL));
+}
+
+/* The row of the runtime's own. */
+static void check_own_row(const struct fake_call *call, uint32_t at)
+{
+    CHECK(call->base[at] == (void *)-1 && call->begin[at] == (void *)-1);
+    CHECK(call->sizes[at] == 8 && call->types[at] == (TARGET_PARAM | LITERAL) && call->names[at] == NULL && call->mappers[at] == NULL);
+}
+
+/* More rows than fit on the stack beside a row of the runtime's, and as many as fit. */
 static void many_rows(const void *context)
 {
-    int release = *(const int *)context;
-    enum { ROWS = 66 };
-    static void *values[ROWS];
-    static int64_t sizes_of[ROWS], types_of[ROWS];
+    int release = *(const int *)context > 0 ? *(const int *)context : -*(const int *)context;
+    uint32_t leading = *(const int *)context > 0 && release <= 17, trailing = *(const int *)context < 0;
     struct __tgt_kernel_arguments packet = a_packet();
     for (size_t i = 0; i < ROWS; i++) {
-        values[i] = (void *)(i + 1);
-        sizes_of[i] = 8;
+        row_values[i] = (void *)(i + 1);
+        row_names[i] = (void *)(i + 1001);
+        row_mappers[i] = (void *)(i + 2001);
+        row_sizes[i] = 8;
     }
-    types_of[0] = types_of[1] = TARGET_PARAM | LITERAL; /* env has two; the other rows are only mapped */
-    packet.ArgsBase = packet.Args = values;
-    packet.ArgSizes = sizes_of;
-    packet.ArgTypes = types_of;
-    start(release);
-    for (uint32_t rows = 63; rows <= ROWS; rows++) {
-        uint32_t leading = release <= 17;
-        packet.NumArgs = (int32_t)rows;
+    row_types[0] = row_types[1] = TARGET_PARAM | LITERAL; /* env has two; the other rows are only mapped */
+    row_values[1] = &result;
+    packet.ArgsBase = packet.Args = row_values;
+    packet.ArgSizes = row_sizes;
+    packet.ArgTypes = row_types;
+    if (trailing) {
+        use_gpu(0);
+        use_release(release);
+        CHECK(register_cubin(FAKE("host.so")) != NULL);
+    } else
+        start(release);
+    for (int32_t rows = 63; rows <= ROWS; rows++) {
+        packet.NumArgs = rows;
+        packet.ArgNames = rows % 2 == 0 ? row_names : NULL;
+        packet.ArgMappers = rows < 65 ? row_mappers : NULL;
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
         const struct fake_call *call = kernel_call(release);
-        CHECK_EQUAL(call->packet.rows, rows + leading);
-        for (uint32_t i = 0; i < rows; i++)
-            CHECK(call->base[leading + i] == values[i] && call->begin[leading + i] == values[i] &&
-                  call->sizes[leading + i] == sizes_of[i] && call->types[leading + i] == types_of[i]);
+        CHECK_EQUAL(call->packet.rows, (uint32_t)rows + leading + trailing);
+        check_rows(call, &packet, leading);
+        if (leading || trailing)
+            check_own_row(call, leading ? 0 : (uint32_t)rows);
         CHECK_EQUAL(call->parameters, 3);
     }
+    if (leading == 0 && trailing == 0)
+        return;
+    is_memory_short = true;
+    for (int32_t rows = 64; rows <= 65; rows++) {
+        packet.NumArgs = rows;
+        CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), rows == 64 ? 0 : -1);
+    }
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+    CHECK_MENTIONS(rex_last_error(), "3168 bytes for the rows of a launch"); /* 66 of six words */
 }
 
 static void test_many_rows(void **state)
 {
-    static const int releases[] = {14, 16, 17, 19, 23};
+    static const int releases[] = {14, 16, 17, 19, 23, -23, -24}; /* negative: the host device */
     (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(many_rows, &releases[i]);

@@ -43,8 +43,8 @@ $(O)/tests/unit/shortage: unit_libs = \
 $(O)/tests/unit/log: unit_libs = -rdynamic -Wl,--wrap=malloc
 # races: no time passes where a test says so.
 $(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep
-# map: calloc() fails where a test says so.
-$(O)/tests/unit/map: unit_libs = -Wl,--wrap=calloc
+# map, packets: calloc() fails where a test says so.
+$(foreach name,map packets,$(O)/tests/unit/$(name)): unit_libs = -Wl,--wrap=calloc
 
 # like: the steps of a launch's long way are counted.
 $(O)/tests/unit/like: unit_libs = \
