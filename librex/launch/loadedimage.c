@@ -251,6 +251,14 @@ struct rex_loaded_kernel *rex_loaded_kernel(struct rex_registration *registratio
     return kernel;
 }
 
+/* The driver takes an int. */
+static int set_dynamic_memory(const struct rex_loaded_kernel *kernel, uint32_t bytes)
+{
+    return bytes > INT32_MAX ? rex_cuda_note(REX_CUDA_INVALID_VALUE, "cuFuncSetAttribute")
+                             : REX_CUDA(cuFuncSetAttribute, kernel->function,
+                                        ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes);
+}
+
 int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
 {
     int result = REX_OK;
@@ -260,8 +268,7 @@ int rex_loaded_kernel_allow(struct rex_loaded_kernel *kernel, uint32_t bytes)
     rex_lock(&lock); /* the driver's number is the last that it was told, and must be the largest */
     if (bytes <= kernel->dynamic_memory)
         ;
-    else if (bytes > INT32_MAX || REX_CUDA(cuFuncSetAttribute, kernel->function,
-                                           ATTRIBUTE_DYNAMIC_MEMORY, (int)bytes) != 0)
+    else if (set_dynamic_memory(kernel, bytes) != 0)
         result = rex_fail(REX_EINVAL, "kernel \"%s\": %u bytes of dynamic shared memory: %s",
                           kernel->name, bytes, rex_cuda_why());
     else

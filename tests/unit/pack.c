@@ -293,6 +293,35 @@ static void refuse_rows(const void *unused)
     CHECK_EQUAL(put(&none_id, &(struct rex_map){.count = 0}), REX_OK);
 }
 
+/* More than the driver's numbers hold, and a little less, which the driver may refuse. */
+static void refuse_memory(const void *unused)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&none_id, 2, 32);
+    (void)unused;
+    start();
+    launch.dynamic_memory = UINT32_C(1) << 31;
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "\"none__kernel__\": 2147483648 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_");
+    CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
+    launch.dynamic_memory--;
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_OK);
+    CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 1);
+}
+
+/* Where modules are not compared with their images, what is not in one shows at the launch. */
+static void refuse_unknown(const void *unused)
+{
+    static char absent_id;
+    static struct __tgt_offload_entry absent[] = {ENTRY(&absent_id, "absent__kernel__")};
+    (void)unused;
+    setenv("REX_CHECK", "off", 1);
+    module.entries_begin = absent;
+    module.entries_end = absent + 1;
+    start();
+    CHECK_EQUAL(put(&absent_id, NULL), REX_ENOKERNEL);
+    CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.cubin does not say what parameters kernel \"absent__kernel__\" has");
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -300,6 +329,8 @@ static void test_refused(void **state)
     in_child(refuse_widths, NULL);
     in_child(refuse_kinds, NULL);
     in_child(refuse_rows, NULL);
+    in_child(refuse_memory, NULL);
+    in_child(refuse_unknown, NULL);
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------------------------------------- */
