@@ -361,7 +361,7 @@ static void name_grids(const void *unused)
     CHECK_EQUAL(launch_nothing(&launch), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), GRID_IN_WORDS ": cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
     CHECK_EQUAL(launch_nothing(&launch), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynchronize");
+    CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
 }
 
 static void test_grids(void **state)
@@ -370,6 +370,67 @@ static void test_grids(void **state)
     in_child(send_grids, NULL);
     in_child(name_grids, NULL);
     in_child(send_packets, NULL);
+}
+
+static void expect_said(int result, int wanted, const char *said)
+{
+    CHECK_EQUAL(result, wanted);
+    if (strcmp(rex_last_error(), said) != 0) {
+        fprintf(stderr, "%s\nand not\n%s\n", rex_last_error(), said);
+        _exit(99);
+    }
+}
+
+/* Dynamic memory beyond what a block has unasked is asked for once, and again where the driver has refused it or there is more. */
+static void ask_for_memory(const void *unused)
+{
+    static const struct {
+        unsigned bytes;
+        int calls;
+    } asked[] = {{49152, 0}, {49153, 1}, {49153, 1}, {60000, 2}, {59999, 2}, {49152, 2}, {60001, 3}};
+    struct rex_kernel_launch launch = plainly;
+    (void)unused;
+    start();
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        launch.dynamic_memory = asked[i].bytes;
+        CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+        CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), asked[i].calls);
+    }
+    launch.dynamic_memory = 70000;
+    setenv("FAKE_CUDA_BREAKS", "cuFuncSetAttribute:719:0", 1);
+    expect_said(launch_nothing(&launch), REX_EINVAL,
+                "kernel \"nothing__kernel__\": 70000 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 5);
+}
+
+/* The image is loaded by the first launch that can. */
+static void load_in_vain(const void *given)
+{
+    const char *const *broken = given; /* and what the launch says */
+    start();
+    setenv("FAKE_CUDA_BREAKS", broken[0], 1);
+    expect_said(launch_nothing(&plainly), REX_ECUDA, broken[1]);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch_nothing(&plainly), REX_OK);
+    expect_sent(1, 0);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(driver_objects() == 0 && device_bytes() == 0 && context_users() == 0);
+}
+
+static void test_loads(void **state)
+{
+    static const char *const broken[][2] = {
+        {"cuDevicePrimaryCtxRetain:719:2", "GPU 0: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuModuleLoadData:719:1",
+         "device image tests/data/stateless_sm_90.cubin, for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuModuleGetFunction:719:0", "kernel \"nothing__kernel__\": cuModuleGetFunction: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"}};
+    (void)state;
+    in_child(ask_for_memory, NULL);
+    for (size_t i = 0; i < COUNT(broken); i++)
+        in_child(load_in_vain, broken[i]);
 }
 
 /* ---- written down -------------------------------------------------------------------------------------------------------------------- */
@@ -608,6 +669,7 @@ static void test_mapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reasons), cmocka_unit_test(test_demand), cmocka_unit_test(test_grids),
-                                       cmocka_unit_test(test_written), cmocka_unit_test(test_prepared), cmocka_unit_test(test_mapped)};
+                                       cmocka_unit_test(test_loads),   cmocka_unit_test(test_written),  cmocka_unit_test(test_prepared),
+                                       cmocka_unit_test(test_mapped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
