@@ -5,6 +5,7 @@
  */
 #include "bound.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
 #include "cuda/context.h"
@@ -12,6 +13,7 @@
 #include "rex/device.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
+#include "trace/traceline.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
 
@@ -447,9 +449,192 @@ static void not_allocated(const void *context)
     CHECK_EQUAL(users(), 0);
 }
 
+static void expect_refused(int result, const char *said)
+{
+    CHECK_EQUAL(result, REX_EINVAL);
+    if (strcmp(rex_last_error(), said) != 0) {
+        fprintf(stderr, "%s\nand not\n%s\n", rex_last_error(), said);
+        _exit(99);
+    }
+}
+
+static char several[3 * 4096];
+
+/* Ranges may touch, and not overlap by a byte. Only what begins at an address, and was made so, is ended there. */
+static void beside(const void *gpu)
+{
+    char said[128], *middle = several + 4096, *end = middle + 4096;
+    use_gpu(*(const int *)gpu);
+    CHECK_EQUAL(rex_pin(middle, 4096), 0);
+    CHECK(rex_pin(several, 4096) == 0 && rex_pin(end, 10) == 0);
+    CHECK(rex_unpin(several) == 0 && rex_unpin(end) == 0);
+    snprintf(said, sizeof said, "rex_pin: 2 bytes at %p overlap the 4096 pinned at %p", (void *)(middle - 1), (void *)middle);
+    expect_refused(rex_pin(middle - 1, 2), said);
+    snprintf(said, sizeof said, "rex_pin: 1 bytes at %p overlap the 4096 pinned at %p", (void *)(end - 1), (void *)middle);
+    expect_refused(rex_pin(end - 1, 1), said);
+    CHECK_EQUAL(rex_pin(several, sizeof several), REX_EINVAL);
+    snprintf(said, sizeof said, "rex_unpin: nothing that rex_pin pinned begins at %p", (void *)(middle + 1));
+    expect_refused(rex_unpin(middle + 1), said);
+    snprintf(said, sizeof said, "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already", (void *)middle);
+    expect_refused(rex_pinned_free(middle), said);
+    char *memory = rex_pinned_alloc(100);
+    CHECK(memory != NULL);
+    snprintf(said, sizeof said, "rex_unpin: nothing that rex_pin pinned begins at %p", (void *)memory);
+    expect_refused(rex_unpin(memory), said);
+    CHECK(rex_pinned_free(NULL) == 0 && rex_pinned_free(memory) == 0 && rex_unpin(middle) == 0);
+    CHECK(rex_pinned_alloc(0) == NULL);
+    expect_refused(rex_last_error_code(), "rex_pinned_alloc: a size of 0");
+}
+
+/* A trace tells of rows that are pinned, which nothing is where there is no GPU. */
+static void told_in_rows(const void *gpu)
+{
+    char text[REX_LINE_MAX], wanted[256];
+    struct rex_line line = {.text = text};
+    void *begin[3] = {several, several + 4095, several + 4096};
+    static const int64_t sizes[3] = {8, 8, 8}, types[3] = {REX_TYPE_TO, REX_TYPE_TO, REX_TYPE_TO};
+    const char *pinned = *(const int *)gpu > 0 ? ", pinned" : "";
+    use_gpu(*(const int *)gpu);
+    CHECK_EQUAL(rex_pin(several, 4096), 0);
+    rex_line_rows(&line, 3, begin, sizes, types);
+    text[line.length] = '\0';
+    snprintf(wanted, sizeof wanted, "8 bytes at %p%s\",\"to 8 bytes at %p%s\",\"to 8 bytes at %p\"", begin[0], pinned, begin[1], pinned,
+             begin[2]);
+    CHECK_MENTIONS(text, wanted);
+}
+
+/* Without a GPU it is pages of the process. */
+static void of_pages(const void *context)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    (void)context;
+    use_gpu(0);
+    for (size_t size = 1; size <= 3 * page; size += page - 1) {
+        char *memory = rex_pinned_alloc(size);
+        CHECK(memory != NULL && (uintptr_t)memory % page == 0);
+        CHECK(malloc_usable_size(memory) / page == (size + page - 1) / page);
+        memset(memory, 1, size);
+        CHECK_EQUAL(rex_pinned_free(memory), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK(rex_pinned_alloc(SIZE_MAX - (i == 0 ? 0 : page)) == NULL);
+        CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+    }
+    CHECK_MENTIONS(rex_last_error(), " bytes for pinned memory");
+}
+
+struct barred {
+    const char *function;
+    int number[3]; /* of its call that fails, for each of the three steps; 0: each call */
+};
+
+static void bar(const struct barred *barred, int step)
+{
+    char setting[64];
+    snprintf(setting, sizeof setting, "%s:719:%d", barred->function, barred->number[step]);
+    setenv("FAKE_CUDA_BREAKS", setting, 1);
+}
+
+/* The context that the memory would be in cannot be had: nothing is pinned, and nothing held. */
+static void not_entered(const void *context)
+{
+    static const char *const callers[] = {"rex_pinned_alloc", "rex_pin"};
+    const struct barred *barred = context;
+    char said[128];
+    begin("spin");
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    for (int i = 0; i < 2; i++) {
+        bar(barred, i);
+        CHECK(i == 0 ? rex_pinned_alloc(100) == NULL : rex_pin(several, 100) == REX_ECUDA);
+        unsetenv("FAKE_CUDA_BREAKS");
+        snprintf(said, sizeof said, "%s, 100 bytes: %s: CUDA_ERROR_LAUNCH_FAILED", callers[i], barred->function);
+        CHECK(rex_last_error_code() == REX_ECUDA && strcmp(rex_last_error(), said) == 0);
+        CHECK_EQUAL(users(), 0);
+    }
+    CHECK_EQUAL(rex_pin(several, 100), 0);
+    bar(barred, 2);
+    CHECK_EQUAL(rex_unpin(several), REX_ECUDA);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK(users() == 1 && rex_unpin(several) == 0 && users() == 0);
+}
+
+/* What a thread is at work on is ended by nobody else. */
+static void *own;
+
+static void *pin_several(void *unused)
+{
+    CHECK_EQUAL(rex_pin(several, 4096), 0);
+    return unused;
+}
+
+static void *unpin_several(void *unused)
+{
+    CHECK_EQUAL(rex_unpin(several), 0);
+    return unused;
+}
+
+static void *free_own(void *unused)
+{
+    CHECK_EQUAL(rex_pinned_free(own), 0);
+    return unused;
+}
+
+/* While a thread is in the driver's FUNCTION, called by BODY. */
+static void meanwhile(const char *function, void *(*body)(void *), void (*check)(void))
+{
+    int inside[2], until[2];
+    char setting[64], byte;
+    pthread_t thread;
+    CHECK(pipe(inside) == 0 && pipe(until) == 0);
+    snprintf(setting, sizeof setting, "%s:%d:%d", function, inside[1], until[0]);
+    setenv("FAKE_CUDA_SLOW", setting, 1);
+    CHECK_EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
+    CHECK_EQUAL(read(inside[0], &byte, 1), 1);
+    unsetenv("FAKE_CUDA_SLOW");
+    check();
+    close(until[1]);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void end_nothing(void)
+{
+    CHECK(rex_unpin(several) == REX_EINVAL && rex_pin(several, 10) == REX_EINVAL);
+}
+
+/* Its memory may be another's by now. */
+static void pin_in_its_place(void)
+{
+    CHECK_EQUAL(rex_pinned_free(own), REX_EINVAL);
+    CHECK(rex_pin((char *)own + 10, 10) == 0 && rex_unpin((char *)own + 10) == 0);
+}
+
+static void at_work(const void *context)
+{
+    (void)context;
+    begin("spin");
+    meanwhile("cuMemHostRegister", pin_several, end_nothing);
+    CHECK_EQUAL(rex_pin(several, 10), REX_EINVAL);
+    meanwhile("cuMemHostUnregister", unpin_several, end_nothing);
+    CHECK_EQUAL(rex_unpin(several), REX_EINVAL);
+    own = rex_pinned_alloc(4096);
+    CHECK(own != NULL && rex_pin((char *)own + 10, 10) == REX_EINVAL);
+    meanwhile("cuMemFreeHost", free_own, pin_in_its_place);
+    CHECK_EQUAL(users(), 0);
+}
+
 static void test_pinned(void **state)
 {
     (void)state;
+    static const int gpus[] = {90, 0};
+    static const struct barred barred[] = {{"cuDevicePrimaryCtxRetain", {2, 4, 5}}, {"cuCtxPushCurrent", {0, 0, 0}}};
+    for (size_t i = 0; i < COUNT(gpus); i++) {
+        in_child(beside, &gpus[i]);
+        in_child(told_in_rows, &gpus[i]);
+    }
+    in_child(of_pages, NULL);
+    for (size_t i = 0; i < COUNT(barred); i++)
+        in_child(not_entered, &barred[i]);
+    in_child(at_work, NULL);
     in_child(not_allocated, NULL);
     in_child(not_ended, NULL);
     in_child(not_begun, NULL);
