@@ -216,7 +216,7 @@ int rex_library_launch(struct rex_queue *queue, struct rex_library *library,
     const struct given given = {.each = arguments, .count = count};
     int result = check_pointers(queue, library, launch, "rex_library_launch");
     if (result == REX_OK && arguments == NULL && count > 0)
-        result = rex_fail_null("rex_library_launch", "arguments");
+        result = rex_fail_null("rex_library_launch", "array of arguments");
     return result == REX_OK ? launch_given(queue, library, launch, &given) : result;
 }
 

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
+#include "refused.h"
 
 #include "rex/library.h"
 
@@ -128,6 +128,25 @@ static void launch_wide(struct rex_queue *queue, struct rex_library *library)
     SEES(2, uint64_t, 7u);
 }
 
+/* The runtime's parameter in front is none of the launch's. */
+static void launch_env(struct rex_queue *queue, struct rex_library *library)
+{
+    static const size_t env[] = {8, 8, 8};
+    uint64_t block[] = {77, 0x3000};
+    void *arguments[] = {&block[0], &block[1]};
+    struct rex_kernel_launch launch = launch_of(library, "env__kernel__");
+    memset(widths, 0, sizeof widths);
+    memcpy(widths, env, sizeof env);
+    for (int way = 0; way < 2; way++) {
+        memset(&seen, 0xee, sizeof seen);
+        CHECK_EQUAL(way == 0 ? rex_library_launch(queue, library, &launch, arguments, 2)
+                             : rex_library_launch_packed(queue, library, &launch, block, sizeof block),
+                    REX_OK);
+        SEES(1, uint64_t, 77u);
+        SEES(2, uint64_t, 0x3000u);
+    }
+}
+
 static void arguments(const void *context)
 {
     start(*(const int *)context);
@@ -165,6 +184,7 @@ static void by_signature(const void *context)
     CHECK_MENTIONS(rex_last_error(), "kernel \"narrow__kernel__\", declared (pointer, value of 4 bytes, floating point of 4 bytes, "
                                      "floating point of 8 bytes): parameter 0 is a pointer");
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), before);
+    launch_env(queue, library);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
 }
@@ -276,6 +296,40 @@ static void wrong_calls(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
+/* Nothing, where there has to be something. */
+static void null_pointers(const void *context)
+{
+    (void)context;
+    start(22);
+    struct rex_library *library = load(CUBIN), *none = NULL;
+    struct rex_queue *queue = new_queue("null");
+    struct rex_kernel_launch launch = launch_of(library, "plain__kernel__");
+    uint64_t word = 0;
+    void *arguments[] = {&word, &word}, *address = NULL;
+    size_t size = 0;
+    REFUSED(rex_library_load(NULL, 0, NULL, 0, CUBIN), REX_EINVAL, "rex_library_load: the library is NULL");
+    REFUSED(rex_library_load(&none, 0, NULL, 0, NULL), REX_EINVAL, "rex_library_load: the name is NULL");
+    NO_ADDRESS(rex_library_kernel(NULL, "a"), REX_EINVAL, "rex_library_kernel: the library is NULL");
+    NO_ADDRESS(rex_library_kernel(library, NULL), REX_EINVAL, "rex_library_kernel: the name is NULL");
+    NO_ADDRESS(rex_library_view(NULL), REX_EINVAL, "rex_library_view: the library is NULL");
+    REFUSED(rex_library_global(NULL, &size, library, 0, "table"), REX_EINVAL, "rex_library_global: the address is NULL");
+    REFUSED(rex_library_global(&address, NULL, library, 0, "table"), REX_EINVAL, "rex_library_global: the size is NULL");
+    REFUSED(rex_library_global(&address, &size, NULL, 0, "table"), REX_EINVAL, "rex_library_global: the library is NULL");
+    REFUSED(rex_library_global(&address, &size, library, 0, NULL), REX_EINVAL, "rex_library_global: the name is NULL");
+    REFUSED(rex_library_global(&address, &size, library, 7, "table"), REX_EDEVICE, "device number 7: there are 1 devices");
+    REFUSED(rex_library_launch(NULL, library, &launch, arguments, 2), REX_EINVAL, "rex_library_launch: the queue is NULL");
+    REFUSED(rex_library_launch(queue, NULL, &launch, arguments, 2), REX_EINVAL, "rex_library_launch: the library is NULL");
+    REFUSED(rex_library_launch(queue, library, NULL, arguments, 2), REX_EINVAL, "rex_library_launch: the launch is NULL");
+    REFUSED(rex_library_launch(queue, library, &launch, NULL, 1), REX_EINVAL, "rex_library_launch: the array of arguments is NULL");
+    REFUSED(rex_library_launch_packed(NULL, library, &launch, &word, 8), REX_EINVAL, "rex_library_launch_packed: the queue is NULL");
+    REFUSED(rex_library_launch_packed(queue, NULL, &launch, &word, 8), REX_EINVAL, "rex_library_launch_packed: the library is NULL");
+    REFUSED(rex_library_launch_packed(queue, library, NULL, &word, 8), REX_EINVAL, "rex_library_launch_packed: the launch is NULL");
+    REFUSED(rex_library_launch_packed(queue, library, &launch, NULL, 0), REX_EINVAL, "rex_library_launch_packed: the block is NULL");
+    CHECK(none == NULL && address == NULL && size == 0 && driver_calls("cuLaunchKernel") == 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
 /* The host's queue does nothing with an image for a GPU, as rex_launch() would not. */
 static void on_the_host(const void *context)
 {
@@ -312,6 +366,24 @@ static void on_another_device(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
+/* The GPU's context cannot be had: an error that names both, and what is loaded stays as it is. */
+static void no_context(const void *call)
+{
+    char breaks[64];
+    void *address = NULL;
+    size_t size = 0;
+    start(22);
+    struct rex_library *library = load(CUBIN);
+    snprintf(breaks, sizeof breaks, "%s:719:1", (const char *)call);
+    setenv("FAKE_CUDA_BREAKS", breaks, 1);
+    REFUSED(rex_library_global(&address, &size, library, 0, "table"), REX_ECUDA,
+            "device image " CUBIN ", on GPU 0: %s: CUDA_ERROR_LAUNCH_FAILED", (const char *)call);
+    CHECK(address == NULL && size == 0);
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "table"), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+}
+
 static void test_images(void **state)
 {
     static const struct wrong wrong[] = {
@@ -326,8 +398,125 @@ static void test_images(void **state)
     for (size_t i = 0; i < COUNT(wrong); i++)
         in_child(cannot_load, &wrong[i]);
     in_child(wrong_calls, NULL);
+    in_child(null_pointers, NULL);
+    in_child(no_context, "cuDevicePrimaryCtxRetain");
+    in_child(no_context, "cuCtxPushCurrent");
     in_child(on_the_host, NULL);
     in_child(on_another_device, NULL);
+}
+
+/* ---- an image for the host device ---------------------------------------------------------------------------------------------------- */
+
+/* Functions of which nothing tells the parameters are kernels of as many as are given, of a word each. */
+#define UNTOLD FAKE("iomp/libiomp5.so")
+#define UNTOLD_KERNEL "omp_get_default_device"
+
+static struct rex_library *load_on_host(int release)
+{
+    use_gpu(0);
+    use_release(release);
+    return load(UNTOLD);
+}
+
+enum { MOST_WORDS = UINT16_MAX };
+
+/* COUNT of them, by address and in a block, which may be half a word longer: each gets to libomptarget as a value, in order. */
+static void launch_words(struct rex_queue *queue, struct rex_library *library, size_t count, uint64_t *words)
+{
+    static void *arguments[MOST_WORDS];
+    struct rex_kernel_launch launch = launch_of(library, UNTOLD_KERNEL);
+    for (size_t i = 0; i < count; i++) {
+        words[i] = 1000 * count + i;
+        arguments[i] = &words[i];
+    }
+    for (int way = 0; way < 2; way++) {
+        CHECK_EQUAL(way == 0 ? rex_library_launch(queue, library, &launch, arguments, count)
+                             : rex_library_launch_packed(queue, library, &launch, words, 8 * count + (count % 2 == 0 ? 0 : 7)),
+                    REX_OK);
+        const struct fake_call *call = last_call(FAKE_KERNEL);
+        CHECK_EQUAL(call->packet.rows, count);
+        for (size_t i = 0; i < count && i < FAKE_ROWS; i++) {
+            CHECK((uintptr_t)call->base[i] == words[i] && (uintptr_t)call->begin[i] == words[i]);
+            CHECK(call->sizes[i] == 8 && call->types[i] == (REX_TYPE_LITERAL | REX_TYPE_PARAMETER));
+        }
+    }
+}
+
+static void words_alone(const void *context)
+{
+    static const size_t counts[] = {1, 2, 31, 32, 33, 34, FAKE_ROWS};
+    struct rex_library *library = load_on_host(*(const int *)context);
+    struct rex_queue *queue = new_queue("words");
+    for (size_t i = 0; i < COUNT(counts); i++) { /* of its own size, so that AddressSanitizer sees where it is left */
+        uint64_t *words = malloc(counts[i] * sizeof *words + 7);
+        CHECK(words != NULL);
+        launch_words(queue, library, counts[i], words);
+        free(words);
+    }
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
+/* No launch has more of them than a kernel of another image could. */
+static void too_many_words(const void *context)
+{
+    static uint64_t words[MOST_WORDS + 2];
+    static void *arguments[MOST_WORDS + 1];
+    (void)context;
+    struct rex_library *library = load_on_host(19);
+    struct rex_queue *queue = new_queue("too many");
+    struct rex_kernel_launch launch = launch_of(library, UNTOLD_KERNEL);
+    for (size_t i = 0; i < COUNT(arguments); i++)
+        arguments[i] = &words[i];
+    REFUSED(rex_library_launch(queue, library, &launch, arguments, COUNT(arguments)), REX_EPARAMS,
+            "kernel \"" UNTOLD_KERNEL "\" has 65535 parameters, and the launch 65536 arguments");
+    REFUSED(rex_library_launch_packed(queue, library, &launch, words, sizeof words), REX_EPARAMS,
+            "kernel \"" UNTOLD_KERNEL "\" has 65535 parameters of 524280 bytes together, and the launch a block of 524296 bytes");
+    CHECK_EQUAL(the_record()->counts[FAKE_KERNEL], 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
+/* The image is loaded with the library, on a device that is not the host; its globals are where libomptarget has them. */
+static void globals_of_runtime(const void *context)
+{
+    void *address = NULL, *on_host = NULL;
+    size_t size = 0;
+    int host = (use_gpu(0), use_release(19), 1);
+    (void)context;
+    struct rex_library *library = NULL, *of_host = NULL;
+    CHECK_EQUAL(rex_library_load(&of_host, host, NULL, 0, UNTOLD), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
+    CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, FAKE("host.so")), REX_OK);
+    CHECK(the_record()->counts[FAKE_BEGIN] == 1 && last_call(FAKE_BEGIN)->packet.rows == 0 && last_call(FAKE_BEGIN)->device == 0);
+    const struct fake_call *registered = &the_record()->calls[the_record()->count - 1];
+    while (registered->function != FAKE_REGISTER)
+        registered--;
+    for (uint64_t i = 0; i < registered->entry_count; i++)
+        if (strcmp(registered->entries[i].name, "table") == 0)
+            on_host = registered->entries[i].address;
+    CHECK(on_host != NULL);
+    REFUSED(rex_library_global(&address, &size, library, 0, "table"), REX_EABSENT,
+            "rex_library_global: global \"table\" is not on device 0");
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)on_host, 32, 0x10000000};
+    REFUSED(rex_library_global(&address, &size, library, host, "table"), REX_EABSENT,
+            "rex_library_global: global \"table\" is not on device 1");
+    CHECK(address == NULL && size == 0);
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "table"), REX_OK);
+    CHECK(address == (void *)0x10000000 && size == 32);
+    CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "plain__kernel__"), REX_ENOKERNEL);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(rex_library_unload(of_host), REX_OK);
+}
+
+static void test_host(void **state)
+{
+    static const int releases[] = {16, 19, 22};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(words_alone, &releases[i]);
+    in_child(too_many_words, NULL);
+    in_child(globals_of_runtime, NULL);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------- */
@@ -550,6 +739,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_images),
+        cmocka_unit_test(test_host),
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_each_call),
     };
