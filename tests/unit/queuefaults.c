@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
+#include "refused.h"
 
 #include <pthread.h>
 
@@ -192,6 +192,191 @@ static void test_each_call(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(faults); i++)
         in_child(break_one, &faults[i]);
+}
+
+/* ---- what is said ------------------------------------------------------------------------------------------------------------------- */
+
+/* Every call of FUNCTION fails, meanwhile: what CALL says of that. */
+#define BROKEN(function, call, ...)                               \
+    do {                                                          \
+        setenv("FAKE_CUDA_BREAKS", function ":719:0", 1);         \
+        REFUSED(call, REX_ECUDA, __VA_ARGS__, function ": CUDA_ERROR_LAUNCH_FAILED"); \
+        unsetenv("FAKE_CUDA_BREAKS");                             \
+    } while (0)
+
+#define LAUNCHED "kernel \"plain__kernel__\", 1 x 1 x 1 teams of 32 x 1 x 1 threads, 50000 bytes of dynamic shared memory"
+#define RETAIN "cuDevicePrimaryCtxRetain"
+#define ENTER "cuCtxPushCurrent"
+
+static void say_of_queues(struct rex_queue *queue)
+{
+    struct rex_queue *none = NULL;
+    char bytes[16], *device = (char *)4096;
+    BROKEN(RETAIN, rex_module_queue_create(&none, &module, 0, "none", 0), "queue \"none\": %s");
+    BROKEN(ENTER, rex_module_queue_create(&none, &module, 0, "none", 0), "queue \"none\": %s");
+    BROKEN("cuStreamCreate", rex_module_queue_create(&none, &module, 0, "none", 0), "queue \"none\": %s");
+    CHECK(none == NULL);
+    BROKEN(ENTER, launch(queue), "queue \"one\": %s");
+    BROKEN("cuMemcpyHtoDAsync", rex_queue_copy_to(queue, device, bytes, 16), "a copy to the device: %s");
+    BROKEN("cuMemcpyDtoHAsync", rex_queue_copy_from(queue, bytes, device, 16), "a copy from the device: %s");
+    BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill: %s");
+    BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 16), "a fill: %s");
+    BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 16), "a fill: %s");
+    BROKEN("cuLaunchHostFunc", rex_queue_call(queue, called, NULL), "a call from a queue: %s");
+    BROKEN("cuLaunchKernel", launch(queue), LAUNCHED ": %s");
+    CHECK_EQUAL(rex_queue_done(queue), 1);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    BROKEN(ENTER, rex_queue_done(queue), "queue \"one\": %s");
+    BROKEN(ENTER, rex_queue_sync(queue), "queue \"one\": %s");
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+}
+
+static void say_of_events(struct rex_queue *queue)
+{
+    struct rex_event *event;
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    int users = context_users();
+    BROKEN(RETAIN, rex_event_record(event, queue), "an event: %s");
+    BROKEN("cuEventCreate", rex_event_record(event, queue), "an event: %s");
+    CHECK_EQUAL(context_users(), users);
+    BROKEN("cuEventRecord", rex_event_record(event, queue), "rex_event_record: %s");
+    REFUSED(rex_event_sync(event), REX_EINVAL, "rex_event_sync: the event was never recorded");
+    CHECK_EQUAL(context_users(), users + 1);
+    CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+    BROKEN("cuStreamWaitEvent", rex_queue_wait(queue, event), "rex_queue_wait: %s");
+    rex_event_destroy(event);
+    CHECK_EQUAL(context_users(), users);
+}
+
+/* Two queues and events in a graph, at whose end each of these fails. */
+static int end_branches(struct rex_queue *queue, struct rex_queue *other)
+{
+    struct outcome outcome = {"nothing", 0};
+    struct rex_graph *graph = NULL;
+    char broken[64];
+    snprintf(broken, sizeof broken, "%s", getenv("FAKE_CUDA_BREAKS"));
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    record_branches(queue, other, &outcome);
+    setenv("FAKE_CUDA_BREAKS", broken, 1);
+    int result = rex_graph_end(&graph, queue);
+    CHECK(graph == NULL);
+    return result;
+}
+
+static void say_of_captures(struct rex_queue *queue, struct rex_queue *other)
+{
+    int objects = driver_objects(), users = context_users();
+    BROKEN(ENTER, end_branches(queue, other), "the context of a graph: %s");
+    BROKEN(RETAIN, end_branches(queue, other), "the context of a graph: %s");
+    BROKEN("cuEventCreate", end_branches(queue, other), "an event of a graph: %s");
+    BROKEN("cuStreamCreate", end_branches(queue, other), "a stream of a graph: %s");
+    BROKEN("cuStreamBeginCapture", end_branches(queue, other), "the beginning of a graph: %s");
+    BROKEN("cuStreamGetCaptureInfo", end_branches(queue, other), "a launch of a graph: %s");
+    BROKEN("cuEventRecord", end_branches(queue, other), "an event of a graph: %s");
+    BROKEN("cuStreamWaitEvent", end_branches(queue, other), "a wait of a graph: %s");
+    BROKEN("cuStreamEndCapture", end_branches(queue, other), "the end of a graph: %s");
+    BROKEN("cuGraphInstantiate", end_branches(queue, other), "the nodes of a graph: %s");
+    BROKEN("cuGraphUpload", end_branches(queue, other), "the nodes of a graph: %s");
+    /* Where something has failed before, that is what is said. */
+    BROKEN("cuLaunchKernel", end_branches(queue, other), LAUNCHED ": %s");
+    CHECK_EQUAL(driver_objects(), objects);
+    CHECK_EQUAL(context_users(), users);
+}
+
+static void say_of_graphs(struct rex_queue *queue)
+{
+    struct rex_graph *graph = NULL;
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    BROKEN(ENTER, launch(queue), "a graph: %s");
+    CHECK_EQUAL(launch(queue), REX_OK);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launches(graph), 2);
+    BROKEN(ENTER, rex_graph_launch(graph, queue), "rex_graph_launch: %s");
+    BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph of 2 launches: %s");
+    REFUSED(rex_graph_set(graph, 2, &args), REX_EINVAL, "rex_graph_set: launch 2, and the graph has 2");
+    BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set(graph, 1, &args), "kernel \"plain__kernel__\" in a graph: %s");
+    BROKEN(ENTER, rex_graph_set(graph, 1, &args), "a graph: %s");
+    setenv("FAKE_CUDA_BREAKS", ENTER ":719:2", 1); /* the first one looks whether the launch is right */
+    REFUSED(rex_graph_set(graph, 1, &args), REX_ECUDA, "the context of a graph: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_graph_set(graph, 1, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_graph_destroy(graph);
+}
+
+static void say_what_failed(const void *context)
+{
+    struct rex_queue *queue = NULL, *other = NULL;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK);
+    say_of_queues(queue);
+    say_of_events(queue);
+    say_of_captures(queue, other);
+    say_of_graphs(queue);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(context_users(), 0);
+    CHECK_EQUAL(*(int *)in_driver("fake_cuda_current"), 0);
+}
+
+/* What a child has of its parent's is refused, and given back without the driver. */
+static void use_in_fork(const void *context)
+{
+    struct rex_queue *queue = NULL;
+    struct rex_event *event;
+    struct rex_graph *graph = NULL;
+    double seconds;
+    int status;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        int calls = driver_calls(NULL), users = context_users();
+        REFUSED(rex_queue_sync(queue), REX_EFORK, "rex_queue_sync: queue \"one\" was made in this process's parent");
+        REFUSED(rex_graph_launch(graph, queue), REX_EFORK, "rex_graph_launch: queue \"one\" was made in this process's parent");
+        REFUSED(rex_graph_set(graph, 0, NULL), REX_EFORK, "rex_graph_set: the graph was made in this process's parent");
+        REFUSED(rex_event_sync(event), REX_EFORK, "rex_event_sync: the event was recorded in this process's parent");
+        REFUSED(rex_event_done(event), REX_EFORK, "rex_event_done: the event was recorded in this process's parent");
+        REFUSED(rex_event_seconds(&seconds, event, event), REX_EFORK,
+                "rex_event_seconds: the event was recorded in this process's parent");
+        rex_event_destroy(event);
+        rex_graph_destroy(graph);
+        CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+        CHECK_EQUAL(driver_calls(NULL), calls);
+        CHECK_EQUAL(context_users(), users);
+        _exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_event_sync(event), REX_OK);
+    rex_event_destroy(event);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_says(void **state)
+{
+    (void)state;
+    in_child(say_what_failed, NULL);
+    in_child(use_in_fork, NULL);
 }
 
 /* ---- memory runs out ---------------------------------------------------------------------------------------------------------------- */
@@ -658,6 +843,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_call),
+        cmocka_unit_test(test_says),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_old),
