@@ -92,8 +92,7 @@ static int submit_copy(struct rex_stream_gpu *gpu, void *stream, const struct re
 {
     uint64_t device = 0;
     int result = find_device_side(gpu, command, &device);
-    if (result != REX_OK || command->copy.size == 0 ||
-        copy_by_threads(gpu, stream, command, device))
+    if (result != REX_OK || copy_by_threads(gpu, stream, command, device))
         return result;
     if (command->kind == REX_COMMAND_COPY_TO)
         return REX_CUDA(cuMemcpyHtoDAsync, device, command->copy.host, command->copy.size,

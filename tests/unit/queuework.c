@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
+#include "refused.h"
 
 #include <malloc.h>
 
@@ -682,19 +682,19 @@ static void graph_of_two_modules(const void *context)
 /* What a graph keeps of a launch is its own: all rows, and the bytes of values that are wider than an address. */
 static void keep_arguments(const void *context)
 {
-    enum { ROWS = 7 };
-    static const int64_t lengths[ROWS] = {9, 8, 31, INT64_C(1) << 60 /* which is not kept */, 17, 17, 17},
+    enum { ROWS = 40 };
+    static const int64_t lengths[] = {9, 8, 31, INT64_C(1) << 60 /* which is not kept */, 17, 17, 17},
                          literal = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
     char values[ROWS][32];
     void *base[ROWS], *begin[ROWS];
-    int64_t sizes[ROWS], types[ROWS];
+    int64_t length_of[ROWS], sizes[ROWS], types[ROWS];
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
                                   .launch = {.map = {.count = ROWS, .base = base, .begin = begin, .sizes = sizes, .types = types}}};
     (void)context;
     for (int i = 0; i < ROWS; i++) {
-        memset(values[i], 'a' + i, sizeof values[i]);
+        memset(values[i], '0' + i, sizeof values[i]);
         base[i] = begin[i] = values[i];
-        sizes[i] = lengths[i];
+        sizes[i] = length_of[i] = i < (int)COUNT(lengths) ? lengths[i] : 17 + i % 16;
         types[i] = i == 3 ? REX_TYPE_PARAMETER | REX_TYPE_TO : literal;
     }
     base[3] = values[0];
@@ -706,17 +706,47 @@ static void keep_arguments(const void *context)
     const struct rex_map *own = &command.launch.map;
     CHECK_EQUAL(own->count, ROWS);
     for (int i = 0; i < ROWS; i++) {
-        CHECK_EQUAL(own->sizes[i], lengths[i]);
+        CHECK_EQUAL(own->sizes[i], length_of[i]);
         CHECK_EQUAL(own->types[i], i == 3 ? REX_TYPE_PARAMETER | REX_TYPE_TO : literal);
-        bool wide = i != 3 && lengths[i] > 8;
+        bool wide = i != 3 && length_of[i] > 8;
         CHECK_EQUAL((char *)own->begin[i] == values[i], !wide);
         CHECK((char *)own->base[i] == (i == 3 ? values[0] : (char *)own->begin[i]));
         CHECK_EQUAL((uintptr_t)own->begin[i] % 16 == 0 || !wide, true);
-        CHECK(!wide || (char *)own->begin[i] + lengths[i] <= (char *)memory + malloc_usable_size(memory));
-        for (int64_t at = 0; wide && at < lengths[i]; at++)
-            CHECK_EQUAL(((char *)own->begin[i])[at], 'a' + i);
+        CHECK(!wide || (char *)own->begin[i] + length_of[i] <= (char *)memory + malloc_usable_size(memory));
+        for (int64_t at = 0; wide && at < length_of[i]; at++)
+            CHECK_EQUAL(((char *)own->begin[i])[at], '0' + i);
     }
     free(memory);
+}
+
+/* The rows of a launch are in the log, with its grid. */
+static void log_rows(const void *context)
+{
+    int number = 9;
+    float half = 0.5f;
+    double whole = 3;
+    uint64_t *out = cells;
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "logged", 0);
+    struct rex_kernel_launch launch = {.key = &narrow_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 24};
+    REX_MAP(args, REX_ALLOC(out, CELLS), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), REX_OK);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    const char *output = in_child(log_rows, NULL);
+    assert_int_equal(occurrences(output, "narrow__kernel__: device 0, 5 x 4 x 3 teams of 32 x 2 x 1 threads, 24 bytes of dynamic shared "
+                                         "memory, 4 rows\n"),
+                     1);
+    assert_int_equal(occurrences(output, "narrow__kernel__: row "), 4);
+    assert_int_equal(occurrences(output, "narrow__kernel__: row 1: target_param|literal 0x9, 4 bytes\n"), 1);
 }
 
 static unsigned dynamic_memory(void)
@@ -752,9 +782,82 @@ static void ask_dynamic_memory(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* What is copied in a graph has to be mapped when that is made, and when it is launched; then it is copied to where it is mapped. */
+static void graph_of_what_is_gone(const void *context)
+{
+    struct rex_graph *graph = NULL;
+    uint64_t *part = cells + 5;
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "gone", 0);
+    REX_MAP(there, REX_TO(part, 7));
+    for (int way = 0; way < 2; way++) {
+        map_cells(cells, 0);
+        CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+        CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
+        CHECK_EQUAL(put_plain(queue, 1, more_cells), REX_OK);
+        if (way == 1)
+            CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+        the_record()->mappings[0].size = 0;
+        rex_mappings_changed();
+        int copies = driver_calls("cuMemcpyHtoDAsync"), objects = driver_objects();
+        for (int i = 0; i <= way; i++)
+            REFUSED(way == 0 ? rex_graph_end(&graph, queue) : rex_graph_launch(graph, queue), REX_EABSENT,
+                    "queue update: 56 bytes at %p are not mapped whole on device 0", (void *)part);
+        CHECK(driver_calls("cuMemcpyHtoDAsync") == copies && driver_objects() == objects && driver_calls("cuGraphLaunch") == 0);
+    }
+    map_cells(cells, 0x4000);
+    rex_mappings_changed();
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    check_moved(DEVICE + 0x4000 + 40, (uintptr_t)part, 56, 0);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+/* Graphs that are captured at the same time end in any order, and an event of one is none of the other. */
+static void two_captures(const void *context)
+{
+    struct rex_queue *queue[3];
+    struct rex_graph *graph[2];
+    struct rex_event *event[2];
+    start(22, &module);
+    for (int i = 0; i < 3; i++)
+        queue[i] = new_queue(&module, "captured", 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_event_create(&event[i]), REX_OK);
+        CHECK_EQUAL(rex_graph_begin(queue[i]), REX_OK);
+        for (int launches = 0; launches <= i; launches++)
+            CHECK_EQUAL(put_plain(queue[i], 1, cells), REX_OK);
+        CHECK_EQUAL(rex_event_record(event[i], queue[i]), REX_OK);
+    }
+    for (int i = 0; i < 2; i++)
+        REFUSED(rex_queue_wait(queue[i], event[1 - i]), REX_EINVAL,
+                "rex_queue_wait: queue \"captured\" is being captured, and the event was not recorded in the same graph");
+    int first = context != NULL;
+    CHECK_EQUAL(rex_queue_wait(queue[2], event[1 - first]), REX_OK);
+    CHECK_EQUAL(put_plain(queue[2], 1, cells), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph[first], queue[first]), REX_OK);
+    CHECK_EQUAL(rex_graph_end(&graph[1 - first], queue[1 - first]), REX_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_graph_launches(graph[i]), i + 1 + (i != first));
+        CHECK_EQUAL(rex_graph_launch(graph[i], queue[2]), REX_OK); /* which is in none any more */
+        REFUSED(rex_queue_wait(queue[2], event[i]), REX_EINVAL,
+                "rex_queue_wait: the event was recorded in a graph, whose capture has ended");
+        rex_event_destroy(event[i]);
+    }
+    CHECK_EQUAL(rex_queue_sync(queue[2]), REX_OK);
+    for (int i = 0; i < 2; i++)
+        rex_graph_destroy(graph[i]);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
+}
+
 static void test_graphs(void **state)
 {
     (void)state;
+    in_child(graph_of_what_is_gone, NULL);
+    in_child(two_captures, NULL);
+    in_child(two_captures, "");
     in_child(keep_arguments, NULL);
     in_child(graph_of_two_modules, NULL);
     in_child(ask_dynamic_memory, NULL);
@@ -927,6 +1030,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_calls), cmocka_unit_test(test_moves), cmocka_unit_test(test_unfinished),
         cmocka_unit_test(test_graphs),    cmocka_unit_test(test_image), cmocka_unit_test(test_null),
+        cmocka_unit_test(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
