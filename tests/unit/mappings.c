@@ -259,6 +259,55 @@ static void end_several(const void *context)
     CHECK(!place.is_mapped && rex_mapping_find(memory + 200, 100, 0, &found));
 }
 
+/* Each row, and the pointer of each pointee: all are out of sight meanwhile, and what libomptarget still has is seen again. */
+static void end_rows(const void *context)
+{
+    enum { ROWS = 3, EACH = 16 };
+    void *base[ROWS] = {memory + 0, memory + 96, memory + 64}, *begin[ROWS] = {memory + 0, memory + 32, memory + 64};
+    int64_t sizes[ROWS] = {EACH, EACH, 0}, types[ROWS] = {REX_TYPE_TO, REX_TYPE_TO | REX_TYPE_POINTER, REX_TYPE_TO};
+    struct rex_map map = {.count = ROWS, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    static const bool ends[] = {true, true, true, true, false}, stays[] = {true, false, true, true, true};
+    struct rex_mapping found;
+    (void)context;
+    start();
+    for (int i = 0; i < (int)COUNT(ends); i++) {
+        struct rex_mapping made = {(uintptr_t)memory + 32 * (uintptr_t)i, (uintptr_t)memory + 32 * (uintptr_t)i + EACH, 0, 0};
+        rex_mappings_add(&made, 1);
+        the_record()->mappings[i] = (struct fake_mapping){made.begin, stays[i] ? EACH : 0, 4096};
+    }
+    rex_mapping_ends(&map, 0);
+    for (int i = 0; i < (int)COUNT(ends); i++)
+        CHECK_EQUAL(rex_mapping_find(memory + 32 * i, EACH, 0, &found), !ends[i]);
+    rex_mapping_ended(&map, 0, false);
+    for (int i = 0; i < (int)COUNT(ends); i++)
+        CHECK_EQUAL(rex_mapping_find(memory + 32 * i, EACH, 0, &found), stays[i]);
+}
+
+/* In the order of their addresses, whatever these are: what lies between two mappings is in neither. */
+static void place_in_order(const void *context)
+{
+    static const struct {
+        uintptr_t begin, end;
+        bool is_mapped;
+    } parts[] = {{0, 4, true}, {26, 28, false}, {36, 40, true}, {40, 41, false}, {8, 9, false}, {16, 17, true}, {31, 33, true}, {24, 32, false}};
+    (void)context;
+    start();
+    for (int device = 0; device < 2; device++)
+        for (uintptr_t at = 0x7f0070000000; at <= 0x7f00f0000000; at += 0x80000000) {
+            struct rex_mapping made[] = {{at, at + 8, device, 0}, {at + 16, at + 24, device, 0}, {at + 32, at + 40, device, 0}};
+            struct rex_place place[COUNT(parts)];
+            rex_mappings_add(made, COUNT(made));
+            for (size_t i = 0; i < COUNT(parts); i++)
+                place[i] = (struct rex_place){.begin = at + parts[i].begin, .end = at + parts[i].end};
+            rex_mappings_place(place, COUNT(place), device);
+            for (size_t i = 0; i < COUNT(parts); i++)
+                CHECK_EQUAL(place[i].is_mapped, parts[i].is_mapped);
+            rex_mappings_place(place, COUNT(place), 1 - device);
+            for (size_t i = 0; i < COUNT(parts) && device == 0; i++)
+                CHECK(!place[i].is_mapped);
+        }
+}
+
 /* A row that deletes ends all of a mapping, of which not all may be known where some were not seen; a mapper, what nobody knows. */
 static void end_unknown(const void *context)
 {
@@ -311,7 +360,14 @@ static void replace(const void *context)
     rex_mappings_add(&over, 1);
     CHECK(rex_mapping_find(many, 4 * OLD - 2, 0, &found) && rex_mapping_find(many + 4 * OLD, 3, 0, &found));
     CHECK(!rex_mapping_find(many + 4 * OLD - 4, 3, 0, &found));
-    struct rex_place wide = {.begin = (uintptr_t)many + 4 * OLD + 2, .end = (uintptr_t)many + 4 * (OLD + 2) + 1};
+    struct rex_mapping beside = {(uintptr_t)many + 4 * 20 + 1, (uintptr_t)many + 4 * 20 + 4, 0, 0}; /* of one alone, not its first byte */
+    rex_mappings_add(&beside, 1);
+    CHECK(!rex_mapping_find(many + 4 * 20, 1, 0, &found) && rex_mapping_find(many + 4 * 20 + 1, 3, 0, &found));
+    CHECK(rex_mapping_find(many + 4 * 19, 3, 0, &found) && rex_mapping_find(many + 4 * 21, 3, 0, &found));
+    struct rex_place wide = {.begin = (uintptr_t)many + 4 * 20 + 2, .end = (uintptr_t)many + 4 * 20 + 3};
+    rex_mappings_widen(&wide, 0);
+    CHECK(wide.begin == beside.begin && wide.end == beside.end);
+    wide = (struct rex_place){.begin = (uintptr_t)many + 4 * OLD + 2, .end = (uintptr_t)many + 4 * (OLD + 2) + 1};
     rex_mappings_widen(&wide, 0);
     CHECK(wide.begin == (uintptr_t)many + 4 * OLD && wide.end == (uintptr_t)many + 4 * (OLD + 2) + 3);
     wide = (struct rex_place){.begin = (uintptr_t)many + 4 * OLD - 1, .end = (uintptr_t)many + 4 * (OLD + 1)};
@@ -369,6 +425,8 @@ TEST(two_ends)
 TEST(have_no_mapping)
 TEST(end_unknown)
 TEST(end_several)
+TEST(end_rows)
+TEST(place_in_order)
 TEST(replace)
 TEST(ways_to_end)
 
@@ -525,7 +583,7 @@ int main(void)
         cmocka_unit_test(test_lists),       cmocka_unit_test(test_ends),        cmocka_unit_test(test_mapped_in_part),
         cmocka_unit_test(test_at_random),   cmocka_unit_test(test_two_ends),    cmocka_unit_test(test_have_no_mapping),
         cmocka_unit_test(test_replace),     cmocka_unit_test(test_end_several), cmocka_unit_test(test_end_unknown),
-        cmocka_unit_test(test_ways_to_end),
+        cmocka_unit_test(test_ways_to_end), cmocka_unit_test(test_end_rows),    cmocka_unit_test(test_place_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
