@@ -9,10 +9,14 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "module/adopt.h"
+#include "base/error.h"
 #include "image/list.h"
+#include "module/adopt.h"
 #include "module/descriptor.h"
+#include "omp/mappingend.h"
+#include "omp/sender.h"
 #include "rex_kmp.h"
+#include "trace/trace.h"
 
 /* ---- containers, made as clang's tools do -------------------------------------------------------------------------------------------- */
 
@@ -284,7 +288,9 @@ static void test_numbers(void **state)
         snprintf(line, sizeof line, "device image %d of the program: CUDA 13's header rewritten for LLVM 19", number);
         assert_non_null(strstr(output, line));
     }
-    assert_non_null(strstr(output, "adopted the offload code of the program, 4 device images"));
+    assert_non_null(strstr(output, "librex: adopted the offload code of the program, 4 device images\n"));
+    assert_non_null(strstr(in_child(two_in_container, &(int){24}), "the program, 2 device images\n"));
+    assert_non_null(strstr(in_child(in_container, &(int){24}), "the program, 1 device image\n"));
 }
 
 static void new_entries(const void *context)
@@ -312,6 +318,196 @@ static void test_new_entries(void **state)
     (void)state;
     for (int release = 14; release <= 24; release++)
         in_child(new_entries, &release);
+}
+
+/* Images that name another table than the descriptor's get a copy of that, in the form that the release takes. */
+static void own_entries(const void *context)
+{
+    int release = *(const int *)context;
+    struct bytes image = cubin(90);
+    struct rex_new_entry hosts[2] = {{0, 1, 1, 0, &key_a, (char *)(uintptr_t)"kernel_a", 0, 0, NULL},
+                                     {0, 1, 1, 1, &key_b, (char *)(uintptr_t)"global_b", 4, 9, NULL}};
+    struct rex_new_entry own = {0, 1, 1, 3, hosts, (char *)(uintptr_t)"own", 8, 5, NULL};
+    struct __tgt_device_image images[4];
+    void *const tables[COUNT(images)][2] = {{hosts, hosts + 2}, {&own, &own + 1}, {hosts, hosts + 1}, {hosts + 1, hosts + 2}};
+    for (size_t i = 0; i < COUNT(images); i++)
+        images[i] = (struct __tgt_device_image){image.bytes, image.bytes + image.size, tables[i][0], tables[i][1]};
+    begin(release, "on");
+    const struct fake_call *call = registered(&(struct __tgt_bin_desc){COUNT(images), images, (void *)hosts, (void *)(hosts + 2)});
+    size_t size = release >= 20 ? sizeof own : sizeof(struct fake_entry);
+    for (size_t i = 0; i < COUNT(images); i++) {
+        const struct fake_image *given = &call->images[i];
+        CHECK_EQUAL((const char *)given->stop - (const char *)given->begin, (i == 0 ? 2 : 1) * size);
+        CHECK_EQUAL(given->begin == call->entries, i == 0);
+        CHECK(release < 20 || memcmp(given->begin, tables[i][0], size) == 0);
+    }
+    if (release < 20) {
+        const struct fake_entry *row = call->images[1].begin;
+        CHECK(row->address == hosts && strcmp(row->name, "own") == 0 && row->size == 8 && row->flags == 3 && row->reserved == 5);
+        CHECK(call->images[2].begin->address == &key_a && call->images[3].begin->address == &key_b);
+    }
+}
+
+static void test_own_entries(void **state)
+{
+    static const int releases[] = {14, 19, 20, 24};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(own_entries, &releases[i]);
+}
+
+/* One descriptor may come more than once: each end is that of the newest that has not ended. */
+static void twice(const void *context)
+{
+    struct __tgt_bin_desc *descriptor = program_with(cubin(90), false);
+    const struct fake_descriptor *given[3];
+    (void)context;
+    begin(22, "on");
+    for (size_t i = 0; i < COUNT(given); i++)
+        given[i] = registered(descriptor)->descriptor;
+    CHECK(given[0] != given[1] && given[1] != given[2]);
+    for (size_t i = COUNT(given); i-- > 0;) {
+        CHECK(strcmp(rex_adopted_name(&key_a), "kernel_a") == 0);
+        uint64_t generation = rex_mapping_generation;
+        __rex_real___tgt_unregister_lib(descriptor);
+        CHECK(last_call(FAKE_UNREGISTER)->descriptor == given[i]);
+        CHECK(rex_mapping_generation != generation);
+    }
+    CHECK(rex_adopted_name(&key_a) == NULL);
+    __rex_real___tgt_unregister_lib(descriptor);
+    CHECK((const void *)last_call(FAKE_UNREGISTER)->descriptor == descriptor);
+}
+
+static void test_twice(void **state)
+{
+    (void)state;
+    in_child(twice, NULL);
+}
+
+/* More images than a descriptor can count: it is registered as it is. No byte of them is looked at. */
+static void too_many(const void *context)
+{
+    enum { INSIDE = 1 << 16, OUTSIDE = 1 << 15 };
+    size_t size = sizeof(struct header) + INSIDE * sizeof(struct entry);
+    static struct __tgt_device_image images[OUTSIDE];
+    unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(bytes != MAP_FAILED);
+    struct header header = {{0x10, 0xff, 0x10, 0xad}, 2, size, sizeof header, INSIDE};
+    memcpy(bytes, &header, sizeof header);
+    for (size_t i = 0; i < OUTSIDE; i++)
+        images[i] = (struct __tgt_device_image){bytes, bytes + size, NULL, NULL};
+    struct __tgt_bin_desc descriptor = {OUTSIDE, images, NULL, NULL};
+    begin(19, context);
+    CHECK((const void *)registered(&descriptor)->descriptor == &descriptor);
+    if (context == NULL)
+        return;
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+    CHECK(strcmp(rex_last_error(), "out of memory: the offload code of the program is registered as it is") == 0);
+}
+
+static void test_too_many(void **state)
+{
+    (void)state;
+    assert_null(strstr(in_child(too_many, "on"), "adopted"));
+    in_child(too_many, NULL);
+}
+
+/* rules.mk leads these calls here: the allocation of that number fails, counted from when it was set. */
+static int failing, allocations;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return ++allocations == failing ? NULL : __real_malloc(size);
+}
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return ++allocations == failing ? NULL : __real_calloc(count, size);
+}
+
+/* The note of it, entries, images, two copies and the notes of these, the entries of one: where one fails, nothing is changed. */
+enum { ALLOCATIONS = 8 };
+
+struct shortage {
+    int release, number;
+};
+
+static void without_memory(const void *context)
+{
+    const struct shortage *shortage = context;
+    struct bytes image = cubin(90), other = cubin(80);
+    struct rex_new_entry entry = {0, 1, 1, 0, &key_a, (char *)(uintptr_t)"kernel_a", 0, 0, NULL}, own = entry;
+    struct __tgt_device_image images[] = {{image.bytes, image.bytes + image.size, (void *)&entry, (void *)(&entry + 1)},
+                                          {other.bytes, other.bytes + other.size, (void *)&own, (void *)(&own + 1)}};
+    struct __tgt_bin_desc descriptor = {COUNT(images), images, (void *)&entry, (void *)(&entry + 1)};
+    bool is_noted = shortage->number > 1, is_whole = shortage->number > ALLOCATIONS;
+    begin(shortage->release, "on");
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
+    rex_fail_again(REX_OK, "");
+    allocations = 0;
+    failing = shortage->number;
+    const struct fake_descriptor *given = registered(&descriptor)->descriptor;
+    failing = 0;
+    CHECK_EQUAL((const void *)given != &descriptor, is_whole);
+    CHECK_EQUAL(rex_last_error_code(), is_noted && !is_whole ? REX_ENOMEM : REX_OK);
+    CHECK_EQUAL(rex_adopted_name(&key_a) != NULL, is_noted);
+    __rex_real___tgt_unregister_lib(&descriptor);
+    CHECK(last_call(FAKE_UNREGISTER)->descriptor == given);
+}
+
+static void test_without_memory(void **state)
+{
+    (void)state;
+    for (int number = 1; number <= ALLOCATIONS + 1; number++) {
+        struct shortage with_old_entries = {19, number}, as_they_are = {22, number};
+        in_child(without_memory, &with_old_entries);
+        in_child(without_memory, &as_they_are);
+    }
+}
+
+/* ---- what is noted of it --------------------------------------------------------------------------------------------------------------- */
+
+struct requirement {
+    int flags, data; /* of the second row */
+    bool unified;
+};
+
+/* Globals may be mapped without a call; and a module may require unified shared memory. */
+static void noted(const void *context)
+{
+    const struct requirement *requirement = context;
+    struct __tgt_device_image image = {(void *)(uintptr_t)"BC", (void *)((uintptr_t)"BC" + 2), NULL, NULL};
+    for (int new_form = 0; new_form < 2; new_form++) {
+        struct __tgt_offload_entry old[2] = {{&key_a, (char *)(uintptr_t)"kernel_a", 0, 0, 0},
+                                             {NULL, (char *)(uintptr_t)"", 0, requirement->flags, requirement->data}};
+        struct rex_new_entry new[2] = {{0, 1, 1, 0, &key_a, (char *)(uintptr_t)"kernel_a", 0, 0, NULL},
+                                       {0, 1, 1, (uint32_t)requirement->flags, NULL, NULL, 0, (uint64_t)requirement->data, NULL}};
+        void *first = new_form ? (void *)new : (void *)old, *end = new_form ? (void *)(new + 2) : (void *)(old + 2);
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            begin(19, NULL);
+            CHECK(rex_all_mappings_are_seen() && rex_trace_name(&key_a) == NULL);
+            registered(&(struct __tgt_bin_desc){1, &image, first, end});
+            CHECK(!rex_all_mappings_are_seen());
+            CHECK_EQUAL((rex_against_all() & REX_AGAINST_UNIFIED) != 0, requirement->unified);
+            CHECK(strcmp(rex_trace_name(&key_a), "kernel_a") == 0);
+            _exit(0);
+        }
+        int status;
+        CHECK_EQUAL(waitpid(child, &status, 0), child);
+        CHECK_EQUAL(status, 0);
+    }
+}
+
+static void test_noted(void **state)
+{
+    static const struct requirement requirements[] = {{0x10, 8, true}, {0x10, 10, true}, {0x10, 0x16, false}, {0x11, 8, false}, {0, 8, false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(requirements); i++)
+        in_child(noted, &requirements[i]);
 }
 
 static void as_it_is(const void *context)
@@ -387,8 +583,11 @@ static void test_ptx(void **state)
     for (int release = 14; release <= 24; release++) {
         const char *output = in_child(ptx, &release);
         for (int number = 1; number <= 2; number++) {
-            char line[100];
-            snprintf(line, sizeof line, "device image %d of the program is PTX, which libomptarget does not take", number);
+            char line[200];
+            snprintf(line, sizeof line,
+                     "librex: device image %d of the program is PTX, which libomptarget does not take: make a CUBIN of it, or register it "
+                     "as a module or a library of librex\n",
+                     number);
             assert_non_null(strstr(output, line));
         }
         assert_null(strstr(output, "device image 3 of"));
@@ -451,7 +650,9 @@ int main(void)
         cmocka_unit_test(test_numbers),    cmocka_unit_test(test_new_entries),
         cmocka_unit_test(test_off),        cmocka_unit_test(test_no_older_form),
         cmocka_unit_test(test_odd),        cmocka_unit_test(test_ptx),
-        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_policy),     cmocka_unit_test(test_own_entries),
+        cmocka_unit_test(test_twice),      cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_noted),      cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

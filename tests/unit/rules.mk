@@ -28,6 +28,8 @@ $(foreach name,rowcopies staging stagingbuffers,$(O)/tests/unit/$(name)): unit_l
 $(O)/tests/unit/addresses: unit_libs = -rdynamic -Wl,--wrap=rex_addresses_look_up
 # claims: who waits for memory is counted; others come between as the index learns of a mapping.
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add
+# adopt: memory runs out where a test says so.
+$(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # base: calls of files fail, and a program is linked, as a test says.
 $(O)/tests/unit/base: unit_libs = -Wl,--wrap=close,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
 # cache: fdopendir() fails where a test says so.
