@@ -14,6 +14,7 @@
 #include "rex.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
+#include "rex/library.h"
 #include "rex/queue.h"
 
 REX_KERNEL(plain);
@@ -207,11 +208,50 @@ static int use_all(void)
     return result == REX_OK ? use_returned() : result;
 }
 
+/* From a file, or from bytes that are the caller's. */
+static int use_library(const char *name, bool in_memory)
+{
+    struct rex_library *library = NULL;
+    size_t size = 0;
+    int kept = failing;
+    failing = -1;
+    unsigned char *bytes = in_memory ? read_bytes(name, &size) : NULL;
+    failing = kept;
+    int result = rex_library_load(&library, 0, bytes, size, name);
+    CHECK_EQUAL(library != NULL, result == REX_OK);
+    free(bytes);
+    if (result == REX_OK)
+        CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    return result;
+}
+
+static int use_libraries(void)
+{
+    static const char *const files[] = {"tests/data/sm_90.cubin", "tests/data/sm_90.ptx", "tests/data/sm_80.cubin:tests/data/three_zstd.fatbin"};
+    int result = REX_OK;
+    for (size_t i = 0; result == REX_OK && i < (is_gpu ? COUNT(files) : 2); i++)
+        result = use_library(is_gpu ? files[i] : FAKE("host.so"), i == 1);
+    return result;
+}
+
+/* A setting of the program's own, and entries that are looked at as late as can be. */
+static int use_unchecked(void)
+{
+    static struct rex_module unchecked;
+    unchecked = unchecked.struct_size > 0 ? unchecked : rex_this_module;
+    int result = rex_configure(REX_OPTION_CHECK, "off");
+    if (result == REX_OK)
+        result = register_one(&unchecked);
+    return result == REX_OK ? rex_module_fini(&unchecked) : result;
+}
+
 /* ---- memory runs out --------------------------------------------------------------------------------------------------------------- */
 
 struct shortage {
     int number, release, sm, way;
     const char *check; /* of rows: "full" gives each an allocation of its own */
+    int (*use)(void);
+    bool is_later; /* once all of it went well */
 };
 
 /* What is left at the end is printed. It ends with status 3 where there are fewer allocations. */
@@ -226,8 +266,11 @@ static void run_out(const void *context)
     way = shortage->way;
     setenv("REX_CHECK", shortage->check, 1);
     rex_this_module.image_name = shortage->sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
+    setenv("REX_CACHE", "off", 1);
+    setenv("FAKE_LINK_CUBIN", "tests/data/sm_90.cubin", 1);
+    CHECK_EQUAL(shortage->is_later ? shortage->use() : REX_OK, REX_OK);
     failing = shortage->number;
-    int result = use_all();
+    int result = shortage->use();
     failing = -1;
     if (shortage->number > 0 && allocations < shortage->number)
         _exit(result == REX_OK ? 3 : 4);
@@ -237,12 +280,13 @@ static void run_out(const void *context)
         CHECK(result == REX_ENOMEM || (result == REX_ENORUNTIME && strstr(rex_last_error(), "malloc: Cannot allocate memory") != NULL));
         CHECK_EQUAL(rex_last_error_code(), result);
     }
-    CHECK_EQUAL(use_all(), REX_OK);
-    if (is_gpu)
-        CHECK_EQUAL(rex_module_fini(&another), REX_OK);
+    CHECK_EQUAL(shortage->use(), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&another), REX_OK);
     CHECK_EQUAL(rex_module_fini(&rex_this_module), REX_OK);
-    CHECK_EQUAL(the_record()->registered, way == MAPPED ? 2 : 0); /* LLVM 18 keeps what it has loaded */
-    printf("%d", blocks - failed_registrations);
+    /* LLVM 18 keeps what it has loaded, and the image that brings devices stays. */
+    CHECK_EQUAL(the_record()->registered, way == MAPPED ? 2 : shortage->use == use_libraries && is_gpu);
+    /* What libomptarget has known stays each time. */
+    printf("%d", shortage->use == use_all || shortage->is_later ? blocks - failed_registrations : 0);
 }
 
 /* As many blocks as where nothing fails are left each time. */
@@ -264,7 +308,10 @@ static void run_out_each(struct shortage shortage)
 static void test_each(void **state)
 {
     static const struct shortage shortages[] = {
-        {0, 14, 0, 0, "on"}, {0, 22, 0, 0, "on"}, {0, 18, 90, MAPPED, "on"}, {0, 19, 90, ENV, "full"}, {0, 23, 90, PLAIN, "on"}};
+        {0, 14, 0, 0, "on", use_all, false},       {0, 22, 0, 0, "on", use_all, false},       {0, 18, 90, MAPPED, "on", use_all, false},
+        {0, 19, 90, ENV, "full", use_all, false},  {0, 23, 90, PLAIN, "on", use_all, false},   {0, 14, 0, 0, "on", use_libraries, false},
+        {0, 22, 90, 0, "on", use_libraries, false}, {0, 22, 90, 0, "on", use_libraries, true}, {0, 19, 90, 0, "on", use_unchecked, false},
+    };
     (void)state;
     for (size_t i = 0; i < COUNT(shortages); i++)
         run_out_each(shortages[i]);
