@@ -426,6 +426,35 @@ static void start_at_debug(void)
     CHECK_EQUAL(rex_module_register(&module), 0);
 }
 
+/* What there is no memory to hold back is written at once, and not given to the program's function, which the thread may not call yet. */
+static void held_without_memory(const void *context)
+{
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    rex_set_log_callback(receive, &got);
+    rex_log_hold();
+    rex_log(REX_LOG_INFO, "held");
+    memory_is_out = true;
+    rex_log(REX_LOG_INFO, "no memory");
+    memory_is_out = false;
+    rex_log(REX_LOG_WARN, "held, too");
+    CHECK_EQUAL(got.calls, 0);
+    rex_log_hold();
+    rex_log_resume();
+    CHECK_EQUAL(got.calls, 0);
+    rex_log_resume();
+    CHECK_EQUAL(got.calls, 2);
+    CHECK(strcmp(got.message, "held, too") == 0);
+}
+
+static void test_held_without_memory(void **state)
+{
+    (void)state;
+    const char *output = in_child(held_without_memory, NULL);
+    assert_ptr_equal(strstr(output, "librex: no memory\n"), output);
+    assert_int_equal(occurrences(output, "held"), 0);
+}
+
 /* librex's own call, which is logged and then fails, does not hide the program's own after it. */
 static void logged_after_a_failure(const void *context)
 {
@@ -474,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files), cmocka_unit_test(test_whole_lines), cmocka_unit_test(test_callback),
         cmocka_unit_test(test_errno), cmocka_unit_test(test_escapes),   cmocka_unit_test(test_rows),        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_held_without_memory),
     };
     make_folder(folder);
     int result = cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,28 @@ static void test_groups(void **state)
     remove_folder(root);
 }
 
+/* A group whose files' names would be too long is passed over, and no group with a shorter name is taken for it. */
+static void test_long_names(void **state)
+{
+    char group[PATH_MAX], lines[2 * PATH_MAX];
+    (void)state;
+    begin();
+    size_t most = PATH_MAX - 1 - strlen(root) - strlen("/sys/fs/cgroup");
+    write_file("/sys/fs/cgroup/job/cpu.max", "100000 100000\n");
+    for (size_t longer = 0; longer < 2; longer++) {
+        memset(group, '/', sizeof group);
+        memcpy(group, "/job", strlen("/job"));
+        group[most + longer] = '\0';
+        snprintf(lines, sizeof lines, "0::%s\n", group);
+        write_file("/proc/self/cgroup", lines);
+        EXPECT(longer ? bound : 1);
+    }
+    snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "0::/job\n");
+    write_file("/proc/self/cgroup", lines);
+    EXPECT(1);
+    remove_folder(root);
+}
+
 static void test_older_groups(void **state)
 {
     (void)state;
@@ -123,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_known),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_older_groups),
         cmocka_unit_test(test_jobs),
     };
