@@ -8,6 +8,7 @@
 
 #include "rex_kmp.h"
 #include "base/error.h"
+#include "image/view.h"
 #include "module/modules.h"
 #include "rex/launch.h"
 
@@ -129,8 +130,9 @@ static void bad_bounds(const void *context)
     char *begin = (char *)entries;
     static const struct {
         ptrdiff_t begin, end;
-    } bounds[] = {{32, 0}, {0, 40}, {4, 36}};
+    } bounds[] = {{32, 0}, {0, 40}, {4, 36}, {0, (ptrdiff_t)32 << 30}};
     static struct rex_module modules[COUNT(bounds)];
+    char said[128];
     (void)context;
     bind();
     for (size_t i = 0; i < COUNT(bounds); i++) {
@@ -139,8 +141,13 @@ static void bad_bounds(const void *context)
         memcpy(&modules[i].entries_begin, &from, sizeof from);
         memcpy(&modules[i].entries_end, &to, sizeof to);
         CHECK_EQUAL(rex_module_register(&modules[i]), REX_EENTRIES);
-        CHECK_MENTIONS(rex_last_error(), "is no array of entries");
+        if (i < 3)
+            snprintf(said, sizeof said, "the table of offload entries, %p to %p, is no array of entries of 32 bytes", from, to);
+        else
+            snprintf(said, sizeof said, "the table has 1073741824 entries, more than librex can index");
+        CHECK(strcmp(rex_last_error(), said) == 0);
     }
+    modules[3].entries_begin = NULL; /* there is no memory that could be looked through */
     /* They stay known; looking for a key does not run past their ends. */
     CHECK(rex_modules_find(&keys[3]) == NULL);
 }
@@ -306,6 +313,229 @@ static void test_marks(void **state)
     in_child(marked_kernels, SM_90);
 }
 
+/* ---- entries against an image -------------------------------------------------------------------------------------------------------- */
+
+/* What an image may say of a kernel, with its name and what it is to be; and what librex makes of that for a release. */
+struct match {
+    const char *what;
+    struct rex_image_symbol kernel;
+    int release; /* 0: none is to launch it */
+    enum rex_image_kind kind;
+    struct rex_kernel_facts facts;
+    struct rex_misfit misfit;
+    uint64_t most_threads;
+    int result;
+    const char *said; /* of an error, the whole message; else a line of the log; NULL: nothing */
+};
+
+#define UNKNOWN REX_PARAMETERS_UNKNOWN
+#define MATCHED REX_FACT_MATCHED
+#define MANAGED (REX_FACT_MATCHED | REX_FACT_MANAGED)
+#define FIRST (REX_FACT_MATCHED | REX_FACT_NARROW_FIRST)
+#define CALLED (REX_FACT_MATCHED | REX_FACT_CALLED)
+#define ON_GPU(...) {.kernel = true, __VA_ARGS__}
+#define WIDE(number, bytes, release)                                                                                              \
+    "librex: kernel \"k__kernel__\" in an.image: parameter " number " is " bytes " bytes wide: only queues can launch it on LLVM " \
+    release "\n"
+#define ENVIRONMENT(bytes, release, wanted)                                                                                               \
+    "kernel \"k__kernel__\" in an.image: its symbol k__kernel___kernel_environment is " bytes " bytes, and LLVM " release " aborts unless " \
+    "it is " wanted
+#define GENERIC(release) "librex: kernel \"k__kernel__\" in an.image: its environment is generic: LLVM " release " adds 32 threads to each block\n"
+
+static const struct match matches[] = {
+    {"plain", ON_GPU(.parameters = 3, .plain = true), 19, REX_IMAGE_CUBIN, {3, REX_FORM_PLAIN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"env", ON_GPU(.parameters = 3, .env = true), 19, REX_IMAGE_CUBIN, {3, REX_FORM_ENV, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"neither", ON_GPU(.parameters = 3), 19, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"both", ON_GPU(.parameters = 3, .env = true, .plain = true), 19, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"not told", ON_GPU(.parameters = UNKNOWN), 19, REX_IMAGE_HOST, {UNKNOWN, REX_FORM_PLAIN, MATCHED, 0}, {0, 0}, INT32_MAX, 0, NULL},
+    {"not told, env", ON_GPU(.parameters = UNKNOWN, .env = true), 22, REX_IMAGE_HOST, {UNKNOWN, REX_FORM_ENV, MATCHED, 0}, {0, 0}, INT32_MAX, 0,
+     NULL},
+    {"no release", ON_GPU(.parameters = 3, .odd_size = 16, .environment_size = 1), 0, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, FIRST, 0}, {0, 0},
+     1024, 0, NULL},
+    /* widths */
+    {"narrow", ON_GPU(.parameters = 3, .odd_size = 4), 19, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, FIRST, 0}, {0, 4}, 1024, 0, WIDE("0", "4", "19")},
+    {"in slots", ON_GPU(.parameters = 3, .odd_size = 4, .odd_index = 1), 23, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0,
+     NULL},
+    {"a wide one", ON_GPU(.parameters = 3, .odd_size = 9, .odd_index = 2), 23, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, MATCHED, 0}, {2, 9}, 1024, 0,
+     WIDE("2", "9", "23")},
+    {"as wide as usual", ON_GPU(.parameters = 3, .odd_size = 8, .odd_index = 2), 23, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024,
+     0, NULL},
+    {"the widest", ON_GPU(.parameters = 3, .odd_size = 65536, .odd_index = 1), 17, REX_IMAGE_CUBIN, {3, REX_FORM_UNKNOWN, MATCHED, 0}, {1, 65535},
+     1024, 0, WIDE("1", "65536", "17")},
+    /* threads of a block */
+    {"bounded", ON_GPU(.max_threads = 96), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 96, 0, NULL},
+    {"wide bounds", ON_GPU(.max_threads = 2000), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"few registers", ON_GPU(.registers = 40), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"64 registers", ON_GPU(.registers = 64), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"65 registers", ON_GPU(.registers = 65), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 896, 0, NULL},
+    {"73 registers", ON_GPU(.registers = 73), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 768, 0, NULL},
+    {"most registers", ON_GPU(.registers = 255), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 256, 0, NULL},
+    {"more than there are", ON_GPU(.registers = 256), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"both limits", ON_GPU(.registers = 128, .max_threads = 513), 19, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 512, 0, NULL},
+    {"on the host", ON_GPU(.registers = 128, .max_threads = 513), 22, REX_IMAGE_HOST, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, INT32_MAX, 0, NULL},
+    /* clang's kernels */
+    {"not looked at", ON_GPU(.environment_size = 7, .environment_mode = 1), 17, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0,
+     NULL},
+    {"generic", ON_GPU(.environment_size = 48, .environment_mode = 3), 22, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MANAGED, 0}, {0, 0}, 1024, 0,
+     GENERIC("22")},
+    {"not generic", ON_GPU(.environment_size = 48, .environment_mode = 2), 22, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MANAGED, 0}, {0, 0}, 1024, 0,
+     NULL},
+    {"exact", ON_GPU(.environment_size = 40, .environment_mode = 1), 23, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MANAGED, 0}, {0, 0}, 1024, 0, NULL},
+    {"another size", ON_GPU(.environment_size = 41), 24, REX_IMAGE_CUBIN, {0, 0, 0, 0}, {0, 0}, 0, REX_EIMAGE, ENVIRONMENT("41", "24", "40")},
+    {"another's size", ON_GPU(.environment_size = 40), 18, REX_IMAGE_CUBIN, {0, 0, 0, 0}, {0, 0}, 0, REX_EIMAGE, ENVIRONMENT("40", "18", "48")},
+    /* calls of the host device */
+    {"called", ON_GPU(.call = "rex_call_k"), 23, REX_IMAGE_HOST, {0, REX_FORM_UNKNOWN, CALLED, 0}, {0, 0}, INT32_MAX, 0, NULL},
+    {"not called there", ON_GPU(.call = "rex_call_k"), 22, REX_IMAGE_HOST, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, INT32_MAX, 0, NULL},
+    {"not called on a GPU", ON_GPU(.call = "rex_call_k"), 23, REX_IMAGE_CUBIN, {0, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},
+    {"by hand", ON_GPU(.parameters = 1), 18, REX_IMAGE_HOST, {1, REX_FORM_UNKNOWN, MATCHED, 0}, {0, 0}, INT32_MAX, 0, NULL},
+    {"one array", ON_GPU(.parameters = 1), 24, REX_IMAGE_HOST, {0, 0, 0, 0}, {0, 0}, 0, REX_EUNSUPPORTED,
+     "device image an.image: the host device of LLVM 24 calls kernels with one array of arguments, which kernel \"k__kernel__\" does not take: "
+     "write it with REX_DEVICE_KERNEL (rex/kernel.h)"},
+    {"no kernel", {.kernel = false}, 22, REX_IMAGE_CUBIN, {0, 0, 0, 0}, {0, 0}, 0, REX_ENOKERNEL,
+     "device image an.image has no kernel \"k__kernel__\""},
+};
+
+/* It is the second of two entries, behind a global that is not matched. */
+static void matched(const void *context)
+{
+    const struct match *match = context;
+    struct __tgt_offload_entry entries[] = {{&keys[0], NAME("absent"), 8, 0, 0}, {&keys[1], NAME("k__kernel__"), 0, 0, 0}};
+    const struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
+    struct rex_image_view view = {.kind = match->kind, .architecture = 90, .most = SIZE_MAX};
+    struct rex_image_symbol kernel = match->kernel;
+    struct rex_table made = {.count = 0};
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    kernel.name = "k__kernel__";
+    kernel.shared_memory = 1024 + 40;
+    CHECK_EQUAL(rex_view_add(&view, &kernel), 0);
+    CHECK_EQUAL(rex_view_index(&view), 0);
+    CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+    CHECK_EQUAL(rex_table_match(&made, 1, 1, &view, "an.image", match->release == 0 ? NULL : rex_release_row(match->release)), match->result);
+    const struct rex_kernel_facts facts = rex_table_facts(&made, 1);
+    CHECK_EQUAL(facts.parameters, match->facts.parameters);
+    CHECK_EQUAL(facts.form, match->facts.form);
+    CHECK_EQUAL(facts.flags, match->facts.flags);
+    CHECK_EQUAL(facts.checked, 0);
+    CHECK_EQUAL(rex_table_facts(&made, 0).flags, 0);
+    CHECK_EQUAL(made.launched[1].most_threads, match->most_threads);
+    CHECK_EQUAL(made.launched[1].shared_memory, match->result == REX_OK ? 40 : 0);
+    CHECK_EQUAL(made.misfit[1].index, match->misfit.index);
+    CHECK_EQUAL(made.misfit[1].size, match->misfit.size);
+    CHECK(match->result == REX_OK || strcmp(rex_last_error(), match->said) == 0);
+    rex_table_free(&made);
+    rex_view_close(&view);
+}
+
+static void test_matches(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(matches); i++) {
+        struct child child = run_child(matched, &matches[i]);
+        if (child.status != 0)
+            fail_msg("%s: %d\n%s", matches[i].what, child.status, child.output);
+        if (matches[i].result == REX_OK && strcmp(child.output, matches[i].said != NULL ? matches[i].said : "") != 0)
+            fail_msg("%s says %s", matches[i].what, child.output);
+    }
+}
+
+/* What rex/kernel.h has made, of which an image has a table; and without functions by which a later host device calls it. */
+static void of_an_older_header(const void *context)
+{
+    struct __tgt_offload_entry entry = {&keys[0], NAME("k__kernel__"), 0, 0, 0};
+    const struct rex_module module = {.struct_size = sizeof module, .entries_begin = &entry, .entries_end = &entry + 1};
+    const char *positions[] = {"other__kernel__", "k__kernel__"};
+    struct rex_image_view view = {.kind = REX_IMAGE_HOST, .most = SIZE_MAX, .positions = positions};
+    struct rex_table made = {.count = 0};
+    char said[256];
+    int release = *(const int *)context;
+    CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "k__kernel__", .kernel = true}), 0);
+    CHECK_EQUAL(rex_view_index(&view), 0);
+    CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+    for (view.position_count = 1; view.position_count <= 2; view.position_count++) {
+        bool is_own = view.position_count == 2;
+        CHECK_EQUAL(rex_table_match(&made, 0, 1, &view, "an.image", rex_release_row(release)), is_own || release > 18 ? REX_EUNSUPPORTED : REX_OK);
+        snprintf(said, sizeof said,
+                 "device image an.image: kernel \"k__kernel__\" has no function by which the host device of LLVM %d calls it: the image was "
+                 "compiled with an older rex/kernel.h; compile it again",
+                 release);
+        CHECK_EQUAL(strcmp(rex_last_error(), said) == 0, is_own);
+    }
+}
+
+/* A signature is kept without what is the runtime's; matched again, another takes its place. */
+static void keeps_signatures(const void *context)
+{
+    struct __tgt_offload_entry entry = {&keys[0], NAME("k__kernel__"), 0, 0, 0};
+    const struct rex_module module = {.struct_size = sizeof module, .entries_begin = &entry, .entries_end = &entry + 1};
+    struct rex_table made = {.count = 0};
+    (void)context;
+    CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+    for (uint16_t count = 1; count <= 4; count++) {
+        struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+        struct rex_image_symbol kernel = {.name = "k__kernel__", .kernel = true, .signature = true, .parameters = count, .env = count != 3};
+        uint32_t unused;
+        CHECK_EQUAL(rex_view_add_parameters(&view, 5, &unused), 0);
+        CHECK_EQUAL(rex_view_add_parameters(&view, count, &kernel.first), 0);
+        for (uint32_t i = 0; i < view.parameter_count; i++)
+            view.parameters[i].size = (uint16_t)(100 + i);
+        CHECK_EQUAL(rex_view_add(&view, &kernel), 0);
+        CHECK_EQUAL(rex_view_index(&view), 0);
+        CHECK_EQUAL(rex_table_match(&made, 0, 1, &view, "an.image", NULL), REX_OK);
+        rex_view_close(&view);
+        CHECK_EQUAL(made.signature[0]->count, count - kernel.env);
+        for (uint32_t i = 0; i < made.signature[0]->count; i++)
+            CHECK_EQUAL(made.signature[0]->parameter[i].size, 105 + kernel.env + i);
+    }
+    CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+    CHECK(made.signature[0] == NULL);
+    rex_table_free(&made);
+}
+
+/* A link's symbol in the image has another name. */
+static void globals(const void *context)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+        int flags, result;
+        const char *said;
+    } cases[] = {
+        {"cells", 24, 0, REX_OK, ""},
+        {"cells", 32, 0, REX_ENOKERNEL, "global \"cells\" has 32 bytes in the program and 24 in device image an.image"},
+        {"cells", 32, 1, REX_OK, ""},
+        {"absent", 8, 1, REX_OK, ""},
+        {"absent", 8, 2, REX_ENOKERNEL, "device image an.image has no global \"absent\""},
+        {"k__kernel__", 8, 0, REX_ENOKERNEL, "device image an.image has no global \"k__kernel__\""},
+    };
+    struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+    (void)context;
+    CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "k__kernel__", .kernel = true, .size = 8}), 0);
+    CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "cells", .size = 24}), 0);
+    CHECK_EQUAL(rex_view_index(&view), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct __tgt_offload_entry entry = {&keys[0], NAME(cases[i].name), cases[i].size, cases[i].flags, 0};
+        const struct rex_module module = {.struct_size = sizeof module, .entries_begin = &entry, .entries_end = &entry + 1};
+        struct rex_table made = {.count = 0};
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+        rex_fail_again(REX_OK, "");
+        CHECK_EQUAL(rex_table_match(&made, 0, 1, &view, "an.image", rex_release_row(22)), cases[i].result);
+        CHECK(strcmp(rex_last_error(), cases[i].said) == 0);
+        CHECK_EQUAL(rex_table_facts(&made, 0).flags, REX_FACT_GLOBAL | REX_FACT_MATCHED);
+        rex_table_free(&made);
+    }
+    rex_view_close(&view);
+}
+
+static void test_against_images(void **state)
+{
+    static const int releases[] = {18, 23, 24};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(of_an_older_header, &releases[i]);
+    in_child(keeps_signatures, NULL);
+    in_child(globals, NULL);
+}
+
 /* ---- images of two kinds ------------------------------------------------------------------------------------------------------------- */
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
@@ -431,6 +661,8 @@ int main(void)
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_against_images),
         cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

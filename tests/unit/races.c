@@ -12,6 +12,7 @@
 #include "module/adopt.h"
 #include "module/modules.h"
 #include "omp/flight.h"
+#include "rex/device.h"
 #include "rex/entry.h"
 
 #define KERNELS 50
@@ -121,6 +122,14 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
     return 0;
 }
 
+static int context_users(void)
+{
+    int (*users)(void);
+    void *address = in_driver("fake_cuda_context_users");
+    memcpy(&users, &address, sizeof users);
+    return users();
+}
+
 static pthread_barrier_t is_inside, may_leave;
 
 static void *be_inside(void *unused)
@@ -166,6 +175,81 @@ static void never_alone(const void *context)
     CHECK_EQUAL(naps, 6000);
 }
 
+/* The same of a module: it is not registered, holds no context, and can be registered later; or it is registered still. */
+static void module_never_alone(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    entries[0] = (struct __tgt_offload_entry){&keys[0], (char *)(uintptr_t)"plain__kernel__", 0, 0, 0};
+    module.entries_end = entries + 1;
+    module.image_name = "tests/data/sm_90.cubin";
+    for (int is_end = 0; is_end < 2; is_end++) {
+        int objects = context_users();
+        pthread_barrier_init(&is_inside, NULL, 2);
+        pthread_barrier_init(&may_leave, NULL, 2);
+        CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
+        pthread_barrier_wait(&is_inside);
+        is_counted = true;
+        CHECK_EQUAL(is_end ? rex_module_fini(&module) : rex_module_register(&module), REX_EBUSY);
+        CHECK_MENTIONS(rex_last_error(), "tests/data/sm_90.cubin: launches or data calls of other threads have not ended in a minute");
+        is_counted = false;
+        CHECK_EQUAL(context_users(), objects);
+        CHECK_EQUAL(rex_registration_of(&module) != NULL, is_end);
+        CHECK_EQUAL(the_record()->registered, is_end);
+        pthread_barrier_wait(&may_leave);
+        pthread_join(thread, NULL);
+        CHECK_EQUAL(is_end ? rex_module_fini(&module) : rex_module_register(&module), REX_OK);
+        CHECK_EQUAL(context_users(), !is_end);
+    }
+}
+
+static void *end_module(void *unused)
+{
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    return unused;
+}
+
+/* Who ends a module that another thread is ending leaves it to that one, and does not wait; who registers it waits. */
+static void ends_beside(const void *context)
+{
+    pthread_t thread, other;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    entries[0] = (struct __tgt_offload_entry){&keys[0], (char *)(uintptr_t)"plain__kernel__", 0, 0, 0};
+    module.entries_end = entries + 1;
+    module.image_name = "tests/data/sm_90.cubin";
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    uintptr_t registered = module.state;
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    CHECK_EQUAL(pthread_create(&other, NULL, end_module, NULL), 0);
+    while (__atomic_load_n(&module.state, __ATOMIC_ACQUIRE) == registered)
+        usleep(100);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK(rex_registration_of(&module) != NULL);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
+    pthread_barrier_wait(&may_leave);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    pthread_join(thread, NULL);
+    pthread_join(other, NULL);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
+    CHECK_EQUAL(the_record()->registered, 1);
+}
+
+static void test_modules_alone(void **state)
+{
+    (void)state;
+    in_child(module_never_alone, NULL);
+    in_child(ends_beside, NULL);
+}
+
 static void test_never_alone(void **state)
 {
     (void)state;
@@ -179,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_registers_again),
         cmocka_unit_test(test_remembers_late),
         cmocka_unit_test(test_never_alone),
+        cmocka_unit_test(test_modules_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
