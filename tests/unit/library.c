@@ -8,6 +8,8 @@
  */
 #include "refused.h"
 
+#include <elf.h>
+
 #include "rex/library.h"
 
 #define CUBIN "tests/data/sm_90.cubin"
@@ -658,6 +660,160 @@ static void test_end(void **state)
     in_child(in_a_child, NULL);
 }
 
+/* ---- on the host --------------------------------------------------------------------------------------------------------------------- */
+
+static char own_key;
+static struct __tgt_offload_entry own_entry[] = {{&own_key, (char *)(uintptr_t)"env__kernel__", 0, 0, 0}};
+static struct rex_module own = {
+    .struct_size = sizeof own, .entries_begin = own_entry, .entries_end = own_entry + 1, .image_name = FAKE("host.so")};
+
+static void start_on_host(int release)
+{
+    use_gpu(0);
+    use_release(release);
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
+}
+
+/* On the host itself, so that no device is used: LLVM 18 takes no image later. */
+static struct rex_library *load_on_host(const void *bytes, size_t size, const char *name)
+{
+    struct rex_library *library = NULL;
+    CHECK_EQUAL(rex_library_load(&library, the_record()->devices, bytes, size, name), REX_OK);
+    return library;
+}
+
+static const struct fake_call *last_registered(void)
+{
+    const struct fake_call *call = &the_record()->calls[the_record()->count];
+    CHECK(the_record()->count <= FAKE_CALLS);
+    while ((--call)->function != FAKE_REGISTER)
+        ;
+    return call;
+}
+
+/* Host images are registered, and what is made for one is used again; LLVM 18, which takes none back, has them still. */
+static void registered_each_time(const void *context)
+{
+    int release = *(const int *)context;
+    size_t size;
+    start_on_host(release);
+    unsigned char *bytes = realloc(read_bytes(FAKE("host.so"), &size), 1 << 20);
+    CHECK(bytes != NULL && size < 1 << 20);
+    bytes[size] = 0;
+    for (int i = 0; i < 3; i++) {
+        struct rex_library *first = load_on_host(NULL, 0, FAKE("host.so")), *second = load_on_host(bytes, size + 1, "longer");
+        CHECK_EQUAL(the_record()->registered, release == 18 ? 2 * (i + 1) : 2);
+        CHECK_EQUAL(last_registered()->image_size, size + 1);
+        CHECK(rex_library_kernel(first, "plain__kernel__") != NULL);
+        CHECK(rex_library_kernel(first, "plain__kernel__") != rex_library_kernel(second, "plain__kernel__"));
+        CHECK(rex_library_kernel(first, "plane__kernel__") == NULL);
+        CHECK(strcmp(rex_last_error(), "device image " FAKE("host.so") " has no kernel \"plane__kernel__\"; the nearest name in it is "
+                                       "\"plain__kernel__\"") == 0);
+        CHECK(rex_library_kernel(second, "nothing_like_it") == NULL);
+        CHECK(strcmp(rex_last_error(), "device image longer has no kernel \"nothing_like_it\"") == 0);
+        CHECK_EQUAL(rex_library_unload(first), REX_OK);
+        CHECK_EQUAL(rex_library_unload(second), REX_OK);
+        CHECK_EQUAL(the_record()->registered, release == 18 ? 2 * (i + 1) : 0);
+    }
+    CHECK_EQUAL(the_record()->used_address_again, 0);
+    free(bytes);
+}
+
+/* A shared object whose symbols have no bytes: there is nothing to launch, nor to write to. */
+static void without_symbols(void)
+{
+    struct rex_library *library = NULL;
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    size_t size;
+    unsigned char *bytes = read_bytes(FAKE("module.so"), &size);
+    memcpy(&header, bytes, sizeof header);
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
+        for (size_t at = 0; (section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) && at < section.sh_size; at += sizeof(Elf64_Sym))
+            memset(bytes + section.sh_offset + at + offsetof(Elf64_Sym, st_size), 0, sizeof(Elf64_Xword));
+    }
+    CHECK_EQUAL(rex_library_load(&library, 0, bytes, size, "bare"), REX_ENOKERNEL);
+    CHECK(strcmp(rex_last_error(), "device image bare has no kernel") == 0);
+    CHECK(library == NULL);
+    free(bytes);
+}
+
+/* Where libomptarget has no device for it, nothing is left of it. */
+static void not_accepted(const void *context)
+{
+    struct rex_library *library = NULL;
+    (void)context;
+    start_on_host(22);
+    the_record()->devices = 0;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, FAKE("host.so")), REX_ERUNTIME);
+        CHECK(library == NULL);
+        CHECK_EQUAL(the_record()->registered, 0);
+    }
+    the_record()->devices = 1;
+    without_symbols();
+    library = load(FAKE("host.so"));
+    CHECK_EQUAL(the_record()->registered, 1);
+    CHECK_EQUAL(rex_library_load(&library, 9, NULL, 0, FAKE("host.so")), REX_EDEVICE);
+    CHECK_EQUAL(the_record()->registered, 1);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    CHECK_EQUAL(the_record()->registered, 0);
+}
+
+static struct rex_graph *held;
+
+static void destroy_inside(enum fake_function function)
+{
+    (void)function;
+    rex_graph_destroy(held);
+    held = NULL;
+}
+
+/* A graph keeps what it launches; where that cannot end with it, it is said. */
+static void held_by_graphs(const void *context)
+{
+    static int64_t cell;
+    (void)context;
+    start_on_host(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), REX_OK);
+    CHECK_EQUAL(rex_module_register(&own), REX_OK);
+    for (int is_inside = 0; is_inside < 2; is_inside++) {
+        struct rex_library *library = load(FAKE("host.so"));
+        struct rex_queue *queue = new_queue("host's");
+        struct rex_graph *first = record(queue, library), *second = record(queue, library);
+        CHECK_EQUAL(the_record()->registered, 2);
+        CHECK_EQUAL(rex_library_unload(library), REX_OK);
+        CHECK_EQUAL(the_record()->registered, 2);
+        rex_graph_destroy(first);
+        CHECK_EQUAL(the_record()->registered, 2);
+        CHECK_EQUAL(rex_graph_launch(second, queue), REX_OK);
+        held = second;
+        if (is_inside) {
+            REX_DATA_MAP(region, REX_TO(&cell, 1));
+            the_record()->on_data = destroy_inside;
+            CHECK_EQUAL(rex_module_data_begin(&own, 0, &region), REX_OK);
+            the_record()->on_data = NULL;
+            CHECK_EQUAL(rex_module_data_end(&own, 0, &region), REX_OK);
+        } else
+            rex_graph_destroy(held);
+        CHECK_EQUAL(the_record()->registered, is_inside ? 2 : 1);
+        CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    }
+}
+
+static void test_on_the_host(void **state)
+{
+    static const int releases[] = {14, 18, 22, 24};
+    (void)state;
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(registered_each_time, &releases[i]);
+    in_child(not_accepted, NULL);
+    const char *output = in_child(held_by_graphs, NULL);
+    assert_int_equal(occurrences(output, "librex: " FAKE("host.so") " stays: a module: a module is neither registered nor ended "), 1);
+    assert_int_equal(occurrences(output, " stays: "), 1);
+}
+
 /* ---- each call of the driver --------------------------------------------------------------------------------------------------------- */
 
 struct fault {
@@ -741,6 +897,7 @@ int main(void)
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_host),
         cmocka_unit_test(test_end),
+        cmocka_unit_test(test_on_the_host),
         cmocka_unit_test(test_each_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
