@@ -2,7 +2,7 @@
  * link.c - the linker of the fake CUDA driver: it compiles nothing. What it gives is the file FAKE_LINK_CUBIN.
  *
  * FAKE_LINK_FAILS=NAME:RESULT makes a function return RESULT, with FAKE_LINK_LOG in the error log that the caller gave. It asks what the
- * real one asks: a current context, and PTX whose last byte is a NUL.
+ * real one asks: a current context, and PTX whose last byte is a NUL. FAKE_OLD: a build without it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -26,6 +26,7 @@ struct linker {
     size_t log_size;
 };
 
+#ifndef FAKE_OLD
 static int fails(const struct linker *linker, const char *name)
 {
     char wanted[64];
@@ -94,3 +95,4 @@ FUNCTION(cuLinkDestroy, void *state)
     __atomic_fetch_sub(&fake_cuda_linkers, 1, __ATOMIC_RELAXED);
     return 0;
 }
+#endif

@@ -9,8 +9,9 @@
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "image/elf.h"
-#include "module/moduleimage.h"
 #include "image/open.h"
+#include "module/choose.h"
+#include "module/moduleimage.h"
 
 #define DATA "tests/data/"
 #define HOST FAKE("host.so")
@@ -32,6 +33,10 @@ static void check_message(const char *parts)
 {
     char copy[1024], *rest = copy;
     snprintf(copy, sizeof copy, "%s", parts);
+    if (*rest == '=') { /* the message begins so */
+        rest++;
+        CHECK_EQUAL(strncmp(rex_last_error(), rest, strcspn(rest, "|")), 0);
+    }
     for (char *part; (part = strsep(&rest, "|")) != NULL;)
         CHECK_MENTIONS(rex_last_error(), part);
 }
@@ -165,6 +170,202 @@ static void test_own_images(void **state)
     assert_int_equal(occurrences(output, "librex: device image " DATA "sm_90.cubin: chosen is the one for sm_90\n"), 1);
 }
 
+/* ---- ranks --------------------------------------------------------------------------------------------------------------- */
+
+/* Images in two files, two in the first. */
+struct offer {
+    int kind, architecture;
+    char suffix;
+};
+
+struct choice {
+    const char *gpus; /* "": none */
+    struct offer offers[4];
+    int chosen, gpu; /* -1: nothing is chosen; the CPU */
+};
+
+enum { CUBIN = 10, PTX, HOST_IMAGE, OTHER }; /* 0: the end */
+
+static void make_sources(struct rex_sources *sources, struct rex_source list[2], struct rex_image_entry entries[4], const struct offer *offers)
+{
+    static const enum rex_image_kind kinds[] = {REX_IMAGE_CUBIN, REX_IMAGE_PTX, REX_IMAGE_HOST, REX_IMAGE_OTHER};
+    *sources = (struct rex_sources){.list = list};
+    for (size_t i = 0; i < 4 && offers[i].kind != 0; i++) {
+        sources->count = i / 2 + 1;
+        if (i % 2 == 0)
+            list[i / 2] = (struct rex_source){.path = (char *)(uintptr_t)(i == 0 ? "one" : "two"), .list.entries = entries + i};
+        list[i / 2].list.count = i % 2 + 1;
+        entries[i] = (struct rex_image_entry){
+            .item = {.kind = kinds[offers[i].kind - CUBIN], .architecture = (unsigned)offers[i].architecture, .suffix = offers[i].suffix}};
+    }
+}
+
+static void use_gpus(const char *gpus)
+{
+    char number[16];
+    int count = *gpus != '\0';
+    for (const char *at = gpus; *at != '\0'; at++)
+        count += *at == ',';
+    use_gpu(90);
+    snprintf(number, sizeof number, "%d", count);
+    setenv("FAKE_CUDA_DEVICES", number, 1);
+    setenv("FAKE_CUDA_SM", gpus, 1);
+}
+
+static void chosen(const void *context)
+{
+    const struct choice *choice = context;
+    struct rex_sources sources;
+    struct rex_source list[2];
+    struct rex_image_entry entries[4];
+    struct rex_choice made;
+    use_gpus(choice->gpus);
+    make_sources(&sources, list, entries, choice->offers);
+    CHECK_EQUAL(rex_choose(&sources, &made), choice->chosen < 0 ? REX_ENODEVICE : REX_OK);
+    bool has_host = false, has_gpu = false;
+    for (size_t i = 0; i < 4; i++) {
+        has_host |= choice->offers[i].kind == HOST_IMAGE;
+        has_gpu |= choice->offers[i].kind == CUBIN || choice->offers[i].kind == PTX;
+    }
+    CHECK_EQUAL(rex_choose_lacks_gpu(&sources), *choice->gpus == '\0' && has_gpu && !has_host);
+    if (choice->chosen < 0)
+        return;
+    CHECK(made.source == &list[choice->chosen / 2]);
+    CHECK_EQUAL(made.index, choice->chosen % 2);
+    CHECK_EQUAL(made.gpu, choice->gpu);
+}
+
+static void test_ranks(void **state)
+{
+    static const struct choice choices[] = {
+        /* code for one GPU or one family comes first, and what comes first stays */
+        {"90", {{CUBIN, 90, 0}, {CUBIN, 90, 0}}, 0, 0},
+        {"90", {{CUBIN, 90, 0}, {CUBIN, 90, 'a'}}, 1, 0},
+        {"90", {{CUBIN, 90, 'a'}, {CUBIN, 90, 'f'}, {CUBIN, 90, 0}}, 0, 0},
+        {"90", {{CUBIN, 90, 0}, {CUBIN, 90, 'f'}}, 1, 0},
+        {"90", {{CUBIN, 80, 0}, {CUBIN, 100, 0}, {CUBIN, 120, 0}, {CUBIN, 90, 0}}, 3, 0},
+        {"103", {{CUBIN, 100, 0}, {CUBIN, 100, 'a'}, {CUBIN, 100, 'f'}}, 2, 0},
+        {"103", {{CUBIN, 103, 0}, {CUBIN, 100, 'f'}}, 0, 0},
+        {"103", {{CUBIN, 100, 'a'}}, -1, 0},
+        {"89", {{CUBIN, 80, 0}, {CUBIN, 86, 0}}, 1, 0},
+        {"89", {{CUBIN, 86, 0}, {CUBIN, 80, 0}, {CUBIN, 90, 0}}, 0, 0},
+        /* PTX after them, of a GPU that is no newer */
+        {"89", {{PTX, 89, 0}, {CUBIN, 80, 0}}, 1, 0},
+        {"90", {{PTX, 80, 0}, {PTX, 90, 0}}, 1, 0},
+        {"90", {{PTX, 90, 'a'}, {PTX, 90, 0}}, 0, 0},
+        {"90", {{PTX, 100, 0}}, -1, 0},
+        {"90", {{PTX, 70, 0}}, 0, 0},
+        {"103", {{PTX, 90, 0}, {PTX, 100, 'f'}}, 1, 0},
+        {"103", {{PTX, 100, 'a'}, {PTX, 90, 'a'}, {PTX, 90, 'f'}}, -1, 0},
+        {"103", {{PTX, 103, 'a'}}, 0, 0},
+        {"90", {{OTHER, 90, 0}}, -1, 0},
+        {"90", {{OTHER, 90, 0}, {PTX, 75, 0}}, 1, 0},
+        /* of several GPUs the first that has one */
+        {"75,90", {{CUBIN, 90, 0}}, 0, 1},
+        {"75,90", {{CUBIN, 90, 0}, {CUBIN, 75, 0}}, 1, 0},
+        {"75,80,90", {{CUBIN, 90, 0}, {PTX, 80, 0}}, 1, 1},
+        {"75,80", {{CUBIN, 90, 0}}, -1, 0},
+        /* the CPU */
+        {"90", {{HOST_IMAGE, 0, 0}, {CUBIN, 90, 0}}, 1, 0},
+        {"90", {{HOST_IMAGE, 0, 0}, {OTHER, 90, 0}}, 0, -1},
+        {"90", {{HOST_IMAGE, 0, 0}, {CUBIN, 80, 0}}, -1, 0},
+        {"90", {{HOST_IMAGE, 0, 0}, {PTX, 100, 0}}, -1, 0},
+        {"", {{CUBIN, 90, 0}, {PTX, 90, 0}, {HOST_IMAGE, 0, 0}, {HOST_IMAGE, 0, 0}}, 2, -1},
+        {"", {{CUBIN, 90, 0}}, -1, 0},
+        {"", {{PTX, 90, 0}, {OTHER, 0, 0}}, -1, 0},
+        {"", {{OTHER, 0, 0}}, -1, 0},
+        {"", {{HOST_IMAGE, 0, 0}}, 0, -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(choices); i++) {
+        struct child child = run_child(chosen, &choices[i]);
+        if (child.status != 0)
+            fail_msg("choice %zu: %s", i, child.output);
+    }
+}
+
+/* What is the one image and as it is, is taken whatever it is for. */
+static void taken_as_it_is(const void *context)
+{
+    static const struct offer offers[2][4] = {{{CUBIN, 80, 0}}, {{PTX, 100, 0}}};
+    struct rex_sources sources;
+    struct rex_source list[2];
+    struct rex_image_entry entries[4];
+    struct rex_choice made;
+    (void)context;
+    use_gpu(90);
+    for (int is_ptx = 0; is_ptx < 2; is_ptx++) {
+        make_sources(&sources, list, entries, offers[is_ptx]);
+        CHECK_EQUAL(rex_choose(&sources, &made), REX_ENODEVICE);
+        list[0].list.plain = true;
+        CHECK_EQUAL(rex_choose(&sources, &made), is_ptx ? REX_ENODEVICE : REX_OK);
+        CHECK(made.source == list && made.index == 0 && made.gpu == -1);
+        rex_report_add(&sources.missing, "no.cubin");
+        CHECK_EQUAL(rex_choose(&sources, &made), REX_ENODEVICE);
+        CHECK(strcmp(rex_last_error(), is_ptx ? "no device image suits the GPU, sm_90: one is for compute_100 (PTX); there is no no.cubin; compile "
+                                                "with nvcc -arch=sm_90 or rex-cc --arch=sm_90"
+                                              : "no device image suits the GPU, sm_90: one is for sm_80; there is no no.cubin; compile with "
+                                                "nvcc -arch=sm_90 or rex-cc --arch=sm_90") == 0);
+    }
+}
+
+/* All that there is is told, file by file, with what was taken. */
+static void told(const void *context)
+{
+    static const struct offer offers[4] = {{PTX, 90, 'a'}, {CUBIN, 90, 0}, {CUBIN, 100, 'f'}, {HOST_IMAGE, 0, 0}};
+    struct rex_sources sources;
+    struct rex_source list[2];
+    struct rex_image_entry entries[4];
+    struct rex_choice made;
+    use_gpus(context);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), REX_OK);
+    make_sources(&sources, list, entries, offers);
+    CHECK_EQUAL(rex_choose(&sources, &made), REX_OK);
+}
+
+static void test_told(void **state)
+{
+    static const char all[] = "librex: to choose from: one is for compute_90a (PTX), sm_90; two is for sm_100f, the CPU\n";
+    (void)state;
+    in_child(taken_as_it_is, NULL);
+    const char *output = in_child(told, "90");
+    assert_non_null(strstr(output, all));
+    assert_non_null(strstr(output, "librex: device image one: chosen is the one for sm_90\n"));
+    output = in_child(told, "");
+    assert_non_null(strstr(output, all));
+    assert_non_null(strstr(output, "librex: host image two is used: the CUDA driver reports no device\n"));
+    output = in_child(told, "100,90");
+    assert_non_null(strstr(output, "librex: device image two: chosen is the one for sm_100f\n"));
+}
+
+/* In a child of fork there is no GPU any more, and that is the reason. */
+static void after_a_fork(const void *context)
+{
+    struct rex_module_image image;
+    int status;
+    (void)context;
+    use_gpu(90);
+    CHECK_EQUAL(rex_cuda_devices(), 1);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.cubin", rex_release_row(22)), REX_EFORK);
+        check_message("=device image tests/data/sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none: ");
+        CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.cubin:" DATA "sm_80.cubin", rex_release_row(22)), REX_EFORK);
+        check_message("=no device image can be used: tests/data/sm_90.cubin is for sm_90; tests/data/sm_80.cubin is for sm_80; this process has no "
+                      "NVIDIA GPU: ");
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+static void test_after_a_fork(void **state)
+{
+    (void)state;
+    in_child(after_a_fork, NULL);
+}
+
 /* ---- PTX --------------------------------------------------------------------------------------------------------------- */
 
 static int context_users(void)
@@ -181,6 +382,8 @@ struct fault {
     const char *message;
 };
 
+#define PTX_FAILS "device image tests/data/sm_90.ptx: the CUDA driver cannot compile the PTX: "
+
 static void faulty(const void *context)
 {
     const struct fault *fault = context;
@@ -190,9 +393,9 @@ static void faulty(const void *context)
     setenv("FAKE_LINK_FAILS", fault->fails, 1);
     setenv("FAKE_LINK_LOG", fault->log, 1);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), fault->error);
-    check_message(fault->message);
-    CHECK_MENTIONS(rex_last_error(), "device image tests/data/sm_90.ptx");
-    CHECK(strchr(rex_last_error(), '\n') == NULL);
+    if (strcmp(rex_last_error(), fault->message) != 0)
+        fprintf(stderr, "not \"%s\"\n", fault->message);
+    CHECK(strcmp(rex_last_error(), fault->message) == 0);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_linkers"), 0);
     CHECK_EQUAL(context_users(), 0);
 }
@@ -218,28 +421,67 @@ static void not_entered(const void *context)
     CHECK_EQUAL(function_of_driver("cuCtxPushCurrent_v2")(theirs), 0);
     setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:800:0", 1);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
-    check_message("for compiling the PTX: cuCtxPushCurrent: CUDA_ERROR_NOT_PERMITTED");
+    CHECK(strcmp(rex_last_error(), "device image " DATA "sm_90.ptx: GPU 0, for compiling the PTX: cuCtxPushCurrent: CUDA_ERROR_NOT_PERMITTED") == 0);
     CHECK_EQUAL(function_of_driver("cuCtxGetCurrent")(&current), 0);
     CHECK(current == theirs);
     CHECK_EQUAL(context_users(), 1);
 }
 
+/* Nor is one that is not given; and of several GPUs it is the one that the PTX is for. */
+static void not_retained(const void *context)
+{
+    struct rex_module_image image;
+    (void)context;
+    use_gpus("80,120");
+    rex_configure(REX_OPTION_CACHE, "off");
+    rex_configure(REX_OPTION_WAIT, "runtime");
+    setenv("FAKE_LINK_CUBIN", DATA "sm_120.cubin", 1);
+    setenv("FAKE_CUDA_BREAKS", "cuDevicePrimaryCtxRetain:719:0", 1);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
+    CHECK(strcmp(rex_last_error(), "device image " DATA "sm_90.ptx: GPU 1, for compiling the PTX: cuDevicePrimaryCtxRetain: "
+                                   "CUDA_ERROR_LAUNCH_FAILED") == 0);
+    CHECK_EQUAL(context_users(), 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_OK);
+    CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[1], 1);
+    CHECK_EQUAL(context_users(), 0);
+    rex_module_image_close(&image);
+    CHECK_EQUAL(context_users(), 0);
+}
+
+/* A driver without a linker is said to be one. */
+static void without_linker(const void *context)
+{
+    struct rex_module_image image;
+    (void)context;
+    CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.ptx", rex_release_row(22)), REX_ECUDA);
+    CHECK(strcmp(rex_last_error(), "device image " DATA "sm_90.ptx is PTX: the CUDA driver is too old: it has no cuLinkCreate_v2, which came with "
+                                   "CUDA 6.5, and is one of CUDA 13.0") == 0);
+}
+
 static void test_linker_faults(void **state)
 {
     static const struct fault faults[] = {
-        {"cuLinkCreate:2", "", REX_ECUDA, "cannot compile the PTX: cuLinkCreate: CUDA_ERROR"},
+        {"cuLinkCreate:2", "", REX_ECUDA, PTX_FAILS "cuLinkCreate: CUDA_ERROR_UNKNOWN"},
         {"cuLinkAddData:200", "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", REX_EIMAGE,
-         "cuLinkAddData: CUDA_ERROR_INVALID_IMAGE: ptxas application ptx input, line 7; fatal : Parsing error ptxas fatal : aborted"},
-        {"cuLinkAddData:218", "", REX_EIMAGE, "cuLinkAddData: CUDA_ERROR_INVALID_PTX"},
-        {"cuLinkComplete:218", "undefined function f", REX_EIMAGE, "cuLinkComplete: CUDA_ERROR_INVALID_PTX: undefined function f"},
-        {"cuLinkAddData:222", "", REX_EIMAGE, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION; the PTX is newer than the driver"},
-        {"cuLinkAddData:221", "", REX_ECUDA, "libnvidia-ptxjitcompiler.so.1, is not installed"},
-        {"cuLinkComplete:719", "", REX_ECUDA, "cuLinkComplete: CUDA_ERROR_LAUNCH_FAILED"},
+         PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_IMAGE: ptxas application ptx input, line 7; fatal : Parsing error ptxas fatal : aborted"},
+        {"cuLinkAddData:209", "\n\na \nb\n\nc", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNKNOWN: a b c"},
+        {"cuLinkAddData:218", "", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_PTX"},
+        {"cuLinkComplete:218", "undefined function f", REX_EIMAGE, PTX_FAILS "cuLinkComplete: CUDA_ERROR_INVALID_PTX: undefined function f"},
+        {"cuLinkAddData:222", "old", REX_EIMAGE,
+         PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNSUPPORTED_PTX_VERSION: old; the PTX is newer than the driver: compile it with an older nvcc, or "
+                   "make a CUBIN"},
+        {"cuLinkAddData:221", "", REX_ECUDA,
+         "device image tests/data/sm_90.ptx is PTX, and the CUDA driver's compiler, libnvidia-ptxjitcompiler.so.1, is not installed"},
+        {"cuLinkComplete:719", "", REX_ECUDA, PTX_FAILS "cuLinkComplete: CUDA_ERROR_LAUNCH_FAILED"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(faults); i++)
         in_child(faulty, &faults[i]);
     in_child(not_entered, NULL);
+    in_child(not_retained, NULL);
+    in_child(without_linker, NULL);
 }
 
 /* What the linker gives may be anything. */
@@ -261,6 +503,7 @@ static void compiled(const void *context)
 {
     struct rex_module_image image;
     (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     use_gpu(90);
     rex_configure(REX_OPTION_CACHE, "off");
     setenv("FAKE_LINK_CUBIN", DATA "sm_90.cubin", 1);
@@ -303,7 +546,12 @@ static void test_compiled(void **state)
 {
     (void)state;
     in_child(wrong_product, NULL);
-    in_child(compiled, NULL);
+    const char *output = in_child(compiled, NULL);
+    double milliseconds = -1;
+    const char *said = strstr(output, "librex: device image " DATA "sm_90.ptx: PTX compiled for sm_90 in ");
+    assert_non_null(said);
+    assert_int_equal(sscanf(strstr(said, " in "), " in %lf ms\n", &milliseconds), 1);
+    assert_true(milliseconds >= 0 && milliseconds < 60000);
     in_child(lines, NULL);
 }
 
@@ -312,6 +560,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_picks),
         cmocka_unit_test(test_own_images),
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_after_a_fork),
         cmocka_unit_test(test_linker_faults),
         cmocka_unit_test(test_compiled),
     };

@@ -49,6 +49,18 @@ static void bind(void)
     CHECK_EQUAL(rex_runtime_bind(), 0);
 }
 
+static void ends_nowhere(struct __tgt_offload_entry *entries)
+{
+    static struct rex_module module = {.struct_size = sizeof module, .image_name = SM_90};
+    module.entries_begin = entries;
+    CHECK_EQUAL(rex_module_register(&module), REX_EENTRIES);
+    CHECK_MENTIONS(rex_last_error(), "is empty");
+    module.entries_begin = NULL;
+    module.entries_end = entries;
+    CHECK_EQUAL(rex_module_register(&module), REX_EENTRIES);
+    CHECK_MENTIONS(rex_last_error(), "is empty");
+}
+
 static void bad_tables(const void *context)
 {
     struct __tgt_offload_entry entries[3] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
@@ -59,6 +71,7 @@ static void bad_tables(const void *context)
     CHECK_MENTIONS(rex_last_error(), "no entry was compiled into this binary");
     CHECK_MENTIONS(rex_last_error(), "-z,nostart-stop-gc");
     refused(NULL, 0, REX_EENTRIES, "is empty");
+    ends_nowhere(entries);
     entries[0].addr = NULL; /* 20 and later would take the table for one of another layout */
     refused(entries, 2, REX_EENTRIES, "offload entry 0 (\"plain__kernel__\") has no host key");
     entries[0].addr = &keys[0];
@@ -491,6 +504,61 @@ static void keeps_signatures(const void *context)
     rex_table_free(&made);
 }
 
+/* Nothing is left of an image, or of launches, where entries are registered again; other entries in their place are found. */
+static void begins_anew(const void *context)
+{
+    struct __tgt_offload_entry first[] = {{&keys[0], NAME("a"), 0, 0, 0}, {&keys[1], NAME("b"), 0, 0, 0}},
+                               second[] = {{&keys[2], NAME("c"), 0, 0, 0}, {&keys[3], NAME("d"), 0, 0, 0}};
+    struct rex_table made = {.count = 0};
+    (void)context;
+    for (int round = 0; round < 4; round++) {
+        struct __tgt_offload_entry *entries = round < 2 ? first : second;
+        struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+        CHECK_EQUAL(made.mask, 3);
+        for (int64_t i = 0; i < 2; i++) {
+            CHECK_EQUAL(rex_table_find(&made, entries[i].addr), i);
+            CHECK_EQUAL(rex_table_find(&made, round < 2 ? second[i].addr : first[i].addr), -1);
+            CHECK_EQUAL(made.facts[i], 0);
+            CHECK(made.launched[i].key == NULL && made.misfit[i].index == 0 && made.misfit[i].size == 0);
+            rex_table_set_facts(&made, i, (struct rex_kernel_facts){.parameters = 1, .checked = 2});
+            made.misfit[i] = (struct rex_misfit){3, 4};
+            for (uint32_t twice = 0; twice < 2; twice++) {
+                const struct rex_launched *launched = rex_table_launched(&made, i, 2 + twice, 7 + twice);
+                CHECK(launched == &made.launched[i] && launched->key == entries[i].addr);
+                CHECK(launched->version == 2 && launched->rows == 7);
+            }
+        }
+        entries[0].name = NULL;
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_EENTRIES);
+        entries[0].name = NAME("a");
+    }
+    rex_table_free(&made);
+}
+
+/* There is room for half as many keys again, and the slots' number is a power of 2. */
+static void room_for_keys(const void *context)
+{
+    static const struct {
+        size_t count;
+        uint32_t mask;
+    } cases[] = {{1, 3}, {2, 3}, {4, 7}, {5, 7}, {6, 15}, {11, 15}, {12, 31}, {171, 255}, {172, 511}};
+    static char many[200];
+    static struct __tgt_offload_entry entries[COUNT(many)];
+    struct rex_table made = {.count = 0};
+    (void)context;
+    for (size_t i = 0; i < COUNT(many); i++)
+        entries[i] = (struct __tgt_offload_entry){&many[i], NAME("a"), 0, 0, 0};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + cases[i].count};
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+        CHECK_EQUAL(made.mask, cases[i].mask);
+        for (size_t j = 0; j < COUNT(many); j++)
+            CHECK_EQUAL(rex_table_find(&made, &many[j]), j < cases[i].count ? (int64_t)j : -1);
+    }
+    rex_table_free(&made);
+}
+
 /* A link's symbol in the image has another name. */
 static void globals(const void *context)
 {
@@ -534,6 +602,8 @@ static void test_against_images(void **state)
         in_child(of_an_older_header, &releases[i]);
     in_child(keeps_signatures, NULL);
     in_child(globals, NULL);
+    in_child(begins_anew, NULL);
+    in_child(room_for_keys, NULL);
 }
 
 /* ---- images of two kinds ------------------------------------------------------------------------------------------------------------- */
