@@ -10,7 +10,8 @@
 
 #include <elf.h>
 
-#include "rex/library.h"
+#include "module/librarymodule.h"
+#include "module/modules.h"
 
 #define CUBIN "tests/data/sm_90.cubin"
 
@@ -258,6 +259,28 @@ static void cannot_load(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
+/* A GPU that comes late is found, the bytes that the driver loads are all of the image, and what it does not load is named. */
+static void comes_late(const void *context)
+{
+    struct rex_library *library = NULL;
+    struct stat status;
+    (void)context;
+    start(22);
+    setenv("FAKE_CUDA_FAILS", "100", 1);
+    CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, CUBIN), REX_ENODEVICE);
+    unsetenv("FAKE_CUDA_FAILS");
+    setenv("FAKE_CUDA_BREAKS", "cuModuleLoadData:719:1", 1);
+    CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, CUBIN), REX_ECUDA);
+    CHECK(strcmp(rex_last_error(), "device image " CUBIN ", for librex's own launches on GPU 0: cuModuleLoadData: CUDA_ERROR_LAUNCH_FAILED") == 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    library = load(CUBIN);
+    const struct __tgt_device_image *image = &rex_library_registration(library)->descriptor->image;
+    CHECK_EQUAL(stat(CUBIN, &status), 0);
+    CHECK_EQUAL((const char *)image->ImageEnd - (const char *)image->ImageStart, status.st_size);
+    CHECK(image->ImageStart == library->image.bytes);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+}
+
 static void wrong_calls(const void *context)
 {
     (void)context;
@@ -399,6 +422,7 @@ static void test_images(void **state)
     in_child(every_format, NULL);
     for (size_t i = 0; i < COUNT(wrong); i++)
         in_child(cannot_load, &wrong[i]);
+    in_child(comes_late, NULL);
     in_child(wrong_calls, NULL);
     in_child(null_pointers, NULL);
     in_child(no_context, "cuDevicePrimaryCtxRetain");
@@ -617,6 +641,7 @@ static void end_many(const void *context)
         CHECK_EQUAL(rex_library_unload(other), REX_OK);
         CHECK_EQUAL(driver_objects(), 0);
     }
+    CHECK(((const struct rex_registration *)rex_modules_first()->registration)->memory_name == NULL);
     int registered = 0;
     for (uint32_t i = 0; i < the_record()->count && i < FAKE_CALLS; i++)
         registered += the_record()->calls[i].function == FAKE_REGISTER;
@@ -691,6 +716,16 @@ static const struct fake_call *last_registered(void)
     return call;
 }
 
+/* So many modules are kept of libraries that are unloaded, and lead to nothing of theirs. */
+static void check_ended(int count)
+{
+    for (const struct rex_module *module = rex_modules_first(); module != NULL; module = module->next, count--) {
+        CHECK(module->entries_begin == NULL && module->entries_end == NULL && module->image == NULL);
+        CHECK(((const struct rex_registration *)module->registration)->memory_name == NULL);
+    }
+    CHECK_EQUAL(count, 0);
+}
+
 /* Host images are registered, and what is made for one is used again; LLVM 18, which takes none back, has them still. */
 static void registered_each_time(const void *context)
 {
@@ -700,10 +735,15 @@ static void registered_each_time(const void *context)
     unsigned char *bytes = realloc(read_bytes(FAKE("host.so"), &size), 1 << 20);
     CHECK(bytes != NULL && size < 1 << 20);
     bytes[size] = 0;
+    const char *names[3];
     for (int i = 0; i < 3; i++) {
         struct rex_library *first = load_on_host(NULL, 0, FAKE("host.so")), *second = load_on_host(bytes, size + 1, "longer");
         CHECK_EQUAL(the_record()->registered, release == 18 ? 2 * (i + 1) : 2);
         CHECK_EQUAL(last_registered()->image_size, size + 1);
+        /* libomptarget keeps the names, which are the image's where the release calls its functions: no later one lies there. */
+        names[i] = last_registered()->entries[0].name;
+        for (int before = 0; before < i && release == 22; before++)
+            CHECK(names[before] != names[i] && strcmp(names[before], names[i]) == 0);
         CHECK(rex_library_kernel(first, "plain__kernel__") != NULL);
         CHECK(rex_library_kernel(first, "plain__kernel__") != rex_library_kernel(second, "plain__kernel__"));
         CHECK(rex_library_kernel(first, "plane__kernel__") == NULL);
@@ -716,6 +756,7 @@ static void registered_each_time(const void *context)
         CHECK_EQUAL(the_record()->registered, release == 18 ? 2 * (i + 1) : 0);
     }
     CHECK_EQUAL(the_record()->used_address_again, 0);
+    check_ended(release == 18 ? 6 : 2);
     free(bytes);
 }
 
@@ -759,6 +800,7 @@ static void not_accepted(const void *context)
     CHECK_EQUAL(the_record()->registered, 1);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(the_record()->registered, 0);
+    check_ended(2);
 }
 
 static struct rex_graph *held;

@@ -16,6 +16,9 @@
 #include "rex/inspect.h"
 #include "rex/library.h"
 #include "rex/queue.h"
+#include "base/error.h"
+#include "image/view.h"
+#include "module/librarymodule.h"
 
 REX_KERNEL(plain);
 
@@ -227,7 +230,8 @@ static int use_library(const char *name, bool in_memory)
 
 static int use_libraries(void)
 {
-    static const char *const files[] = {"tests/data/sm_90.cubin", "tests/data/sm_90.ptx", "tests/data/sm_80.cubin:tests/data/three_zstd.fatbin"};
+    static const char *const files[] = {"tests/data/sm_90.cubin", "tests/data/sm_90.ptx", "tests/data/sm_80.cubin:tests/data/three_zstd.fatbin",
+                                        "tests/data/signed_sm_90.cubin"};
     int result = REX_OK;
     for (size_t i = 0; result == REX_OK && i < (is_gpu ? COUNT(files) : 2); i++)
         result = use_library(is_gpu ? files[i] : FAKE("host.so"), i == 1);
@@ -286,7 +290,20 @@ static void run_out(const void *context)
     /* LLVM 18 keeps what it has loaded, and the image that brings devices stays. */
     CHECK_EQUAL(the_record()->registered, way == MAPPED ? 2 : shortage->use == use_libraries && is_gpu);
     /* What libomptarget has known stays each time. */
-    printf("%d", shortage->use == use_all || shortage->is_later ? blocks - failed_registrations : 0);
+    printf("%d %s\n", shortage->use == use_all || shortage->is_later ? blocks - failed_registrations : 0, rex_last_error());
+}
+
+/* What was said, each once, on lines of its own. */
+static char all_said[65536] = "\n";
+
+static void note(const char *output)
+{
+    const char *said = strchr(output, ' ');
+    char line[REX_MESSAGE_MAX];
+    assert_non_null(said);
+    snprintf(line, sizeof line, "\n%s", said + 1);
+    if (strstr(all_said, line) == NULL && strlen(all_said) + strlen(line) < sizeof all_said)
+        strcat(all_said, line + 1);
 }
 
 /* As many blocks as where nothing fails are left each time. */
@@ -301,8 +318,50 @@ static void run_out_each(struct shortage shortage)
         if (child.status != 0 || atoi(child.output) != left)
             fail_msg("allocation %d on LLVM %d: the child ended with %d, and should leave %d blocks:\n%s", shortage.number,
                      shortage.release, child.status, left, child.output);
+        note(child.output);
     }
     assert_in_range(shortage.number, 20, 1000);
+}
+
+static size_t size_of(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return (size_t)status.st_size;
+}
+
+/* How much there was no memory for, and what it was for. */
+static void check_messages(void)
+{
+    const size_t row = sizeof(struct __tgt_offload_entry);
+    const struct {
+        size_t size;
+        const char *what;
+    } expected[] = {
+        {4, "REX_CHECK"},
+        {sizeof(struct rex_registration), "a module"},
+        {4 * 4 + 8 + sizeof(struct rex_launched) + sizeof(struct rex_misfit) + sizeof(void *), "the index of host keys"},
+        {4 * 4 + 2 * (8 + sizeof(struct rex_launched) + sizeof(struct rex_misfit) + sizeof(void *)), "the index of host keys"},
+        {strlen("tests/data/sm_90.cubin") + 1, "the names of images"},
+        {strlen(FAKE("host.so")) + 1, "the names of images"},
+        {size_of("tests/data/sm_90.ptx"), "a copy of the device image"},
+        {size_of("tests/data/sm_90.cubin"), "a compiled device image"},
+        {strlen("tests/data/sm_90.cubin") + 1, "an image's path"},
+        {strlen(FAKE("host.so")) + 1, "an image's path"},
+        {sizeof(struct rex_image_view), "the view of a device image"},
+        {24, "an image"}, /* three words */
+        {sizeof(struct rex_descriptor), "a registration"},
+        {sizeof(struct rex_descriptor) + 4 * row, "a registration"}, /* LLVM 14: as many as the image has */
+        {sizeof(struct rex_signature) + 2 * sizeof(struct rex_image_parameter), "a kernel's signature"},
+        {sizeof(struct rex_library), "a library"},
+        {sizeof(struct rex_registration) + sizeof(struct rex_descriptor), "a library"},
+    };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        char line[128];
+        snprintf(line, sizeof line, "\nout of memory: %zu bytes for %s\n", expected[i].size, expected[i].what);
+        if (strstr(all_said, line) == NULL)
+            fail_msg("nothing says:%s%s", line, all_said);
+    }
 }
 
 static void test_each(void **state)
@@ -315,6 +374,7 @@ static void test_each(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(shortages); i++)
         run_out_each(shortages[i]);
+    check_messages();
 }
 
 /* ---- nothing fails, and nothing stays ---------------------------------------------------------------------------------------------- */
