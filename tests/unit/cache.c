@@ -292,11 +292,221 @@ static void test_no_room(void **state)
     assert_string_equal(only_file(folder), "");
 }
 
+/* ---- what is wrong, in words ------------------------------------------------------------------------------------------- */
+
+/* rules.mk leads these calls here: one of them fails, or has the file cut off by another process behind it. */
+static const char *failing = "";
+static off_t cut_to = -1;
+
+static bool fails(const char *call, int error)
+{
+    bool is_it = strcmp(failing, call) == 0;
+    errno = is_it ? error : errno;
+    return is_it;
+}
+
+int __real_fstat(int fd, struct stat *status);
+int __wrap_fstat(int fd, struct stat *status);
+int __wrap_fstat(int fd, struct stat *status)
+{
+    return fails("fstat", EIO) ? -1 : __real_fstat(fd, status);
+}
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    int result = __real_close(fd);
+    return fails("close", ENOSPC) ? -1 : result;
+}
+ssize_t __real_pread(int fd, void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *bytes, size_t size, off_t offset)
+{
+    ssize_t have = __real_pread(fd, bytes, size, offset);
+    CHECK(cut_to < 0 || truncate(only_file(folder), cut_to) == 0);
+    return have;
+}
+void *__real_reallocarray(void *block, size_t count, size_t size);
+void *__wrap_reallocarray(void *block, size_t count, size_t size);
+void *__wrap_reallocarray(void *block, size_t count, size_t size)
+{
+    return fails("reallocarray", ENOMEM) ? NULL : __real_reallocarray(block, count, size);
+}
+
+/* All that a load, or a store, says of the one file that there is, or would be. */
+static void says(const char *action, const char *name, const char *because)
+{
+    char line[PATH_MAX];
+    const char *output = in_child(log_of, action);
+    snprintf(line, sizeof line, "librex: the cache's %s %s: %s\n", name, strcmp(action, "load") == 0 ? "is not used" : "cannot be written", because);
+    assert_string_equal(output, line);
+}
+
+/* Words of the header, behind the magic and the maker. */
+enum { ARCHITECTURE, SOURCE_SIZE, SIZE, SUM };
+#define WORDS (sizeof REX_CACHE_MAGIC + REX_CACHE_MAKER_MAX)
+#define HEADER (WORDS + 4 * sizeof(uint64_t))
+
+static void test_reasons(void **state)
+{
+    static const char cut_off[] = "it is cut off", of_another[] = "it belongs to another source";
+    static const struct {
+        off_t changed, cut; /* a byte; the length then; -1: none */
+        const char *because;
+    } cases[] = {
+        {0, -1, "it is no file of this cache"},
+        {sizeof REX_CACHE_MAGIC - 2, -1, "it is no file of this cache"},
+        {sizeof REX_CACHE_MAGIC, -1, of_another},
+        {WORDS - 1, -1, of_another},
+        {WORDS, -1, of_another},
+        {WORDS + SOURCE_SIZE * 8, -1, cut_off},
+        {WORDS + SIZE * 8 + 7, -1, cut_off},
+        {WORDS + SUM * 8, -1, "it is damaged"},
+        {HEADER, -1, of_another},
+        {HEADER + sizeof source - 1, -1, of_another},
+        {HEADER + sizeof source, -1, "it is damaged"},
+        {HEADER + sizeof source + sizeof product - 1, -1, "it is damaged"},
+        {-1, 0, cut_off},
+        {-1, HEADER - 1, cut_off},
+        {-1, HEADER, cut_off},
+        {-1, HEADER + sizeof source, cut_off},
+        {-1, HEADER + sizeof source + sizeof product - 1, cut_off},
+        {-1, HEADER + sizeof source + sizeof product + 1, cut_off},
+    };
+    char path[PATH_MAX];
+    size_t size;
+    (void)state;
+    store();
+    snprintf(path, sizeof path, "%s", only_file(folder));
+    const char *name = strrchr(path, '/') + 1;
+    unsigned char *bytes = read_bytes(path, &size);
+    assert_int_equal(size, HEADER + sizeof source + sizeof product);
+    assert_string_equal((char *)bytes + sizeof REX_CACHE_MAGIC, "13000 libcuda.so.580.1");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        off_t at = cases[i].changed;
+        if (at >= 0)
+            bytes[at] ^= 1;
+        write_bytes(path, bytes, size);
+        if (at >= 0)
+            bytes[at] ^= 1;
+        assert_int_equal(truncate(path, cases[i].cut >= 0 ? cases[i].cut : (off_t)size), 0);
+        says("load", name, cases[i].because);
+    }
+    write_bytes(path, bytes, size);
+    assert_int_equal(chmod(path, 0602), 0);
+    says("load", name, "it is another user's, or others can write it");
+    assert_int_equal(chmod(path, 0600), 0);
+    failing = "close";
+    assert_true(is_stored());
+    failing = "";
+    /* Of no result, and of one larger than the cache may be. */
+    uint64_t words[4] = {90, sizeof source, 0, 0};
+    memcpy(bytes + WORDS, words, sizeof words);
+    write_bytes(path, bytes, HEADER + sizeof source);
+    says("load", name, cut_off);
+    for (int larger = 0; larger < 2; larger++) {
+        words[ARCHITECTURE] = 80;
+        words[SIZE] = ((uint64_t)256 << 20) - sizeof source + (uint64_t)larger;
+        memcpy(bytes + WORDS, words, sizeof words);
+        write_bytes(path, bytes, size);
+        lengthen(path, (off_t)(HEADER + sizeof source + words[SIZE]));
+        says("load", name, larger ? "it is larger than the cache may be" : of_another);
+    }
+    free(bytes);
+}
+
+/* Another process cuts the file off while it is read; and the file system does what it likes. */
+static void test_while_it_is_read(void **state)
+{
+    static const off_t lengths[] = {1, HEADER - 1, HEADER, HEADER + sizeof source, HEADER + sizeof source + 1};
+    char name[64];
+    (void)state;
+    for (size_t i = 0; i < COUNT(lengths); i++) {
+        store();
+        snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
+        cut_to = lengths[i];
+        says("load", name, "it is cut off");
+        cut_to = -1;
+    }
+    store();
+    assert_true(is_stored());
+    assert_int_equal(remove(only_file(folder)), 0);
+    failing = "close";
+    says("store", name, "No space left on device");
+    failing = "";
+    assert_string_equal(only_file(folder), "");
+    failing = "fstat";
+    refused("/cache is not used: Input/output error\n");
+    failing = "";
+    /* There is a folder of that name, and files with all the names that are unfinished. */
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    says("store", name, "Is a directory");
+    says("load", name, "it is not a regular file");
+    assert_int_equal(rmdir(path), 0);
+    assert_string_equal(only_file(folder), "");
+}
+
+/* A name that is taken already is not taken twice: the next store has another. */
+static void store_beside(const void *context)
+{
+    enum { NAMES = 100 };
+    char path[3 * PATH_MAX];
+    rex_configure(REX_OPTION_LOG, "off");
+    for (int number = 0; number < NAMES; number++) {
+        snprintf(path, sizeof path, "%s/" REX_CACHE_UNFINISHED "%ld-%d-%s", folder, (long)getpid(), number, (const char *)context);
+        write_bytes(path, "", 0);
+    }
+    for (int tries = 0; tries <= NAMES && !is_stored(); tries++)
+        store();
+    CHECK(is_stored());
+}
+
+static void test_unfinished_names(void **state)
+{
+    char name[64];
+    (void)state;
+    store();
+    snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
+    assert_int_equal(remove(only_file(folder)), 0);
+    in_child(store_beside, name);
+}
+
+/* What is kept and found is told at its level; and nothing of a folder that is not there. */
+static void keep_and_find(const void *level)
+{
+    rex_configure(REX_OPTION_LOG, level);
+    CHECK(!is_stored());
+    store();
+    CHECK(is_stored());
+}
+
+static void test_told(void **state)
+{
+    char expected[256], name[64];
+    (void)state;
+    const char *output = in_child(keep_and_find, "debug");
+    snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
+    assert_string_equal(name + 16, "-sm_90.cubin");
+    snprintf(expected, sizeof expected, "librex: kept in the cache as %s\nlibrex: device image x.ptx: compiled before, taken from the cache's %s\n", name,
+             name);
+    assert_string_equal(output, expected);
+    assert_int_equal(remove(only_file(folder)), 0);
+    assert_string_equal(strstr(in_child(keep_and_find, "info"), "librex: device"), strstr(expected, "librex: device"));
+    assert_int_equal(remove(only_file(folder)), 0);
+    assert_string_equal(in_child(keep_and_find, "warn"), "");
+    assert_int_equal(rex_configure(REX_OPTION_CACHE, "/proc/none/cache"), 0);
+    assert_string_equal(in_child(log_of, "load"), "");
+    assert_string_equal(in_child(log_of, "store"), "librex: the cache folder /proc/none/cache is not used: No such file or directory\n");
+}
+
 /* ---- which folder ------------------------------------------------------------------------------------------------------ */
 
 static void test_places(void **state)
 {
-    char path[2 * PATH_MAX];
+    char path[2 * PATH_MAX], made[PATH_MAX + 16];
+    struct stat status;
     (void)state;
     rex_configure(REX_OPTION_CACHE, NULL);
     unsetenv("REX_CACHE");
@@ -305,6 +515,20 @@ static void test_places(void **state)
     store();
     snprintf(path, sizeof path, "%s/.cache/librex", root);
     assert_string_not_equal(only_file(path), "");
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    /* One that is too long for a path is none. */
+    for (size_t more = 0; more < 2; more++) {
+        memset(path, '/', sizeof path);
+        memcpy(path, root, strlen(root));
+        memcpy(path + strlen(root), more ? "/longer" : "/long", strlen(more ? "/longer" : "/long"));
+        path[PATH_MAX - sizeof "/librex" + more] = '\0';
+        setenv("XDG_CACHE_HOME", path, 1);
+        store();
+        snprintf(made, sizeof made, "%s/%s", root, more ? "longer" : "long");
+        assert_int_equal(access(made, F_OK), more ? -1 : 0);
+    }
     snprintf(path, sizeof path, "%s/xdg", root);
     setenv("XDG_CACHE_HOME", path, 1);
     store();
@@ -408,8 +632,13 @@ static void test_trim(void **state)
     rex_cache_trim(opened, 3 * OWN_SIZE - 1);
     assert_false(exists(OWN(1)));
     assert_true(exists(OWN(2)) && exists(OWN(3)));
+    put(REX_CACHE_UNFINISHED "4-12-" OWN(4), 3590);
+    put(REX_CACHE_UNFINISHED "5-123-" OWN(4), 3610);
+    put_bytes(REX_CACHE_UNFINISHED "6-1-" OWN(4), 7200, REX_CACHE_MAGIC, 5);
     rex_cache_trim(opened, 0);
     assert_false(exists(OWN(2)) || exists(OWN(3)));
+    assert_true(exists(REX_CACHE_UNFINISHED "4-12-" OWN(4)));
+    assert_false(exists(REX_CACHE_UNFINISHED "5-123-" OWN(4)) || exists(REX_CACHE_UNFINISHED "6-1-" OWN(4)));
     assert_true(exists(REX_CACHE_UNFINISHED "1-1-" OWN(4)));
     assert_false(exists(REX_CACHE_UNFINISHED "2-1-" OWN(4)) || exists(REX_CACHE_UNFINISHED "3-1-" OWN(4)));
     close(opened);
@@ -442,6 +671,46 @@ static void test_trim_without_memory(void **state)
     close(opened);
 }
 
+/* Files that there is no memory for are left: those that were found before count. */
+static void test_trim_of_some(void **state)
+{
+    int opened = open_folder();
+    (void)state;
+    put(OWN(1), 100);
+    failing = "reallocarray";
+    rex_cache_trim(opened, 0);
+    failing = "";
+    assert_true(exists(OWN(1)));
+    close(opened);
+}
+
+/* A store makes room: what was used longest ago goes first, until all is no more than 256 MiB. */
+static void store_in_a_full_one(const void *context)
+{
+    (void)context;
+    rex_configure(REX_OPTION_LOG, "debug");
+    store();
+}
+
+static void test_full(void **state)
+{
+    const off_t room = ((off_t)256 << 20) - (off_t)(HEADER + sizeof source + sizeof product);
+    (void)state;
+    for (int larger = 0; larger < 2; larger++) {
+        char path[2 * PATH_MAX];
+        const struct timespec times[2] = {{1000, 0}, {1000, 0}};
+        close(open_folder());
+        put(OWN(1), 100);
+        snprintf(path, sizeof path, "%s/" OWN(1), folder);
+        lengthen(path, room + larger);
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+        const char *output = in_child(store_in_a_full_one, NULL);
+        assert_int_equal(exists(OWN(1)), !larger);
+        assert_int_equal(occurrences(output, "librex: the cache's " OWN(1) " is removed: the cache is full\n"), larger);
+        assert_true(is_stored());
+    }
+}
+
 /* A program that has closed its standard input gets descriptor 0 for the folder. */
 static void trim_without_input(const void *context)
 {
@@ -465,7 +734,9 @@ static void test_strangers(void **state)
 {
     static const char *const theirs[] = {
         "mine.cubin", "stranger", OWN(1) ".cubin", "0-sm_90.cubin", "000000000000000g-sm_90.cubin", "0000000000000001-sm_.cubin",
-        REX_CACHE_UNFINISHED "1-1-mine.cubin", REX_CACHE_UNFINISHED OWN(1), REX_CACHE_UNFINISHED "1-x-" OWN(1),
+        "000000000000001-sm_90.cubin", "0000000000000001f-sm_90.cubin", "0000000000000001-sm_1234567890.cubin", "0000000000000001_sm_90.cubin",
+        ".new1-1-" OWN(1), REX_CACHE_UNFINISHED "1.1-" OWN(1), REX_CACHE_UNFINISHED "-1-" OWN(1), REX_CACHE_UNFINISHED "1--" OWN(1),
+        REX_CACHE_UNFINISHED "1-1" OWN(1), REX_CACHE_UNFINISHED "1-1-mine.cubin", REX_CACHE_UNFINISHED OWN(1), REX_CACHE_UNFINISHED "1-x-" OWN(1),
     };
     int opened = open_folder();
     (void)state;
@@ -475,11 +746,11 @@ static void test_strangers(void **state)
     put_bytes(OWN(5), 9000, "\x7f" "ELF, by its first bytes", 24);
     put_bytes(OWN(6), 9000, REX_CACHE_MAGIC, OWN_SIZE - 1);
     put_bytes(REX_CACHE_UNFINISHED "1-1-" OWN(7), 9000, "mine", 4);
-    put(OWN(8), 10);
+    put("0123456789abcdef-sm_123456789.cubin", 10);
     rex_cache_trim(opened, OWN_SIZE);
-    assert_true(exists(OWN(8)));
+    assert_true(exists("0123456789abcdef-sm_123456789.cubin"));
     rex_cache_trim(opened, 0);
-    assert_false(exists(OWN(8)));
+    assert_false(exists("0123456789abcdef-sm_123456789.cubin"));
     for (size_t i = 0; i < COUNT(theirs); i++)
         if (!exists(theirs[i]))
             fail_msg("%s is removed", theirs[i]);
@@ -584,11 +855,17 @@ int main(void)
         TEST(test_folders),
         TEST(test_files),
         TEST(test_no_room),
+        TEST(test_reasons),
+        TEST(test_while_it_is_read),
+        TEST(test_unfinished_names),
+        TEST(test_told),
         TEST(test_places),
         TEST(test_writers),
         TEST(test_trim),
         TEST(test_trim_without_input),
         TEST(test_trim_without_memory),
+        TEST(test_trim_of_some),
+        TEST(test_full),
         TEST(test_strangers),
         TEST(test_many),
         TEST(test_huge),

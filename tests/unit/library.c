@@ -791,6 +791,7 @@ static void not_accepted(const void *context)
         CHECK_EQUAL(rex_library_load(&library, 0, NULL, 0, FAKE("host.so")), REX_ERUNTIME);
         CHECK(library == NULL);
         CHECK_EQUAL(the_record()->registered, 0);
+        check_ended(1);
     }
     the_record()->devices = 1;
     without_symbols();
