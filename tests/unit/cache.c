@@ -489,8 +489,8 @@ static void test_told(void **state)
     const char *output = in_child(keep_and_find, "debug");
     snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
     assert_string_equal(name + 16, "-sm_90.cubin");
-    snprintf(expected, sizeof expected, "librex: kept in the cache as %s\nlibrex: device image x.ptx: compiled before, taken from the cache's %s\n", name,
-             name);
+    snprintf(expected, sizeof expected,
+             "librex: kept in the cache as %s\nlibrex: device image x.ptx: compiled before, taken from the cache's %s\n", name, name);
     assert_string_equal(output, expected);
     assert_int_equal(remove(only_file(folder)), 0);
     assert_string_equal(strstr(in_child(keep_and_find, "info"), "librex: device"), strstr(expected, "librex: device"));
@@ -831,6 +831,7 @@ static void test_ptx(void **state)
     assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "1 compiled"));
     assert_non_null(strstr(in_child(use_ptx, "/nowhere"), "0 compiled"));
     unsigned char *bytes = read_bytes(only_file(folder), &size);
+    assert_string_equal((char *)bytes + sizeof REX_CACHE_MAGIC, "13000 libcuda.so.1"); /* of the driver, and its file */
     bytes[size - 1] ^= 1;
     write_bytes(only_file(folder), bytes, size);
     assert_non_null(strstr(in_child(use_ptx, "tests/data/sm_90.cubin"), "1 compiled"));

@@ -34,6 +34,8 @@ $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 $(O)/tests/unit/base: unit_libs = -Wl,--wrap=close,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
 # cache: calls of files and memory fail, and a file is cut off while it is read, where a test says so.
 $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fstat,--wrap=pread,--wrap=reallocarray
+# choose: as much time passes as a test says.
+$(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # device: whether libraries can be opened is what a test says.
 $(O)/tests/unit/device: unit_libs = -Wl,--wrap=rex_can_open_libraries
 # queuefaults: memory runs out where a test says so.
