@@ -270,7 +270,7 @@ static int compare(const void *a, const void *b, void *openmp_folder)
 
 const char *const rex_search_folders[] = {
     "/usr/lib/llvm-*/lib", "/usr/lib64/llvm*/lib*", "/usr/lib/llvm/*/lib*", "/usr/local/llvm*/lib",
-    "/usr/local/lib",      "/opt/llvm*/lib",        "/opt/*/lib",           NULL};
+    "/usr/local/lib",      "/opt/*/lib",            NULL};
 
 size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
                   struct rex_report *report)

@@ -212,10 +212,10 @@ static void test_report_is_bounded(void **state)
     assert_int_equal(strlen(report.text), report.length);
 }
 
-static void find_rejected(const char *group, const char *name, const char *value, void *found)
+static void add_found(const char *group, const char *name, const char *value, void *found)
 {
-    if (strcmp(group, "found") == 0 && strcmp(name, "/usr/lib/llvm-20/lib/libomptarget.so.20") == 0)
-        snprintf(found, 64, "%s", value);
+    if (strcmp(group, "found") == 0)
+        snprintf((char *)found + strlen(found), 512 - strlen(found), "%s: %s\n", name, value);
 }
 
 /* Libraries that are there and cannot be used: each is named with its reason. */
@@ -231,9 +231,11 @@ static void nothing_usable(const void *context)
                    "/usr/lib/llvm-17/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it");
     CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file");
     CHECK_MENTIONS(rex_last_error(), "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib");
-    char found[64] = "";
-    CHECK_EQUAL(rex_info(find_rejected, found), 0);
-    CHECK_MENTIONS(found, "it is not an ELF file");
+    char found[512] = "";
+    CHECK_EQUAL(rex_info(add_found, found), 0);
+    CHECK(strcmp(found, "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
+                        "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
+                        "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n") == 0);
 }
 
 static void make_folders(const char *root, const char *path)
