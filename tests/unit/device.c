@@ -13,6 +13,7 @@
 #include "cuda/gpu.h"
 #include "omp/device.h"
 #include "cuda/nogpu.h"
+#include "omp/sender.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/inspect.h"
@@ -531,6 +532,7 @@ static void before_a_registration(const void *context)
     CHECK_EQUAL(rex_device_gpu(0), REX_EDEVICE);
     CHECK_EQUAL(rex_device_gpu(-1), REX_EDEVICE);
     CHECK_EQUAL(rex_info(NULL, NULL), REX_EINVAL);
+    CHECK(strcmp(rex_last_error(), "rex_info: the function that is to be called is NULL") == 0);
     CHECK_EQUAL(rex_runtime_release(), 0);
 }
 
@@ -548,26 +550,124 @@ static void add_row(const char *group, const char *name, const char *value, void
     CHECK(rows->length < sizeof rows->text);
 }
 
+/* Each fact, but for what is adapted, which is of the release alone, and what else the machine has. */
+static void add_own_row(const char *group, const char *name, const char *value, void *context)
+{
+    if (strcmp(group, "adapted") != 0 && strcmp(group, "found") != 0)
+        add_row(group, name, value, context);
+}
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+#ifdef __x86_64__
+#define PROCESSOR "x86-64"
+#elif defined __aarch64__
+#define PROCESSOR "aarch64"
+#else
+#define PROCESSOR "ppc64le"
+#endif
+
+struct told {
+    int release, sm;
+    const char *driver_version, *launch_by;
+    bool sees_all;
+    const char *marker, *plugin, *driver, *launch; /* what is said */
+};
+
+static void says_of_settings(struct rows *said, const char *path, const char *launch_by)
+{
+    static const struct {
+        const char *variable, *text;
+    } settings[] = {{"REX_OMPTARGET", NULL},
+                    {"REX_CUBIN", "not set"},
+                    {"REX_CUBIN_PATH", "not set"},
+                    {"REX_LOG", "warn (default)"},
+                    {"REX_WAIT", "spin (the environment)"},
+                    {"REX_ADOPT", "off (default)"},
+                    {"REX_UNFINISHED", "error (default)"},
+                    {"REX_TRACE", "off (default)"},
+                    {"REX_CHECK", "on (default)"},
+                    {"REX_CACHE", "on (default)"},
+                    {"REX_LAUNCH_BY", NULL},
+                    {"REX_COPY_THREADS", "auto (default)"},
+                    {"REX_REQUIRE_GPU", "off (default)"}};
+    char text[2 * PATH_MAX];
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        snprintf(text, sizeof text, "%s (the program)", i == 0 ? path : launch_by);
+        add_row("setting", settings[i].variable, settings[i].text != NULL ? settings[i].text : text, said);
+    }
+}
+
+static void says(struct rows *said, const struct told *told, const char *path)
+{
+    static const char *const folders[] = {"/usr/lib/llvm-*/lib", "/usr/lib64/llvm*/lib*", "/usr/lib/llvm/*/lib*", "/usr/local/llvm*/lib",
+                                          "/usr/local/lib",      "/opt/*/lib"};
+    char own[PATH_MAX], file[PATH_MAX], driver[PATH_MAX], text[128];
+    CHECK(realpath("/proc/self/exe", own) != NULL && realpath(FAKE("cuda/libcuda.so.1"), driver) != NULL);
+    add_row("librex", "version", rex_version(), said);
+    add_row("librex", "file", own, said);
+    add_row("librex", "compiler", COMPILER, said);
+    add_row("librex", "architecture", PROCESSOR, said);
+    add_row("libomptarget", "path", path, said);
+    snprintf(text, sizeof text, "%d", told->release);
+    add_row("libomptarget", "release", text, said);
+    add_row("libomptarget", "chosen by", "REX_OMPTARGET", said);
+    snprintf(text, sizeof text, "it exports %s, and nothing that came later", told->marker);
+    add_row("libomptarget", "told by", text, said);
+    snprintf(file, sizeof file, FAKE("%d/libomptarget.rtl.x86_64.so"), told->release);
+    add_row("plugin", told->plugin, strcmp(told->plugin, "all") == 0 ? "in libomptarget itself" : file, said);
+    for (size_t i = 0; i < COUNT(folders); i++)
+        add_row("searched", folders[i], "", said);
+    add_row("searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's", said);
+    add_row("driver", "kernel module", "NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025", said);
+    add_row("driver", "file", driver, said);
+    add_row("driver", told->sm > 0 ? "CUDA version" : "error", told->driver, said);
+    if (told->sm > 0 && dlopen("libcuda.so", RTLD_LAZY) == NULL) /* else this machine has a driver */
+        add_row("driver", "trouble",
+                "libomptarget opens the CUDA driver as libcuda.so, and there is libcuda.so.1 alone: a link is missing", said);
+    add_row("launch", "by", told->launch, said);
+    says_of_settings(said, path, told->launch_by);
+}
+
 static void tells(const void *context)
 {
+    static struct rows rows, said;
+    char path[PATH_MAX];
+    const struct told *told = context;
+    make_folder(root);
+    make_machine(NVRM);
+    rex_nogpu_root = root;
+    setenv("FAKE_CUDA_VERSION", told->driver_version, 1);
+    setenv("REX_WAIT", "spin", 1);
+    use_gpu(told->sm);
+    use_release(told->release);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LAUNCH_BY, told->launch_by), 0);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    if (told->sees_all)
+        rex_sender_bind(true, false);
+    CHECK_EQUAL(rex_info(add_own_row, &rows), 0);
+    fake_path(told->release, path);
+    says(&said, told, path);
+    remove_folder(root);
+    if (strcmp(rows.text, said.text) != 0)
+        fprintf(stderr, "%s\n\nand not\n%s\n", rows.text, said.text);
+    CHECK(strcmp(rows.text, said.text) == 0);
+}
+
+static void tells_of_no_runtime(const void *context)
+{
     static struct rows rows;
-    char path[PATH_MAX], line[2 * PATH_MAX];
-    int release = *(const int *)context;
+    (void)context;
     use_gpu(90);
-    use_release(release);
-    CHECK_EQUAL(rex_info(add_row, &rows), 0);
-    fake_path(release, path);
-    snprintf(line, sizeof line, "\nlibomptarget|path|%s\nlibomptarget|release|%d\n", path, release);
-    CHECK_MENTIONS(rows.text, line);
-    snprintf(line, sizeof line, "\nsetting|REX_OMPTARGET|%s (the program)", path);
-    CHECK_MENTIONS(rows.text, line);
-    CHECK_MENTIONS(rows.text, "\nsearched|/usr/lib/llvm-*/lib|\n");
-    CHECK_MENTIONS(rows.text, "\ndriver|file|");
-    CHECK_MENTIONS(rows.text, "cuda/libcuda.so.1\n");
-    CHECK_MENTIONS(rows.text, "\ndriver|CUDA version|13.0");
-    CHECK(strstr(rows.text, "\nlibomptarget|trouble|") == NULL);
-    CHECK_EQUAL(strstr(rows.text, "\nplugin|all|in libomptarget itself") != NULL, release > 18);
-    CHECK_EQUAL(strstr(rows.text, "\nplugin|x86_64|") != NULL, release <= 18);
+    use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, "/nowhere"), 0);
+    CHECK_EQUAL(rex_info(add_own_row, &rows), 0);
+    CHECK_MENTIONS(rows.text, "\nlibrex|architecture|" PROCESSOR "\nlibomptarget|error|libomptarget /nowhere (REX_OMPTARGET) cannot be used: open: "
+                              "No such file or directory\nsearched|/usr/lib/llvm-*/lib|\n");
+    CHECK_MENTIONS(rows.text, "\ndriver|CUDA version|13.0\nsetting|REX_OMPTARGET|/nowhere (the program)\n");
 }
 
 /* Every plugin that lies beside libomptarget. */
@@ -587,18 +687,28 @@ static void lists_plugins(const void *folder)
     CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
     CHECK_EQUAL(rex_info(add_row, &rows), 0);
     for (size_t i = 0; i < COUNT(plugins); i++) {
-        snprintf(line, sizeof line, "\nplugin|%s|%s/libomptarget.rtl.%s.so", plugins[i], (const char *)folder, plugins[i]);
+        snprintf(line, sizeof line, "\nplugin|%s|%s/libomptarget.rtl.%s.so\n", plugins[i], (const char *)folder, plugins[i]);
         CHECK_MENTIONS(rows.text, line);
     }
+    CHECK_EQUAL(occurrences(rows.text, "\nplugin|"), COUNT(plugins));
 }
 
 static void test_info(void **state)
 {
-    static const int releases[] = {14, 17, 18, 22};
+#define UNSEEN "the program is linked with libomptarget itself, so that librex does not see all calls"
+    static const struct told all[] = {
+        {14, 90, "12990", "auto", false, "__tgt_target_teams_mapper", "x86_64", "12.99", "libomptarget: " UNSEEN},
+        {18, 90, "11020", "driver", false, "__tgt_activate_record_replay", "x86_64", "11.2", "nobody (REX_LAUNCH_BY=driver): " UNSEEN},
+        {19, 90, "12000", "runtime", true, "__tgt_rtl_init", "all", "12.0", "libomptarget: REX_LAUNCH_BY=runtime"},
+        {22, 90, "13010", "auto", true, "__tgt_interop_get", "all", "13.1", "the CUDA driver"},
+        {23, 0, "13000", "driver", true, "__tgt_register_rpc_callback", "all", "the CUDA driver reports no device",
+         "libomptarget: there is no NVIDIA GPU, or its driver is too old"},
+    };
     char folder[PATH_MAX];
     (void)state;
-    for (size_t i = 0; i < COUNT(releases); i++)
-        in_child(tells, &releases[i]);
+    for (size_t i = 0; i < COUNT(all); i++)
+        in_child(tells, &all[i]);
+    in_child(tells_of_no_runtime, NULL);
     make_folder(folder);
     in_child(lists_plugins, folder);
     remove_folder(folder);

@@ -163,7 +163,9 @@ static void test_takes(void **state)
             assert_int_equal(rex_runtime_takes(runtime, compiler), takes[runtime - 14][compiler - 14] - '0');
     assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
     assert_int_equal(rex_runtime_takes(13, 19), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_runtime_takes: LLVM 13 is not one of 14 to 24");
     assert_int_equal(rex_runtime_takes(19, 25), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_runtime_takes: LLVM 25 is not one of 14 to 24");
 }
 
 static void test_tell(void **state)
@@ -177,9 +179,63 @@ static void test_tell(void **state)
     assert_int_equal(rex_runtime_release(), 0);
     assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
     assert_int_equal(rex_runtime_tell(NULL), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_runtime_tell: the path is NULL");
     assert_int_equal(rex_runtime_tell("/nowhere"), REX_ENORUNTIME);
+    assert_string_equal(rex_last_error(), "/nowhere: open: No such file or directory");
     assert_int_equal(rex_runtime_tell(FAKE("cuda/libcuda.so.1")), REX_ENORUNTIME);
-    assert_non_null(strstr(rex_last_error(), "not libomptarget of LLVM 14 or later"));
+    assert_string_equal(rex_last_error(), FAKE("cuda/libcuda.so.1") ": it exports no __tgt_target_teams_mapper: not libomptarget of LLVM 14 "
+                                                                    "or later");
+}
+
+/* ---- in words --------------------------------------------------------------------------------------------------------------------- */
+
+struct rows {
+    char text[16384]; /* "name: value" in each line */
+    size_t length;
+};
+
+static void add_row(const char *group, const char *name, const char *value, void *context)
+{
+    struct rows *rows = context;
+    assert_string_equal(group, "adapted");
+    rows->length += (size_t)snprintf(rows->text + rows->length, sizeof rows->text - rows->length, "%s: %s\n", name, value);
+    assert_true(rows->length < sizeof rows->text);
+}
+
+/* What librex does for each release, as rex-info prints it with the real ones; there is none of 20. */
+static void test_words(void **state)
+{
+    static struct rows rows;
+    (void)state;
+    for (int release = 14; release <= 24; release++) {
+        char path[64];
+        size_t size;
+        rows = (struct rows){.length = 0};
+        assert_int_equal(rex_info_release(release, add_row, &rows), 0);
+        if (release == 20)
+            continue;
+        snprintf(path, sizeof path, "tests/golden/rex-info/adapted-%d.txt", release);
+        char *text = (char *)read_bytes(path, &size);
+        if (size != rows.length || memcmp(text, rows.text, size) != 0)
+            fail_msg("%s has not:\n%s", path, rows.text);
+        free(text);
+    }
+    assert_int_equal(rex_configure(REX_OPTION_LOG, "off"), 0);
+    assert_int_equal(rex_info_release(13, add_row, &rows), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_info_release: LLVM 13 is none that librex knows");
+    assert_int_equal(rex_info_release(19, NULL, &rows), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_info_release: the function that is to be called is NULL");
+}
+
+/* One after the other, from any number below. */
+static void test_next(void **state)
+{
+    (void)state;
+    assert_int_equal(rex_release_next(-1), 14);
+    for (int release = 13; release < 24; release++)
+        assert_int_equal(rex_release_next(release), release + 1);
+    assert_int_equal(rex_release_next(24), 0);
+    assert_int_equal(rex_release_next(INT_MAX), 0);
 }
 
 int main(void)
@@ -190,6 +246,8 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_takes),
         cmocka_unit_test(test_tell),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
