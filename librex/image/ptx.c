@@ -145,18 +145,19 @@ static uint64_t product(uint64_t a, uint64_t b)
 }
 
 /*
- * To the token behind a variable: a comma, a parenthesis, a semicolon, an equals sign. False at the
- * end of the text.
+ * To the token behind a variable: a comma, a parenthesis, a semicolon, an equals sign. False where
+ * the text ends before one.
  */
 static bool read_variable(struct text *text, struct variable *variable)
 {
     bool pointer = false; /* what follows .ptr tells of what it points to */
+    bool ends = false;
     uint64_t alignment = 0;
     *variable = (struct variable){NULL, 0, 0};
-    while (next(text)) {
+    while (!ends && next(text)) {
         if (strchr(",);={", *text->token) != NULL)
-            break;
-        if (*text->token == '(') /* of .attribute */
+            ends = true;
+        else if (*text->token == '(') /* of .attribute */
             while (next(text) && *text->token != ')')
                 continue;
         else if (is(text, ".ptr"))
@@ -172,7 +173,7 @@ static bool read_variable(struct text *text, struct variable *variable)
             variable->name = name(text);
     }
     variable->alignment = alignment > 0 ? alignment : variable->alignment;
-    return text->at < text->end;
+    return ends;
 }
 
 static int add_parameter(struct rex_image_view *view, struct rex_image_symbol *kernel,

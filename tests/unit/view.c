@@ -9,9 +9,10 @@
 
 #include "common.h"
 
+#include "image/cubin.h"
 #include "image/elf.h"
-#include "rex_kmp.h"
 #include "image/open.h"
+#include "rex_kmp.h"
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
 #define PACKED_HOST TEST_BUILD "/tests/fake/host_relr.so"
@@ -122,6 +123,8 @@ static void check_limits(const struct rex_image_view *view, unsigned reserved)
     const struct rex_image_symbol *bounded = rex_image_view_find(view, "bounded"), *unbounded = rex_image_view_find(view, "unbounded");
     assert_int_equal(bounded->max_threads, 256);
     assert_int_equal(bounded->shared_memory, 1024 + reserved);
+    assert_int_equal(rex_view_own_memory(view, bounded), 1024);
+    assert_int_equal(rex_view_own_memory(view, unbounded), 0);
     assert_int_equal(bounded->exec_mode, 2);
     assert_in_range(bounded->registers, 2, 255);
     assert_int_equal(unbounded->max_threads, 0);
@@ -231,6 +234,11 @@ static void test_older_header(void **state)
     assert_int_equal(rex_view_open(&view, bytes, size, "older"), 0);
     assert_int_equal(view.architecture, 90);
     rex_view_close(&view);
+    /* The header is enough to tell it. */
+    assert_int_equal(rex_cubin_architecture(bytes, sizeof(Elf64_Ehdr)), 90);
+    assert_int_equal(rex_cubin_architecture(bytes, sizeof(Elf64_Ehdr) - 1), 0);
+    bytes[offsetof(Elf64_Ehdr, e_machine)] = EM_X86_64;
+    assert_int_equal(rex_cubin_architecture(bytes, size), 0);
     free(bytes);
 }
 
@@ -352,6 +360,65 @@ static void test_ptx_exec_modes(void **state)
     }
     /* Cut off where a number would come. */
     assert_int_equal(error_of(cut, sizeof cut - 1), 0);
+}
+
+/* What is told by the name of a symbol, whichever comes first; of a kernel's name no more than 1023 bytes are compared. */
+static void test_ptx_names(void **state)
+{
+    static const char marks[] = ".version 8.0\n.target sm_75\n.global .b8 rex_env_k[1];\n.entry k(.param .u64 e){ret;}\n"
+                                ".global .b8 rex_plain_l[1];\n.entry l(){ret;}\n.entry m(){ret;}\n.global .b8 rex_plain_n[1];\n.global .b8 n[1];";
+    struct rex_image_view view;
+    char name[1025], text[4096];
+    (void)state;
+    assert_int_equal(rex_view_open(&view, marks, sizeof marks - 1, "marks"), 0);
+    assert_true(rex_view_find(&view, "k")->env && !rex_view_find(&view, "k")->plain);
+    assert_true(rex_view_find(&view, "l")->plain && !rex_view_find(&view, "l")->env);
+    assert_true(!rex_view_find(&view, "m")->plain && !rex_view_find(&view, "m")->env);
+    assert_true(!rex_view_find(&view, "n")->plain && !rex_view_find(&view, "n")->env);
+    rex_view_close(&view);
+    for (size_t length = 1023; length <= 1024; length++) {
+        memset(name, 'k', length);
+        name[length] = '\0';
+        int size = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n.entry %s(){ret;}\n.global .u8 %s_exec_mode = 1;\n", name, name);
+        assert_int_equal(rex_view_open(&view, text, (size_t)size, "a long name"), 0);
+        assert_int_equal(rex_view_find(&view, name)->exec_mode, length == 1023 ? 1 : -1);
+        rex_view_close(&view);
+    }
+}
+
+/* No byte more than may be taken: for each symbol and its name, each parameter, and PTX itself. */
+static void test_overfull(void **state)
+{
+    static const char text[] = ".version 8.0\n.target sm_75\n.entry k(.param .u64 a, .param .u64 b, .param .u32 c){ret;}\n.global .b8 g[4];\n"
+                               ".entry _Z15rex_signature_kP9rex_kindsIJLj0ELj1ELj1ELj1EEE(){ret;}\n";
+    struct rex_image_view view;
+    size_t size, count = 0;
+    unsigned char *cubin = read_bytes("tests/data/sm_90.cubin", &size);
+    const size_t symbol = sizeof *view.symbols + sizeof *view.names, parameter = sizeof *view.parameters;
+    (void)state;
+    rex_configure(REX_OPTION_LOG, "off");
+    for (int kind = 0; kind < 2; kind++) {
+        const void *bytes = kind == 0 ? (const void *)text : cubin;
+        size_t length = kind == 0 ? sizeof text - 1 : size, taken = 0;
+        for (size_t most = 0;; most++) {
+            int result = rex_view_open_within(&view, bytes, length, most, "x.image");
+            if (result == REX_OK) {
+                taken = most;
+                break;
+            }
+            assert_int_equal(result, REX_EIMAGE);
+            assert_string_equal(rex_last_error(), "device image x.image cannot be used: it is compressed, and unpacks to more kernels and "
+                                                  "globals than so few bytes may");
+            count++;
+        }
+        assert_int_equal(taken, kind == 0 ? sizeof text + 3 * symbol + 3 * parameter : view.count * symbol + view.parameter_count * parameter);
+        assert_int_equal(view.parameter_count, kind == 0 ? 3 : 14);
+        assert_true(kind != 0 || (view.count == 2 && rex_view_find(&view, "k")->signature));
+        rex_view_close(&view);
+    }
+    rex_configure(REX_OPTION_LOG, NULL);
+    assert_true(count > 0);
+    free(cubin);
 }
 
 /* So many parameters that their number would mean that it is unknown. */
@@ -529,9 +596,224 @@ static void test_host_image(void **state)
     assert_false(rex_view_find(&view, "table")->kernel);
     assert_int_equal(rex_view_find(&view, "table")->exec_mode, -1);
     assert_int_equal(rex_view_find(&view, "table")->parameters, REX_PARAMETERS_UNKNOWN);
+    assert_string_equal(rex_view_find(&view, "plain__kernel__")->call, "rex_call_plain__kernel__");
+    assert_string_equal(rex_view_find(&view, "env__kernel__")->call, "rex_call_env__kernel__");
+    assert_string_equal(rex_view_find(&view, "none__kernel__")->call, "rex_call_none__kernel__");
+    assert_null(rex_view_find(&view, "table")->call);
+    /* No signature, no function that calls another, nothing that other libraries define. */
+    assert_int_equal(view.count, 4);
+    rex_view_close(&view);
     rex_view_close(&view);
     free(bytes);
     check_positions(HOST);
+}
+
+/* ---- host images that were changed ------------------------------------------------------------------------------- */
+
+/* The header of the section NAME among BYTES. */
+static Elf64_Shdr *section_of(unsigned char *bytes, size_t size, const char *name)
+{
+    struct rex_elf elf;
+    Elf64_Shdr section;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    for (size_t i = 0; rex_elf_section(&elf, i, &section) == 0; i++)
+        if (strcmp(rex_elf_section_name(&elf, &section), name) == 0)
+            return (Elf64_Shdr *)(void *)(bytes + elf.header.e_shoff) + i;
+    fail_msg("no section %s", name);
+    return NULL;
+}
+
+/* The dynamic symbol NAME. */
+static Elf64_Sym *symbol_of(unsigned char *bytes, size_t size, const char *name)
+{
+    struct rex_elf elf;
+    Elf64_Shdr symbols;
+    Elf64_Sym symbol;
+    const char *found;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_find_type(&elf, SHT_DYNSYM, &symbols), 0);
+    for (size_t i = 0; i < rex_elf_symbols(&symbols); i++)
+        if (rex_elf_symbol(&elf, &symbols, i, &symbol, &found) == 0 && strcmp(found, name) == 0)
+            return (Elf64_Sym *)(void *)(bytes + symbols.sh_offset) + i;
+    fail_msg("no symbol %s", name);
+    return NULL;
+}
+
+static void refused(const void *bytes, size_t size, const char *because);
+
+/* A symbol that is of another type, without a name, or elsewhere, is no kernel, and calls none. */
+static void test_host_symbols(void **state)
+{
+    static const struct {
+        const char *symbol;
+        int type; /* -1: defined elsewhere; -2: without a name */
+        size_t count;
+        bool kernel, call; /* of plain__kernel__ */
+    } cases[] = {
+        {"plain__kernel__", STT_FUNC, 4, true, true},     {"plain__kernel__", STT_OBJECT, 4, false, false},
+        {"plain__kernel__", STT_NOTYPE, 4, false, false}, {"plain__kernel__", STT_TLS, 3, false, false},
+        {"plain__kernel__", -1, 3, false, false},         {"plain__kernel__", -2, 3, false, false},
+        {"rex_call_plain__kernel__", -1, 4, true, false}, {"rex_call_plain__kernel__", -2, 4, true, false},
+        {"rex_call_plain__kernel__", STT_OBJECT, 4, true, true},
+    };
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size);
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        Elf64_Sym *symbol = symbol_of(bytes, size, cases[i].symbol), saved = *symbol;
+        if (cases[i].type == -1)
+            symbol->st_shndx = SHN_UNDEF;
+        else if (cases[i].type == -2)
+            symbol->st_name = 0;
+        else
+            symbol->st_info = ELF64_ST_INFO(STB_GLOBAL, cases[i].type);
+        assert_int_equal(rex_view_open(&view, bytes, size, "symbols"), 0);
+        const struct rex_image_symbol *plain = rex_view_find(&view, "plain__kernel__");
+        if (view.count != cases[i].count || (plain != NULL && plain->kernel) != cases[i].kernel ||
+            (plain != NULL && plain->call != NULL) != cases[i].call)
+            fail_msg("case %zu", i);
+        assert_null(rex_view_find(&view, ""));
+        assert_null(rex_view_find(&view, "strchr"));
+        rex_view_close(&view);
+        *symbol = saved;
+    }
+    free(bytes);
+}
+
+/* A signature whose text is not all in one section says nothing; the kernel is there all the same. */
+static void test_host_signatures(void **state)
+{
+    static const char signature[] = "rex_signature_plain__kernel__";
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size);
+    Elf64_Sym *symbol = symbol_of(bytes, size, signature), saved = *symbol;
+    Elf64_Shdr *section = section_of(bytes, size, ".rodata");
+    const uint64_t begin = section->sh_addr, end = begin + section->sh_size, room = end - saved.st_value;
+    const struct {
+        uint64_t value, size;
+        uint16_t section;
+        bool known;
+    } cases[] = {
+        {saved.st_value, saved.st_size, saved.st_shndx, true},
+        {saved.st_value, saved.st_size, SHN_UNDEF, false},
+        {saved.st_value, room, saved.st_shndx, true},
+        {saved.st_value, room + 1, saved.st_shndx, false},
+        {saved.st_value, saved.st_size - 1, saved.st_shndx, false},
+        {saved.st_value, 0, saved.st_shndx, false},
+        {begin, saved.st_size, saved.st_shndx, true},
+        {begin - 1, saved.st_size, saved.st_shndx, false},
+        {0, saved.st_size, saved.st_shndx, false},
+        {UINT64_MAX, saved.st_size, saved.st_shndx, false},
+        {end - 4, 4, saved.st_shndx, false}, /* "0(\0" and what is no parameter list */
+    };
+    (void)state;
+    memcpy(bytes + section->sh_offset, bytes + section->sh_offset + (saved.st_value - begin), saved.st_size);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        symbol->st_value = cases[i].value;
+        symbol->st_size = cases[i].size;
+        symbol->st_shndx = cases[i].section;
+        assert_int_equal(rex_view_open(&view, bytes, size, "signatures"), 0);
+        const struct rex_image_symbol *plain = rex_view_find(&view, "plain__kernel__");
+        if (plain->signature != cases[i].known || plain->parameters != (cases[i].known ? 2 : REX_PARAMETERS_UNKNOWN))
+            fail_msg("case %zu", i);
+        assert_true(rex_view_find(&view, "env__kernel__")->signature && rex_view_find(&view, "none__kernel__")->signature);
+        rex_view_close(&view);
+    }
+    /* An empty section at the same address takes nothing away. */
+    *symbol = saved;
+    symbol->st_value = begin;
+    Elf64_Shdr *empty = section_of(bytes, size, ".comment"), comment = *empty;
+    struct rex_image_view view;
+    empty->sh_flags = SHF_ALLOC;
+    empty->sh_addr = begin;
+    empty->sh_size = 0;
+    assert_int_equal(rex_view_open(&view, bytes, size, "an empty section"), 0);
+    assert_true(rex_view_find(&view, "plain__kernel__")->signature);
+    rex_view_close(&view);
+    *empty = comment;
+    /* All together as many bytes as the file, and one more. */
+    *symbol = saved;
+    uint64_t others = symbol_of(bytes, size, "rex_signature_env__kernel__")->st_size + symbol_of(bytes, size, "rex_signature_none__kernel__")->st_size;
+    symbol->st_size = size - others;
+    assert_int_equal(error_of(bytes, size), 0);
+    symbol->st_size++;
+    refused(bytes, size, ": its signatures take more bytes than the file has");
+    symbol->st_size = size / 2;
+    symbol_of(bytes, size, "rex_signature_env__kernel__")->st_size = size / 2;
+    refused(bytes, size, ": its signatures take more bytes than the file has");
+    free(bytes);
+}
+
+/* The last relocation of BYTES that stores the name of an entry. */
+static Elf64_Rela *last_name(unsigned char *bytes, const Elf64_Shdr *relocations, const Elf64_Shdr *entries)
+{
+    Elf64_Rela *all = (Elf64_Rela *)(void *)(bytes + relocations->sh_offset), *found = NULL;
+    for (size_t i = 0; i < relocations->sh_size / sizeof *all; i++)
+        if (all[i].r_offset >= entries->sh_addr && all[i].r_offset < entries->sh_addr + entries->sh_size && all[i].r_offset % 32 ==
+            (entries->sh_addr + offsetof(struct __tgt_offload_entry, name)) % 32)
+            found = &all[i];
+    assert_non_null(found);
+    return found;
+}
+
+/* Names of entries that relocations do not give, or that lie where no string is. */
+static void test_host_entries(void **state)
+{
+    static const char nameless[] = ": an entry of its section omp_offloading_entries has no name",
+                      odd[] = ": the length of its section omp_offloading_entries is no multiple of an entry's 32 bytes",
+                      many[] = ": its relocations take more bytes than the file has";
+    size_t size;
+    unsigned char *bytes = read_bytes(HOST, &size);
+    Elf64_Shdr *entries = section_of(bytes, size, "omp_offloading_entries"), *relocations = section_of(bytes, size, ".rela.dyn"),
+               *plt = section_of(bytes, size, ".rela.plt"), *text = section_of(bytes, size, ".text"),
+               *comment = section_of(bytes, size, ".comment"), saved = *entries;
+    Elf64_Rela *last = last_name(bytes, relocations, entries), relocation = *last;
+    (void)state;
+    memset(bytes + entries->sh_offset, 0, entries->sh_size);
+    /* Up to the one that the last name is in. */
+    const uint64_t all = relocations->sh_size, end = (uint64_t)((unsigned char *)(last + 1) - bytes) - relocations->sh_offset;
+    relocations->sh_size = end;
+    assert_int_equal(error_of(bytes, size), 0);
+    relocations->sh_size = end - 1;
+    refused(bytes, size, nameless);
+    relocations->sh_size = all;
+    /* A symbol that is not there; no section; one without bytes; a string that does not end in it. */
+    last->r_info = ELF64_R_INFO(100000, ELF64_R_TYPE(relocation.r_info));
+    refused(bytes, size, nameless);
+    *last = relocation;
+    last->r_addend = 1;
+    refused(bytes, size, nameless);
+    last->r_addend = (Elf64_Sxword)section_of(bytes, size, ".bss")->sh_addr;
+    refused(bytes, size, nameless);
+    last->r_addend = (Elf64_Sxword)(text->sh_addr + text->sh_size - 1);
+    bytes[text->sh_offset + text->sh_size - 1] = 'x';
+    refused(bytes, size, nameless);
+    *last = relocation;
+    /* One that stores just behind the table, or in front of it, or another member, gives no name. */
+    static const int64_t places[] = {32, -128, 1, -8, 8};
+    for (size_t i = 0; i < COUNT(places); i++) {
+        last->r_offset = relocation.r_offset + (uint64_t)places[i];
+        refused(bytes, size, nameless);
+    }
+    *last = relocation;
+    assert_int_equal(error_of(bytes, size), 0);
+    entries->sh_size++;
+    refused(bytes, size, odd);
+    *entries = saved;
+    entries->sh_type = SHT_NOBITS;
+    refused(bytes, size, odd);
+    *entries = saved;
+    /* As many bytes as the file, and one more; those that the loader does not see count for nothing. */
+    text->sh_type = comment->sh_type = SHT_RELA;
+    text->sh_offset = comment->sh_offset = 0;
+    comment->sh_size = size;
+    text->sh_size = size - relocations->sh_size - plt->sh_size;
+    assert_int_equal(error_of(bytes, size), 0);
+    text->sh_size++;
+    refused(bytes, size, many);
+    free(bytes);
 }
 
 /* Linkers differ in whether they leave the address in place as well; without it the relocations have to tell. */
@@ -735,6 +1017,12 @@ static void test_nearest(void **state)
     assert_ptr_equal(rex_nearest_name("gemn__kernel__", names, COUNT(names)), names[1]);
     assert_null(rex_nearest_name("stencil__kernel__", names, COUNT(names)));
     assert_null(rex_nearest_name("axpy", names, 0));
+    assert_null(rex_nearest_name(NULL, names, 1));
+    assert_string_equal(rex_last_error(), "rex_nearest_name: the name is NULL");
+    assert_null(rex_nearest_name("axpy", NULL, 0)); /* which is no error */
+    assert_string_equal(rex_last_error(), "rex_nearest_name: the name is NULL");
+    assert_null(rex_nearest_name("axpy", NULL, 1));
+    assert_string_equal(rex_last_error(), "rex_nearest_name: the array of names is NULL");
     assert_non_null(nearest_of(long_name(LONGEST, 'a', 'a'), long_name(LONGEST, 'b', 'b')));
     assert_non_null(nearest_of(long_name(LONGEST - 1, 'a', 'a'), long_name(LONGEST, 'b', 'b')));
     assert_null(nearest_of(long_name(LONGEST + 1, 'a', 'a'), long_name(LONGEST, 'b', 'b')));
@@ -860,10 +1148,15 @@ int main(void)
         cmocka_unit_test(test_ptx_language),
         cmocka_unit_test(test_ptx_exec_modes),
         cmocka_unit_test(test_ptx_parameters),
+        cmocka_unit_test(test_ptx_names),
+        cmocka_unit_test(test_overfull),
         cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_ends_of_memory),
         cmocka_unit_test(test_host_image),
+        cmocka_unit_test(test_host_symbols),
+        cmocka_unit_test(test_host_signatures),
+        cmocka_unit_test(test_host_entries),
         cmocka_unit_test(test_sections_in_another_order),
         cmocka_unit_test(test_positions_from_relocations),
         cmocka_unit_test(test_packed_relocations),
