@@ -178,9 +178,8 @@ static void apply_relocations(struct rex_image_view *view, const struct rex_elf 
     Elf64_Rela rela;
     for (uint64_t at = 0; at + sizeof rela <= relocations->sh_size; at += sizeof rela) {
         memcpy(&rela, elf->bytes + relocations->sh_offset + at, sizeof rela);
-        uint64_t into = rela.r_offset - entries->sh_addr;
-        if (rela.r_offset >= entries->sh_addr && into < entries->sh_size &&
-            into % ENTRY_SIZE == ENTRY_NAME && into / ENTRY_SIZE < view->position_count)
+        uint64_t into = rela.r_offset - entries->sh_addr; /* beyond all sizes in front of it */
+        if (into < entries->sh_size && into % ENTRY_SIZE == ENTRY_NAME)
             view->positions[into / ENTRY_SIZE] =
                 string_at(elf, memory, relocated(elf, relocations, &rela));
     }
@@ -215,7 +214,7 @@ static int name_positions(struct rex_image_view *view, struct rex_elf *elf,
         uint64_t address;
         memcpy(&address, elf->bytes + entries->sh_offset + i * ENTRY_SIZE + ENTRY_NAME,
                sizeof address);
-        view->positions[i] = address != 0 ? string_at(elf, memory, address) : NULL;
+        view->positions[i] = string_at(elf, memory, address);
     }
     if (apply_all_relocations(view, elf, memory, entries) != 0)
         return -1;

@@ -51,10 +51,17 @@ static void test_text(void **state)
         {"0(int a, short b, unsigned char c, long long d, unsigned e, _Bool f, int16_t)",
          "(value of 4 bytes, value of 2 bytes, value of 1 byte, value of 8 bytes, value of 4 bytes, value of 1 byte, value of 2 bytes)"},
         {"0(float f, const double d)", "(floating point of 4 bytes, floating point of 8 bytes)"},
+        {"0(long a, signed long b, long long unsigned c, char d, signed e, unsigned short f)",
+         "(value of 8 bytes, value of 8 bytes, value of 8 bytes, value of 1 byte, value of 4 bytes, value of 2 bytes)"},
+        /* up to six words, without the qualifiers */
+        {"0(unsigned signed long long int const n)", "(value of 8 bytes)"},
+        {"0(unsigned signed long long int int n, rex_arg m)", "(?, rex_arg)"},
+        {"0(unsigned signed long long int n m *p, rex_arg m)", "(pointer, rex_arg)"},
         /* never guessed */
         {"0(my_arg a, struct pair p, struct pair *q, enum e f, long double g)", "(?, ?, pointer, ?, ?)"},
         {"0(__typeof__(int *) p, __typeof__(int) *q, T &r, f g(int))", "(?, pointer, ?, ?)"},
         {"0(vec<int, 2> v, vec<int *, 2> *w, [[maybe_unused]] rex_arg n)", "(?, pointer, rex_arg)"},
+        {"0(int *&r, int &s, int x{}, int y = 3, int *&&t)", "(?, ?, ?, ?, ?)"},
         {"0(rex_arg n __attribute__((unused)), __attribute__ ((unused)) int *q)", "(rex_arg, pointer)"},
         /* no signatures */
         {"", NULL},
@@ -103,6 +110,20 @@ static void test_many_words(void **state)
     }
 }
 
+/* A view that takes no more bytes. */
+static void test_no_room(void **state)
+{
+    struct rex_image_view view;
+    (void)state;
+    open_view(&view, REX_IMAGE_HOST, REX_PARAMETERS_UNKNOWN);
+    view.most = view.taken + 2 * sizeof *view.parameters;
+    assert_int_equal(rex_signature_read_text(&view, "k", "0(int a, int b, int c)"), -1);
+    assert_true(view.overfull && !rex_view_find(&view, "k")->signature);
+    view.overfull = false;
+    assert_int_equal(rex_signature_read_text(&view, "k", "1(int b)"), 0);
+    check_view(&view, "1(int b)", "(pointer, value of 4 bytes)");
+}
+
 static void test_mangled(void **state)
 {
     static const struct {
@@ -124,6 +145,10 @@ static void test_mangled(void **state)
         {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2", NULL, 1},
         {"_Z15rex_signature_kP9rex_kindsIJLj0ELi2EEE", NULL, 1},
         {"_Z15rex_signature_kP9rex_kindsIJEE", NULL, 0},
+        {"_Z15rex_signature_kP9rex_others", NULL, 1},
+        {"_Z15rex_signature_kP9rex_others", NULL, 2},
+        {"_Y15rex_signature_kP9rex_kindsIJLj0ELj2EEE", NULL, 1},
+        {"_Z16rex_signature_kP9rex_kindsIJLj0ELj2EEE", NULL, 1},
         {"_Z99rex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
         {"_Z14rex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
         {"_Zrex_signature_kP9rex_kindsIJLj0EEE", NULL, 0},
@@ -198,8 +223,8 @@ static void test_images(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),      cmocka_unit_test(test_many_words), cmocka_unit_test(test_mangled),
-        cmocka_unit_test(test_long_list), cmocka_unit_test(test_images),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_many_words), cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_mangled), cmocka_unit_test(test_long_list),  cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
