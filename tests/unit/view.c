@@ -35,6 +35,21 @@ static int error_of(const void *bytes, size_t size)
     return result;
 }
 
+static void refused(const void *bytes, size_t size, const char *because);
+
+/* The header of the section NAME among BYTES. */
+static Elf64_Shdr *section_of(unsigned char *bytes, size_t size, const char *name)
+{
+    struct rex_elf elf;
+    Elf64_Shdr section;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    for (size_t i = 0; rex_elf_section(&elf, i, &section) == 0; i++)
+        if (strcmp(rex_elf_section_name(&elf, &section), name) == 0)
+            return (Elf64_Shdr *)(void *)(bytes + elf.header.e_shoff) + i;
+    fail_msg("no section %s", name);
+    return NULL;
+}
+
 /* ---- CUBINs ------------------------------------------------------------------------------------------------------ */
 
 static void check_kernel(const struct rex_image_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
@@ -220,20 +235,215 @@ static void test_view_arguments(void **state)
     rex_image_view_close(NULL);
 }
 
+/* ---- CUBINs that were changed ------------------------------------------------------------------------------------ */
+
+/* What VIEW says of KERNEL. */
+static const char *facts_of(const struct rex_image_view *view, const char *kernel)
+{
+    static char facts[256];
+    const struct rex_image_symbol *symbol = rex_view_find(view, kernel);
+    if (symbol == NULL)
+        return "none";
+    snprintf(facts, sizeof facts, "%u threads, %u registers, %u shared, mode %d, %u parameters", symbol->max_threads, symbol->registers,
+             symbol->shared_memory, symbol->exec_mode, symbol->parameters);
+    return facts;
+}
+
+struct change {
+    size_t at, width;
+    uint64_t value;
+};
+
+/* Places in tests/data/limits_sm_90.cubin: symbols of 24 bytes, attributes with a head of 4 bytes. */
+enum {
+    SYMBOLS = 1200, NO_NAME = SYMBOLS + 13 * 24, MODE = SYMBOLS + 7 * 24, BOUNDED = SYMBOLS + 17 * 24,
+    REGISTERS = 2084, PARAMETER = 2300, THREADS = 2340, MODE_BYTE = 3456,
+    ST_INFO = 4, ST_OTHER = 5, ST_SHNDX = 6, ST_VALUE = 8, KIND = 1, LENGTH = 2, WORD_0 = 4, WORD_1 = 8, WORD_2 = 12
+};
+
+/* What is read of the kernel "bounded" where bytes are others. */
+static void test_changed_bytes(void **state)
+{
+    static const struct {
+        struct change changes[3];
+        const char *facts; /* or the end of the error */
+    } cases[] = {
+        {{{0, 0, 0}}, "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{REGISTERS + WORD_1, 4, 0x12345678}}, "256 threads, 305419896 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{REGISTERS + WORD_0, 4, 16}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"}, /* of the other kernel */
+        {{{REGISTERS + WORD_0, 4, 19}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"}, /* of no kernel */
+        {{{REGISTERS + WORD_0, 4, 7}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},  /* of a global */
+        {{{REGISTERS + WORD_0, 4, 20}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"}, /* of no symbol */
+        {{{REGISTERS + LENGTH, 2, 4}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{REGISTERS + KIND, 1, 0x2e}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{REGISTERS, 1, 3}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + WORD_0, 4, 7}, {THREADS + WORD_1, 4, 11}, {THREADS + WORD_2, 4, 13}},
+         "1001 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + WORD_0, 4, 65536}, {THREADS + WORD_1, 4, 65535}},
+         "4294901760 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + WORD_0, 4, 65536}, {THREADS + WORD_1, 4, 65536}},
+         "4294967295 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + WORD_0, 4, UINT32_MAX}, {THREADS + WORD_1, 4, 2}, {THREADS + WORD_2, 4, 0}},
+         "4294967295 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + WORD_0, 4, UINT32_MAX}, {THREADS + WORD_2, 4, 0}},
+         "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + LENGTH, 2, 8}}, "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{THREADS + KIND, 1, 6}}, "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{PARAMETER + LENGTH, 2, 8}}, "256 threads, 12 registers, 2048 shared, mode 2, 0 parameters"},
+        {{{PARAMETER + KIND, 1, 0x16}}, "256 threads, 12 registers, 2048 shared, mode 2, 0 parameters"},
+        {{{PARAMETER + WORD_2, 4, 1 << 18}}, "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{PARAMETER + WORD_2, 4, (1 << 18) - 1}}, ": the parameters of a kernel are not numbered from 0 on, once each"},
+        {{{MODE_BYTE, 1, 255}}, "256 threads, 12 registers, 2048 shared, mode 255, 1 parameters"},
+        {{{MODE + ST_VALUE, 8, 1}}, "256 threads, 12 registers, 2048 shared, mode 0, 1 parameters"},
+        {{{MODE + ST_SHNDX, 2, 20}}, "256 threads, 12 registers, 2048 shared, mode 0, 1 parameters"}, /* which has no bytes */
+        {{{MODE + ST_SHNDX, 2, 99}}, "256 threads, 12 registers, 2048 shared, mode 0, 1 parameters"}, /* no section */
+        {{{MODE + ST_SHNDX, 2, SHN_UNDEF}}, "256 threads, 12 registers, 2048 shared, mode -1, 1 parameters"},
+        {{{MODE + ST_INFO, 1, 13}}, "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{MODE + ST_INFO, 1, 12}}, "256 threads, 12 registers, 2048 shared, mode -1, 1 parameters"},
+        {{{BOUNDED + ST_OTHER, 1, 0}}, "none"},
+        {{{BOUNDED + ST_INFO, 1, 0x10}}, "none"},
+        {{{BOUNDED + ST_INFO, 1, 0x11}}, "0 threads, 0 registers, 0 shared, mode -1, 65535 parameters"}, /* a global */
+        {{{BOUNDED + ST_SHNDX, 2, SHN_UNDEF}}, "none"},
+        {{{NO_NAME + ST_INFO, 1, 0x11}, {NO_NAME + ST_SHNDX, 2, 18}}, "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+    };
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size), *changed = malloc(size);
+    (void)state;
+    assert_non_null(changed);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        memcpy(changed, bytes, size);
+        for (size_t j = 0; j < 3; j++)
+            memcpy(changed + cases[i].changes[j].at, &cases[i].changes[j].value, cases[i].changes[j].width);
+        if (cases[i].facts[0] == ':') {
+            refused(changed, size, cases[i].facts);
+            continue;
+        }
+        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+        if (strcmp(facts_of(&view, "bounded"), cases[i].facts) != 0)
+            fail_msg("case %zu: %s", i, facts_of(&view, "bounded"));
+        assert_null(rex_view_find(&view, ""));
+        rex_view_close(&view);
+    }
+    free(changed);
+    free(bytes);
+}
+
+/* The same for headers of sections: TYPE, NAME and SIZE, where they are not those of the file. */
+static void test_changed_sections(void **state)
+{
+    static const char cut[] = ": the attributes of a kernel are cut off", many[] = ": its attributes take more bytes than the file has",
+                      as_ever[] = "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters";
+    enum { ALL = 6416, ATTRIBUTES = 72 + 100 + 88 }; /* bytes of the file */
+    static const struct {
+        const char *section, *name; /* NULL: its own */
+        uint32_t type;              /* 0: its own */
+        uint64_t offset, size;      /* UINT64_MAX: its own */
+        const char *facts;
+    } cases[] = {
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 87, cut},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 84, cut},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 83, cut},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 81, cut},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 80, as_ever},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 68, as_ever}, /* the last one has no bytes of its own */
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 67, cut},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 48, "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {".nv.info.bounded", NULL, 0, UINT64_MAX, 0, "0 threads, 12 registers, 2048 shared, mode 2, 0 parameters"},
+        {".nv.info.bounded", NULL, SHT_NOBITS, UINT64_MAX, UINT64_MAX, "0 threads, 12 registers, 2048 shared, mode 2, 65535 parameters"},
+        {".nv.info.unbounded", ".nv.info.bounded", 0, UINT64_MAX, UINT64_MAX, ": the parameters of a kernel are given twice"},
+        {".nv.info", NULL, 0, UINT64_MAX, 12, as_ever},
+        {".nv.info", NULL, 0, UINT64_MAX, 11, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
+        {".nv.info", NULL, SHT_NOBITS, UINT64_MAX, UINT64_MAX, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
+        {".nv.shared.bounded", NULL, 0, UINT64_MAX, 0xfffffffe, "256 threads, 12 registers, 4294967294 shared, mode 2, 1 parameters"},
+        {".nv.shared.bounded", NULL, 0, UINT64_MAX, 1ull << 32, "256 threads, 12 registers, 4294967295 shared, mode 2, 1 parameters"},
+        {".nv.shared.bounded", ".nv.info", 0, UINT64_MAX, ALL, "256 threads, 12 registers, 0 shared, mode 2, 1 parameters"},
+        {".debug_frame", ".nv.info", 0, 0, ALL - ATTRIBUTES, as_ever},
+        {".debug_frame", ".nv.info", 0, 0, ALL - ATTRIBUTES + 1, many},
+        {".symtab", NULL, SHT_PROGBITS, UINT64_MAX, UINT64_MAX, ": it has no symbols"},
+    };
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size), *changed = malloc(size);
+    (void)state;
+    assert_non_null(changed);
+    assert_int_equal(size, ALL);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        memcpy(changed, bytes, size);
+        Elf64_Shdr *section = section_of(changed, size, cases[i].section);
+        uint32_t name = section_of(changed, size, cases[i].name != NULL ? cases[i].name : cases[i].section)->sh_name;
+        section->sh_name = name;
+        section->sh_type = cases[i].type != 0 ? cases[i].type : section->sh_type;
+        section->sh_offset = cases[i].offset != UINT64_MAX ? cases[i].offset : section->sh_offset;
+        section->sh_size = cases[i].size != UINT64_MAX ? cases[i].size : section->sh_size;
+        if (cases[i].facts[0] == ':') {
+            refused(changed, size, cases[i].facts);
+            continue;
+        }
+        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+        if (strcmp(facts_of(&view, "bounded"), cases[i].facts) != 0)
+            fail_msg("case %zu: %s", i, facts_of(&view, "bounded"));
+        rex_view_close(&view);
+    }
+    free(changed);
+    free(bytes);
+}
+
+/* Environments that are too large for a number, or end where their mode would be. Places are those of the file. */
+static void test_changed_environments(void **state)
+{
+    enum { GENERIC = 1296 + 7 * 24, SPMD = 1296 + 9 * 24, ST_SIZE = 16, BYTES = 4096, ENVIRONMENTS = 96 };
+    static const struct {
+        struct change change;
+        const char *kernel;
+        uint32_t size;
+        int mode;
+    } cases[] = {
+        {{GENERIC + ST_SIZE, 8, 0xfffffffe}, "generic", 0xfffffffe, 1}, {{GENERIC + ST_SIZE, 8, UINT32_MAX}, "generic", UINT32_MAX, 1},
+        {{GENERIC + ST_SIZE, 8, 1ull << 32}, "generic", UINT32_MAX, 1}, {{BYTES + 2, 1, 7}, "generic", 48, 7},
+        {{BYTES + 1, 1, 7}, "generic", 48, 1},                          {{BYTES + 3, 1, 7}, "generic", 48, 1},
+        {{SPMD + ST_VALUE, 8, ENVIRONMENTS - 3}, "spmd", 48, 9},        {{SPMD + ST_VALUE, 8, ENVIRONMENTS - 2}, "spmd", 48, 0},
+        {{SPMD + ST_VALUE, 8, ENVIRONMENTS}, "spmd", 48, 0},            {{SPMD + ST_VALUE, 8, UINT64_MAX - 1}, "spmd", 48, 0},
+    };
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/environments_sm_90.cubin", &size), *changed = malloc(size);
+    (void)state;
+    assert_non_null(changed);
+    bytes[BYTES + ENVIRONMENTS - 1] = 9;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        memcpy(changed, bytes, size);
+        memcpy(changed + cases[i].change.at, &cases[i].change.value, cases[i].change.width);
+        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+        const struct rex_image_symbol *kernel = rex_view_find(&view, cases[i].kernel);
+        assert_int_equal(kernel->environment_size, cases[i].size);
+        assert_int_equal(kernel->environment_mode, cases[i].mode);
+        rex_view_close(&view);
+    }
+    free(changed);
+    free(bytes);
+}
+
 /* The older header says the architecture in its low byte. */
 static void test_older_header(void **state)
 {
     struct rex_image_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
-    const uint32_t flags = 0x005a055a;
+    const uint32_t flags = 0x007f5c5a;
     (void)state;
-    bytes[EI_OSABI] = 0x33;
-    bytes[EI_ABIVERSION] = 7;
+    static const struct {
+        unsigned char osabi, version;
+        unsigned architecture;
+    } headers[] = {{0x41, 8, 0x5c}, {0x41, 9, 0x5c}, {0x41, 7, 90}, {0x33, 8, 90}, {0x33, 7, 90}};
     memcpy(bytes + offsetof(Elf64_Ehdr, e_flags), &flags, sizeof flags);
-    assert_int_equal(rex_view_open(&view, bytes, size, "older"), 0);
-    assert_int_equal(view.architecture, 90);
-    rex_view_close(&view);
+    for (size_t i = 0; i < COUNT(headers); i++) {
+        bytes[EI_OSABI] = headers[i].osabi;
+        bytes[EI_ABIVERSION] = headers[i].version;
+        assert_int_equal(rex_view_open(&view, bytes, size, "older"), 0);
+        assert_int_equal(view.architecture, headers[i].architecture);
+        rex_view_close(&view);
+    }
     /* The header is enough to tell it. */
     assert_int_equal(rex_cubin_architecture(bytes, sizeof(Elf64_Ehdr)), 90);
     assert_int_equal(rex_cubin_architecture(bytes, sizeof(Elf64_Ehdr) - 1), 0);
@@ -610,19 +820,6 @@ static void test_host_image(void **state)
 
 /* ---- host images that were changed ------------------------------------------------------------------------------- */
 
-/* The header of the section NAME among BYTES. */
-static Elf64_Shdr *section_of(unsigned char *bytes, size_t size, const char *name)
-{
-    struct rex_elf elf;
-    Elf64_Shdr section;
-    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
-    for (size_t i = 0; rex_elf_section(&elf, i, &section) == 0; i++)
-        if (strcmp(rex_elf_section_name(&elf, &section), name) == 0)
-            return (Elf64_Shdr *)(void *)(bytes + elf.header.e_shoff) + i;
-    fail_msg("no section %s", name);
-    return NULL;
-}
-
 /* The dynamic symbol NAME. */
 static Elf64_Sym *symbol_of(unsigned char *bytes, size_t size, const char *name)
 {
@@ -638,8 +835,6 @@ static Elf64_Sym *symbol_of(unsigned char *bytes, size_t size, const char *name)
     fail_msg("no symbol %s", name);
     return NULL;
 }
-
-static void refused(const void *bytes, size_t size, const char *because);
 
 /* A symbol that is of another type, without a name, or elsewhere, is no kernel, and calls none. */
 static void test_host_symbols(void **state)
@@ -1151,6 +1346,9 @@ int main(void)
         cmocka_unit_test(test_ptx_names),
         cmocka_unit_test(test_overfull),
         cmocka_unit_test(test_ptx_damaged),
+        cmocka_unit_test(test_changed_bytes),
+        cmocka_unit_test(test_changed_sections),
+        cmocka_unit_test(test_changed_environments),
         cmocka_unit_test(test_older_header),
         cmocka_unit_test(test_ends_of_memory),
         cmocka_unit_test(test_host_image),
