@@ -144,6 +144,16 @@ static uint64_t product(uint64_t a, uint64_t b)
     return b != 0 && a > UINT32_MAX / b ? UINT32_MAX : a * b;
 }
 
+/* To the parenthesis that closes the one at the token. */
+static void skip_group(struct text *text)
+{
+    unsigned depth = 1;
+    while (depth > 0 && next(text)) {
+        depth += *text->token == '(';
+        depth -= *text->token == ')';
+    }
+}
+
 /*
  * To the token behind a variable: a comma, a parenthesis, a semicolon, an equals sign. False where
  * the text ends before one.
@@ -157,9 +167,8 @@ static bool read_variable(struct text *text, struct variable *variable)
     while (!ends && next(text)) {
         if (strchr(",);={", *text->token) != NULL)
             ends = true;
-        else if (*text->token == '(') /* of .attribute */
-            while (next(text) && *text->token != ')')
-                continue;
+        else if (*text->token == '(')
+            skip_group(text); /* of .attribute */
         else if (is(text, ".ptr"))
             pointer = true;
         else if (is(text, ".align") && next(text))

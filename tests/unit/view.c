@@ -12,6 +12,7 @@
 #include "image/cubin.h"
 #include "image/elf.h"
 #include "image/open.h"
+#include "image/ptx.h"
 #include "rex_kmp.h"
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
@@ -257,7 +258,7 @@ struct change {
 /* Places in tests/data/limits_sm_90.cubin: symbols of 24 bytes, attributes with a head of 4 bytes. */
 enum {
     SYMBOLS = 1200, NO_NAME = SYMBOLS + 13 * 24, MODE = SYMBOLS + 7 * 24, BOUNDED = SYMBOLS + 17 * 24,
-    REGISTERS = 2084, PARAMETER = 2300, THREADS = 2340, MODE_BYTE = 3456,
+    REGISTERS = 2084, PARAMETER = 2300, THREADS = 2340, MODE_BYTE = 3456, INFO_SIZE = 5216, /* of .nv.info.bounded */
     ST_INFO = 4, ST_OTHER = 5, ST_SHNDX = 6, ST_VALUE = 8, KIND = 1, LENGTH = 2, WORD_0 = 4, WORD_1 = 8, WORD_2 = 12
 };
 
@@ -274,6 +275,7 @@ static void test_changed_bytes(void **state)
         {{{REGISTERS + WORD_0, 4, 19}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"}, /* of no kernel */
         {{{REGISTERS + WORD_0, 4, 7}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},  /* of a global */
         {{{REGISTERS + WORD_0, 4, 20}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"}, /* of no symbol */
+        {{{REGISTERS + LENGTH, 2, 7}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
         {{{REGISTERS + LENGTH, 2, 4}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
         {{{REGISTERS + KIND, 1, 0x2e}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
         {{{REGISTERS, 1, 3}}, "256 threads, 0 registers, 2048 shared, mode 2, 1 parameters"},
@@ -287,6 +289,9 @@ static void test_changed_bytes(void **state)
          "4294967295 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
         {{{THREADS + WORD_0, 4, UINT32_MAX}, {THREADS + WORD_2, 4, 0}},
          "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        /* A byte less, up to where another attribute seems to end. */
+        {{{THREADS + LENGTH, 2, 11}, {INFO_SIZE, 8, 87}}, "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
+        {{{PARAMETER + LENGTH, 2, 11}, {INFO_SIZE, 8, 87}}, "0 threads, 12 registers, 2048 shared, mode 2, 0 parameters"},
         {{{THREADS + LENGTH, 2, 8}}, "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
         {{{THREADS + KIND, 1, 6}}, "0 threads, 12 registers, 2048 shared, mode 2, 1 parameters"},
         {{{PARAMETER + LENGTH, 2, 8}}, "256 threads, 12 registers, 2048 shared, mode 2, 0 parameters"},
@@ -410,6 +415,7 @@ static void test_changed_environments(void **state)
     (void)state;
     assert_non_null(changed);
     bytes[BYTES + ENVIRONMENTS - 1] = 9;
+    bytes[BYTES + ENVIRONMENTS] = 10;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct rex_image_view view;
         memcpy(changed, bytes, size);
@@ -536,6 +542,117 @@ static void test_ptx_language(void **state)
     assert_int_equal(error_of(".version 9.0\n", 13), REX_EIMAGE);
 }
 
+/* How many bytes a declaration says, up to what no number holds; and where its parameters lie. */
+static void test_ptx_declarations(void **state)
+{
+    static const struct {
+        const char *declaration;
+        uint64_t size;
+    } cases[] = {
+        {".u8 x", 1},
+        {".s16 x", 2},
+        {".b128 x", 16},
+        {".bf16 x", 2},
+        {".bf16x2 x", 4},
+        {".u8x2 x", 2},
+        {".b1000 x", 125},
+        {".b10000 x", 0},
+        {".bfb16 x", 0},
+        {".b16x3 x", 0},
+        {".b16y2 x", 0},
+        {".b16xx2 x", 0},
+        {".x16 x", 0},
+        {".b8 x[7][11][13]", 1001},
+        {".b8 x[4294967294]", 4294967294},
+        {".b8 x[4294967296]", 4294967295},
+        {".b8 x[42949672955]", 4294967295},
+        {".b8 x[42949672965]", 0},
+        {".b8 x[65535][65537]", 4294967295},
+        {".b8 x[65536][65535]", 4294901760},
+        {".b8 x[65536][65536]", 4294967295},
+        {".b8 x[0]", 0},
+        {".b8 x[9_]", 0},
+        {".attribute(.managed, .unified(1, 2)) .b32 x", 4},
+        {".align 32 .b8 x[3]", 3},
+        {".b8 /*/ y[2] */ x[3] // z[4]", 3},
+        {"/* . */.b8/**/x/", 1},
+    };
+    static const char parameters[] = ".version 8.0\n.target sm_75\n} .entry first(.param .b8 a, .param .u64 b){ret;}\n"
+                                     ".entry second(.param .b8 a, .param .align 16 .b8 p[3], .param .u16 h, "
+                                     ".param .u64 .ptr .global .align 32 q, .param .b32 z, .param .align 0 .b8 y, .param .b8 n[0], .param .u64 e)"
+                                     ".maxntid 7, 11, 13 .minnctapersm 2 {ret;}\n"
+                                     ".entry third(.param .u64 u).maxntid 65536, 65536, 2{ret;}.entry fourth().reqntid 65535, 65537{ret;}\n"
+                                     ".entry fifth().maxntid {ret;}.entry sixth().maxntid 3, {ret;}";
+    static const uint16_t offsets[] = {0, 16, 20, 24, 32, 36, 37, 40};
+    struct rex_image_view view;
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        int length = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n.global %s\n;", cases[i].declaration);
+        assert_int_equal(rex_view_open(&view, text, (size_t)length, "declaration"), 0);
+        if (rex_view_find(&view, "x") == NULL || rex_view_find(&view, "x")->size != cases[i].size)
+            fail_msg("%s", cases[i].declaration);
+        assert_int_equal(view.count, 1);
+        rex_view_close(&view);
+    }
+    assert_int_equal(rex_view_open(&view, parameters, sizeof parameters - 1, "parameters"), 0);
+    check_kernel(&view, "first", 2, 0, 1);
+    check_kernel(&view, "second", 8, 0, 1);
+    for (size_t i = 0; i < COUNT(offsets); i++)
+        assert_int_equal(rex_image_view_parameter(&view, rex_view_find(&view, "second"), i)->offset, offsets[i]);
+    check_kernel(&view, "third", 1, 0, 0);
+    check_parameter(&view, "first", 1, 8, 8);
+    check_parameter(&view, "third", 0, 0, 8);
+    static const struct {
+        const char *kernel;
+        uint32_t threads;
+    } threads[] = {{"first", 0}, {"second", 1001}, {"third", UINT32_MAX}, {"fourth", UINT32_MAX}, {"fifth", 1}, {"sixth", 3}};
+    for (size_t i = 0; i < COUNT(threads); i++)
+        assert_int_equal(rex_view_find(&view, threads[i].kernel)->max_threads, threads[i].threads);
+    rex_view_close(&view);
+}
+
+/* What is PTX, and for which GPU, by its first bytes. */
+static void test_ptx_targets(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned architecture;
+        char suffix;
+    } cases[] = {
+        {".version 8.0 .target sm_9", 9, 0},        {".version 8.0\n.target sm_90\n", 90, 0},   {".version 8.0 .target sm_90a", 90, 'a'},
+        {".version 8.0 .target sm_100f", 100, 'f'}, {".version 8.0 .target sm_120, debug", 120, 0}, {".version 8.0 .target sm_90b", 0, 0},
+        {".version 8.0 .target sm_", 0, 0},         {".version 8.0 .target sm_a", 0, 0},        {".version 8.0 .target sm_0", 0, 0},
+        {".version 8.0 .target sn_90", 0, 0},       {".version 8.0 .target", 0, 0},             {".version 8.0", 0, 0},
+        {".version", 0, 0},                         {".version 8.0 .targets sm_90", 0, 0},      {".versions 8.0 .target sm_90", 0, 0},
+        {".version 8.0 x .target sm_90", 0, 0},     {"", 0, 0},                                 {"x .version 8.0 .target sm_90", 0, 0},
+    };
+    static const char end[] = ".version 8.0 .target sm_";
+    char text[REX_PTX_HEAD + 64];
+    unsigned architecture;
+    char suffix;
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        architecture = 0;
+        suffix = 'x';
+        if (rex_ptx_is(cases[i].text, strlen(cases[i].text), &architecture, &suffix) != (cases[i].architecture > 0))
+            fail_msg("%s", cases[i].text);
+        if (cases[i].architecture == 0)
+            continue;
+        assert_int_equal(architecture, cases[i].architecture);
+        assert_int_equal(suffix, cases[i].suffix);
+    }
+    /* The head ends between two digits, or before them. */
+    memset(text, ' ', sizeof text);
+    for (size_t i = 0; i <= 2; i++) {
+        memset(text, ' ', sizeof text);
+        memcpy(text + REX_PTX_HEAD - strlen(end) - i, end, strlen(end));
+        memcpy(text + REX_PTX_HEAD - i, "75", 2);
+        assert_int_equal(rex_ptx_is(text, sizeof text, &architecture, &suffix), i > 0);
+        assert_true(i == 0 || architecture == (i == 1 ? 7 : 75));
+    }
+}
+
 /* Symbols KERNEL_exec_mode, as nvcc and clang write them, before the kernel and behind it. */
 static void test_ptx_exec_modes(void **state)
 {
@@ -551,6 +668,10 @@ static void test_ptx_exec_modes(void **state)
                  {".global .align 8 .u64 k_exec_mode = table;", -1},
                  {".global .align 8 .f64 k_exec_mode = 0d3FF0000000000000;", -1},
                  {".global .align 8 .u64 k_exec_mode = 123456789012345678901234;", -1},
+                 {".global .align 8 .u64 k_exec_mode = 00000000000000000000007;", 7},
+                 {".global .align 8 .u64 k_exec_mode = 000000000000000000000007;", -1},
+                 {".global .align 8 .u64 k_exec_mode = 5UU;", -1},
+                 {".global .align 1 .s8 k_exec_mode[2] = {-2, 5};", 254},
                  {".extern .global .align 1 .u8 k_exec_mode;", -1},
                  {".global .align 1 .u8 l_exec_mode = 1;", -1}};
     static const char cut[] = ".version 8.0\n.target sm_75\n.entry k(){}.global .u8 k_exec_mode =";
@@ -1341,6 +1462,8 @@ int main(void)
         cmocka_unit_test(test_view_arguments),
         cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_ptx_language),
+        cmocka_unit_test(test_ptx_declarations),
+        cmocka_unit_test(test_ptx_targets),
         cmocka_unit_test(test_ptx_exec_modes),
         cmocka_unit_test(test_ptx_parameters),
         cmocka_unit_test(test_ptx_names),
