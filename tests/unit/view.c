@@ -1062,6 +1062,55 @@ static void test_host_signatures(void **state)
     free(bytes);
 }
 
+static void compare_kernels(const struct rex_image_view *whole, const struct rex_image_view *view)
+{
+    assert_int_equal(view->count, whole->count);
+    for (uint32_t i = 0; i < whole->count; i++) {
+        const struct rex_image_symbol *one = &whole->symbols[i], *other = rex_view_find(view, one->name);
+        assert_non_null(other);
+        assert_true(one->kernel == other->kernel && one->plain == other->plain && one->env == other->env);
+        assert_int_equal(one->signature, other->signature);
+        assert_int_equal(one->parameters, other->parameters);
+        assert_int_equal(one->exec_mode, other->exec_mode);
+        assert_int_equal(one->environment_size, other->environment_size);
+        assert_int_equal(one->call != NULL, other->call != NULL);
+    }
+}
+
+/* Each symbol is the first one in turn, and the last one: there is one more in front, which is none. */
+static void test_symbols_in_another_order(void **state)
+{
+    static const char *const files[] = {HOST, "tests/data/signed_sm_90.cubin", "tests/data/limits_sm_90.cubin",
+                                        "tests/data/environments_sm_90.cubin"};
+    (void)state;
+    for (size_t file = 0; file < COUNT(files); file++) {
+        struct rex_image_view whole, view;
+        struct rex_elf elf;
+        Elf64_Shdr table;
+        size_t size;
+        unsigned char *bytes = read_bytes(files[file], &size), *changed = read_bytes(files[file], &size);
+        assert_int_equal(rex_view_open(&whole, bytes, size, files[file]), 0);
+        assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+        assert_int_equal(rex_elf_find_type(&elf, file == 0 ? SHT_DYNSYM : SHT_SYMTAB, &table), 0);
+        Elf64_Sym *symbols = (Elf64_Sym *)(void *)(changed + table.sh_offset), saved;
+        size_t count = rex_elf_symbols(&table);
+        assert_true(count > 10);
+        for (size_t i = 2; i < 2 * count - 1; i++) {
+            size_t place = i < count ? 1 : count - 1, other = i < count ? i : i - count + 1;
+            memcpy(changed, bytes, size);
+            saved = symbols[place];
+            symbols[place] = symbols[other];
+            symbols[other] = saved;
+            assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
+            compare_kernels(&whole, &view);
+            rex_view_close(&view);
+        }
+        rex_view_close(&whole);
+        free(changed);
+        free(bytes);
+    }
+}
+
 /* The last relocation of BYTES that stores the name of an entry. */
 static Elf64_Rela *last_name(unsigned char *bytes, const Elf64_Shdr *relocations, const Elf64_Shdr *entries)
 {
@@ -1478,6 +1527,7 @@ int main(void)
         cmocka_unit_test(test_host_symbols),
         cmocka_unit_test(test_host_signatures),
         cmocka_unit_test(test_host_entries),
+        cmocka_unit_test(test_symbols_in_another_order),
         cmocka_unit_test(test_sections_in_another_order),
         cmocka_unit_test(test_positions_from_relocations),
         cmocka_unit_test(test_packed_relocations),
