@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 
 #include "bound.h"
+#include "image/fatbin.h"
+#include "image/list.h"
 #include "image/open.h"
 #include "rex/inspect.h"
 #include "image/view.h"
@@ -257,6 +259,293 @@ static void test_missing_libraries(void **state)
     in_child(without_lz4, NULL);
 }
 
+/* ---- exactly how long ---------------------------------------------------------------------------------------------- */
+
+/* A fatbin of SIZE bytes with one member, whose payload is PAYLOAD bytes. */
+static void make_fatbin(unsigned char *bytes, size_t size, uint64_t payload)
+{
+    memset(bytes, 0, size);
+    put(bytes, 0, 0xba55ed50, 4);
+    put(bytes, VERSION, 1, 2);
+    put(bytes, HEADER_SIZE, MEMBER, 2);
+    put(bytes, SIZE, size - MEMBER, 8);
+    put(bytes, MEMBER, REX_FATBIN_CUBIN, 2);
+    put(bytes, MEMBER_SIZE, 64, 4);
+    put(bytes, PAYLOAD, payload, 8);
+}
+
+/* What rex_fatbin_next() says of the bytes, and how many members there are. */
+static int walk(const unsigned char *bytes, size_t size, char why[160])
+{
+    struct rex_fatbin fatbin = {.bytes = bytes, .size = size};
+    struct rex_fatbin_member member;
+    int members = 0, more;
+    while ((more = rex_fatbin_next(&fatbin, &member)) > 0) {
+        members++;
+        assert_true(member.payload >= bytes && member.stored <= size - (size_t)(member.payload - bytes));
+    }
+    snprintf(why, 160, "%s", fatbin.why);
+    return more < 0 ? more : members;
+}
+
+static void test_limits(void **state)
+{
+    enum { ROOM = 100, WHOLE = FIRST_PAYLOAD + ROOM };
+    static const struct {
+        size_t at, width;
+        uint64_t value;
+        size_t size;     /* of the file */
+        int members;     /* -1: refused */
+        const char *why; /* "" where it is not */
+    } cases[] = {
+        {VERSION, 2, 1, WHOLE, 1, ""},
+        {VERSION, 2, 1, MEMBER - 1, -1, "the fatbin is truncated inside its header"},
+        {SIZE, 8, 0, MEMBER, 0, ""},
+        {0, 4, 0xba55ed51, WHOLE, -1, "it is no fatbin"},
+        {HEADER_SIZE, 2, MEMBER - 1, WHOLE, -1, "the fatbin is of a form that is not known"},
+        {HEADER_SIZE, 2, WHOLE + 1, WHOLE, -1, "the fatbin is of a form that is not known"},
+        {HEADER_SIZE, 2, WHOLE, WHOLE, -1, "the fatbin is truncated: it ends before its last member"},
+        {SIZE, 8, WHOLE - MEMBER + 1, WHOLE, -1, "the fatbin is truncated: it ends before its last member"},
+        {SIZE, 8, 64, WHOLE, -1, "the member at byte 16 of the fatbin does not end inside it"},
+        {SIZE, 8, 63, WHOLE, -1, "the member at byte 16 of the fatbin is truncated inside its header"},
+        {MEMBER_SIZE, 4, 63, WHOLE, -1, "the member at byte 16 of the fatbin does not end inside it"},
+        {MEMBER_SIZE, 4, 64 + ROOM, WHOLE, -1, "the member at byte 16 of the fatbin does not end inside it"},
+        {PAYLOAD, 8, ROOM + 1, WHOLE, -1, "the member at byte 16 of the fatbin does not end inside it"},
+        {PAYLOAD, 8, ROOM - 64, WHOLE, -1, "the member at byte 116 of the fatbin does not end inside it"}, /* another header of zeroes */
+        {PAYLOAD, 8, ROOM - 63, WHOLE, -1, "the member at byte 117 of the fatbin is truncated inside its header"},
+        {FLAGS, 8, 0x8000, WHOLE, 1, ""}, /* of 0 bytes, packed and unpacked */
+    };
+    unsigned char bytes[WHOLE + 16];
+    char why[160];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        make_fatbin(bytes, WHOLE, ROOM);
+        memset(bytes + WHOLE, 0, 16);
+        put(bytes, cases[i].at, cases[i].value, cases[i].width);
+        int members = walk(bytes, cases[i].size, why);
+        if (members != cases[i].members || strcmp(why, cases[i].why) != 0)
+            fail_msg("case %zu: %d, \"%s\"", i, members, why);
+    }
+    /* A header of 64 bytes and no payload; one that is longer; and packed sizes that just can be. */
+    make_fatbin(bytes, FIRST_PAYLOAD, 0);
+    assert_int_equal(walk(bytes, FIRST_PAYLOAD, why), 1);
+    make_fatbin(bytes, WHOLE, ROOM - 8);
+    put(bytes, MEMBER_SIZE, 72, 4);
+    assert_int_equal(walk(bytes, WHOLE, why), 1);
+    for (uint64_t more = 0; more < 2; more++) {
+        make_fatbin(bytes, WHOLE, ROOM);
+        put(bytes, FLAGS, 0x2000, 8);
+        put(bytes, PACKED, ROOM, 4);
+        put(bytes, UNPACKED, ((uint64_t)1 << 30) + more, 8);
+        assert_int_equal(walk(bytes, WHOLE, why), more == 0 ? 1 : -1);
+        put(bytes, UNPACKED, 1, 8);
+        put(bytes, PACKED, ROOM + more, 4);
+        assert_int_equal(walk(bytes, WHOLE, why), more == 0 ? 1 : -1);
+    }
+    assert_string_equal(why, "the member at byte 16 of the fatbin has no size that can be");
+    /* Its beginning alone, and how long the whole one is. */
+    make_fatbin(bytes, WHOLE, ROOM);
+    assert_true(rex_fatbin_is(bytes, 4) && !rex_fatbin_is(bytes, 3));
+    assert_int_equal(rex_fatbin_extent(bytes, MEMBER), WHOLE + 4);
+    assert_int_equal(rex_fatbin_extent(bytes, MEMBER - 1), 0);
+    put(bytes, SIZE, UINT64_MAX - MEMBER - 4, 8);
+    assert_true(rex_fatbin_extent(bytes, MEMBER) == UINT64_MAX);
+    put(bytes, SIZE, UINT64_MAX - 2, 8);
+    assert_true(rex_fatbin_extent(bytes, MEMBER) == UINT64_MAX);
+    put(bytes, VERSION, 2, 2);
+    assert_int_equal(rex_fatbin_extent(bytes, MEMBER), 0);
+    make_fatbin(bytes, WHOLE, ROOM);
+    put(bytes, 0, 0, 4);
+    assert_int_equal(rex_fatbin_extent(bytes, MEMBER), 0);
+}
+
+/* LZ4 can make 255 bytes of each, and no more: then its bytes are not looked at. */
+static void test_most_of_lz4(void **state)
+{
+    unsigned char packed[4] = {0}, *bytes = NULL;
+    (void)state;
+    assert_int_equal(rex_unpack(REX_PACKED_LZ4, packed, sizeof packed, 255 * sizeof packed, &bytes, "x"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), "device image x cannot be unpacked: its LZ4 data is damaged");
+    assert_int_equal(rex_unpack(REX_PACKED_LZ4, packed, sizeof packed, 255 * sizeof packed + 255, &bytes, "x"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), "device image x is compressed with LZ4, and does not unpack to the 1275 bytes that its header says");
+    assert_null(bytes);
+}
+
+/* ---- OffloadBinaries that were made here ------------------------------------------------------------------------------- */
+
+struct container {
+    unsigned char magic[4];
+    uint32_t version;
+    uint64_t size, entries_offset, entries_count;
+    struct {
+        uint16_t image_kind, producer;
+        uint32_t flags;
+        uint64_t strings_offset, strings_count, image_offset, image_size;
+    } entries[2];
+    unsigned char images[64];
+};
+
+static struct container make_container(uint32_t version)
+{
+    struct container made = {.magic = {0x10, 0xff, 0x10, 0xad},
+                             .version = version,
+                             .size = sizeof made,
+                             .entries_offset = offsetof(struct container, entries),
+                             .entries_count = version == 1 ? sizeof made.entries[0] : 2};
+    for (size_t i = 0; i < 2; i++) {
+        made.entries[i].image_offset = offsetof(struct container, images) + 40 * i;
+        made.entries[i].image_size = i == 0 ? 40 : 24;
+    }
+    return made;
+}
+
+static size_t images_of(const struct container *container, size_t size)
+{
+    return rex_container_images((const unsigned char *)container, size);
+}
+
+static void test_containers(void **state)
+{
+    struct rex_span span;
+    struct container made = make_container(2);
+    const unsigned char *bytes = (const unsigned char *)&made;
+    const size_t entries = offsetof(struct container, entries), two = entries + sizeof made.entries;
+    (void)state;
+    for (uint32_t version = 0; version < 4; version++) {
+        made = make_container(version);
+        assert_int_equal(images_of(&made, sizeof made), version == 1 || version == 2 ? version : 0);
+        assert_int_equal(rex_container_version(bytes, REX_CONTAINER_HEADER), version);
+    }
+    made = make_container(2);
+    assert_int_equal(rex_container_version(bytes, REX_CONTAINER_HEADER - 1), 0);
+    /* Room for two entries, and a byte less; a table at the end, and behind it. */
+    assert_int_equal(images_of(&made, two), 2);
+    assert_int_equal(images_of(&made, two - 1), 0);
+    made.entries_count = 1;
+    assert_int_equal(images_of(&made, two - 1), 1);
+    made.entries_count = 0;
+    assert_int_equal(images_of(&made, sizeof made), 0);
+    made.entries_count = 1;
+    made.entries_offset = sizeof made;
+    assert_int_equal(images_of(&made, sizeof made), 0);
+    made.entries_offset = sizeof made + 1;
+    assert_int_equal(images_of(&made, sizeof made), 0);
+    made = make_container(2);
+    assert_int_equal(rex_container_image(bytes, sizeof made, 2, &span), -1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(rex_container_image(bytes, sizeof made, i, &span), 0);
+        assert_int_equal(span.offset, made.entries[i].image_offset);
+        assert_int_equal(span.size, made.entries[i].image_size);
+    }
+    made.entries[1].image_size++;
+    assert_int_equal(rex_container_image(bytes, sizeof made, 1, &span), -1);
+    made.entries[1].image_offset = sizeof made;
+    made.entries[1].image_size = 0;
+    assert_int_equal(rex_container_image(bytes, sizeof made, 1, &span), 0);
+    made.entries[1].image_offset++;
+    assert_int_equal(rex_container_image(bytes, sizeof made, 1, &span), -1);
+    /* How long it says that it is. */
+    static const struct {
+        uint64_t says;
+        bool can_be;
+    } sizes[] = {{REX_CONTAINER_HEADER - 1, false}, {REX_CONTAINER_HEADER, true}, {sizeof made, true}, {sizeof made + 1, false}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        made.size = sizes[i].says;
+        assert_int_equal(rex_container_size(bytes, sizeof made), sizes[i].can_be ? sizes[i].says : 0);
+    }
+    made.magic[3] = 0;
+    assert_int_equal(rex_container_size(bytes, sizeof made), 0);
+    assert_int_equal(rex_container_version(bytes, sizeof made), 0);
+    assert_int_equal(images_of(&made, sizeof made), 0);
+    /* As many images as any file has, and one more. */
+    enum { MOST = 65536, ENTRY = sizeof made.entries[0] };
+    size_t size = REX_CONTAINER_HEADER + (MOST + 1) * ENTRY;
+    unsigned char *many = calloc(1, size);
+    assert_non_null(many);
+    for (uint64_t count = MOST; count <= MOST + 1; count++) {
+        made = make_container(2);
+        made.entries_count = count;
+        memcpy(many, &made, REX_CONTAINER_HEADER);
+        assert_int_equal(rex_container_images(many, size), count == MOST ? MOST : 0);
+    }
+    free(many);
+}
+
+static void check_list(const void *bytes, size_t size, size_t count, const size_t *offsets)
+{
+    struct rex_image_list list;
+    assert_int_equal(rex_list_open(&list, bytes, size, "x.offload"), 0);
+    assert_int_equal(list.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(list.entries[i].item.offset, offsets[i]);
+        assert_int_equal(list.entries[i].item.kind, REX_IMAGE_OTHER);
+        assert_int_equal(list.entries[i].item.size, list.entries[i].item.stored);
+    }
+    assert_false(list.plain);
+    rex_list_close(&list);
+}
+
+/* Images that lie over each other take no more bytes than the container; what is behind the last container is padding. */
+static void test_listed_containers(void **state)
+{
+    static const char wrong[] = "device image x.offload cannot be used: its OffloadBinary is truncated, or of a version that is not known, "
+                                "or its images overlap";
+    struct container two[3] = {make_container(2), make_container(1), {.version = 0}};
+    struct rex_image_list list;
+    const size_t first = offsetof(struct container, images);
+    (void)state;
+    check_list(two, sizeof two, 3, (const size_t[]){first, first + 40, sizeof *two + first});
+    two[0].entries[0].image_size = sizeof *two - 24;
+    two[0].entries[0].image_offset = 24;
+    check_list(two, sizeof *two, 2, (const size_t[]){24, first + 40});
+    two[0].entries[0].image_size++;
+    two[0].entries[0].image_offset--;
+    assert_int_equal(rex_list_open(&list, two, sizeof *two, "x.offload"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), wrong);
+    two[0] = make_container(2);
+    two[1].size = sizeof *two * 2 + 1;
+    assert_int_equal(rex_list_open(&list, two, sizeof two, "x.offload"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), wrong);
+    two[1] = make_container(3);
+    assert_int_equal(rex_list_open(&list, two, sizeof two, "x.offload"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), wrong);
+}
+
+/* A CUBIN whose header names no architecture is known by what is in it. */
+static void test_no_architecture(void **state)
+{
+    struct rex_image_list list;
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
+    (void)state;
+    put(bytes, 48, 0, 4);
+    assert_int_equal(rex_list_open(&list, bytes, size, "x"), 0);
+    assert_true(list.plain && list.count == 1);
+    assert_int_equal(list.entries[0].item.kind, REX_IMAGE_CUBIN);
+    assert_int_equal(list.entries[0].item.architecture, 0);
+    rex_list_close(&list);
+    free(bytes);
+}
+
+static void test_targets(void **state)
+{
+    static const struct {
+        struct rex_image_item item;
+        const char *target;
+    } cases[] = {{{.kind = REX_IMAGE_CUBIN, .architecture = 90}, "sm_90"},
+                 {{.kind = REX_IMAGE_CUBIN, .architecture = 100, .suffix = 'f'}, "sm_100f"},
+                 {{.kind = REX_IMAGE_PTX, .architecture = 75}, "compute_75 (PTX)"},
+                 {{.kind = REX_IMAGE_PTX, .architecture = 90, .suffix = 'a'}, "compute_90a (PTX)"},
+                 {{.kind = REX_IMAGE_HOST}, "the CPU"},
+                 {{.kind = REX_IMAGE_OTHER, .architecture = 90}, "another runtime"}};
+    char target[REX_TARGET_MAX];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_ptr_equal(rex_item_target(&cases[i].item, target), target);
+        assert_string_equal(target, cases[i].target);
+    }
+}
+
 /* ---- damaged files never do harm --------------------------------------------------------------------------------------- */
 
 /* Everything that can be done with the bytes, which lie in memory of exactly that size. Whether they were taken. */
@@ -342,6 +631,12 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_two_in_a_row),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_most_of_lz4),
+        cmocka_unit_test(test_containers),
+        cmocka_unit_test(test_listed_containers),
+        cmocka_unit_test(test_no_architecture),
+        cmocka_unit_test(test_targets),
         cmocka_unit_test(test_every_truncation),
         cmocka_unit_test(test_mutations),
     };
