@@ -235,6 +235,95 @@ static void test_headers_past_the_end(void **state)
     free(bytes);
 }
 
+/* Each segment that is loaded lies in the file; of others nobody asks. */
+static void test_segments(void **state)
+{
+    size_t size, loaded = 0;
+    unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
+    Elf64_Ehdr header;
+    struct rex_elf elf;
+    (void)state;
+    memcpy(&header, bytes, sizeof header);
+    for (size_t i = 0; i < header.e_phnum; i++) {
+        unsigned char *place = bytes + header.e_phoff + i * sizeof(Elf64_Phdr);
+        Elf64_Phdr right, segment;
+        memcpy(&right, place, sizeof right);
+        loaded += right.p_type == PT_LOAD;
+        for (uint64_t more = 0; more < 2; more++) {
+            segment = right;
+            segment.p_filesz = size - right.p_offset + more;
+            memcpy(place, &segment, sizeof segment);
+            bool refuses = right.p_type == PT_LOAD && more > 0;
+            assert_int_equal(rex_elf_open(&elf, bytes, size), refuses ? -1 : 0);
+            if (refuses)
+                assert_string_equal(elf.why, "it is truncated: a segment lies past the end");
+        }
+        memcpy(place, &right, sizeof right);
+    }
+    assert_true(loaded > 1);
+    free(bytes);
+}
+
+/* What is asked for behind the last section, symbol or string is not there. */
+static void test_ends_of_tables(void **state)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
+    struct rex_elf elf;
+    Elf64_Shdr section, symbols, strings;
+    Elf64_Sym symbol;
+    const char *name;
+    (void)state;
+    assert_int_equal(rex_elf_open(&elf, bytes, sizeof elf.header), -1);
+    assert_string_equal(elf.why, "it is truncated: its section table lies past the end");
+    assert_int_equal(rex_elf_open(&elf, bytes, sizeof elf.header - 1), -1);
+    assert_string_equal(elf.why, "it is truncated inside the ELF header");
+    assert_int_equal(rex_elf_open(&elf, bytes, SELFMAG - 1), -1);
+    assert_string_equal(elf.why, "it is not an ELF file");
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_section(&elf, rex_elf_sections(&elf), &section), -1);
+    assert_int_equal(rex_elf_section(&elf, rex_elf_sections(&elf) - 1, &section), 0);
+    assert_int_equal(rex_elf_find_type(&elf, 12345, &section), -1);
+    assert_int_equal(rex_elf_find(&elf, ".no.such.section", &section), -1);
+    assert_int_equal(rex_elf_find_type(&elf, SHT_SYMTAB, &symbols), 0);
+    size_t count = rex_elf_symbols(&symbols);
+    assert_int_equal(rex_elf_symbol(&elf, &symbols, count - 1, &symbol, &name), 0);
+    assert_int_equal(rex_elf_symbol(&elf, &symbols, count, &symbol, &name), -1);
+    symbols.sh_size -= 1;
+    assert_int_equal(rex_elf_symbols(&symbols), count - 1);
+    symbols.sh_link = (Elf64_Word)rex_elf_sections(&elf);
+    assert_int_equal(rex_elf_symbol(&elf, &symbols, 1, &symbol, &name), -1);
+    for (uint64_t width = sizeof symbol - 1; width <= sizeof symbol + 1; width++) {
+        symbols.sh_entsize = width;
+        assert_int_equal(rex_elf_symbols(&symbols), width == sizeof symbol ? count - 1 : 0);
+    }
+    /* Strings begin in their table and end there. */
+    assert_int_equal(rex_elf_find(&elf, ".strtab", &strings), 0);
+    bytes[strings.sh_offset + strings.sh_size - 1] = '\0';
+    bytes[strings.sh_offset + strings.sh_size - 2] = 'z';
+    assert_string_equal(rex_elf_string(&elf, &strings, strings.sh_size - 2), "z");
+    assert_string_equal(rex_elf_string(&elf, &strings, strings.sh_size - 1), "");
+    assert_null(rex_elf_string(&elf, &strings, strings.sh_size));
+    bytes[strings.sh_offset + strings.sh_size - 1] = 'z';
+    assert_null(rex_elf_string(&elf, &strings, strings.sh_size - 1));
+    strings.sh_size = size - strings.sh_offset + 1;
+    assert_null(rex_elf_string(&elf, &strings, 1));
+    strings.sh_size--;
+    assert_non_null(rex_elf_string(&elf, &strings, 1));
+    strings.sh_type = SHT_PROGBITS;
+    assert_null(rex_elf_string(&elf, &strings, 1));
+    /* Names of up to 4095 bytes. */
+    char *text = malloc(REX_ELF_LONGEST_NAME + 1);
+    assert_non_null(text);
+    memset(text, 'n', REX_ELF_LONGEST_NAME + 1);
+    text[REX_ELF_LONGEST_NAME] = '\0';
+    assert_null(rex_elf_string_within(text, REX_ELF_LONGEST_NAME + 1));
+    assert_ptr_equal(rex_elf_string_within(text + 1, REX_ELF_LONGEST_NAME), text + 1);
+    assert_null(rex_elf_string_within(text + 1, REX_ELF_LONGEST_NAME - 1));
+    free(text);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +331,8 @@ int main(void)
         cmocka_unit_test(test_relocations_by_symbol),
         cmocka_unit_test(test_sizes_of_headers),
         cmocka_unit_test(test_headers_past_the_end),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_ends_of_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
