@@ -9,6 +9,8 @@
  */
 #include "bound.h"
 
+#include <errno.h>
+
 #include "rex/entry.h"
 #include "rex/queue.h"
 #include "trace/traceline.h"
@@ -527,21 +529,120 @@ static void many_kernels(const void *context)
     rex_summary_print();
 }
 
-/* 1024 of the 1500 have a row of their own, with two calls each. */
-static void test_more_kernels_than_rows(void **state)
+/* What BODY writes to standard error. */
+static const char *said_by(void (*body)(const void *))
 {
     static char output[300000];
-    (void)state;
     FILE *file = tmpfile();
     assert_non_null(file);
     int errors = dup(STDERR_FILENO);
     dup2(fileno(file), STDERR_FILENO);
-    many_kernels(NULL);
+    body(NULL);
     dup2(errors, STDERR_FILENO);
     close(errors);
     rewind(file);
     output[fread(output, 1, sizeof output - 1, file)] = '\0';
     fclose(file);
+    return output;
+}
+
+static void print_summary(const void *context)
+{
+    (void)context;
+    rex_summary_print();
+}
+
+/* Every word and number, the longest first, those that took as long by name; nothing is left for the next one. */
+static void test_summary(void **state)
+{
+    static const char mapper[] = "a row has a mapper";
+    static const struct rex_slice slices[] = {
+        {.name = "axpy", .counted = REX_COUNTED_KERNEL, .begin = 1000, .end = 3500, .to = 10, .from = 3, .by = "driver"},
+        {.name = "gemm", .counted = REX_COUNTED_KERNEL, .begin = 5, .end = 100005, .by = "libomptarget", .because = "tab\there"},
+        {.name = "axpy", .counted = REX_COUNTED_KERNEL, .begin = 2000, .end = 9500, .to = 20, .from = 4, .by = "driver"},
+        {.name = "axpy", .counted = REX_COUNTED_KERNEL, .begin = 0, .end = 4000, .by = "libomptarget", .because = mapper},
+        {.name = "axpy", .counted = REX_COUNTED_KERNEL, .begin = 0, .end = 3000, .by = "libomptarget"},
+        {.name = "axpy", .counted = REX_COUNTED_KERNEL, .begin = 0, .end = 2000},
+        {.name = "line\nend", .counted = REX_COUNTED_KERNEL, .begin = 0, .end = 1000, .by = "libomptarget", .because = mapper},
+        {.name = "again", .counted = REX_COUNTED_KERNEL, .begin = 0, .end = 1000, .by = "libomptarget", .because = mapper},
+        {.name = "axpy", .counted = REX_COUNTED_TRANSFER, .begin = 0, .end = 1234567890, .to = 64, .from = 4096},
+        {.name = "axpy", .counted = REX_COUNTED_PHASE, .begin = 0, .end = 50, .to = 1},
+        {.name = "axpy", .counted = REX_COUNTED_PHASE, .begin = 0, .end = 150, .to = 1},
+    };
+    char head[128];
+    char *name = program_invocation_short_name;
+    (void)state;
+    assert_string_equal(said_by(print_summary), "");
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < COUNT(slices); i++)
+            rex_summary_add(&slices[i]);
+        program_invocation_short_name = (char[]){"a\nb"};
+        const char *said = said_by(print_summary);
+        program_invocation_short_name = name;
+        snprintf(head, sizeof head, "\nlibrex: what a\\x0ab, process %ld, offloaded\n\n", (long)getpid());
+        assert_int_equal(strncmp(said, head, strlen(head)), 0);
+        assert_string_equal(
+            said + strlen(head),
+            "  kernel                                       calls      total us     mean us      max us        bytes to      bytes from  by\n"
+            "  gemm                                             1         100.0       100.0       100.0               0               0  libomptarget [1]\n"
+            "  axpy                                             2          10.0         5.0         7.5              30               7  driver\n"
+            "  axpy                                             1           4.0         4.0         4.0               0               0  libomptarget [2]\n"
+            "  axpy                                             1           3.0         3.0         3.0               0               0  libomptarget\n"
+            "  axpy                                             1           2.0         2.0         2.0               0               0\n"
+            "  again                                            1           1.0         1.0         1.0               0               0  libomptarget [2]\n"
+            "  line\\x0aend                                      1           1.0         1.0         1.0               0               0  libomptarget [2]\n"
+            "\n"
+            "  [1] tab\\x09here\n"
+            "  [2] a row has a mapper\n"
+            "\n"
+            "  data                                         calls      total us     mean us      max us        bytes to      bytes from\n"
+            "  axpy                                             1     1234567.9   1234567.9   1234567.9              64            4096\n"
+            "\n"
+            "  start and end                                calls      total us     mean us      max us\n"
+            "  axpy                                             2           0.2         0.1         0.1\n"
+            "\n");
+        rex_summary_forget();
+        assert_string_equal(said_by(print_summary), "");
+    }
+}
+
+/* 31 reasons have numbers of their own, told from each other by 255 bytes; all others are the 32nd. */
+static void test_more_reasons_than_are_kept(void **state)
+{
+    char because[300], line[320];
+    const struct rex_slice slice = {.name = "k", .counted = REX_COUNTED_KERNEL, .end = 1000, .by = "libomptarget", .because = because};
+    (void)state;
+    for (int i = 0; i < 80; i++) {
+        memset(because, 'x', sizeof because);
+        snprintf(because + 200, 100, "%02d", i % 40);
+        because[202] = 'x';
+        because[255 + i / 40] = 'y'; /* no more than 255 are looked at */
+        because[299] = '\0';
+        rex_summary_add(&slice);
+    }
+    const char *said = said_by(print_summary);
+    assert_int_equal(occurrences(said, "\n  k  "), 32);
+    assert_int_equal(occurrences(said, "  libomptarget [31]\n"), 1);
+    assert_int_equal(occurrences(said, "  libomptarget [32]\n"), 1);
+    assert_int_equal(occurrences(said, "\n  [32] one of other reasons\n\n"), 1);
+    for (int i = 0; i < 31; i++) {
+        memset(because, 'x', 255);
+        memcpy(because + 200, (char[]){(char)('0' + i / 10), (char)('0' + i % 10)}, 2);
+        because[255] = '\0';
+        snprintf(line, sizeof line, "\n  [%d] %s\n", i + 1, because);
+        assert_int_equal(occurrences(said, line), 1);
+    }
+    /* The ninth and the last ones together have been asked for so often. */
+    const char *others = strstr(said, "\n  k  ");
+    assert_int_equal(strtol(others + 4, NULL, 10), 2 * (40 - 31));
+    rex_summary_forget();
+}
+
+/* 1024 of the 1500 have a row of their own, with two calls each. */
+static void test_more_kernels_than_rows(void **state)
+{
+    (void)state;
+    const char *output = said_by(many_kernels);
     assert_int_equal(occurrences(output, "\n  kernel_"), 1024);
     const char *others = strstr(output, "\n  others ");
     assert_non_null(others);
@@ -564,6 +665,8 @@ int main(void)
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_room_for_words),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_more_reasons_than_are_kept),
         cmocka_unit_test(test_more_kernels_than_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
