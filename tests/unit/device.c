@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "base/error.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/gpu.h"
@@ -536,6 +537,163 @@ static void before_a_registration(const void *context)
     CHECK_EQUAL(rex_runtime_release(), 0);
 }
 
+/* Three GPUs; the host is number 3. Each is asked for by each number, and by -1, which is 2. */
+static void each_number(const void *context)
+{
+    static const struct {
+        int64_t device;
+        int number; /* -1: there is none */
+    } cases[] = {{-2, -1}, {-1, 2}, {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, -1}, {INT64_MAX, -1}, {INT64_MIN, -1}};
+    char said[80];
+    int number;
+    (void)context;
+    setenv("FAKE_DEVICES", "3", 1);
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "3", 1);
+    use_release(22);
+    setenv("OMP_DEFAULT_DEVICE", "2", 1);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_device_count(), 0);
+    CHECK_EQUAL(rex_device_resolve(0, &number), 0);
+    CHECK_EQUAL(number, 0);
+    CHECK_EQUAL(rex_device_resolve(1, &number), REX_EDEVICE);
+    CHECK(strcmp(rex_last_error(), "device number 1: there are 0 devices") == 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_device_count(), 3);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(said, sizeof said, "device number %lld: there are 3 devices", (long long)cases[i].device);
+        int expected = cases[i].number < 0 ? REX_EDEVICE : REX_OK;
+        number = -5;
+        CHECK_EQUAL(rex_device_resolve(cases[i].device, &number), expected);
+        CHECK(expected == REX_OK ? number == cases[i].number : number == -5 && strcmp(rex_last_error(), said) == 0);
+        rex_fail(REX_EKEY, "another");
+        CHECK_EQUAL(rex_device_check(cases[i].device), expected);
+        CHECK(strcmp(rex_last_error(), expected == REX_OK ? "another" : said) == 0);
+        rex_fail(REX_EKEY, "another");
+        CHECK_EQUAL(rex_device_offload(cases[i].device, &number), cases[i].number == 3 ? REX_EHOST : expected);
+        CHECK(expected == REX_OK ? number == cases[i].number : strcmp(rex_last_error(), said) == 0);
+    }
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "on"), 0);
+    CHECK_EQUAL(rex_device_offload(3, &number), REX_ENODEVICE);
+    CHECK(strcmp(rex_last_error(), "device number 3 is the host, and REX_REQUIRE_GPU is on") == 0);
+    CHECK_EQUAL(rex_device_offload(2, &number), REX_OK);
+    CHECK_EQUAL(rex_device_offload(4, &number), REX_EDEVICE);
+    CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
+    /* More have come since somebody asked. */
+    the_record()->devices = 5;
+    CHECK_EQUAL(rex_devices_known(), 3);
+    CHECK_EQUAL(rex_device_offload(4, &number), REX_OK);
+    CHECK_EQUAL(number, 4);
+    CHECK_EQUAL(rex_devices_known(), 3);
+    CHECK_EQUAL(rex_device_check(6), REX_EDEVICE);
+    CHECK_EQUAL(rex_devices_known(), 5);
+    the_record()->devices = 7;
+    CHECK_EQUAL(rex_device_check(7), REX_OK);
+    CHECK_EQUAL(rex_devices_known(), 7);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK_EQUAL(rex_device_count(), 0);
+}
+
+static void default_numbers(const void *context)
+{
+    static const struct {
+        const char *device, *said; /* NULL: it is there */
+    } cases[] = {{"0", NULL},
+                 {"2", NULL},
+                 {"3", NULL},
+                 {"4", "the default device is 4 (OMP_DEFAULT_DEVICE), and there are 3 devices"},
+                 {"-1", "the default device is -1 (OMP_DEFAULT_DEVICE), and there are 3 devices"}};
+    int number;
+    (void)context;
+    setenv("FAKE_DEVICES", "3", 1);
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        setenv("OMP_DEFAULT_DEVICE", cases[i].device, 1);
+        CHECK_EQUAL(rex_device_check_default(), cases[i].said == NULL ? REX_OK : REX_EDEVICE);
+        CHECK(cases[i].said == NULL || strcmp(rex_last_error(), cases[i].said) == 0);
+    }
+    setenv("OMP_DEFAULT_DEVICE", "0", 1);
+    setenv("OMP_TARGET_OFFLOAD", "Disabled", 1);
+    CHECK_EQUAL(rex_device_count(), 0);
+    CHECK_EQUAL(rex_devices_ask(), REX_DEVICES_DISABLED);
+    CHECK_EQUAL(rex_device_offload(0, &number), REX_EHOST);
+    CHECK_EQUAL(rex_device_check(12345), REX_OK); /* whatever it is: nothing is offloaded */
+    setenv("OMP_TARGET_OFFLOAD", "default", 1);
+    CHECK_EQUAL(rex_devices_ask(), 3);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+}
+
+/* Where libomptarget starts a GPU at its first use, its context is activated before; which number is asked for decides. */
+static void starts_at_first_use(const void *context)
+{
+    const int *starts;
+    int number;
+    (void)context;
+    setenv("FAKE_DEVICES", "5", 1);
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "5", 1);
+    use_release(17);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    starts = in_driver("fake_cuda_starts");
+    CHECK(starts[0] == 0 && starts[1] == 0 && starts[2] == 0 && starts[3] == 0 && starts[4] == 0);
+    CHECK_EQUAL(rex_device_check(1), 0);
+    CHECK(starts[0] == 0 && starts[1] == 1 && starts[2] == 0 && starts[3] == 0 && starts[4] == 0);
+    CHECK_EQUAL(rex_device_resolve(2, &number), 0);
+    CHECK(starts[0] == 0 && starts[1] == 1 && starts[2] == 1 && starts[3] == 0 && starts[4] == 0);
+    CHECK_EQUAL(rex_device_offload(3, &number), 0);
+    CHECK(starts[0] == 0 && starts[1] == 1 && starts[2] == 1 && starts[3] == 1 && starts[4] == 0);
+    setenv("OMP_DEFAULT_DEVICE", "4", 1);
+    CHECK_EQUAL(rex_device_check_default(), 0);
+    CHECK(starts[0] == 0 && starts[4] == 1);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+}
+
+/* Which GPU a device is. */
+static void which_gpu(const void *context)
+{
+    (void)context;
+    setenv("FAKE_DEVICES", "3", 1);
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "3", 1);
+    use_release(22);
+    setenv("OMP_DEFAULT_DEVICE", "1", 1);
+    CHECK_EQUAL(rex_device_gpu(0), REX_EDEVICE);
+    CHECK(strcmp(rex_last_error(), "rex_device_gpu: libomptarget has no device before a module is registered") == 0);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK(!rex_devices_used() && !rex_devices_in_use());
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_device_gpu(i), i);
+    CHECK(rex_devices_used() && rex_devices_in_use());
+    CHECK_EQUAL(rex_device_gpu(-1), 1);
+    CHECK_EQUAL(rex_device_gpu(4), REX_EDEVICE);
+    CHECK(strcmp(rex_last_error(), "device number 4: there are 3 devices") == 0);
+    CHECK_EQUAL(rex_device_gpu(3), REX_ENODEVICE);
+    CHECK(strcmp(rex_last_error(), "rex_device_gpu: the device is no NVIDIA GPU") == 0);
+    setenv("FAKE_CUDA_BREAKS", "cuMemAlloc:2:0", 1);
+    CHECK_EQUAL(rex_device_gpu(2), REX_ENOMEM);
+    CHECK(strcmp(rex_last_error(), "rex_device_gpu: device 2 has no memory") == 0);
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:719:0", 1);
+    CHECK_EQUAL(rex_device_gpu(2), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "rex_device_gpu: cuPointerGetAttribute: CUDA_ERROR_LAUNCH_FAILED");
+    setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
+    CHECK_EQUAL(rex_device_gpu(2), REX_ENODEVICE);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK(rex_devices_used() && !rex_devices_in_use());
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    in_child(each_number, NULL);
+    in_child(default_numbers, NULL);
+    in_child(starts_at_first_use, NULL);
+    in_child(which_gpu, NULL);
+}
+
 /* ---- rex_info() ---------------------------------------------------------------------------------------------------- */
 
 struct rows {
@@ -728,6 +886,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_gpus),    cmocka_unit_test(test_not_described), cmocka_unit_test(test_several),
                                        cmocka_unit_test(test_info),    cmocka_unit_test(test_states),        cmocka_unit_test(test_static),
-                                       cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again)};
+                                       cmocka_unit_test(test_drivers), cmocka_unit_test(test_tries_again),   cmocka_unit_test(test_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1481,6 +1481,26 @@ static void test_mutations_never_crash(void **state)
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
+/* Of symbols with one name the first is found; names with one hash are told from each other. */
+static void test_equal_names(void **state)
+{
+    static const char *const names[] = {"8yn0iYCKYHlIj4-BwPqk", "x", "x", "GReLUrM4wMqfg9yzV3KQ", "x", "8yn0iYCKYHlIj4-BwPqk"};
+    (void)state;
+    for (size_t count = 1; count <= COUNT(names); count++) {
+        struct rex_image_view view = {.most = SIZE_MAX};
+        for (size_t i = 0; i < count; i++) {
+            const struct rex_image_symbol symbol = {.name = names[i], .size = 10 + i};
+            assert_int_equal(rex_view_add(&view, &symbol), 0);
+        }
+        assert_int_equal(rex_view_index(&view), 0);
+        assert_int_equal(rex_view_find(&view, names[0])->size, 10);
+        assert_true(count < 2 || rex_view_find(&view, "x")->size == 11);
+        assert_true(count < 4 ? rex_view_find(&view, names[3]) == NULL : rex_view_find(&view, names[3])->size == 13);
+        assert_null(rex_view_find(&view, "y"));
+        rex_view_close(&view);
+    }
+}
+
 static void test_nearest_name(void **state)
 {
     struct rex_image_view view;
@@ -1537,6 +1557,7 @@ int main(void)
         cmocka_unit_test(test_unused_sections),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_mutations_never_crash),
+        cmocka_unit_test(test_equal_names),
         cmocka_unit_test(test_nearest_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
