@@ -285,9 +285,8 @@ static int bind_named(const char *path, const char *how, bool loaded)
 {
     struct rex_candidate candidate;
     char why[1024];
-    if ((size_t)snprintf(candidate.path, sizeof candidate.path, "%s", path) >=
-        sizeof candidate.path)
-        return rex_fail(REX_ENORUNTIME, "the path of libomptarget (%s) is too long", how);
+    _Static_assert(REX_SETTING_MAX <= sizeof candidate.path, "what is named fits");
+    snprintf(candidate.path, sizeof candidate.path, "%s", path);
     int result = rex_search_tell(path, &candidate.release, why, sizeof why);
     if (result == REX_OK && !loaded)
         result = check_plugins(&candidate, why, sizeof why);

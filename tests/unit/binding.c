@@ -5,10 +5,13 @@
  */
 #include "bound.h"
 
+#include <errno.h>
 #include <pthread.h>
 
+#include "image/elf.h"
 #include "omp/forward.h"
 #include "omp/openmp.h"
+#include "omp/runtime.h"
 #include "omp/search.h"
 #include "rex/inspect.h"
 
@@ -155,6 +158,105 @@ static void test_fails_then_binds(void **state)
     in_child(fails_then_binds, NULL);
 }
 
+/* ---- the release of a file --------------------------------------------------------------------------------------- */
+
+/* As often as the bytes OLD, with a NUL behind them, are in the file, NEW takes their place. */
+static int exchange(unsigned char *bytes, size_t size, const char *old, const char *new)
+{
+    size_t length = strlen(old) + 1;
+    int count = 0;
+    for (size_t i = 0; i + length <= size; i++)
+        if (memcmp(bytes + i, old, length) == 0) {
+            memset(bytes + i, 0, length);
+            memcpy(bytes + i, new, strlen(new));
+            count++;
+        }
+    return count;
+}
+
+/* The tag of the dynamic entry that names the library itself becomes TAG. */
+static void rename_entry(unsigned char *bytes, size_t size, int64_t tag)
+{
+    struct rex_elf elf;
+    Elf64_Shdr dynamic;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_find_type(&elf, SHT_DYNAMIC, &dynamic), 0);
+    Elf64_Dyn *entries = (Elf64_Dyn *)(void *)(bytes + dynamic.sh_offset);
+    for (size_t i = 0; i < dynamic.sh_size / sizeof *entries; i++)
+        if (entries[i].d_tag == DT_SONAME)
+            entries[i].d_tag = tag;
+}
+
+/* 20 and 21 export the same: the number in a library's own name, or in those that it needs, tells them apart. */
+static void test_numbers_in_names(void **state)
+{
+    static const char own[] = "libomptarget.so.21";
+    static const struct {
+        const char *name;
+        int64_t tag;
+        int release;
+    } cases[] = {
+        {own, DT_SONAME, 21},
+        {own, DT_NEEDED, 21},
+        {own, DT_RPATH, 20},
+        {"libLLVM-21.so.1", DT_NEEDED, 21},
+        {"libLLVM.so.21.1", DT_NEEDED, 21},
+        {"libLLVM-20.so.1", DT_NEEDED, 20},
+        {"libLLVM-99.so.1", DT_NEEDED, 20},
+        {"libomptarget.so", DT_SONAME, 20},
+        {"libClang.so.21", DT_NEEDED, 20},
+    };
+    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
+    size_t size;
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/library", folder);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct rex_release *release = NULL;
+        unsigned char *bytes = read_bytes(FAKE("21/libomptarget.so.21"), &size);
+        assert_true(exchange(bytes, size, own, cases[i].name) > 0);
+        rename_entry(bytes, size, cases[i].tag);
+        write_bytes(path, bytes, size);
+        free(bytes);
+        assert_int_equal(rex_search_tell(path, &release, why, sizeof why), 0);
+        if (release->number != cases[i].release)
+            fail_msg("case %zu: %d", i, release->number);
+    }
+    remove_folder(folder);
+}
+
+/* Why a file is no libomptarget that can be used. */
+static void test_no_libomptarget(void **state)
+{
+    static const struct {
+        const char *file, *old, *new, *why; /* with one name changed */
+    } cases[] = {
+        {TEST_BUILD "/librex.so", NULL, NULL, "it is librex, which forwards to a libomptarget"},
+        {TEST_BUILD "/obj/tests/unit/binding.o", NULL, NULL, "it exports nothing"},
+        {"tests/data/sm_90.cubin", NULL, NULL, "it is for another processor"},
+        {FAKE("19/libomptarget.so.19"), "__tgt_register_lib", "__tgt_register_lob", "it lacks the entry point __tgt_register_lib"},
+        {FAKE("19/libomptarget.so.19"), "__tgt_target_data_begin", "__tgt_target_data_began", "it lacks the entry point __tgt_target_data_begin"},
+    };
+    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/library", folder);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct rex_release *release = NULL;
+        size_t size;
+        unsigned char *bytes = read_bytes(cases[i].file, &size);
+        assert_true(cases[i].old == NULL || exchange(bytes, size, cases[i].old, cases[i].new) > 0);
+        write_bytes(path, bytes, size);
+        free(bytes);
+        errno = EDOM;
+        assert_int_equal(rex_search_tell(path, &release, why, sizeof why), REX_ENORUNTIME);
+        assert_string_equal(why, cases[i].why);
+        assert_int_equal(errno, 0);
+        assert_null(release);
+    }
+    remove_folder(folder);
+}
+
 /* ---- the search -------------------------------------------------------------------------------------------------- */
 
 static int position_of(const struct rex_candidate *candidates, size_t count, int release)
@@ -185,15 +287,24 @@ static void test_search(void **state)
     copy_file(FAKE("lacks-register/libomptarget.so.19"), path);
     snprintf(path, sizeof path, "%s/libomptarget.rtl.x86_64.so", folder);
     write_bytes(path, "a plugin", 8);
+    /* A second one of 21, and a link to the first one, which comes before it by name. */
+    fake_path(21, from);
+    snprintf(path, sizeof path, "%s/libomptarget.so.21.9", folder);
+    copy_file(from, path);
+    snprintf(path, sizeof path, "%s/libomptarget.so.50", folder);
+    assert_int_equal(symlink("libomptarget.so.21", path), 0);
 
     /* What the machine has besides is in the list too, behind the folder of the process's OpenMP runtime. */
     size_t count = rex_search(folder, &candidates, &report);
     assert_true(count >= COUNT(releases));
     assert_int_equal(position_of(candidates, count, 23), 0);
     assert_int_equal(position_of(candidates, count, 21), 1);
-    assert_int_equal(position_of(candidates, count, 19), 2);
-    assert_int_equal(position_of(candidates, count, 15), 3);
-    assert_int_equal(position_of(candidates, count, 18), 4);
+    assert_string_equal(strrchr(candidates[1].path, '/'), "/libomptarget.so.21");
+    assert_string_equal(strrchr(candidates[2].path, '/'), "/libomptarget.so.21.9");
+    assert_int_equal(position_of(candidates, count, 19), 3);
+    assert_int_equal(position_of(candidates, count, 15), 4);
+    assert_int_equal(position_of(candidates, count, 18), 5);
+    assert_int_equal(report.error, 0);
     assert_non_null(strstr(report.text, "libomptarget.so.99: it is not an ELF file"));
     assert_non_null(strstr(report.text, "libomptarget.so.98: it lacks the entry point __tgt_register_lib"));
     assert_null(strstr(report.text, "rtl"));
@@ -201,11 +312,38 @@ static void test_search(void **state)
     remove_folder(folder);
 }
 
+static void test_folders(void **state)
+{
+    static const char *const folders[][2] = {{"libx.so", "."}, {"/libx.so", "/"}, {"/usr/libx.so", "/usr"}, {"a/b/c", "a/b"}, {"a/", "a"}};
+    char folder[PATH_MAX];
+    (void)state;
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        rex_folder_of(folders[i][0], folder);
+        assert_string_equal(folder, folders[i][1]);
+    }
+    assert_true(rex_same_file("tests/unit", "./tests/../tests/unit"));
+    assert_false(rex_same_file("tests/unit", "tests"));
+    assert_false(rex_same_file("tests/unit", "/nonexistent"));
+    assert_false(rex_same_file("/nonexistent", "tests/unit"));
+}
+
 /* A report stops at its limit and stays a string. */
 static void test_report_is_bounded(void **state)
 {
     static struct rex_report report;
     (void)state;
+    /* With ever less room for a line of its own, which is cut off. */
+    for (size_t room = 1; room < 12; room++) {
+        memset(report.text, 'x', sizeof report.text);
+        report.length = sizeof report.text - room;
+        report.text[report.length] = '\0';
+        rex_report_line(&report, "%s", "abcdef");
+        const char *line = room > 4 ? "\n  abcdef" : "abcdef", *added = report.text + sizeof report.text - room;
+        assert_int_equal(strlen(added), room - 1 < strlen(line) ? room - 1 : strlen(line));
+        assert_int_equal(strncmp(added, line, strlen(added)), 0);
+        assert_int_equal(report.length, strlen(report.text));
+    }
+    report = (struct rex_report){.length = 0};
     for (int i = 0; i < 1000; i++)
         rex_report_add(&report, "%d is one of many words; ", i);
     assert_true(report.length < sizeof report.text);
@@ -268,6 +406,77 @@ static void nothing_found_in(const void *context)
     CHECK_MENTIONS(rex_last_error(), "apt-get install libomp5-19");
     CHECK_MENTIONS(rex_last_error(), "REX_OMPTARGET");
     CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-*/lib");
+}
+
+/* In ROOT there is what PATHS say, each after what it is a copy of. */
+static void in_root(const void *root)
+{
+    use_release(19);
+    unsetenv("REX_OMPTARGET");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    CHECK_EQUAL(chroot(root), 0);
+    CHECK_EQUAL(chdir("/"), 0);
+}
+
+/* The best one is bound, and which were passed over is said. */
+static void some_passed_over(const void *root)
+{
+    in_root(root);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK(strcmp(rex_runtime_path(), "/usr/lib/llvm-19/lib/libomptarget.so.19") == 0);
+    CHECK(strcmp(rex_runtime_chosen(), "the best found") == 0);
+}
+
+/* Its libomp is missing, and comes from the folder of the one that is the second best. */
+static void openmp_of_another(const void *root)
+{
+    in_root(root);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 23);
+    CHECK(dlopen("/opt/b/lib/libomp.so.5", RTLD_NOW | RTLD_NOLOAD) != NULL);
+}
+
+static void no_openmp(const void *root)
+{
+    in_root(root);
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK(strcmp(rex_last_error(), "no usable libomptarget: install one (Debian: apt-get install libomp5-19), or name one in REX_OMPTARGET. "
+                                   "Tried:\n  /opt/a/lib/libomptarget.so.23 (LLVM 23): there is no libomp.so.5 beside it or on the loader's "
+                                   "path") == 0);
+    CHECK(strcmp(rex_runtime_chosen(), "") == 0);
+}
+
+static void test_found_in_root(void **state)
+{
+    char root[PATH_MAX];
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("skip: only root may hide the machine's own libraries with chroot\n");
+        skip();
+    }
+    make_folder(root);
+    make_folders(root, "usr/lib/llvm-17/lib");
+    make_folders(root, "usr/lib/llvm-19/lib");
+    make_folders(root, "usr/lib/llvm-20/lib");
+    place(root, "usr/lib/llvm-17/lib/libomptarget.so.17", FAKE("17/libomptarget.so.17"));
+    place(root, "usr/lib/llvm-19/lib/libomptarget.so.19", FAKE("19/libomptarget.so.19"));
+    place(root, "usr/lib/llvm-19/lib/libomp.so.5", FAKE("19/libomp.so.5"));
+    place(root, "usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19"));
+    place(root, "usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19"));
+    assert_string_equal(in_child(some_passed_over, root),
+                        "librex: bound LLVM 19's libomptarget, /usr/lib/llvm-19/lib/libomptarget.so.19\n"
+                        "librex: passed over: /usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n");
+    remove_folder(root);
+    make_folder(root);
+    make_folders(root, "opt/a/lib");
+    make_folders(root, "opt/b/lib");
+    place(root, "opt/a/lib/libomptarget.so.23", FAKE("23/libomptarget.so.23"));
+    in_child(no_openmp, root);
+    place(root, "opt/b/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
+    place(root, "opt/b/lib/libomp.so.5", FAKE("22/libomp.so.5"));
+    in_child(openmp_of_another, root);
+    remove_folder(root);
 }
 
 static void test_nothing_found(void **state)
@@ -605,9 +814,13 @@ int main(void)
         cmocka_unit_test(test_named),
         cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_fails_then_binds),
+        cmocka_unit_test(test_numbers_in_names),
+        cmocka_unit_test(test_no_libomptarget),
+        cmocka_unit_test(test_folders),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_report_is_bounded),
         cmocka_unit_test(test_nothing_found),
+        cmocka_unit_test(test_found_in_root),
         cmocka_unit_test(test_openmp),
         cmocka_unit_test(test_already_loaded),
         cmocka_unit_test(test_loaded_without_plugins),
