@@ -175,6 +175,9 @@ static void no_gpu(const void *context)
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver reports no device");
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "reports no device");
+    char why[256] = "as it was";
+    CHECK_EQUAL(rex_device_trouble(rex_release_row(22), why, sizeof why), 0);
+    CHECK(strcmp(why, "as it was") == 0);
 }
 
 static void no_permission(const void *context)
@@ -383,6 +386,33 @@ static void too_old(const void *context)
                         "and is one of CUDA 12.2");
 }
 
+/* It has all that the release asks for, and both of its names. */
+static void no_trouble(const void *context)
+{
+    static const char both[] = "libcuda.so.1", development[sizeof both] = "libcuda.so";
+    char why[256] = "as it was", path[PATH_MAX + 32];
+    size_t size;
+    (void)context;
+    make_folder(root);
+    snprintf(path, sizeof path, "%s/link", root);
+    unsigned char *bytes = read_bytes(FAKE("cuda/libcuda.so.1"), &size);
+    for (size_t i = 0; i + sizeof both <= size; i++)
+        if (memcmp(bytes + i, both, sizeof both) == 0)
+            memcpy(bytes + i, development, sizeof both);
+    write_bytes(path, bytes, size);
+    free(bytes);
+    use_gpu(90);
+    CHECK_EQUAL(rex_gpu_count(), 1);
+    void *link = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    CHECK(link != NULL && dlopen("libcuda.so", RTLD_LAZY | RTLD_NOLOAD) == link && dlclose(link) == 0);
+    CHECK_EQUAL(rex_device_trouble(rex_release_row(14), why, sizeof why), 0);
+    CHECK_EQUAL(rex_device_trouble(rex_release_row(22), why, sizeof why), 0);
+    CHECK(strcmp(why, "as it was") == 0);
+    CHECK_EQUAL(dlclose(link), 0);
+    CHECK(dlopen(path, RTLD_LAZY | RTLD_NOLOAD) == NULL); /* and is not left open */
+    remove_folder(root);
+}
+
 /* A driver that does not say how old it is. */
 static void of_no_version(const void *context)
 {
@@ -411,6 +441,7 @@ static void test_drivers(void **state)
     in_child(no_library, NULL);
     in_child(no_library, NVRM);
     in_child(too_old, NULL);
+    in_child(no_trouble, NULL);
     in_child(much_too_old, NULL);
     in_child(of_no_version, "0");
 }

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "bound.h"
+#include "image/elf.h"
 #include "image/fatbin.h"
 #include "image/list.h"
 #include "image/open.h"
@@ -131,16 +132,25 @@ static void test_arguments(void **state)
     unsigned char *bytes = read_bytes("tests/data/sm_90.cubin", &size);
     (void)state;
     assert_int_equal(rex_image_list_open(NULL, bytes, size, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_list_open: the list is NULL");
     assert_int_equal(rex_image_list_open(&list, NULL, size, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_list_open: the bytes is NULL");
     assert_int_equal(rex_image_list_open(&list, bytes, size, NULL), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_list_open: the name is NULL");
     assert_int_equal(rex_image_list_open(&list, bytes, 0, "x"), REX_EIMAGE);
     assert_int_equal(rex_image_list_open(&list, "text", 4, "x"), REX_EIMAGE);
     assert_null(list);
     assert_int_equal(rex_image_list_open(&list, bytes, size, "x"), 0);
     assert_int_equal(rex_image_list_view(&view, list, 1, "x"), REX_EINVAL);
     assert_int_equal(rex_image_list_view(&view, list, 0, NULL), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_list_view: the name is NULL");
     assert_int_equal(rex_image_list_view(&view, NULL, 0, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_list_view: the list is NULL");
+    assert_int_equal(rex_image_list_view(NULL, list, 0, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_list_view: the view is NULL");
     assert_null(view);
+    assert_null(rex_image_list_item(NULL, 0));
+    assert_string_equal(rex_last_error(), "rex_image_list_item: the list is NULL");
     assert_int_equal(rex_image_list_view(&view, list, 0, "x"), 0);
     rex_image_view_close(view);
     rex_image_list_close(list);
@@ -527,6 +537,76 @@ static void test_no_architecture(void **state)
     free(bytes);
 }
 
+/* What the first bytes tell is not looked at further; what they do not, whoever reads it says. */
+static void test_first_bytes(void **state)
+{
+    unsigned char bytes[sizeof(Elf64_Ehdr)] = {0};
+    struct rex_image_list list;
+    size_t size;
+    unsigned char *cubin = read_bytes("tests/data/sm_90.cubin", &size);
+    (void)state;
+    bytes[offsetof(Elf64_Ehdr, e_machine)] = REX_HOST_MACHINE & 0xff;
+    assert_int_equal(rex_list_open(&list, bytes, sizeof bytes, "x"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file");
+    memcpy(bytes, ELFMAG, SELFMAG);
+    assert_int_equal(rex_list_open(&list, bytes, sizeof bytes, "x"), 0);
+    assert_int_equal(list.entries[0].item.kind, REX_IMAGE_HOST);
+    rex_list_close(&list);
+    assert_int_equal(rex_list_open(&list, bytes, sizeof bytes - 1, "x"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), "device image x cannot be used: it is truncated inside the ELF header");
+    assert_int_equal(rex_list_open(&list, bytes, 1, "x"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file");
+    assert_int_equal(rex_list_open(&list, bytes, 0, "x"), REX_EIMAGE);
+    assert_string_equal(rex_last_error(), "device image x is empty");
+    assert_int_equal(rex_list_open(&list, cubin, 100, "x"), 0);
+    assert_int_equal(list.entries[0].item.kind, REX_IMAGE_CUBIN);
+    assert_true(list.plain && list.entries[0].item.size == 100 && list.entries[0].item.stored == 100);
+    rex_list_close(&list);
+    free(cubin);
+}
+
+/* What a few bytes would unpack to: each image by itself, and all whose views may be open at a time. */
+static void test_unpacks_to_much(void **state)
+{
+    enum { ONE = 64 + 8, WHOLE = MEMBER + 2 * ONE };
+    unsigned char made[WHOLE], *bytes;
+    char much[160];
+    const uint64_t most = rex_unpack_most(WHOLE);
+    (void)state;
+    for (uint64_t more = 0; more < 2; more++) {
+        struct rex_image_list *list;
+        struct rex_image_view *view = NULL;
+        size_t size;
+        make_fatbin(made, WHOLE, 8);
+        put(made, FLAGS, 0x8000, 8);
+        put(made, PACKED, 8, 4);
+        memcpy(made + MEMBER + ONE, made + MEMBER, ONE);
+        put(made, UNPACKED, 5 << 20, 8);
+        put(made, UNPACKED + ONE, most - (5 << 20) - 2 * REX_UNPACK_EACH + more, 8);
+        snprintf(much, sizeof much, "device image x would unpack to %llu bytes, of a file of %d bytes: build it with nvcc --no-compress",
+                 (unsigned long long)most + 1, WHOLE);
+        assert_int_equal(rex_image_list_open(&list, made, WHOLE, "x"), 0);
+        assert_int_equal(rex_image_list_view(&view, list, 0, "x"), REX_EIMAGE);
+        assert_non_null(strstr(rex_last_error(), "does not unpack to the 5242880 bytes"));
+        assert_int_equal(rex_image_list_view(&view, list, 1, "x"), REX_EIMAGE);
+        assert_int_equal(strcmp(rex_last_error(), much) == 0, more > 0);
+        assert_true(more > 0 || strstr(rex_last_error(), "does not unpack to the ") != NULL);
+        assert_null(view);
+        assert_int_equal(rex_list_view_most(list, 0), 2 * ((5 << 20) + REX_UNPACK_EACH));
+        assert_int_equal(rex_image_list_view(&view, list, 2, "x"), REX_EINVAL);
+        assert_string_equal(rex_last_error(), "rex_image_list_view: there is no image 2");
+        rex_image_list_close(list);
+        put(made, UNPACKED, most - REX_UNPACK_EACH + more, 8);
+        assert_int_equal(rex_image_list_open(&list, made, WHOLE, "x"), 0);
+        assert_int_equal(rex_list_bytes(list, 0, "x", &bytes, &size), REX_EIMAGE);
+        assert_int_equal(strstr(rex_last_error(), "does not unpack to the ") != NULL, more == 0);
+        assert_int_equal(strstr(rex_last_error(), "device image x would unpack to ") != NULL, more > 0);
+        rex_image_list_close(list);
+    }
+    struct rex_image_list plain = {.entries = &(struct rex_image_entry){.packed = 0}};
+    assert_true(rex_list_view_most(&plain, 0) == SIZE_MAX);
+}
+
 static void test_targets(void **state)
 {
     static const struct {
@@ -636,6 +716,8 @@ int main(void)
         cmocka_unit_test(test_containers),
         cmocka_unit_test(test_listed_containers),
         cmocka_unit_test(test_no_architecture),
+        cmocka_unit_test(test_first_bytes),
+        cmocka_unit_test(test_unpacks_to_much),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_every_truncation),
         cmocka_unit_test(test_mutations),

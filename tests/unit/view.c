@@ -228,12 +228,43 @@ static void test_view_arguments(void **state)
     struct rex_image_view *view = NULL;
     (void)state;
     assert_int_equal(rex_image_view_open(NULL, "", 1, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_view_open: the view is NULL");
     assert_int_equal(rex_image_view_open(&view, NULL, 1, "x"), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_view_open: the bytes is NULL");
     assert_int_equal(rex_image_view_open(&view, "", 1, NULL), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_image_view_open: the name is NULL");
+    assert_int_equal(rex_image_view_kind(NULL), REX_IMAGE_OTHER);
+    assert_string_equal(rex_last_error(), "rex_image_view_kind: the view is NULL");
+    assert_int_equal(rex_image_view_architecture(NULL), 0);
+    assert_string_equal(rex_last_error(), "rex_image_view_architecture: the view is NULL");
+    assert_null(rex_image_view_symbol(NULL, 0));
+    assert_string_equal(rex_last_error(), "rex_image_view_symbol: the view is NULL");
+    assert_null(rex_image_view_find(NULL, "x"));
+    assert_string_equal(rex_last_error(), "rex_image_view_find: the view is NULL");
+    assert_null(rex_image_view_nearest(NULL, "x", true));
+    assert_string_equal(rex_last_error(), "rex_image_view_nearest: the view is NULL");
+    assert_null(rex_image_view_parameter(NULL, NULL, 0));
+    assert_string_equal(rex_last_error(), "rex_image_view_parameter: the view is NULL");
+    assert_null(rex_image_view_entry(NULL, 0));
+    assert_string_equal(rex_last_error(), "rex_image_view_entry: the view is NULL");
     assert_int_equal(rex_image_view_open(&view, "", 0, "x"), REX_EIMAGE);
     assert_int_equal(rex_image_view_open(&view, "text", 4, "x"), REX_EIMAGE);
     assert_null(view);
     rex_image_view_close(NULL);
+    size_t size;
+    unsigned char *bytes = read_bytes(cubins[0].file, &size);
+    assert_int_equal(rex_image_view_open(&view, bytes, size, "x"), 0);
+    assert_null(rex_image_view_find(view, NULL));
+    assert_string_equal(rex_last_error(), "rex_image_view_find: the name is NULL");
+    assert_null(rex_image_view_nearest(view, NULL, true));
+    assert_string_equal(rex_last_error(), "rex_image_view_nearest: the name is NULL");
+    assert_null(rex_image_view_parameter(view, NULL, 0));
+    assert_string_equal(rex_last_error(), "rex_image_view_parameter: the kernel is NULL");
+    assert_non_null(rex_image_view_parameter(view, rex_image_view_find(view, "plain__kernel__"), 1));
+    assert_null(rex_image_view_parameter(view, rex_image_view_find(view, "plain__kernel__"), 2));
+    assert_string_equal(rex_last_error(), "rex_image_view_parameter: the kernel is NULL"); /* as it was */
+    rex_image_view_close(view);
+    free(bytes);
 }
 
 /* ---- CUBINs that were changed ------------------------------------------------------------------------------------ */
