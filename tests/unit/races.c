@@ -110,7 +110,8 @@ static void test_remembers_late(void **state)
 
 /* rules.mk leads calls of nanosleep() here: no time passes. What was slept is counted. */
 static uint64_t naps, slept;
-static bool is_counted;
+static bool is_counted, lets_go_at_nap;
+static pthread_barrier_t is_inside, may_leave;
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
@@ -118,6 +119,9 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
     if (!is_counted)
         return __real_nanosleep(time, rest);
     naps++;
+    if (lets_go_at_nap)
+        pthread_barrier_wait(&may_leave);
+    lets_go_at_nap = false;
     slept += (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
     return 0;
 }
@@ -129,8 +133,6 @@ static int context_users(void)
     memcpy(&users, &address, sizeof users);
     return users();
 }
-
-static pthread_barrier_t is_inside, may_leave;
 
 static void *be_inside(void *unused)
 {
@@ -257,6 +259,215 @@ static void test_never_alone(void **state)
     assert_int_equal(occurrences(output, "librex: a test: waiting for launches and data calls of other threads\n"), 1);
 }
 
+/* ---- forks, and ends ------------------------------------------------------------------------------------------------ */
+
+static void *is_registering(void *unused)
+{
+    CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
+    pthread_barrier_wait(&is_inside);
+    pthread_barrier_wait(&may_leave);
+    rex_flight_registered();
+    return unused;
+}
+
+/* A child of fork does what BODY says; its parent has nothing of it. */
+static void fork_and(void (*body)(void))
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        body();
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+static void goes_on(void)
+{
+    CHECK_EQUAL(rex_flight_check(), REX_OK);
+    CHECK(!rex_flight_is_torn() && !rex_flight_is_over());
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
+    rex_flight_registered();
+}
+
+static void cannot_go_on(void)
+{
+    CHECK_EQUAL(rex_flight_check(), REX_EFORK);
+    CHECK(rex_flight_is_torn() && !rex_flight_is_over());
+    CHECK(strcmp(rex_last_error(), "this process was forked while another thread of its parent was inside libomptarget: start the child with "
+                                   "exec, or fork while no other thread launches or maps") == 0);
+    CHECK_EQUAL(rex_flight_enter(), REX_EFORK);
+    CHECK_EQUAL(rex_flight_register("a test"), REX_EFORK);
+    CHECK(!rex_flight_is_inside());
+}
+
+static void registration_goes_on(void)
+{
+    CHECK_EQUAL(rex_flight_check(), REX_OK);
+    rex_flight_registered();
+    goes_on();
+}
+
+static void call_goes_on(void)
+{
+    CHECK(rex_flight_is_inside());
+    CHECK_EQUAL(rex_flight_check(), REX_OK);
+    rex_flight_end();
+    goes_on();
+}
+
+static void forks(const void *other_thread)
+{
+    pthread_t thread;
+    goes_on();
+    fork_and(goes_on);
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    fork_and(call_goes_on);
+    rex_flight_end();
+    CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
+    fork_and(registration_goes_on);
+    rex_flight_registered();
+    /* Another thread, which is inside, or registers, or was there before. */
+    void *(*body)(void *);
+    memcpy(&body, other_thread, sizeof body);
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    fork_and(cannot_go_on);
+    CHECK_EQUAL(rex_flight_check(), REX_OK); /* the parent is what it was */
+    pthread_barrier_wait(&may_leave);
+    pthread_join(thread, NULL);
+    fork_and(goes_on);
+    goes_on();
+}
+
+static void test_forks(void **state)
+{
+    void *(*inside)(void *) = be_inside, *(*registering)(void *) = is_registering;
+    (void)state;
+    in_child(forks, &inside);
+    in_child(forks, &registering);
+}
+
+/* Whoever comes while another thread registers waits, in naps of 20 us: also after a fork, which has raised the gate and lowered it. */
+static void waits_for_a_registration(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, is_registering, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    fork_and(cannot_go_on);
+    lets_go_at_nap = is_counted = true;
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    CHECK(naps > 0 && slept == naps * 20000);
+    CHECK(rex_flight_is_inside());
+    rex_flight_end();
+    CHECK(!rex_flight_is_inside());
+    pthread_join(thread, NULL);
+}
+
+static void test_waits(void **state)
+{
+    (void)state;
+    in_child(waits_for_a_registration, NULL);
+}
+
+/* The destructors of a thread run in four rounds, of which the last one takes it off the list for good. */
+static pthread_key_t key;
+static int entered[8];
+static size_t rounds;
+
+static void enters_again(void *value)
+{
+    entered[rounds] = rex_flight_enter();
+    if (entered[rounds] == REX_OK)
+        rex_flight_end();
+    else
+        CHECK(strcmp(rex_last_error(), "the thread is ending: do this before its last destructors") == 0);
+    rounds++;
+    CHECK_EQUAL(pthread_setspecific(key, value), 0);
+}
+
+static void *ends(void *unused)
+{
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    CHECK_EQUAL(pthread_setspecific(key, &key), 0);
+    return unused;
+}
+
+static void last_destructors(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
+    CHECK_EQUAL(pthread_key_create(&key, enters_again), 0);
+    CHECK_EQUAL(pthread_create(&thread, NULL, ends, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(rounds, 4);
+    CHECK(entered[0] == REX_OK && entered[1] == REX_OK && entered[2] == REX_OK && entered[3] == REX_EINVAL);
+    goes_on(); /* nobody is on the list who is not there */
+}
+
+/* What is registered with atexit() before runs after it. */
+static void at_the_very_end(void)
+{
+    CHECK(rex_flight_is_over() && !rex_flight_is_torn());
+    CHECK_EQUAL(rex_flight_check(), REX_EINVAL);
+    CHECK(strcmp(rex_last_error(), "the process is ending, and libomptarget with it: do this before main() returns or exit() is called") == 0);
+    CHECK_EQUAL(rex_flight_enter(), REX_EINVAL);
+    CHECK_EQUAL(times_forgotten, 1);
+}
+
+static void before_the_end(void)
+{
+    CHECK(!rex_flight_is_over());
+    times_forgotten = 0;
+}
+
+static void process_ends(const void *context)
+{
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
+    CHECK_EQUAL(atexit(at_the_very_end), 0);
+    rex_flight_watch_exit();
+    rex_flight_on_stop(forget);
+    CHECK_EQUAL(atexit(before_the_end), 0);
+    rex_flight_watch_exit(); /* once is enough */
+    exit(0);
+}
+
+static void test_ends(void **state)
+{
+    (void)state;
+    in_child(last_destructors, NULL);
+    in_child(process_ends, NULL);
+}
+
+/* What is said of the devices is what each thread has from its next call on. */
+static void test_devices(void **state)
+{
+    (void)state;
+    assert_int_equal(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    rex_flight_devices(5, 7);
+    assert_int_equal(rex_flight_enter(), REX_OK);
+    assert_int_equal(rex_flight.numbers, 5);
+    assert_int_equal(rex_flight.devices, 7);
+    rex_flight_end();
+    rex_flight_devices(0, 0);
+    assert_int_equal(rex_flight_enter(), REX_OK);
+    assert_true(rex_flight.numbers == 0 && rex_flight.devices == 0);
+    rex_flight_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +475,10 @@ int main(void)
         cmocka_unit_test(test_remembers_late),
         cmocka_unit_test(test_never_alone),
         cmocka_unit_test(test_modules_alone),
+        cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
