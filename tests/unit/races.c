@@ -12,6 +12,7 @@
 #include "module/adopt.h"
 #include "module/modules.h"
 #include "omp/flight.h"
+#include "omp/runtime.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 
@@ -354,6 +355,54 @@ static void test_forks(void **state)
     in_child(forks, &registering);
 }
 
+/* Where nobody may enter, nothing of libomptarget is called, and each answer is the one that does no harm. */
+static void asks_in_vain(void)
+{
+    const struct rex_omp *omp = rex_runtime_omp();
+    char bytes[2] = "";
+    uint32_t before[] = {the_record()->touches, the_record()->lookups};
+    CHECK_EQUAL(rex_flight_check(), REX_EFORK);
+    CHECK_EQUAL(rex_runtime_device_count(), 0);
+    CHECK_EQUAL(omp->is_present(bytes, 0), 0);
+    CHECK_EQUAL(omp->disassociate(bytes, 0), -1);
+    CHECK(omp->mapped_pointer(bytes, 0) == NULL);
+    CHECK(omp->alloc(8, 0) == NULL);
+    omp->free(bytes, 0);
+    CHECK_EQUAL(omp->copy(bytes, bytes + 1, 1, 0, 0, 0, 0), REX_EFORK);
+    CHECK(the_record()->touches == before[0] && the_record()->lookups == before[1]);
+    CHECK(!rex_flight_is_inside());
+}
+
+static void asks(const void *context)
+{
+    pthread_t thread;
+    char from[] = "abcdefgh", to[] = "12345678";
+    (void)context;
+    use_release(22);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    const struct rex_omp *omp = rex_runtime_omp();
+    CHECK_EQUAL(omp->copy(to, from, 3, 1, 4, 0, 0), 0);
+    CHECK(strcmp(to, "1efg5678") == 0);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)from, sizeof from, 0x1000};
+    CHECK_EQUAL(omp->is_present(from, 0), 1);
+    CHECK_EQUAL(omp->is_present(to, 0), 0);
+    CHECK(omp->mapped_pointer(from + 3, 0) == (void *)0x1003 && omp->mapped_pointer(to, 0) == NULL);
+    CHECK(!rex_flight_is_inside());
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    fork_and(asks_in_vain);
+    pthread_barrier_wait(&may_leave);
+    pthread_join(thread, NULL);
+}
+
+static void test_asks(void **state)
+{
+    (void)state;
+    in_child(asks, NULL);
+}
+
 /* Whoever comes while another thread registers waits, in naps of 20 us: also after a fork, which has raised the gate and lowered it. */
 static void waits_for_a_registration(const void *context)
 {
@@ -476,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_never_alone),
         cmocka_unit_test(test_modules_alone),
         cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_asks),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_devices),
