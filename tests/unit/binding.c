@@ -267,6 +267,81 @@ static int position_of(const struct rex_candidate *candidates, size_t count, int
     return -1;
 }
 
+/* rules.mk leads calls of open() here: no libomptarget is opened. */
+static int open_fails; /* errno; 0: none */
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    if (open_fails == 0 || strstr(path, "/libomptarget.so") == NULL)
+        return __real_open(path, flags, 0);
+    errno = open_fails;
+    return -1;
+}
+
+/* What may pass is told of by itself: what is passed over may be the best. */
+static void nothing_opens(const void *folder)
+{
+    static const struct {
+        int error, result;
+        const char *said; /* NULL: of each file */
+    } cases[] = {
+        {ENOMEM, REX_ENOMEM, "libomptarget cannot be looked for: Cannot allocate memory"},
+        {EMFILE, REX_ENORUNTIME, "libomptarget cannot be looked for: Too many open files"},
+        {ENFILE, REX_ENORUNTIME, "libomptarget cannot be looked for: Too many open files in system"},
+        {EIO, REX_ENORUNTIME, "libomptarget cannot be looked for: Input/output error"},
+        {EINTR, REX_ENORUNTIME, "libomptarget cannot be looked for: Interrupted system call"},
+        {EACCES, REX_ENORUNTIME, NULL},
+        {ENOENT, REX_ENORUNTIME, NULL},
+    };
+    char line[2 * PATH_MAX];
+    use_release(19);
+    unsetenv("REX_OMPTARGET");
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, NULL), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_candidate *candidates;
+        struct rex_report report = {0};
+        open_fails = cases[i].error;
+        CHECK_EQUAL(rex_search(folder, &candidates, &report), 0);
+        CHECK_EQUAL(report.error, cases[i].said != NULL ? cases[i].error : 0);
+        snprintf(line, sizeof line, "\n  %s/libomptarget.so.22: open: %s", (const char *)folder, strerror(cases[i].error));
+        CHECK_MENTIONS(report.text, line);
+        CHECK(candidates == NULL);
+        open_fails = 0;
+    }
+    /* The folder is that of the OpenMP runtime that is loaded. */
+    snprintf(line, sizeof line, "%s/libomp.so.5", (const char *)folder);
+    CHECK(dlopen(line, RTLD_NOW | RTLD_GLOBAL) != NULL);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        open_fails = cases[i].error;
+        CHECK_EQUAL(rex_runtime_bind(), cases[i].result);
+        if (cases[i].said != NULL)
+            CHECK(strcmp(rex_last_error(), cases[i].said) == 0);
+        else
+            CHECK_MENTIONS(rex_last_error(), "/libomptarget.so.22: open: ");
+    }
+    open_fails = 0;
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_MENTIONS(rex_runtime_path(), folder);
+}
+
+/* Letters of a format in a name mean nothing. */
+static void test_nothing_opens(void **state)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    (void)state;
+    make_folder(folder);
+    strcat(folder, "/%s%n");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/libomptarget.so.22", folder);
+    copy_file(FAKE("22/libomptarget.so.22"), path);
+    snprintf(path, sizeof path, "%s/libomp.so.5", folder);
+    copy_file(FAKE("22/libomp.so.5"), path);
+    in_child(nothing_opens, folder);
+    *strrchr(folder, '/') = '\0';
+    remove_folder(folder);
+}
+
 /* A folder with several releases, a file that is none, and one that lacks an entry point. */
 static void test_search(void **state)
 {
@@ -431,7 +506,17 @@ static void some_passed_over(const void *root)
 /* Its libomp is missing, and comes from the folder of the one that is the second best. */
 static void openmp_of_another(const void *root)
 {
+    static const char *const folders[] = {NULL, "/usr/lib/llvm-22/lib"}, *const orders[] = {"abu", "uab"};
     in_root(root);
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        struct rex_candidate *candidates;
+        struct rex_report report = {0};
+        CHECK_EQUAL(rex_search(folders[i], &candidates, &report), 3);
+        for (size_t j = 0; j < 3; j++) /* of one release the first by path: /opt/a, /opt/b, /usr */
+            CHECK_EQUAL(candidates[j].path[strncmp(candidates[j].path, "/opt/", 5) == 0 ? 5 : 1], orders[i][j]);
+        CHECK_EQUAL(report.length, 0);
+        free(candidates);
+    }
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_runtime_release(), 23);
     CHECK(dlopen("/opt/b/lib/libomp.so.5", RTLD_NOW | RTLD_NOLOAD) != NULL);
@@ -475,6 +560,8 @@ static void test_found_in_root(void **state)
     in_child(no_openmp, root);
     place(root, "opt/b/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
     place(root, "opt/b/lib/libomp.so.5", FAKE("22/libomp.so.5"));
+    make_folders(root, "usr/lib/llvm-22/lib");
+    place(root, "usr/lib/llvm-22/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
     in_child(openmp_of_another, root);
     remove_folder(root);
 }
@@ -655,6 +742,69 @@ static void test_already_loaded(void **state)
     assert_non_null(strstr(output, "is not used")); /* a warning, since one was named */
 }
 
+/* ---- a fork meanwhile -------------------------------------------------------------------------------------------- */
+
+/* rules.mk leads calls of dlopen() here: that of a libomptarget waits where a test says so. */
+static bool waits;
+static pthread_barrier_t opens, goes_on;
+void *__real_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags)
+{
+    if (waits && path != NULL && strstr(path, "/libomptarget.so") != NULL) {
+        waits = false;
+        pthread_barrier_wait(&opens);
+        pthread_barrier_wait(&goes_on);
+    }
+    return __real_dlopen(path, flags);
+}
+
+static void *bind(void *unused)
+{
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    return unused;
+}
+
+static void expect_in_child(int result, int release)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK_EQUAL(rex_runtime_bind(), result);
+        CHECK_EQUAL(rex_runtime_release(), release);
+        CHECK(result == 0 || strcmp(rex_last_error(), "this process was forked while another thread of its parent loaded libomptarget: start the "
+                                                      "child with exec, or fork before or after that") == 0);
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
+static void forks(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    use_release(22);
+    expect_in_child(0, 22); /* before */
+    CHECK_EQUAL(rex_runtime_release(), 0);
+    pthread_barrier_init(&opens, NULL, 2);
+    pthread_barrier_init(&goes_on, NULL, 2);
+    waits = true;
+    CHECK_EQUAL(pthread_create(&thread, NULL, bind, NULL), 0);
+    pthread_barrier_wait(&opens);
+    expect_in_child(REX_EFORK, 0);
+    pthread_barrier_wait(&goes_on);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    expect_in_child(0, 22); /* and after that */
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    in_child(forks, NULL);
+}
+
 /* ---- threads and forwarders -------------------------------------------------------------------------------------- */
 
 static pthread_barrier_t barrier;
@@ -817,6 +967,7 @@ int main(void)
         cmocka_unit_test(test_numbers_in_names),
         cmocka_unit_test(test_no_libomptarget),
         cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_nothing_opens),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_report_is_bounded),
         cmocka_unit_test(test_nothing_found),
@@ -824,6 +975,7 @@ int main(void)
         cmocka_unit_test(test_openmp),
         cmocka_unit_test(test_already_loaded),
         cmocka_unit_test(test_loaded_without_plugins),
+        cmocka_unit_test(test_fork),
         cmocka_unit_test(test_threads_bind_once),
         cmocka_unit_test(test_forwarders),
     };

@@ -437,7 +437,7 @@ static void test_images(void **state)
 #define UNTOLD FAKE("iomp/libiomp5.so")
 #define UNTOLD_KERNEL "omp_get_default_device"
 
-static struct rex_library *load_on_host(int release)
+static struct rex_library *load_untold(int release)
 {
     use_gpu(0);
     use_release(release);
@@ -471,7 +471,7 @@ static void launch_words(struct rex_queue *queue, struct rex_library *library, s
 static void words_alone(const void *context)
 {
     static const size_t counts[] = {1, 2, 31, 32, 33, 34, FAKE_ROWS};
-    struct rex_library *library = load_on_host(*(const int *)context);
+    struct rex_library *library = load_untold(*(const int *)context);
     struct rex_queue *queue = new_queue("words");
     for (size_t i = 0; i < COUNT(counts); i++) { /* of its own size, so that AddressSanitizer sees where it is left */
         uint64_t *words = malloc(counts[i] * sizeof *words + 7);
@@ -489,7 +489,7 @@ static void too_many_words(const void *context)
     static uint64_t words[MOST_WORDS + 2];
     static void *arguments[MOST_WORDS + 1];
     (void)context;
-    struct rex_library *library = load_on_host(19);
+    struct rex_library *library = load_untold(19);
     struct rex_queue *queue = new_queue("too many");
     struct rex_kernel_launch launch = launch_of(library, UNTOLD_KERNEL);
     for (size_t i = 0; i < COUNT(arguments); i++)
