@@ -508,6 +508,7 @@ static void openmp_of_another(const void *root)
 {
     static const char *const folders[] = {NULL, "/usr/lib/llvm-22/lib"}, *const orders[] = {"abu", "uab"};
     in_root(root);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     for (size_t i = 0; i < COUNT(folders); i++) {
         struct rex_candidate *candidates;
         struct rex_report report = {0};
@@ -520,6 +521,23 @@ static void openmp_of_another(const void *root)
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_runtime_release(), 23);
     CHECK(dlopen("/opt/b/lib/libomp.so.5", RTLD_NOW | RTLD_NOLOAD) != NULL);
+}
+
+/* It is where the loader looks. */
+static void openmp_of_the_loader(const void *root)
+{
+    in_root(root);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 23);
+    CHECK(dlopen("/usr/lib/libomp.so.5", RTLD_NOW | RTLD_NOLOAD) != NULL);
+}
+
+/* The best one lacks its plugins, and the second best one has them. */
+static void second_best(const void *root)
+{
+    in_root(root);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 16);
 }
 
 static void no_openmp(const void *root)
@@ -562,7 +580,28 @@ static void test_found_in_root(void **state)
     place(root, "opt/b/lib/libomp.so.5", FAKE("22/libomp.so.5"));
     make_folders(root, "usr/lib/llvm-22/lib");
     place(root, "usr/lib/llvm-22/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
-    in_child(openmp_of_another, root);
+    const char *output = in_child(openmp_of_another, root);
+    assert_int_equal(occurrences(output, "librex: opened /opt/b/lib/libomp.so.5\n"), 1);
+    assert_int_equal(occurrences(output, "librex: opened "), 1);
+    remove_folder(root);
+    make_folder(root);
+    make_folders(root, "opt/a/lib");
+    make_folders(root, "usr/lib");
+    place(root, "opt/a/lib/libomptarget.so.23", FAKE("23/libomptarget.so.23"));
+    place(root, "usr/lib/libomp.so.5", FAKE("23/libomp.so.5"));
+    in_child(openmp_of_the_loader, root);
+    remove_folder(root);
+    make_folder(root);
+    make_folders(root, "opt/a/lib");
+    make_folders(root, "opt/b/lib");
+    place(root, "opt/a/lib/libomptarget.so.17", FAKE("17/libomptarget.so.17"));
+    place(root, "opt/b/lib/libomptarget.so.16", FAKE("16/libomptarget.so.16"));
+    place(root, "opt/b/lib/libomptarget.rtl.x86_64.so", FAKE("16/libomptarget.so.16"));
+    place(root, "opt/b/lib/libomp.so.5", FAKE("16/libomp.so.5"));
+    assert_string_equal(in_child(second_best, root),
+                        "librex: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
+                        "librex: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it: Debian has these "
+                        "names of its plugins in libomp-17-dev\n");
     remove_folder(root);
 }
 

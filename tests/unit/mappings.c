@@ -531,6 +531,242 @@ static void test_mapped_in_part(void **unused)
     in_child(mapped_in_part, NULL);
 }
 
+/* ---- who is asked before an end, and who is told of it ------------------------------------------------------------------------------- */
+
+/* A queue that writes down what it is asked, in a letter, and answers as a test says. */
+struct asked {
+    struct rex_unfinished unfinished;
+    const void *used; /* what it uses: a row, or &everything */
+    const struct rex_registration *run;
+    int result; /* of waiting */
+    bool lost;
+};
+static char everything, cells[64], told[1024];
+static int stands_for_a_module;
+static const struct rex_registration *registration_here = (const struct rex_registration *)(const void *)&stands_for_a_module;
+
+static __attribute__((format(printf, 1, 2))) void tell(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t length = strlen(told);
+    vsnprintf(told + length, sizeof told - length, format, arguments);
+    va_end(arguments);
+}
+
+static struct asked *asked_of(struct rex_unfinished *unfinished)
+{
+    return (struct asked *)(void *)unfinished;
+}
+
+static bool uses(struct rex_unfinished *unfinished, const void *begin, size_t size, int number)
+{
+    tell(" %s:%ld+%zu@%d", unfinished->name, begin != NULL ? (long)((const char *)begin - cells) : -1L, size, number);
+    return asked_of(unfinished)->used == (begin != NULL ? begin : &everything);
+}
+
+static bool runs(struct rex_unfinished *unfinished, const struct rex_registration *registration)
+{
+    tell(" %s?", unfinished->name);
+    return asked_of(unfinished)->run == registration;
+}
+
+static int waits(struct rex_unfinished *unfinished)
+{
+    tell(" %s!", unfinished->name);
+    return asked_of(unfinished)->result;
+}
+
+static void forgets(struct rex_unfinished *unfinished, const struct rex_registration *registration)
+{
+    CHECK(registration == registration_here);
+    tell(" %s-", unfinished->name);
+}
+
+static bool is_lost(struct rex_unfinished *unfinished, const char *why, struct rex_kernel_list *noted)
+{
+    CHECK(strcmp(why, "why") == 0);
+    noted->count++;
+    tell(" %s~", unfinished->name);
+    return asked_of(unfinished)->lost;
+}
+
+/* What was asked and told since the last time. */
+static void expect_told(int line, const char *expected)
+{
+    if (strcmp(told, expected) != 0) {
+        fprintf(stderr, "line %d: \"%s\" and not \"%s\"\n", line, told, expected);
+        _exit(99);
+    }
+    told[0] = '\0';
+}
+#define EXPECT_TOLD(expected) expect_told(__LINE__, expected)
+
+static void unfinished_are_asked(const void *context)
+{
+#define ASKED(name, number) {.unfinished = {NULL, name, number, uses, runs, waits, forgets, is_lost}}
+    static struct asked a = ASKED("a", 0), b = ASKED("b", 1), c = ASKED("c", 1);
+    void *begin[] = {cells, cells + 1, cells + 2, cells + 20, cells + 30};
+    int64_t sizes[] = {8, 8, 16, 0, -1},
+            types[] = {REX_TYPE_LITERAL | 0x20, REX_TYPE_PRIVATE, REX_TYPE_TO, REX_TYPE_FROM, REX_TYPE_TOFROM};
+    const struct rex_map map = {.count = 5, .base = begin, .begin = begin, .sizes = sizes, .types = types};
+    struct rex_kernel_list noted = {.count = 0};
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    CHECK(!rex_any_unfinished());
+    CHECK_EQUAL(rex_before_unmap(&map, 1, "a test"), REX_OK);
+    EXPECT_TOLD("");
+    rex_unfinished_add(&a.unfinished);
+    rex_unfinished_add(&b.unfinished);
+    rex_unfinished_add(&c.unfinished);
+    CHECK(rex_any_unfinished());
+    /* Memory: neither values nor what is private; no size is one byte. */
+    CHECK_EQUAL(rex_before_unmap(&map, 1, "a test"), REX_OK);
+    EXPECT_TOLD(" c:2+16@1 c:20+1@1 c:30+1@1 b:2+16@1 b:20+1@1 b:30+1@1 a:2+16@1 a:20+1@1 a:30+1@1");
+    b.used = cells + 20;
+    a.used = cells + 2;
+    CHECK_EQUAL(rex_before_unmap(&map, 0, "a test"), REX_EBUSY);
+    CHECK(strcmp(rex_last_error(), "a test: queue \"b\" has unfinished work that may use this memory: call rex_queue_sync() before, or set "
+                                   "REX_UNFINISHED=wait") == 0);
+    EXPECT_TOLD(" c:2+16@0 c:20+1@0 c:30+1@0 b:2+16@0 b:20+1@0");
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
+    CHECK_EQUAL(rex_before_unmap(&map, 0, "a test"), REX_OK);
+    EXPECT_TOLD(" c:2+16@0 c:20+1@0 c:30+1@0 b:2+16@0 b:20+1@0 b! a:2+16@0 a!");
+    b.result = REX_ECUDA;
+    CHECK_EQUAL(rex_before_unmap(&map, 0, "a test"), REX_ECUDA);
+    EXPECT_TOLD(" c:2+16@0 c:20+1@0 c:30+1@0 b:2+16@0 b:20+1@0 b!");
+    rex_unfinished_sync(&map, 1, "a call");
+    EXPECT_TOLD(" c:2+16@1 c:20+1@1 c:30+1@1 b:2+16@1 b:20+1@1 b! a:2+16@1 a!");
+    c.used = &everything;
+    rex_unfinished_sync(NULL, 1, "a call");
+    EXPECT_TOLD(" c:-1+0@1 c! b:-1+0@1 a:-1+0@1");
+    /* Modules: whose kernels run, and for the last one whatever is unfinished. */
+    CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "error"), 0);
+    CHECK_EQUAL(rex_before_unload(registration_here, false), REX_OK);
+    EXPECT_TOLD(" c? b? a?");
+    CHECK_EQUAL(rex_before_unload(registration_here, true), REX_EBUSY);
+    EXPECT_TOLD(" c? c:-1+0@-1");
+    CHECK(strcmp(rex_last_error(), "the end of a module: queue \"c\" has unfinished work that may use it: call rex_queue_sync() before, or set "
+                                   "REX_UNFINISHED=wait") == 0);
+    c.used = NULL;
+    CHECK_EQUAL(rex_before_unload(registration_here, true), REX_OK);
+    EXPECT_TOLD(" c? c:-1+0@-1 b? b:-1+0@-1 a? a:-1+0@-1");
+    b.run = registration_here;
+    CHECK_EQUAL(rex_before_library_unload(registration_here), REX_EBUSY);
+    EXPECT_TOLD(" c? b?");
+    CHECK_MENTIONS(rex_last_error(), "rex_library_unload: queue \"b\" has unfinished work that may use it: ");
+    rex_unfinished_forget(registration_here);
+    EXPECT_TOLD(" c- b- a-");
+    /* A device: all of its queues. */
+    CHECK(!rex_unfinished_find_lost(1, "why", &noted));
+    EXPECT_TOLD(" c~ b~");
+    c.lost = true;
+    CHECK(rex_unfinished_find_lost(1, "why", &noted) && !rex_unfinished_find_lost(0, "why", &noted) && noted.count == 5);
+    EXPECT_TOLD(" c~ b~ a~");
+    /* The one in the middle, one that is not there, the last one, the first one. */
+    rex_unfinished_remove(&b.unfinished);
+    rex_unfinished_remove(&b.unfinished);
+    rex_unfinished_forget(registration_here);
+    EXPECT_TOLD(" c- a-");
+    rex_unfinished_remove(&a.unfinished);
+    rex_unfinished_forget(registration_here);
+    EXPECT_TOLD(" c-");
+    rex_unfinished_remove(&c.unfinished);
+    CHECK(!rex_any_unfinished());
+}
+
+static void watched_ends(const struct rex_map *map, int number)
+{
+    tell(" ends %d@%d", map->count, number);
+}
+
+static void watched_ended(const struct rex_map *map, int number, bool later)
+{
+    tell(" ended %d@%d%s", map->count, number, later ? " later" : "");
+}
+
+static void watched_unseen(void)
+{
+    tell(" unseen");
+}
+
+static void before_call(enum rex_watched_call call, const struct rex_map *map, int number)
+{
+    tell(" <%d %d@%d", (int)call, map->count, number);
+}
+
+static void after_call(enum rex_watched_call call, const struct rex_map *map, int number)
+{
+    tell(" >%d %d@%d", (int)call, map->count, number);
+}
+
+/* Who watches is told with the number of the device, in order; a map without a column has nothing to end. */
+static void ends_are_told(const void *context)
+{
+    static const struct rex_end_watch ends = {watched_ends, watched_ended, watched_unseen};
+    static const struct rex_call_watch calls = {before_call, after_call};
+    void *begin[] = {cells};
+    int64_t sizes[] = {8}, types[] = {REX_TYPE_TO};
+    const struct rex_map map = {.count = 1, .base = begin, .begin = begin, .sizes = sizes, .types = types};
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    setenv("OMP_DEFAULT_DEVICE", "3", 1);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    rex_ends_watch(NULL);
+    rex_calls_watch(NULL);
+    uint64_t generation = rex_mapping_now();
+    rex_end_begins(&map, 0, "a call"); /* and nobody watches */
+    rex_end_is_over(&map, 0, false);
+    rex_mapping_ended_unseen();
+    CHECK_EQUAL(rex_mapping_now(), generation + 2);
+    rex_ends_watch(&ends);
+    rex_calls_watch(&calls);
+    rex_end_begins(&map, -1, "a call");
+    EXPECT_TOLD(" <1 1@3 ends 1@3");
+    CHECK_EQUAL(rex_mapping_now(), generation + 2);
+    rex_end_is_over(&map, -1, false);
+    EXPECT_TOLD(" ended 1@3 >1 1@3");
+    CHECK_EQUAL(rex_mapping_now(), generation + 3);
+    rex_end_begins(&map, 2, "a call");
+    rex_end_is_over(&map, 2, true);
+    EXPECT_TOLD(" <1 1@2 ends 1@2 ended 1@2 later >1 1@2");
+    rex_call_comes(REX_CALL_LAUNCHES, &map, -1);
+    rex_call_is_over(REX_CALL_BEGINS, &map, 5);
+    EXPECT_TOLD(" <2 1@3 >0 1@5");
+    CHECK_EQUAL(rex_mapping_now(), generation + 4);
+    rex_mapping_ended_unseen();
+    EXPECT_TOLD(" unseen");
+    CHECK_EQUAL(rex_mapping_now(), generation + 5);
+    for (int missing = 0; missing < 5; missing++) {
+        struct rex_map part = {.count = missing != 0,
+                               .base = missing != 1 ? begin : NULL,
+                               .begin = missing != 2 ? begin : NULL,
+                               .sizes = missing != 3 ? sizes : NULL,
+                               .types = missing != 4 ? types : NULL};
+        rex_end_begins(&part, 0, "a call");
+        EXPECT_TOLD("");
+        rex_end_is_over(&part, 0, false);
+        EXPECT_TOLD("");
+        CHECK_EQUAL(rex_mapping_now(), generation + 6 + (uint64_t)missing);
+    }
+    CHECK(rex_all_mappings_are_seen());
+    rex_mappings_changed();
+    EXPECT_TOLD(" unseen");
+    CHECK(!rex_all_mappings_are_seen());
+    CHECK_EQUAL(rex_mapping_now(), generation + 11);
+}
+
+static void test_who_is_asked(void **unused)
+{
+    (void)unused;
+    const char *output = in_child(unfinished_are_asked, NULL);
+    assert_int_equal(occurrences(output, "librex: a test waits for queue \"b\"\nlibrex: a test waits for queue \"a\"\n"), 1);
+    assert_int_equal(occurrences(output, "librex: a call waits for queue \"b\": call rex_queue_sync() before\n"), 1);
+    assert_int_equal(occurrences(output, "librex: a call waits for queue \"c\": call rex_queue_sync() before\n"), 1);
+    in_child(ends_are_told, NULL);
+}
+
 /* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */
 
 /* Each once, up to the most that a message names. */
@@ -575,6 +811,15 @@ static void test_lists(void **unused)
     rex_kernel_list_text(&list, text);
     assert_int_equal(strlen(text), REX_KERNEL_LIST_TEXT - 1);
     assert_int_equal(text[REX_KERNEL_LIST_TEXT], '!');
+    /* Those of a library that is no more have no name. */
+    list = (struct rex_kernel_list){.count = 0};
+    for (size_t i = 0; i < REX_KERNEL_LIST_MAX + 1; i++)
+        rex_kernel_list_add(&list, names[i], i % 7 == 0 ? registration_here : NULL);
+    rex_kernel_list_forget(&list, registration_here);
+    rex_kernel_list_text(&list, text);
+    assert_string_equal(text, "\"a kernel of a library that is unloaded\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", "
+                              "\"a kernel of a library that is unloaded\" and others");
+    assert_true(list.kernel[0].registration == NULL && list.kernel[7].registration == NULL);
 }
 
 int main(void)
@@ -584,6 +829,7 @@ int main(void)
         cmocka_unit_test(test_at_random),   cmocka_unit_test(test_two_ends),    cmocka_unit_test(test_have_no_mapping),
         cmocka_unit_test(test_replace),     cmocka_unit_test(test_end_several), cmocka_unit_test(test_end_unknown),
         cmocka_unit_test(test_ways_to_end), cmocka_unit_test(test_end_rows),    cmocka_unit_test(test_place_in_order),
+        cmocka_unit_test(test_who_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -626,6 +626,11 @@ static void test_ptx_declarations(void **state)
         assert_int_equal(view.count, 1);
         rex_view_close(&view);
     }
+    static const char names[] = ".version 8.0\n.target sm_75\n.global .b8 ab16[3];.global .align 4 .b32 us;\n";
+    assert_int_equal(rex_view_open(&view, names, sizeof names - 1, "names like types"), 0);
+    assert_int_equal(rex_view_find(&view, "ab16")->size, 3);
+    assert_int_equal(rex_view_find(&view, "us")->size, 4);
+    rex_view_close(&view);
     assert_int_equal(rex_view_open(&view, parameters, sizeof parameters - 1, "parameters"), 0);
     check_kernel(&view, "first", 2, 0, 1);
     check_kernel(&view, "second", 8, 0, 1);
@@ -654,7 +659,7 @@ static void test_ptx_targets(void **state)
         {".version 8.0 .target sm_9", 9, 0},        {".version 8.0\n.target sm_90\n", 90, 0},   {".version 8.0 .target sm_90a", 90, 'a'},
         {".version 8.0 .target sm_100f", 100, 'f'}, {".version 8.0 .target sm_120, debug", 120, 0}, {".version 8.0 .target sm_90b", 0, 0},
         {".version 8.0 .target sm_", 0, 0},         {".version 8.0 .target sm_a", 0, 0},        {".version 8.0 .target sm_0", 0, 0},
-        {".version 8.0 .target sn_90", 0, 0},       {".version 8.0 .target", 0, 0},             {".version 8.0", 0, 0},
+        {".version 8.0 .target smx90", 0, 0},       {".version 8.0 .target", 0, 0},             {".version 8.0", 0, 0},
         {".version", 0, 0},                         {".version 8.0 .targets sm_90", 0, 0},      {".versions 8.0 .target sm_90", 0, 0},
         {".version 8.0 x .target sm_90", 0, 0},     {"", 0, 0},                                 {"x .version 8.0 .target sm_90", 0, 0},
     };
