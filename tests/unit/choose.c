@@ -480,7 +480,7 @@ static void without_linker(const void *context)
 static void test_linker_faults(void **state)
 {
     static const struct fault faults[] = {
-        {"cuLinkCreate:2", "", REX_ECUDA, PTX_FAILS "cuLinkCreate: CUDA_ERROR_UNKNOWN"},
+        {"cuLinkCreate:2", "", REX_ECUDA, PTX_FAILS "cuLinkCreate: CUDA_ERROR_OUT_OF_MEMORY"},
         {"cuLinkAddData:200", "ptxas application ptx input, line 7; fatal : Parsing error\nptxas fatal : aborted\n", REX_EIMAGE,
          PTX_FAILS "cuLinkAddData: CUDA_ERROR_INVALID_IMAGE: ptxas application ptx input, line 7; fatal : Parsing error ptxas fatal : aborted"},
         {"cuLinkAddData:209", "\n\na \nb\n\nc", REX_EIMAGE, PTX_FAILS "cuLinkAddData: CUDA_ERROR_UNKNOWN: a b c"},
