@@ -654,6 +654,36 @@ static void refuse_nothing(const void *unused)
     expect_sent(0, 1);
 }
 
+/* What cannot be mapped is not launched, nor unmapped. */
+static void refuse_overlap(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    uint64_t n = 10, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_SECTION(REX_TYPE_TOFROM, y, 5, 5), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EOVERLAP);
+    CHECK(the_record()->counts[FAKE_BEGIN] == 0 && the_record()->counts[FAKE_END] == 0);
+    expect_sent(0, 0);
+}
+
+/* A kernel with a parameter for the runtime is libomptarget's, as ever; one with another number of them nobody's. */
+static void leave_env(const void *unused)
+{
+    (void)unused;
+    start_on(18);
+    uint64_t n = 10, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&env_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+    expect_sent(0, 1);
+    REX_MAP(fewer, REX_VALUE(n), REX_VALUE(a), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    launch.key = &axpy_id;
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &fewer), REX_EPARAMS);
+    CHECK(the_record()->counts[FAKE_BEGIN] == 0 && the_record()->counts[FAKE_END] == 0);
+    expect_sent(0, 1);
+}
+
 static void test_mapped(void **state)
 {
     (void)state;
@@ -664,6 +694,8 @@ static void test_mapped(void **state)
     in_child(refuse_others, NULL);
     in_child(refuse_device, NULL);
     in_child(refuse_nothing, NULL);
+    in_child(refuse_overlap, NULL);
+    in_child(leave_env, NULL);
 }
 
 int main(void)
