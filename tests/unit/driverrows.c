@@ -200,6 +200,8 @@ static void test_overlaps(void **state)
         {{{BOTH, 0, 100}, {BOTH, 10, 10}, {BOTH, 30, 10}}, 0, 100, {0, 0, 0}},                    /* two in one */
         {{{BOTH, 0, 100}, {BOTH, 10, 50}, {BOTH, 20, 10}}, 0, 100, {0, 0, 0}},                    /* one in one in one */
         {{{BOTH, 0, 100}, {BOTH, 10, 50}, {BOTH, 100, 10}}, 0, 122, {0, 0, 2}},
+        {{{BOTH, 0, 100}, {BOTH, 100, 100}, {BOTH, 120, 10}}, 0, 228, {0, 1, 1}},                 /* the last in the second */
+        {{{BOTH, 0, 100}, {BOTH, 200, 100}, {BOTH, 150, 51}}, REX_AGAINST_OVERLAP, 0, {0}},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(all); i++) {
@@ -247,6 +249,22 @@ static void expect(const struct row *row, unsigned against, uintptr_t device, bo
 
 #define EXPECT(against, device, has_updates, ...) expect(&(struct row){__VA_ARGS__}, against, device, has_updates)
 
+/* One row, where libomptarget has mapped all rows just before: what it has not is the host's address, if that has no elements. */
+static void expect_around(size_t at, size_t size, unsigned against, uintptr_t device)
+{
+    struct rex_driver_rows rows;
+    unsigned found = 0;
+    begins[0] = memory + at;
+    sizes[0] = (int64_t)size;
+    types[0] = REX_TYPE_TOFROM | ARGUMENT;
+    map.count = 1;
+    CHECK_EQUAL(rex_driver_rows_begin(&rows, &slot, &map, 0, true, &found), REX_OK);
+    CHECK_EQUAL(found, against);
+    CHECK(rows.own_count == 0 && rows.device[0] == device);
+    if (against == 0)
+        rex_driver_rows_end(&rows);
+}
+
 static void ask_mapped(const void *unused)
 {
     void *pointer = memory + BEGIN;
@@ -273,6 +291,10 @@ static void ask_mapped(const void *unused)
     EXPECT(0, DEVICE, true, REX_TYPE_TO | REX_TYPE_ALWAYS, BEGIN, 8);
     EXPECT(0, DEVICE, true, REX_TYPE_FROM | REX_TYPE_ALWAYS, BEGIN, 8);
     EXPECT(0, DEVICE, false, REX_TYPE_ALLOC | REX_TYPE_ALWAYS, BEGIN, 8);
+    expect_around(BEGIN, SIZE, 0, DEVICE);
+    expect_around(BEGIN + 10, 1, 0, DEVICE + 10);
+    expect_around(BEGIN + SIZE, 0, 0, (uintptr_t)memory + BEGIN + SIZE);
+    expect_around(BEGIN + SIZE, 1, REX_AGAINST_UNSEEN, (uintptr_t)memory + BEGIN + SIZE);
     /* but over a pointer to the device's memory, which may be in it from now on */
     void *base = &pointer, *begin = pointer;
     int64_t size = 8, type = REX_TYPE_TO | REX_TYPE_POINTER;
