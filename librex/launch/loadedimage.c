@@ -281,8 +281,8 @@ void *rex_loaded_global_address(struct rex_registration *registration, const cha
                                 int ordinal, void *context)
 {
     struct rex_loaded_image *image = find_or_load(registration, ordinal, context);
-    uint64_t address = 0;
-    size_t size = 0;
+    uint64_t address;
+    size_t size;
     if (image == NULL)
         return NULL;
     if (REX_CUDA(cuModuleGetGlobal, &address, &size, image->module, name) == 0)

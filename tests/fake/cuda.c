@@ -168,6 +168,9 @@ int cuGetErrorName(int result, const char **name)
     };
     static __thread char whole[64];
     const char *found = "UNKNOWN";
+    *name = NULL;
+    if (result > 999) /* CUDA_ERROR_UNKNOWN is the last */
+        return 1;     /* CUDA_ERROR_INVALID_VALUE */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].result == result)
             found = names[i].name;

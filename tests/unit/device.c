@@ -435,9 +435,105 @@ static void much_too_old(const void *context)
     CHECK_EQUAL(rex_cuda_broken(), 1);
 }
 
+/* Where a test says so, the driver cannot be opened, and for what reason. */
+static bool is_closed;
+static char *reason;
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
+{
+    return is_closed && name != NULL && strcmp(name, "libcuda.so.1") == 0 ? NULL : __real_dlopen(name, flags);
+}
+char *__real_dlerror(void);
+char *__wrap_dlerror(void);
+char *__wrap_dlerror(void)
+{
+    return is_closed ? reason : __real_dlerror();
+}
+
+#define THERE_IS_NONE "there is no CUDA driver (libcuda.so.1)"
+#define NO_FILE ": cannot open shared object file: No such file or directory"
+
+/* The loader's reason, but where there is no such library. */
+static void not_opened(const void *context)
+{
+    const char *const *given = context; /* the reason, and what is said */
+    char text[128], said[256];
+    snprintf(text, sizeof text, "%s", given[0] != NULL ? given[0] : "");
+    is_closed = true;
+    reason = given[0] != NULL ? text : NULL;
+    make_folder(root);
+    rex_nogpu_root = root;
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    snprintf(said, sizeof said, "no NVIDIA GPU can be used: %s", given[1]);
+    CHECK(strcmp(rex_last_error(), said) == 0);
+    CHECK_EQUAL(rex_cuda_broken(), 0);
+    is_closed = false;
+    remove_folder(root);
+}
+
+/* Each reason takes the place of the one before, which stays where it is for who still reads it; the first has no name. */
+static void several_reasons(const void *context)
+{
+    const char *reasons[8];
+    char number[16], said[64] = "cuInit: unknown error";
+    (void)context;
+    make_folder(root);
+    rex_nogpu_root = root;
+    use_gpu(90);
+    for (int i = 0; i < 8; i++) {
+        snprintf(number, sizeof number, "%d", i);
+        setenv("FAKE_CUDA_FAILS", i == 0 ? "12345" : "100", 1);
+        setenv("CUDA_VISIBLE_DEVICES", number, 1);
+        CHECK_EQUAL(rex_gpu_count(), 0);
+        reasons[i] = rex_cuda_why();
+        CHECK_MENTIONS(reasons[i], said);
+        for (int j = 0; j < i; j++)
+            CHECK(reasons[j] != reasons[i] && strcmp(reasons[j], reasons[i]) != 0);
+        snprintf(said, sizeof said, "CUDA_VISIBLE_DEVICES=\"%d\" is set", i + 1);
+    }
+    setenv("FAKE_CUDA_FAILS", "12345", 1);
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK(rex_cuda_why() == reasons[0] && strcmp(reasons[0], "cuInit: unknown error") == 0);
+    remove_folder(root);
+}
+
+/* No more than librex has room for; what is not there has no architecture, and a driver without devices no functions. */
+static void too_many(const void *context)
+{
+    struct rex_gpu gpu;
+    (void)context;
+    use_gpu(90);
+    setenv("FAKE_CUDA_DEVICES", "65", 1);
+    CHECK_EQUAL(rex_gpu_count(), REX_CUDA_DEVICES_MAX);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, REX_CUDA_DEVICES_MAX - 1), 0);
+    CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, REX_CUDA_DEVICES_MAX), REX_EDEVICE);
+    CHECK(rex_cuda_architecture(REX_CUDA_DEVICES_MAX - 1) == 90 && rex_cuda_architecture(REX_CUDA_DEVICES_MAX) == 0);
+    CHECK_EQUAL(rex_cuda_architecture(-1), 0);
+    CHECK(rex_cuda_exports("cuInit", "1.0") && !rex_cuda_exports("cuNothing", "99.5"));
+    CHECK_MENTIONS(rex_cuda_why(), "is too old: it has no cuNothing, which came with CUDA 99.5, and is one of CUDA 13.0");
+}
+
+static void no_exports(const void *context)
+{
+    (void)context;
+    use_gpu(0);
+    CHECK(!rex_cuda_exports("cuInit", "1.0") && rex_cuda_need(REX_CUDA_START) == -1);
+    CHECK_MENTIONS(rex_cuda_why(), "reports no device");
+}
+
 static void test_drivers(void **state)
 {
+    static const char *const given[][2] = {{NULL, THERE_IS_NONE},
+                                           {"libcuda.so.1" NO_FILE, THERE_IS_NONE},
+                                           {"libother.so.9" NO_FILE, "the CUDA driver cannot be opened: libother.so.9" NO_FILE},
+                                           {"libcuda.so.1: too short", "the CUDA driver cannot be opened: libcuda.so.1: too short"}};
     (void)state;
+    for (size_t i = 0; i < COUNT(given); i++)
+        in_child(not_opened, given[i]);
+    in_child(several_reasons, NULL);
+    in_child(too_many, NULL);
+    in_child(no_exports, NULL);
     in_child(no_library, NULL);
     in_child(no_library, NVRM);
     in_child(too_old, NULL);

@@ -225,6 +225,7 @@ static void test_reasons(void **state)
     const char *output = in_child(obey_launch, NULL);
     expect_once(output, BY_RUNTIME("it is not waited for"));
     expect_once(output, BY_DRIVER);
+    expect_once(output, "loaded tests/data/stateless_sm_90.cubin on GPU 0 a second time, for librex's own launches");
     expect_once(in_child(tell_later, ""), BY_RUNTIME("the program has made launches or data calls that are not waited for"));
     expect_once(in_child(tell_later, NULL), BY_DRIVER);
     unsetenv("REX_LOG");

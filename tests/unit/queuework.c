@@ -913,6 +913,10 @@ static void have_globals(const void *context)
     expect(8, 8, 0, 0);
     CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
     CHECK(rex_module_queue_global(&with_globals, own, table) != NULL);
+    setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
+    CHECK(rex_module_queue_global(&with_globals, own, table) == NULL && rex_last_error_code() == REX_ECUDA);
+    CHECK(strcmp(rex_last_error(), "global \"table\": cuModuleGetGlobal: CUDA_ERROR_LAUNCH_FAILED") == 0);
+    unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
 }

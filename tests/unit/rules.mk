@@ -38,8 +38,8 @@ $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fsta
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # binding: no file is opened, and a library later, where a test says so.
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen
-# device: whether libraries can be opened is what a test says.
-$(O)/tests/unit/device: unit_libs = -Wl,--wrap=rex_can_open_libraries
+# device: whether libraries can be opened is what a test says, and why the driver cannot.
+$(O)/tests/unit/device: unit_libs = -Wl,--wrap=rex_can_open_libraries,--wrap=dlopen,--wrap=dlerror
 # queuefaults: memory runs out where a test says so.
 $(O)/tests/unit/queuefaults: unit_libs = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 # shortage: so it does there.
