@@ -180,6 +180,14 @@ static void no_gpu(const void *context)
     CHECK(strcmp(why, "as it was") == 0);
 }
 
+/* What another call has left in errno is no answer. */
+static void opens_files(const void *context)
+{
+    (void)context;
+    errno = EMFILE;
+    CHECK_EQUAL(rex_nogpu_open_error(), 0);
+}
+
 static void no_permission(const void *context)
 {
     (void)context;
@@ -1005,6 +1013,7 @@ static void test_gpus(void **state)
     in_child(one_gpu, NULL);
     in_child(most_shared_memory, NULL);
     in_child(no_gpu, NULL);
+    in_child(opens_files, NULL);
     in_child(no_permission, NULL);
     in_child(before_a_registration, NULL);
 }
