@@ -213,6 +213,9 @@ static void make_machine(const char *version)
     make_file("/dev/nvidia1", "", 0666);
 }
 
+/* A number and a point are not enough, each alone. */
+#define NVRM_WORDS "NVRM version: NVIDIA 64 UNIX a.b Module  555.1  444.2\n"
+
 struct state {
     const char *fails, *visible; /* cuInit's result; CUDA_VISIBLE_DEVICES */
     const char *closed, *missing; /* a device file that is 0000, that is not there */
@@ -262,6 +265,50 @@ static void in_state(const void *context)
     CHECK_EQUAL(rex_cuda_broken(), given->broken);
 }
 
+/* What stands behind the first colon of the first line, or all of it. */
+static void kernel_module(const void *context)
+{
+    static const char *const given[][2] = {{NVRM_OPEN "GCC version: 12\n", "NVIDIA UNIX Open Kernel Module for x86_64  570.86.10  Release Build"},
+                                           {"one: two: three", "two: three"},
+                                           {"one:two\n", "one:two"},
+                                           {"\n", ""}};
+    char text[256] = "before", little[4] = "";
+    (void)context;
+    make_folder(root);
+    rex_nogpu_root = root;
+    CHECK(!rex_kernel_module(text, sizeof text) && strcmp(text, "before") == 0);
+    make_file("/proc/driver/nvidia/version", "", 0644);
+    CHECK(!rex_kernel_module(text, sizeof text) && strcmp(text, "before") == 0);
+    for (size_t i = 0; i < COUNT(given); i++) {
+        make_file("/proc/driver/nvidia/version", given[i][0], 0644);
+        CHECK(rex_kernel_module(text, sizeof text) && strcmp(text, given[i][1]) == 0);
+    }
+    make_file("/proc/driver/nvidia/version", "one: two", 0644);
+    CHECK(rex_kernel_module(little, sizeof little) && strcmp(little, "two") == 0);
+    CHECK(rex_kernel_module(little, 3) && strcmp(little, "tw") == 0);
+    remove_folder(root);
+}
+
+/* Two GPUs whose device files can all be opened, one, and none; no more is said than there is room for. */
+static void look_at_files(const void *context)
+{
+    char path[2 * PATH_MAX];
+    (void)context;
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    make_folder(root);
+    rex_nogpu_root = root;
+    make_machine(NVRM);
+    for (int gpus = 2; gpus >= 0; gpus--) {
+        char text[8] = "", wanted[8];
+        snprintf(wanted, sizeof wanted, "; %.5s", root);
+        CHECK_EQUAL(rex_nogpu_explain(REX_NOGPU_RESULT, 100, text, sizeof text), 1);
+        CHECK(strcmp(text, gpus > 0 ? "" : wanted) == 0);
+        snprintf(path, sizeof path, "%s/dev/nvidia%d", root, gpus - 1);
+        CHECK(gpus == 0 || remove(path) == 0);
+    }
+    remove_folder(root);
+}
+
 static void test_states(void **state)
 {
     static const struct state states[] = {
@@ -296,7 +343,21 @@ static void test_states(void **state)
          .broken = 1,
          .says = {"cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the kernel module is 580.95.05", "restart"}},
         {.fails = "803", .version = NVRM_OPEN, .broken = 1, .says = {"the kernel module is 570.86.10"}},
+        {.fails = "803", .version = NVRM_WORDS, .broken = 1, .says = {"; the kernel module is 555.1, and libcuda.so.1 of another version"}},
+        {.fails = "803", .version = "NVRM version: 580\n", .broken = 1, .says = {"; the kernel module and libcuda.so.1 are of two"}},
         {.fails = "803", .broken = 1, .says = {"are of two versions"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia1",
+         .mode = 0444,
+         .broken = 1,
+         .says = {"/dev/nvidia1 cannot be opened: Permission denied: its mode is 0444; its owner can change that (chmod 666, or"}},
+        {.fails = "100",
+         .version = NVRM,
+         .closed = "/dev/nvidia1",
+         .mode = 04621,
+         .broken = 1,
+         .says = {"/dev/nvidia1 cannot be opened: Permission denied: its mode is 4621; its owner can change that"}},
         {.fails = "804", .broken = 1, .says = {"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "compatibility package"}},
         {.fails = "802", .broken = 1, .says = {"CUDA_ERROR_SYSTEM_NOT_READY", "nvidia-fabricmanager"}},
         {.fails = "34", .broken = 1, .says = {"CUDA_ERROR_STUB_LIBRARY", "stub: take its folder out of LD_LIBRARY_PATH"}},
@@ -308,10 +369,10 @@ static void test_states(void **state)
         {.fails = "100",
          .version = NVRM,
          .closed = "/dev/nvidia0",
-         .mode = 0660,
+         .mode = 01661,
          .group = 1,
          .broken = 1,
-         .says = {": its mode is 0660; become a member of its group, ", "!chmod"}},
+         .says = {": its mode is 1661; become a member of its group, ", "!chmod"}},
         {.fails = "100",
          .version = NVRM,
          .closed = "/dev/nvidia0",
@@ -335,6 +396,8 @@ static void test_states(void **state)
          .says = {": its mode is 0660; its owner can change that"}},
     };
     (void)state;
+    in_child(kernel_module, NULL);
+    in_child(look_at_files, NULL);
     for (size_t i = 0; i < COUNT(states); i++)
         in_child(in_state, &states[i]);
     for (size_t i = 0; i < COUNT(groups) && getuid() == 0; i++) /* another user cannot give files away */
