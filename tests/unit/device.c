@@ -268,10 +268,11 @@ static void in_state(const void *context)
 /* What stands behind the first colon of the first line, or all of it. */
 static void kernel_module(const void *context)
 {
-    static const char *const given[][2] = {{NVRM_OPEN "GCC version: 12\n", "NVIDIA UNIX Open Kernel Module for x86_64  570.86.10  Release Build"},
-                                           {"one: two: three", "two: three"},
-                                           {"one:two\n", "one:two"},
-                                           {"\n", ""}};
+    static const char *const given[][2] = {
+        {NVRM_OPEN "GCC version: 12\n", "NVIDIA UNIX Open Kernel Module for x86_64  570.86.10  Release Build"},
+        {"one: two: three", "two: three"},
+        {"one:two\n", "one:two"},
+        {"\n", ""}};
     char text[256] = "before", little[4] = "";
     (void)context;
     make_folder(root);

@@ -470,18 +470,21 @@ void *__wrap_calloc(size_t count, size_t size)
 }
 
 enum { ROWS = 66 };
-static void *row_values[ROWS], *row_names[ROWS], *row_mappers[ROWS];
-static int64_t row_sizes[ROWS], row_types[ROWS];
+struct columns {
+    void *values[ROWS], *names[ROWS], *mappers[ROWS];
+    int64_t sizes[ROWS], types[ROWS];
+};
 
-/* The call has the packet's rows from FIRST on, and the optional columns where the packet has them. */
-static void check_rows(const struct fake_call *call, const struct __tgt_kernel_arguments *packet, uint32_t first)
+/* The call has the rows of WANTED from FIRST on, and the optional columns where PACKET has them. */
+static void check_rows(const struct fake_call *call, const struct columns *wanted, const struct __tgt_kernel_arguments *packet,
+                       uint32_t first)
 {
     for (int32_t i = 0; i < packet->NumArgs; i++) {
         uint32_t at = first + (uint32_t)i;
-        CHECK(call->base[at] == row_values[i] && call->begin[at] == row_values[i]);
-        CHECK(call->sizes[at] == row_sizes[i] && call->types[at] == row_types[i]);
-        CHECK(call->names[at] == (packet->ArgNames != NULL ? row_names[i] : NULL));
-        CHECK(call->mappers[at] == (packet->ArgMappers != NULL ? row_mappers[i] : NULL));
+        CHECK(call->base[at] == wanted->values[i] && call->begin[at] == wanted->values[i]);
+        CHECK(call->sizes[at] == wanted->sizes[i] && call->types[at] == wanted->types[i]);
+        CHECK(call->names[at] == (packet->ArgNames != NULL ? wanted->names[i] : NULL));
+        CHECK(call->mappers[at] == (packet->ArgMappers != NULL ? wanted->mappers[i] : NULL));
     }
     CHECK((call->packet.names != NULL) == (packet->ArgNames != NULL));
     CHECK((call->packet.mappers != NULL) == (packet->ArgMappers != NULL));
@@ -499,18 +502,19 @@ static void many_rows(const void *context)
 {
     int release = *(const int *)context > 0 ? *(const int *)context : -*(const int *)context;
     uint32_t leading = *(const int *)context > 0 && release <= 17, trailing = *(const int *)context < 0;
+    static struct columns given, wanted;
     struct __tgt_kernel_arguments packet = a_packet();
     for (size_t i = 0; i < ROWS; i++) {
-        row_values[i] = (void *)(i + 1);
-        row_names[i] = (void *)(i + 1001);
-        row_mappers[i] = (void *)(i + 2001);
-        row_sizes[i] = 8;
+        given.values[i] = i == 1 ? (void *)&result : (void *)(i + 1);
+        given.names[i] = (void *)(i + 1001);
+        given.mappers[i] = (void *)(i + 2001);
+        given.sizes[i] = 8;
+        given.types[i] = i < 2 ? TARGET_PARAM | LITERAL : 0; /* env has two; the other rows are only mapped */
     }
-    row_types[0] = row_types[1] = TARGET_PARAM | LITERAL; /* env has two; the other rows are only mapped */
-    row_values[1] = &result;
-    packet.ArgsBase = packet.Args = row_values;
-    packet.ArgSizes = row_sizes;
-    packet.ArgTypes = row_types;
+    wanted = given;
+    packet.ArgsBase = packet.Args = given.values;
+    packet.ArgSizes = given.sizes;
+    packet.ArgTypes = given.types;
     if (trailing) {
         use_gpu(0);
         use_release(release);
@@ -519,12 +523,13 @@ static void many_rows(const void *context)
         start(release);
     for (int32_t rows = 63; rows <= ROWS; rows++) {
         packet.NumArgs = rows;
-        packet.ArgNames = rows % 2 == 0 ? row_names : NULL;
-        packet.ArgMappers = rows < 65 ? row_mappers : NULL;
+        packet.ArgNames = rows % 2 == 0 ? given.names : NULL;
+        packet.ArgMappers = rows < 65 ? given.mappers : NULL;
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
         const struct fake_call *call = kernel_call(release);
         CHECK_EQUAL(call->packet.rows, (uint32_t)rows + leading + trailing);
-        check_rows(call, &packet, leading);
+        check_rows(call, &wanted, &packet, leading);
+        CHECK(memcmp(&given, &wanted, sizeof given) == 0);
         if (leading || trailing)
             check_own_row(call, leading ? 0 : (uint32_t)rows);
         CHECK_EQUAL(call->parameters, 3);

@@ -470,6 +470,39 @@ static void come_alone(const void *unused)
     expect_graphs(1, 2, 0);
 }
 
+static uint64_t last_word;
+
+static void take_one(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)grid, (void)block;
+    last_word = word(parameters, 0);
+    computed++;
+}
+
+/* The first parameter is the only one: another value is another launch. */
+static void take_one_value(const void *unused)
+{
+    static char key;
+    static struct __tgt_offload_entry entry[] = {{&key, (char *)(uintptr_t)"bounded", 0, 0, 0}};
+    static struct rex_module one = {.struct_size = sizeof(struct rex_module),
+                                    .entries_begin = entry,
+                                    .entries_end = entry + 1,
+                                    .image_name = "tests/data/limits_sm_90.cubin"};
+    static const size_t width = 8;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 2, 64);
+    (void)unused;
+    use_computing_gpu(22, "late");
+    name_kernel("bounded", take_one, 1, &width);
+    CHECK_EQUAL(rex_module_register(&one), REX_OK);
+    for (uint64_t i = 1; i <= REX_GRAPH_PAYS_ALONE + 3; i++) {
+        uint64_t value = i / 2;
+        REX_MAP(args, REX_VALUE(value));
+        CHECK_EQUAL(rex_module_launch_map(&one, &launch, &args), REX_OK);
+        CHECK_EQUAL(last_word, value);
+    }
+    expect_graphs(1, 3, 1);
+}
+
 /* Kernels take turns; every other kind is twice as large. */
 static void launch_kind(int kind)
 {
@@ -533,6 +566,7 @@ static void test_graphs(void **state)
     in_child(copy_one_way, NULL);
     in_child(copy_much, NULL);
     in_child(come_alone, NULL);
+    in_child(take_one_value, NULL);
     in_child(forget_oldest, NULL);
     for (size_t i = 0; i < COUNT(calls); i++)
         in_child(be_refused, calls[i]);
