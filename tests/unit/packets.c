@@ -462,10 +462,12 @@ static void test_older_calls(void **state)
 }
 
 static bool is_memory_short;
+static size_t last_allocation; /* bytes */
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size)
 {
+    last_allocation = count * size;
     return is_memory_short ? NULL : __real_calloc(count, size);
 }
 
@@ -525,9 +527,11 @@ static void many_rows(const void *context)
         packet.NumArgs = rows;
         packet.ArgNames = rows % 2 == 0 ? given.names : NULL;
         packet.ArgMappers = rows < 65 ? given.mappers : NULL;
+        last_allocation = 0;
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
         const struct fake_call *call = kernel_call(release);
         CHECK_EQUAL(call->packet.rows, (uint32_t)rows + leading + trailing);
+        CHECK_EQUAL(last_allocation, rows > 64 && leading + trailing > 0 ? ((size_t)rows + 1) * 6 * 8 : 0);
         check_rows(call, &wanted, &packet, leading);
         CHECK(memcmp(&given, &wanted, sizeof given) == 0);
         if (leading || trailing)
