@@ -11,6 +11,7 @@
 
 #include "module/modules.h"
 #include "rex/launch.h"
+#include "rex/queue.h"
 #include "rex_kmp.h"
 #include "stateless.h"
 
@@ -382,6 +383,27 @@ static void expect_said(int result, int wanted, const char *said)
     }
 }
 
+/* What is no argument for a parameter is refused before anything is copied, and leaves no memory behind. */
+static void refuse_arguments(const void *check)
+{
+    struct {
+        uint64_t word[2];
+    } wide = {{1, 2}};
+    uint64_t n = 10;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(by_value, REX_VALUE(n), REX_BY_VALUE(wide), REX_TO(x, 10), REX_TOFROM(y, 10));
+    setenv("REX_CHECK", check, 1);
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    size_t before = device_bytes();
+    int copies = driver_calls("cuMemcpyHtoDAsync");
+    expect_said(rex_module_launch_map(&module, &launch, &by_value), REX_EPARAMS,
+                "kernel \"axpy__kernel__\": parameter 1 is 8 bytes wide, and the launch has a value of 16 bytes for it");
+    CHECK(device_bytes() == before && driver_calls("cuMemcpyHtoDAsync") == copies);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(2, 0);
+}
+
 /* Dynamic memory beyond what a block has unasked is asked for once, and again where the driver has refused it or there is more. */
 static void ask_for_memory(const void *unused)
 {
@@ -430,6 +452,8 @@ static void test_loads(void **state)
         {"cuFuncLoad:719:0", "kernel \"nothing__kernel__\": cuFuncLoad: CUDA_ERROR_LAUNCH_FAILED"}};
     (void)state;
     in_child(ask_for_memory, NULL);
+    in_child(refuse_arguments, "on");
+    in_child(refuse_arguments, "full");
     for (size_t i = 0; i < COUNT(broken); i++)
         in_child(load_in_vain, broken[i]);
 }
