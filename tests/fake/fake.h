@@ -95,6 +95,9 @@ struct fake_record {
     struct fake_mapping mappings[FAKE_MAPPINGS]; /* a size of 0: none */
     uint32_t lookups;                            /* of mapped memory */
     uint32_t touches;                            /* of device memory: allocated, freed, copied */
+    int copied[2];                               /* by the last copy of device memory: to and from which device */
+    int copy_result;                             /* of copies; the test may set it */
+    int looked_at;                               /* the device of the last look-up */
     int release;
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */

@@ -176,7 +176,7 @@ static const struct fake_mapping *mapping_of(const void *address)
 
 int omp_target_is_present(const void *address, int device)
 {
-    (void)device;
+    record.looked_at = device;
     return mapping_of(address) != NULL;
 }
 
@@ -185,7 +185,7 @@ EXPORT void *omp_get_mapped_ptr(const void *address, int device);
 void *omp_get_mapped_ptr(const void *address, int device)
 {
     const struct fake_mapping *mapping = mapping_of(address);
-    (void)device;
+    record.looked_at = device;
     return mapping != NULL ? (void *)((uintptr_t)address - mapping->begin + mapping->device) : NULL;
 }
 #endif
@@ -240,8 +240,11 @@ static void *bytes_at(const void *address, size_t offset, size_t size)
 
 int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device)
 {
-    (void)to_device, (void)from_device;
     record.touches++;
+    record.copied[0] = to_device;
+    record.copied[1] = from_device;
+    if (record.copy_result != 0)
+        return record.copy_result;
     memcpy(bytes_at(to, to_offset, size), bytes_at(from, from_offset, size), size);
     return 0;
 }
