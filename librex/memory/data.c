@@ -96,7 +96,7 @@ static int end_one_by_one(int64_t device, const struct rex_map *map, const char 
 
 static int end(int64_t device, const struct rex_map *map, int number, const char *what)
 {
-    bool apart = map->count > 1 && rex_runtime()->one_end_a_call && share_a_mapping(map, number);
+    bool apart = rex_runtime()->one_end_a_call && share_a_mapping(map, number);
     rex_mapping_ends(map, number);
     int result =
         apart ? end_one_by_one(device, map, what) : rex_call_data(REX_DATA_END, what, device, map);

@@ -200,6 +200,30 @@ static void test_calls(void **state)
     in_child(check_raw_calls, NULL);
 }
 
+/* A raw call has its rows in the log, where they are wanted and the call is right. */
+static void log_rows(const void *unused)
+{
+    void *base[] = {bytes, bytes}, *begin[] = {bytes, bytes};
+    int64_t sizes[] = {8, 16}, types[] = {REX_TYPE_TO, REX_TYPE_FROM};
+    (void)unused;
+    start(22);
+    CHECK_EQUAL(rex_module_check_map(&module, 2, 2, base, begin, sizes, types), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), REX_OK);
+    CHECK_EQUAL(rex_module_check_map(&module, 2, 2, base, begin, sizes, types), REX_OK);
+    CHECK_EQUAL(rex_module_check_map(&module, 1, 0, NULL, NULL, NULL, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_check_map(&module, 1, -1, base, begin, sizes, types), REX_EINVAL);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    const char *output = in_child(log_rows, NULL);
+    assert_int_equal(occurrences(output, "data call: device 2, 2 rows\n"), 1);
+    assert_int_equal(occurrences(output, "data call: device"), 1);
+    assert_int_equal(occurrences(output, "data call: row 0: to "), 1);
+    assert_int_equal(occurrences(output, "data call: row 1: from "), 1);
+}
+
 /* ---- device addresses in a map ---------------------------------------------------------------------------------------------------------- */
 
 static void *written[3]; /* by the next call that begins, into its rows */
@@ -394,8 +418,50 @@ static void test_memory(void **state)
         in_child(find, &releases[i]);
 }
 
+static char trace[PATH_MAX + 16];
+
+static void copy_traced(const void *unused)
+{
+    (void)unused;
+    setenv("REX_TRACE", trace, 1);
+    start(22);
+    char *memory = rex_device_alloc(64, 1), *other = rex_device_alloc(64, 2);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_device_copy_peer(other, 2, memory, 1, 24), REX_OK);
+    CHECK_EQUAL(rex_device_copy_to(memory, bytes, 16, 1), REX_OK);
+    CHECK_EQUAL(rex_device_copy_from(bytes, memory, 8, 1), REX_OK);
+    CHECK_EQUAL(rex_device_copy_from(bytes, other, 8, 2), REX_OK);
+    rex_device_free(memory, 1);
+    rex_device_free(other, 2);
+    exit(0);
+}
+
+/* A slice each, on the track of the device that is copied to or from. */
+static void test_trace(void **state)
+{
+    static const struct {
+        const char *part;
+        int count;
+    } lines[] = {{"\"copy between devices\"", 6}, {"\"copy to device\"", 2}, {"\"copy from device\"", 4}, /* and on the thread's */
+                 {"\"device\":2", 4}, {"\"device\":1", 2}};
+    char folder[PATH_MAX];
+    size_t size;
+    (void)state;
+    make_folder(folder);
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    in_child(copy_traced, NULL);
+    char *text = (char *)read_bytes(trace, &size);
+    text[size - 1] = '\0';
+    for (size_t i = 0; i < COUNT(lines); i++)
+        if (occurrences(text, lines[i].part) != lines[i].count)
+            fail_msg("not %d times %s in:\n%s", lines[i].count, lines[i].part, text);
+    free(text);
+    remove_folder(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_returned), cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_log), cmocka_unit_test(test_returned),
+                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_trace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
