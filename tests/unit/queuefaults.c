@@ -13,6 +13,9 @@
 #include "rex/entry.h"
 #include "rex/device.h"
 #include "rex/queue.h"
+#include "memory/rowcheck.h"
+#include "queue/event.h"
+#include "queue/graph.h"
 
 /* Of tests/data/kernels.cu: its parameters are one value and one address. */
 REX_KERNEL(plain);
@@ -485,6 +488,100 @@ static void run_out_of_memory(const void *context)
     CHECK_EQUAL(context_users(), users - 1);
 }
 
+struct lacking {
+    size_t size;
+    const char *what;
+};
+
+/* Each allocation of CALL fails, in turn, with what the rest says: then it returns 0. */
+#define LACKING(call, ...)                                                                               \
+    do {                                                                                                 \
+        const struct lacking lacks_[] = {__VA_ARGS__};                                                   \
+        for (size_t done_ = 0; done_ <= COUNT(lacks_); done_++) {                                        \
+            allocations = 0;                                                                             \
+            failing_allocation = (int)done_ + 1;                                                         \
+            int result_ = (call);                                                                        \
+            failing_allocation = 0;                                                                      \
+            if (done_ < COUNT(lacks_))                                                                   \
+                REFUSED(result_, REX_ENOMEM, "out of memory: %zu bytes for %s", lacks_[done_].size, lacks_[done_].what); \
+            else                                                                                         \
+                CHECK_EQUAL(result_, REX_OK);                                                            \
+        }                                                                                                \
+    } while (0)
+
+/* A graph of two queues, of which the end lacks something. */
+static int end_lacking(struct rex_queue *queue, struct rex_queue *other)
+{
+    struct outcome outcome = {"nothing", 0};
+    struct rex_graph *graph = NULL;
+    int failing = failing_allocation;
+    failing_allocation = 0;
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    record_branches(queue, other, &outcome);
+    CHECK_EQUAL(launch(queue), REX_OK);
+    failing_allocation = failing;
+    int result = rex_graph_end(&graph, queue);
+    failing_allocation = 0;
+    rex_graph_destroy(graph);
+    return result;
+}
+
+/* The message says how much of what is lacking. */
+static void say_what_is_lacking(const void *context)
+{
+    static int64_t cells[4], many[17];
+    struct rex_queue *queue = NULL, *other = NULL, *hosts = NULL;
+    struct rex_event *event = NULL;
+    struct rex_graph *graph = NULL;
+    char bytes[100];
+    int64_t a = 1, b = 2;
+    (void)context;
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    LACKING(rex_event_create(&event), {sizeof(struct rex_event), "an event"});
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK); /* which loads the image */
+    LACKING(rex_module_queue_create(&queue, &module, 0, "one", 0), {sizeof(struct rex_queue), "a queue"});
+    CHECK_EQUAL(launch(queue), REX_OK);
+    LACKING(rex_event_record(event, queue), {sizeof(struct rex_driver_event), "an event"});
+    LACKING(end_lacking(queue, other), {4 * 8, "a graph"}, {(1 + 2) * 8, "a graph"}, {8, "a graph"});
+    LACKING(rex_graph_begin(queue), {sizeof(struct rex_graph), "a graph"});
+    for (int i = 0; i < 64; i++)
+        CHECK_EQUAL(launch(queue), REX_OK);
+    LACKING(launch(queue), {128 * sizeof(struct rex_command), "a graph"}, {128 * sizeof(struct rex_command), "a graph"},
+            {128 * sizeof(struct rex_command), "a graph"}, {2 * 32, "a launch in a graph"});
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launches(graph), 65);
+    REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
+    LACKING(rex_graph_set(graph, 0, &args), {2 * 32, "a launch in a graph"});
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_graph_destroy(graph);
+
+    CHECK_EQUAL(rex_module_queue_create(&hosts, &module, 1, "host's", 0), REX_OK);
+    LACKING(rex_queue_fill(hosts, bytes, "", 1, 99), {99, "a fill"});
+    CHECK_EQUAL(rex_queue_destroy(hosts), REX_OK);
+    REX_DATA_MAP(returned, rex_row_with(REX_TO(cells, 1), REX_TYPE_RETURN), REX_PRESENT(REX_TO(cells + 2, 1)));
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, 4096};
+    LACKING(rex_module_data_begin(&module, 0, &returned), {2 * 24, "the bases of a map"});
+    LACKING(rex_module_data_end(&module, 0, &returned), {2 * 8, "the end of a region"});
+    void *begin[COUNT(many)];
+    int64_t sizes[COUNT(many)], types[COUNT(many)];
+    for (size_t i = 0; i < COUNT(many); i++) {
+        begin[i] = &many[i];
+        sizes[i] = 8;
+        types[i] = REX_TYPE_TO;
+    }
+    struct rex_map rows = {.count = COUNT(many), .base = begin, .begin = begin, .sizes = sizes, .types = types};
+    LACKING(rex_module_data_begin(&module, 0, &rows), {64 * sizeof(struct rex_new_row), "the rows of a call"});
+    rex_event_destroy(event);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
+    CHECK_EQUAL(context_users(), 0);
+}
+
 /* Nor is anything pinned, or in the way of a later try. */
 static void pin_without_memory(const void *context)
 {
@@ -514,6 +611,7 @@ static void test_memory(void **state)
 {
     (void)state;
     in_child(run_out_of_memory, NULL);
+    in_child(say_what_is_lacking, NULL);
     in_child(pin_without_memory, NULL);
 }
 
