@@ -140,9 +140,11 @@ static void fixed_parts_that_are_none(void **state)
         bad.types = i == 3 ? NULL : bad.types;
         bad.count = i == 4 ? -1 : 1;
         check_refused(&bad, NULL, NULL, &good, REX_EINVAL,
-                      i == 4 ? "prefix with a negative number" : "a prefix of 1 rows with a column that is NULL");
+                      i == 4 ? "rex_map_build: a prefix with a negative number of rows, -1"
+                             : "rex_map_build: a prefix of 1 rows with a column that is NULL");
         check_refused(&good, NULL, NULL, &bad, REX_EINVAL,
-                      i == 4 ? "suffix with a negative number" : "a suffix of 1 rows with a column that is NULL");
+                      i == 4 ? "rex_map_build: a suffix with a negative number of rows, -1"
+                             : "rex_map_build: a suffix of 1 rows with a column that is NULL");
     }
 }
 
@@ -165,10 +167,10 @@ static void refused_rows(void **state)
     REX_MAP(one, REX_VALUE(1));
     struct rex_row negative = rex_row_of(AT(8), AT(8), -8, REX_TYPE_TO), own = rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_OF(0)),
                    later = rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_OF(5));
-    check_refused(NULL, push_one, &negative, NULL, REX_EINVAL, "row 0: a size of -8");
-    check_refused(&one, push_one, &negative, NULL, REX_EINVAL, "row 1: a size of -8");
-    check_refused(NULL, push_one, &own, NULL, REX_EINVAL, "member of row 0");
-    check_refused(&one, push_one, &later, NULL, REX_EINVAL, "member of row 5");
+    check_refused(NULL, push_one, &negative, NULL, REX_EINVAL, "map row 0: a size of -8 bytes");
+    check_refused(&one, push_one, &negative, NULL, REX_EINVAL, "map row 1: a size of -8 bytes");
+    check_refused(NULL, push_one, &own, NULL, REX_EINVAL, "map row 0 is a member of row 0, which does not come before it");
+    check_refused(&one, push_one, &later, NULL, REX_EINVAL, "map row 1 is a member of row 5, which does not come before it");
     REX_MAP(loose, rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_OF(0)));
     check_refused(&loose, NULL, NULL, NULL, REX_EINVAL, "row 0 is a member of row 0");
     check_refused(&one, NULL, NULL, &loose, REX_EINVAL, "row 1 is a member of row 1");
@@ -203,8 +205,8 @@ static void passes_that_disagree(void **state)
     REX_MAP(one, REX_VALUE(1));
     struct passes more = {0, {3, 4}, {0, 0}}, fewer = {0, {3, 2}, {0, 0}}, none = {0, {3, 0}, {0, 0}}, many = {0, {0, 1000}, {0, 0}},
                   late = {0, {3, 3}, {0, -77}}, early = {0, {3, 3}, {-76, 0}}, hidden = {0, {3, 4}, {0, 0}};
-    check_refused(NULL, push_by_pass, &more, NULL, REX_EINVAL, "than the 3 that it counted");
-    check_refused(NULL, push_by_pass, &fewer, NULL, REX_EINVAL, "counted 3 rows and pushed 2");
+    check_refused(NULL, push_by_pass, &more, NULL, REX_EINVAL, "the row function pushes more rows when it fills the map than the 3 that it counted");
+    check_refused(NULL, push_by_pass, &fewer, NULL, REX_EINVAL, "the row function counted 3 rows and pushed 2 when it filled the map");
     check_refused(NULL, push_by_pass, &none, NULL, REX_EINVAL, "counted 3 rows and pushed 0");
     check_refused(NULL, push_by_pass, &many, NULL, REX_EINVAL, "counted");
     check_refused(NULL, push_by_pass, &late, NULL, -77, NULL);
@@ -256,7 +258,7 @@ static void parents_far_down(void **state)
     check_row(&map, REX_PARENT_MAX + 1, 8, 8, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(REX_PARENT_MAX));
     rex_map_free(&map);
     before++;
-    check_refused(NULL, push_many, &before, &suffix, REX_EINVAL, "its parent would be row 65534");
+    check_refused(NULL, push_many, &before, &suffix, REX_EINVAL, "map row 65535: its parent would be row 65534, and at most 65533 can be named");
     /* Rows without a parent may be any number. */
     REX_MAP(plain, REX_VALUE(1));
     before = 3 * REX_PARENT_MAX;
@@ -334,9 +336,13 @@ static void out_of_memory(void **state)
     struct rex_map map;
     REX_MAP(fixed, REX_VALUE(1), REX_VALUE(2));
     memory_is_out = 1;
-    check_refused(&fixed, push_object, &calls, &fixed, REX_ENOMEM, "bytes for the rows of a map");
+    check_refused(&fixed, push_object, &calls, &fixed, REX_ENOMEM, "out of memory: 256 bytes for the rows of a map");
     assert_int_equal(calls, 1);
-    check_refused(NULL, NULL, NULL, NULL, REX_ENOMEM, "out of memory");
+    check_refused(NULL, NULL, NULL, NULL, REX_ENOMEM, "out of memory: 32 bytes for the rows of a map");
+    void *mappers[] = {NULL, AT(1)};
+    fixed.mappers = mappers;
+    check_refused(&fixed, NULL, NULL, NULL, REX_ENOMEM, "out of memory: 120 bytes for the rows of a map");
+    fixed.mappers = NULL;
     memory_is_out = 0;
     allocations = 0;
     assert_int_equal(rex_map_build(&map, &fixed, push_object, &calls, &fixed), 0);
@@ -356,7 +362,7 @@ static void more_rows_than_a_number_has(void **state)
 {
     (void)state;
     int64_t row = INT32_MAX;
-    check_refused(NULL, push_past_the_end, &row, NULL, REX_EINVAL, "more than 2147483647 rows");
+    check_refused(NULL, push_past_the_end, &row, NULL, REX_EINVAL, "a map of more than 2147483647 rows");
 }
 
 /* ---- mappers ------------------------------------------------------------------------------------------------------------------- */
@@ -473,18 +479,18 @@ static void refused_sections(void **state)
     struct list *none = NULL;
     int64_t size = sizeof *lists;
     struct rex_map map;
-    check_section_refused(NULL, REX_TOFROM(lists, 2), size, "mapper is NULL");
-    check_section_refused(map_list, REX_TOFROM(none, 2), size, "2 elements at NULL");
+    check_section_refused(NULL, REX_TOFROM(lists, 2), size, "rex_map_elements: map row 0: the mapper is NULL");
+    check_section_refused(map_list, REX_TOFROM(none, 2), size, "map row 0: a section of 2 elements at NULL");
     check_section_refused(map_list, REX_TOFROM(lists, 2), 0, "no whole number of elements");
     check_section_refused(map_list, REX_TOFROM(lists, 2), -size, "no whole number of elements");
-    check_section_refused(map_list, REX_TOFROM(lists, 2), 3 * size, "no whole number of elements");
+    check_section_refused(map_list, REX_TOFROM(lists, 2), 3 * size, "map row 0: a section of 32 bytes is no whole number of elements of 48 bytes");
     check_section_refused(map_list, REX_TOFROM((char *)lists, size + 1), size, "no whole number of elements");
     check_section_refused(map_list, REX_TOFROM(lists, -2), size, "no whole number of elements");
     struct section failing = {map_failing, REX_TOFROM(lists, 2), size};
     check_refused(NULL, push_section, &failing, NULL, -77, NULL);
 
     struct list without = {3, NULL};
-    check_section_refused(map_list, REX_TOFROM(&without, 1), size, "a mapper maps 24 bytes at NULL");
+    check_section_refused(map_list, REX_TOFROM(&without, 1), size, "map row 2: a mapper maps 24 bytes at NULL");
 
     struct section empty = {map_list, REX_TOFROM(none, 0), size};
     assert_int_equal(rex_map_build(&map, NULL, push_section, &empty, NULL), 0);
@@ -518,9 +524,9 @@ static void recursion(void **state)
     check_row(&map, 64, (uintptr_t)&byte, (uintptr_t)&byte, 1, REX_TYPE_TO | REX_TYPE_MEMBER_OF(63));
     rex_map_free(&map);
     levels = 64;
-    check_section_refused(map_itself, section.row, 1, "nest deeper than 64");
+    check_section_refused(map_itself, section.row, 1, "mappers nest deeper than 64: does one call itself without end?");
     levels = -1;
-    check_section_refused(map_itself, section.row, 1, "nest deeper than 64");
+    check_section_refused(map_itself, section.row, 1, "mappers nest deeper than 64: does one call itself without end?");
 }
 
 struct after {
@@ -544,7 +550,8 @@ static void sections_far_down(void **state)
     assert_int_equal(map.types[map.count - 1] & REX_TYPE_MEMBER_MASK, REX_TYPE_MEMBER_OF(REX_PARENT_MAX));
     rex_map_free(&map);
     after.rows++;
-    check_refused(NULL, push_after, &after, NULL, REX_EINVAL, "ends at 65533");
+    check_refused(NULL, push_after, &after, NULL, REX_EINVAL,
+                  "map row 65534: a section with a mapper needs a row that its elements can name, and that ends at 65533");
 
     /* A section inside another that can be named is none the worse. */
     static struct group groups[2];
@@ -662,15 +669,76 @@ static void refused_rectangles(void **state)
         {array, 1, {{10, 0, 0, 1}, {10, 0, 11, 1}}, 2},
         {array, 1, {{10, 11, 0, 1}}, 1},
     };
+    static const char past[] = "dimension 0: the part reaches past its 10 elements", past_1[] = "dimension 1: the part reaches past its 10 elements",
+                      large[] = "dimension 0: the array's size in bytes is not representable";
+    static const char *const says[COUNT(wrong)] = {
+        "rex_push_rectangle: the base is NULL",
+        "rex_push_rectangle: elements of 0 bytes, 1 dimensions of at most 8",
+        "rex_push_rectangle: elements of -1 bytes, 1 dimensions of at most 8",
+        "rex_push_rectangle: elements of 1 bytes, 0 dimensions of at most 8",
+        "rex_push_rectangle: elements of 1 bytes, -1 dimensions of at most 8",
+        "rex_push_rectangle: elements of 1 bytes, 9 dimensions of at most 8",
+        "dimension 0: extent 0, lower 0, length 1, stride 1",
+        "dimension 0: extent -10, lower 0, length 1, stride 1",
+        "dimension 0: extent 10, lower -1, length 1, stride 1",
+        "dimension 0: extent 10, lower 0, length -1, stride 1",
+        "dimension 0: extent 10, lower 0, length 1, stride 0",
+        "dimension 0: extent 10, lower 0, length 2, stride -1",
+        past,
+        past,
+        past,
+        past,
+        past,
+        "dimension 0: extent 10, lower 9223372036854775807, length 2, stride 9223372036854775807",
+        past,
+        large,
+        large,
+        past_1,
+        past,
+        past_1,
+        "dimension 0: extent 10, lower 11, length 0, stride 1",
+    };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         struct rex_map map = {0};
         int result = rex_map_build(&map, NULL, push_rectangle, &wrong[i], NULL);
         if (result != REX_EINVAL)
             fail_msg("rectangle %zu: %d, %d rows", i, result, map.count);
         assert_int_equal(rex_last_error_code(), REX_EINVAL);
+        assert_string_equal(rex_last_error(), says[i]);
     }
+}
+
+static int push_nothing(struct rex_cursor *cursor, void *element)
+{
+    (void)cursor, (void)element;
+    return REX_OK;
+}
+
+static void null_pointers(void **state)
+{
+    static char array[8];
+    static const struct rex_dimension dimension = {8, 0, 1, 1};
     struct rex_cursor cursor = {0};
-    assert_int_equal(rex_push_rectangle(&cursor, array, 1, NULL, 1, REX_TYPE_TO), REX_EINVAL);
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        static const char *const says[] = {"rex_push_rectangle: the cursor is NULL", "rex_push_rectangle: the array of dimensions is NULL",
+                                           "rex_cursor_row: the cursor is NULL",     "rex_push_row: the cursor is NULL",
+                                           "rex_map_elements: the cursor is NULL",   "rex_map_for_runtime: the handle is NULL",
+                                           "rex_map_for_runtime: the mapper is NULL", "rex_map_build: the map is NULL"};
+        const struct rex_row row = rex_row_of(array, array, 8, REX_TYPE_TO);
+        switch (way) {
+        case 0: assert_int_equal(rex_push_rectangle(NULL, array, 1, &dimension, 1, REX_TYPE_TO), REX_EINVAL); break;
+        case 1: assert_int_equal(rex_push_rectangle(&cursor, array, 1, NULL, 1, REX_TYPE_TO), REX_EINVAL); break;
+        case 2: assert_int_equal(rex_cursor_row(NULL), REX_EINVAL); break;
+        case 3: assert_int_equal(rex_push_row(NULL, row), REX_EINVAL); break;
+        case 4: assert_int_equal(rex_map_elements(NULL, push_nothing, row, 1), REX_EINVAL); break;
+        case 5: rex_map_for_runtime(push_nothing, 8, NULL, array, array, 8, REX_TYPE_TO); break;
+        case 6: rex_map_for_runtime(NULL, 8, &cursor, array, array, 8, REX_TYPE_TO); break;
+        default: assert_int_equal(rex_map_build(NULL, NULL, NULL, NULL, NULL), REX_EINVAL);
+        }
+        assert_string_equal(rex_last_error(), says[way]);
+        assert_int_equal(cursor.row, 0);
+    }
 }
 
 int main(void)
@@ -696,6 +764,7 @@ int main(void)
         cmocka_unit_test(runs_of_rectangles),
         cmocka_unit_test(long_rectangles),
         cmocka_unit_test(refused_rectangles),
+        cmocka_unit_test(null_pointers),
     };
     setenv("REX_LOG", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
