@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
-#include "bound.h"
+#include "refused.h"
 
 #include "rex/device.h"
 #include "rex/interop.h"
@@ -20,15 +20,15 @@ static struct rex_queue *queue[2];
 static char *memory[2];
 static uint64_t host[COUNT_OF_WORDS];
 
-static void start(void)
+static void start_with(const char *gpus)
 {
     setenv("FAKE_CUDA_MEMORY", "64", 1);
     setenv("FAKE_CUDA_ORDER", "late", 1);
     use_gpu(90);
-    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    setenv("FAKE_CUDA_DEVICES", gpus, 1);
     use_release(22);
     CHECK_EQUAL(rex_runtime_bind(), 0);
-    the_record()->devices = 2;
+    the_record()->devices = atoi(gpus);
     CHECK_EQUAL(rex_module_register(&module), 0);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, i, i == 0 ? "zero" : "one", 0), 0);
@@ -36,6 +36,11 @@ static void start(void)
     }
     for (int i = 0; i < COUNT_OF_WORDS; i++)
         host[i] = 1000000 + (uint64_t)i;
+}
+
+static void start(void)
+{
+    start_with("2");
 }
 
 static void finish(void)
@@ -75,6 +80,7 @@ static void round_trip(const void *context)
     struct rex_event *event[2];
     (void)context;
     start();
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(rex_event_create(&event[i]), 0);
     CHECK_EQUAL(rex_queue_copy_to(queue[0], memory[0], host, BYTES), 0);
@@ -100,6 +106,25 @@ static void round_trip(const void *context)
     CHECK_EQUAL(driver_calls("cuMemcpyDtoDAsync"), 1);
     for (int i = 0; i < 2; i++)
         rex_event_destroy(event[i]);
+    finish();
+}
+
+/* Each of the others is asked for once. */
+static void three_gpus(const void *context)
+{
+    (void)context;
+    start_with("3");
+    char *third = rex_device_alloc(BYTES, 2);
+    CHECK(third != NULL);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[0], 0, 8), 0);
+        CHECK_EQUAL(rex_queue_copy_peer(queue[0], third, 2, memory[0], 0, 8), 0);
+        CHECK_EQUAL(rex_queue_copy_peer(queue[1], memory[1], 1, third, 2, 8), 0);
+    }
+    CHECK(has_access(0, 1) && has_access(0, 2) && has_access(1, 2) && !has_access(1, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(rex_queue_sync(queue[i]), 0);
+    rex_device_free(third, 2);
     finish();
 }
 
@@ -202,14 +227,30 @@ static void in_use(const void *context)
     int waits = driver_calls("cuStreamSynchronize");
     rex_device_free(memory[1], 1);
     CHECK_EQUAL(driver_calls("cuStreamSynchronize"), waits + 1);
-    memory[1] = NULL;
+    /* Nobody waits for a queue that reaches no other device, or does no more. */
+    CHECK((memory[1] = rex_device_alloc(BYTES, 1)) != NULL);
+    char *more[2] = {rex_device_alloc(8, 0), rex_device_alloc(8, 0)};
+    for (int i = 0; i < 2; i++) {
+        waits = driver_calls("cuStreamSynchronize");
+        if (i == 1)
+            CHECK_EQUAL(rex_queue_copy_peer(queue[1], memory[0], 0, memory[1], 1, BYTES), 0);
+        for (int times = 0; times < 4; times++)
+            CHECK_EQUAL(rex_queue_fill(queue[1], memory[1], "", 1, BYTES), 0);
+        rex_device_free(more[i], 0);
+        CHECK_EQUAL(driver_calls("cuStreamSynchronize"), waits + i);
+        CHECK_EQUAL(rex_queue_sync(queue[1]), 0);
+    }
     finish();
 }
 
 static void test_copies(void **state)
 {
     (void)state;
-    in_child(round_trip, NULL);
+    const char *output = in_child(round_trip, NULL);
+    assert_int_equal(occurrences(output, "copies between GPU 0 and GPU 1 go directly\n"), 1);
+    assert_int_equal(occurrences(output, "copies between GPU 1 and GPU 0 go directly\n"), 1);
+    assert_int_equal(occurrences(output, "copies between"), 2);
+    in_child(three_gpus, NULL);
     assert_non_null(strstr(in_child(through_the_host, NULL), "copies between GPU 0 and GPU 1 go through the host\n"));
     assert_non_null(strstr(in_child(through_the_host, "cuDeviceCanAccessPeer:719:1"),
                            "go through the host: cuDeviceCanAccessPeer: CUDA_ERROR_LAUNCH_FAILED\n"));
@@ -281,10 +322,10 @@ static void lent(const void *unused)
     (void)unused;
     start();
     find_driver();
-    CHECK_EQUAL(rex_queue_stream(NULL, &stream, &context), REX_EINVAL);
-    CHECK_EQUAL(rex_queue_stream(queue[0], NULL, &context), REX_EINVAL);
+    REFUSED(rex_queue_stream(NULL, &stream, &context), REX_EINVAL, "rex_queue_stream: the queue is NULL");
+    REFUSED(rex_queue_stream(queue[0], NULL, &context), REX_EINVAL, "rex_queue_stream: there is no place for the stream");
     CHECK_EQUAL(rex_graph_begin(queue[0]), 0);
-    CHECK_EQUAL(rex_queue_stream(queue[0], &stream, &context), REX_EINVAL);
+    REFUSED(rex_queue_stream(queue[0], &stream, &context), REX_EINVAL, "rex_queue_stream: queue \"zero\" is being captured");
     CHECK_EQUAL(rex_graph_end(&graph, queue[0]), 0);
     rex_graph_destroy(graph);
     CHECK(stream == NULL && context == NULL);
@@ -308,14 +349,18 @@ static void theirs(const void *unused)
         CHECK_EQUAL(stream_create(&stream[i], 1), 0);
         CHECK_EQUAL(context_pop(&(void *){NULL}), 0);
     }
-    CHECK_EQUAL(rex_module_queue_from_stream(NULL, &module, 0, stream[0], NULL, 0), REX_EINVAL);
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 0, stream[0], NULL, 0x100), REX_EINVAL);
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 0, stream[1], NULL, 0), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "the stream is not of device 0");
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 0, (void *)2, NULL, 0), REX_EINVAL);
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 2, stream[0], NULL, 0), REX_ENODEVICE);
+    REFUSED(rex_module_queue_from_stream(NULL, &module, 0, stream[0], NULL, 0), REX_EINVAL,
+            "rex_queue_from_stream: there is no place for the queue");
+    REFUSED(rex_module_queue_from_stream(&made, &module, 0, stream[0], NULL, 0x100), REX_EINVAL, "rex_queue_from_stream: unknown flags 0x100");
+    REFUSED(rex_module_queue_from_stream(&made, &module, 0, stream[1], NULL, 0), REX_EINVAL,
+            "rex_queue_from_stream: the stream is not of device 0, in its primary context");
+    REFUSED(rex_module_queue_from_stream(&made, &module, 0, (void *)2, NULL, 0), REX_EINVAL,
+            "rex_queue_from_stream: the default stream of each thread is several");
+    REFUSED(rex_module_queue_from_stream(&made, &module, 2, stream[0], NULL, 0), REX_ENODEVICE,
+            "rex_queue_from_stream: a stream, and device 2 is no NVIDIA GPU");
     setenv("FAKE_CUDA_BREAKS", "cuStreamGetCtx:719:1", 1);
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 0, stream[0], NULL, 0), REX_ECUDA);
+    REFUSED(rex_module_queue_from_stream(&made, &module, 0, stream[0], "broken", 0), REX_ECUDA,
+            "queue \"broken\": cuStreamGetCtx: CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK(made == NULL);
     CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 0, stream[0], "theirs", 0), 0);

@@ -810,8 +810,14 @@ static void graph_of_what_is_gone(const void *context)
     rex_mappings_changed();
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     check_moved(DEVICE + 0x4000 + 40, (uintptr_t)part, 56, 0);
+    int made = driver_calls("cuGraphInstantiate");
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), made); /* it is right again */
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    CHECK_EQUAL(driver_objects(), 0);
 }
 
 /* Graphs that are captured at the same time end in any order, and an event of one is none of the other. */
