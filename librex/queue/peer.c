@@ -56,10 +56,10 @@ static void ask_for_access(struct rex_stream_gpu *gpu, int ordinal, void *contex
     if (result > 0 && result != REX_CUDA_PEER_ACCESS_ALREADY_ENABLED)
         rex_cuda_note(result, "cuCtxEnablePeerAccess");
     bool has_access = can && (result == 0 || result == REX_CUDA_PEER_ACCESS_ALREADY_ENABLED);
+    bool has_failed = !has_access && result != 0;
     rex_log(REX_LOG_INFO, "copies between GPU %d and GPU %d go %s%s%s", gpu->ordinal, ordinal,
-            has_access ? "directly" : "through the host",
-            has_access || (result == 0 && !can) ? "" : ": ",
-            has_access || (result == 0 && !can) ? "" : rex_cuda_why());
+            has_access ? "directly" : "through the host", has_failed ? ": " : "",
+            has_failed ? rex_cuda_why() : "");
 }
 
 static int copy_to_other(struct rex_stream_gpu *gpu, void *stream,

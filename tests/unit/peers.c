@@ -229,6 +229,8 @@ static void in_use(const void *context)
     CHECK_EQUAL(driver_calls("cuStreamSynchronize"), waits + 1);
     /* Nobody waits for a queue that reaches no other device, or does no more. */
     CHECK((memory[1] = rex_device_alloc(BYTES, 1)) != NULL);
+    CHECK_EQUAL(rex_queue_fill(queue[1], memory[1], "", 1, BYTES), 0);
+    CHECK_EQUAL(rex_queue_sync(queue[1]), 0);
     char *more[2] = {rex_device_alloc(8, 0), rex_device_alloc(8, 0)};
     for (int i = 0; i < 2; i++) {
         waits = driver_calls("cuStreamSynchronize");
