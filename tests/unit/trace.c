@@ -10,7 +10,9 @@
 #include "bound.h"
 
 #include <errno.h>
+#include <time.h>
 
+#include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 #include "trace/traceline.h"
@@ -245,6 +247,114 @@ static void test_driver_without_events(void **state)
     }
 }
 
+/* The clock stands still where a test says so. */
+static uint64_t stands_at; /* nanoseconds */
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    if (stands_at == 0)
+        return __real_clock_gettime(clock, time);
+    time->tv_sec = (time_t)(stands_at / 1000000000);
+    time->tv_nsec = (long)(stands_at % 1000000000);
+    return 0;
+}
+
+/* How often the time is made sure of: an event more than those around each launch. */
+static int anchors(int launches)
+{
+    static int before;
+    int records = driver_calls("cuEventRecord"), more = records - before - 2 * launches;
+    before = records;
+    return more;
+}
+
+/* It is where nothing is in the queue and the last time was more than a second ago. */
+static void let_time_pass(const void *trace)
+{
+    stands_at = UINT64_C(5000000000000);
+    struct rex_queue *queue = start(trace);
+    CHECK_EQUAL(anchors(0), 1);
+    for (int i = 0; i < 3; i++)
+        launch(queue);
+    CHECK_EQUAL(anchors(3), 0);
+    stands_at += UINT64_C(3000000000);
+    launch(queue);
+    CHECK_EQUAL(anchors(1), 0);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    stands_at -= UINT64_C(2000000000);
+    launch(queue);
+    CHECK_EQUAL(anchors(1), 0);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    stands_at += 1;
+    launch(queue);
+    CHECK_EQUAL(anchors(1), 1);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    finish(queue);
+}
+
+static void test_time(void **state)
+{
+    static const char *const times[] = {"5000001500", "5000004500", "5000007500", "5000010500", "5000013500", "5001001500"};
+    struct file *file = new_file();
+    char words[64];
+    (void)state;
+    in_child(let_time_pass, file->path);
+    for (size_t i = 0; i < COUNT(times); i++) {
+        snprintf(words, sizeof words, "\"ts\":%s.00%d,\"dur\":1500.000", times[i], i == 5);
+        if (in_file(file->path, words) != 1)
+            fail_msg("no %s", words);
+    }
+    assert_int_equal(in_file(file->path, "\"dur\":1500.000"), COUNT(times));
+    remove_folder(file->folder);
+}
+
+/* No event can be made: no times, and all else. */
+static void use_without_new_events(const void *trace)
+{
+    setenv("FAKE_CUDA_BREAKS", "cuEventCreate:719:0", 1);
+    struct rex_queue *queue = start(trace);
+    for (int i = 0; i < 3; i++)
+        launch(queue);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    CHECK_EQUAL(driver_calls("cuEventRecord"), 0);
+    finish(queue);
+}
+
+static void test_no_new_events(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    assert_string_equal(in_child(use_without_new_events, file->path), "");
+    check(file->path, "launch/any=0 'queue/queue launch=3'");
+    remove_folder(file->folder);
+}
+
+/* What is refused, or fails, is not in the trace. */
+static void fail_traced(const void *trace)
+{
+    struct rex_queue *queue = start(trace);
+    struct rex_kernel_launch wrong = rex_kernel_launch_of(&plain__id__, 3, 64);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), REX_OK);
+    launch(queue);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &wrong, NULL), REX_EPARAMS);
+    setenv("FAKE_CUDA_BREAKS", "cuMemsetD8Async:719:0", 1);
+    CHECK_EQUAL(rex_queue_fill(queue, (void *)4096, "", 1, 8), REX_ECUDA);
+    unsetenv("FAKE_CUDA_BREAKS");
+    launch(queue);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    finish(queue);
+}
+
+static void test_failing(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    assert_string_equal(in_child(fail_traced, file->path), "");
+    check(file->path, "--tracks 1 launch/plain__kernel__=2 'queue/queue launch=2' data/any=0");
+    remove_folder(file->folder);
+}
+
 /* ---- launches by libomptarget -------------------------------------------------------------------------------------------------------- */
 
 static void start_on_host(const char *trace)
@@ -287,6 +397,63 @@ static void test_what_is_asked(void **state)
     assert_int_equal(in_file(file->path, "trip_count"), 1);
     assert_int_equal(in_file(file->path, "\"dynamic_memory\":678"), 1);
     assert_int_equal(in_file(file->path, "dynamic_memory"), 1);
+    remove_folder(file->folder);
+}
+
+static void launch_at_once(struct rex_queue *queue)
+{
+    int64_t value = 1;
+    uint64_t *out = NULL;
+    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), REX_OK);
+}
+
+/* A queue that does everything at once: what takes time for the device, on its track, and each call on the thread's. */
+static void use_at_once(const void *trace)
+{
+    static unsigned char bytes[64];
+    static int64_t cells[4];
+    struct rex_queue *queue = NULL;
+    struct rex_graph *graph = NULL;
+    struct rex_event *event;
+    start_on_host(trace);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "at once", 0), REX_OK);
+    char *device = rex_device_alloc(64, 0);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, (uintptr_t)device};
+    struct rex_kernel_launch wrong = rex_kernel_launch_of(&plain__id__, 3, 64);
+    launch_at_once(queue);
+    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &wrong, NULL), REX_EPARAMS);
+    CHECK_EQUAL(rex_queue_copy_to(queue, device, bytes, 40), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_from(queue, bytes, device, 24), REX_OK);
+    CHECK_EQUAL(rex_queue_fill(queue, device, bytes, 4, 16), REX_OK);
+    CHECK_EQUAL(rex_queue_call(queue, called, NULL), REX_OK);
+    REX_MAP(update, REX_TO(cells, 2));
+    CHECK_EQUAL(rex_queue_update(queue, &update), REX_OK);
+    CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
+    launch_at_once(queue);
+    launch_at_once(queue);
+    CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+    rex_event_destroy(event);
+    rex_graph_destroy(graph);
+    rex_device_free(device, 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    exit(0);
+}
+
+static void test_at_once(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    assert_string_equal(in_child(use_at_once, file->path), "");
+    check(file->path, "--tracks 1 launch/plain__kernel__=3 'data/queue copy to device=2:56,0' 'data/queue copy from device=1:0,24' "
+                      "'data/queue fill=1:0,0' 'queue/queue launch=3' 'queue/queue call=2' 'queue/queue copy to device=2' "
+                      "'queue/queue copy from device=1' 'queue/queue fill=1'");
+    assert_int_equal(in_file(file->path, "\"queue at once (device 0)\""), 1);
     remove_folder(file->folder);
 }
 
@@ -658,6 +825,10 @@ int main(void)
         cmocka_unit_test(test_no_calls_without_trace),
         cmocka_unit_test(test_more_than_is_kept),
         cmocka_unit_test(test_driver_without_events),
+        cmocka_unit_test(test_no_new_events),
+        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_what_is_asked),
         cmocka_unit_test(test_killed_child),
         cmocka_unit_test(test_tracks_of_devices),
