@@ -1,0 +1,416 @@
+/*
+ * modules.c - modules: registered once and ended, by which name, beside which others; what is refused, with every word of it, and what is
+ * told.
+ *
+ * The driver and libomptarget are fakes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "bound.h"
+
+#include "base/error.h"
+#include "cuda/driver.h"
+#include "module/modules.h"
+#include "omp/mappingend.h"
+#include "rex/device.h"
+#include "rex/launch.h"
+
+#define SM_80 "tests/data/sm_80.cubin"
+#define SM_90 "tests/data/sm_90.cubin"
+#define HOST FAKE("host.so")
+#define NAME(text) ((char *)(uintptr_t)(text))
+
+static char keys[6];
+static double table[4];
+static struct __tgt_offload_entry first_entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+static struct __tgt_offload_entry second_entries[] = {{&keys[2], NAME("none__kernel__"), 0, 0, 0}, {table, NAME("table"), sizeof table, 0, 0}};
+static struct rex_module first = {
+    .struct_size = sizeof first, .entries_begin = first_entries, .entries_end = first_entries + 2, .image_name = SM_90};
+static struct rex_module second = {
+    .struct_size = sizeof second, .entries_begin = second_entries, .entries_end = second_entries + 2, .image_name = SM_90};
+
+static void start(int sm, int release)
+{
+    use_gpu(sm);
+    use_release(release);
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
+}
+
+static void said(const char *text)
+{
+    if (strcmp(rex_last_error(), text) != 0)
+        fprintf(stderr, "\"%s\", not \"%s\"\n", rex_last_error(), text);
+    CHECK(strcmp(rex_last_error(), text) == 0);
+}
+
+/* ---- what is no module ------------------------------------------------------------------------------------------------------------------ */
+
+static int register_image(struct rex_module *module)
+{
+    return rex_module_register_image(module, SM_90) == NULL ? rex_last_error_code() : REX_OK;
+}
+
+static void no_modules(const void *context)
+{
+    static const struct {
+        int (*call)(struct rex_module *module);
+        const char *name;
+    } calls[] = {{rex_module_register, "rex_module_register"}, {rex_module_init, "rex_module_init"}, {rex_module_fini, "rex_module_fini"},
+                 {rex_module_add, "rex_module_add"},           {register_image, "rex_module_register_image"}};
+    struct rex_module small = first;
+    char text[160];
+    (void)context;
+    start(90, 22);
+    small.struct_size = sizeof small - 1;
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        snprintf(text, sizeof text, "%s: the module is NULL", calls[i].name);
+        CHECK_EQUAL(calls[i].call(NULL), REX_EINVAL);
+        said(text);
+        snprintf(text, sizeof text, "%s: the module's struct_size is %zu; it must be sizeof(struct rex_module), %zu", calls[i].name,
+                 sizeof small - 1, sizeof small);
+        CHECK_EQUAL(calls[i].call(&small), REX_EINVAL);
+        said(text);
+    }
+    CHECK(!rex_module_on_host(NULL));
+    said("rex_module_on_host: the module is NULL");
+    CHECK(strcmp(rex_module_image_path(NULL), "") == 0);
+    said("rex_module_image_path: the module is NULL");
+    CHECK(rex_modules_first() == NULL);
+    CHECK_EQUAL(the_record()->count, 0);
+}
+
+/* ---- which is whose --------------------------------------------------------------------------------------------------------------------- */
+
+/* A key is found in what is only known, too; where it is in two modules, in the one that is registered. */
+static void keys_are_found(const void *context)
+{
+    struct rex_module unregistered = first, misshapen = first;
+    const bool is_later = *(const int *)context;
+    start(90, 22);
+    misshapen.entries_begin = (struct __tgt_offload_entry *)(void *)((char *)first_entries + 4);
+    CHECK_EQUAL(rex_module_add(&misshapen), REX_OK);
+    CHECK_EQUAL(rex_module_add(is_later ? &first : &unregistered), REX_OK);
+    CHECK_EQUAL(rex_module_add(is_later ? &unregistered : &first), REX_OK);
+    CHECK_EQUAL(rex_module_add(&first), REX_OK);
+    CHECK(rex_modules_first()->next->next == &misshapen && misshapen.next == NULL);
+    for (int i = 0; i < 2; i++)
+        CHECK(rex_modules_find(&keys[i]) == rex_modules_first()); /* the newest */
+    CHECK(rex_modules_find(&keys[2]) == NULL);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK(rex_modules_find(&keys[i]) == &first);
+    CHECK(rex_modules_find(&keys[2]) == NULL);
+    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK(rex_modules_find(&keys[2]) == &second && rex_modules_find(table) == &second && rex_modules_find(&keys[1]) == &first);
+}
+
+/* The smaller table is looked up in the larger one, whichever comes first. */
+static void one_key_twice(const void *context)
+{
+    static struct __tgt_offload_entry three[] = {{&keys[3], NAME("plain__kernel__"), 0, 0, 0},
+                                                 {&keys[4], NAME("env__kernel__"), 0, 0, 0},
+                                                 {&keys[1], NAME("none__kernel__"), 0, 0, 0}};
+    static struct rex_module larger = {.struct_size = sizeof larger, .entries_begin = three, .entries_end = three + 3, .image_name = SM_90};
+    bool is_larger_first = *(const int *)context;
+    struct rex_module *one = is_larger_first ? &larger : &first, *other = is_larger_first ? &first : &larger;
+    char text[200];
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(one), REX_OK);
+    CHECK_EQUAL(rex_module_register(other), REX_EKEY);
+    snprintf(text, sizeof text,
+             "kernel \"%s\" has the host key of \"%s\" in a module that is registered already: two binaries define one symbol id__; make the "
+             "keys hidden",
+             is_larger_first ? "env__kernel__" : "none__kernel__", is_larger_first ? "none__kernel__" : "env__kernel__");
+    said(text);
+    CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
+    CHECK_EQUAL(rex_module_fini(one), REX_OK);
+    CHECK_EQUAL(rex_module_register(other), REX_OK);
+    CHECK_EQUAL(rex_module_register(one), REX_EKEY);
+}
+
+/* ---- by which name ---------------------------------------------------------------------------------------------------------------------- */
+
+/* A module's own name, however it is written, asks for no other image: the host's may take its place. */
+static void own_names(const void *context)
+{
+    static const struct {
+        const char *own, *name;
+        bool is_own;
+    } cases[] = {
+        {"tests/data/none.cubin", "tests/data/none.cubin", true},
+        {"tests/data/none.cubin", "./tests/data/none.cubin", true},
+        {"tests/data/none.cubin", ".//./tests//data/./none.cubin", true},
+        {"./tests/data//none.cubin", "tests/data/none.cubin", true},
+        {"none.cubin", "./none.cubin", true},
+        {"none.cubin", "none.cubin", true},
+        {"/none.cubin", "//none.cubin", true},
+        {"/none.cubin", "none.cubin", false},
+        {"none.cubin", "/none.cubin", false},
+        {"none.cubin", "none.cubi", false},
+        {"none.cubin", "none.cubins", false},
+        {"none.cubin", ".none.cubin", false},
+        {".none.cubin", "none.cubin", false},
+        {"a/none.cubin", "anone.cubin", false},
+        {"a/none.cubin", "a/.none.cubin", false},
+        {"a/none.cubin", "b/none.cubin", false},
+        {"none.cubin", "none.cubin/", false},
+        {NULL, "none.cubin", false},
+    };
+    (void)context;
+    start(0, 22);
+    first.host_image_name = HOST;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        first.image_name = cases[i].own;
+        bool is_registered = rex_module_register_image(&first, cases[i].name) != NULL;
+        if (is_registered != cases[i].is_own)
+            fprintf(stderr, "\"%s\" and \"%s\"\n", cases[i].own, cases[i].name);
+        CHECK_EQUAL(is_registered, cases[i].is_own);
+        CHECK(strcmp(rex_module_image_path(&first), is_registered ? HOST : "") == 0);
+        CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    }
+}
+
+/* Another image than the one that is registered is not taken, and that is told. */
+static void asked_for(const void *context)
+{
+    static const char *const others[] = {"sm_90.cubin", SM_90, "another.cubin", "data/sm_90.cubin"};
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    struct __tgt_bin_desc *descriptor = rex_module_register_image(&first, NULL);
+    CHECK(descriptor != NULL);
+    for (size_t i = 0; i < COUNT(others); i++)
+        CHECK(rex_module_register_image(&first, others[i]) == descriptor);
+}
+
+static void asked_for_memory(const void *context)
+{
+    size_t size;
+    (void)context;
+    start(90, 22);
+    first.image = read_bytes(SM_90, &size);
+    first.image_size = size;
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    CHECK(rex_module_register_image(&first, "memory") != NULL);
+    CHECK(rex_module_register_image(&first, "mem") != NULL);
+    free((void *)(uintptr_t)first.image);
+}
+
+/* ---- LLVM 18 ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* It takes no registration back: the same image is used again, and no other can be. */
+static void kept(const void *context)
+{
+    (void)context;
+    start(90, 18);
+    for (int i = 0; i < 3; i++) {
+        CHECK(rex_module_register_image(&first, SM_90) != NULL);
+        CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
+        CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+        CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
+        CHECK(strcmp(rex_module_image_path(&first), "") == 0);
+        CHECK(rex_module_register_image(&first, "tests/data/limits_sm_90.cubin") == NULL);
+        said("device image tests/data/limits_sm_90.cubin: LLVM 18 takes no registration back, and this module was registered with " SM_90
+             ": it can take no other");
+    }
+    /* Nor an image that comes after a device was used. */
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_init(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second), REX_EUNSUPPORTED);
+    said("device image " SM_90 ": LLVM 18 loads no image that is registered after a device was used");
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
+}
+
+/* With a module all others are registered that librex knows, but for those that have ended; what fails of them is theirs. */
+static void along(const void *context)
+{
+    static struct __tgt_offload_entry wrong_entry = {&keys[5], NAME("nonesuch__kernel__"), 0, 0, 0};
+    static struct rex_module wrong = {
+        .struct_size = sizeof wrong, .entries_begin = &wrong_entry, .entries_end = &wrong_entry + 1, .image_name = SM_90};
+    int release = *(const int *)context;
+    start(90, release);
+    CHECK_EQUAL(rex_module_add(&second), REX_OK);
+    CHECK_EQUAL(rex_module_add(&wrong), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_registration_of(&second) != NULL, release == 18);
+    CHECK(rex_registration_of(&wrong) == NULL);
+    CHECK_EQUAL(the_record()->registered, release == 18 ? 2 : 1);
+    CHECK_EQUAL(rex_module_fini(&second), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK(rex_registration_of(&second) == NULL);
+}
+
+/* The program's own function for the log may end a module as soon as it is registered. */
+static void end_first(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level;
+    if (strcmp(message, "registered " SM_90 " for 2 offload entries") == 0 && ++*(int *)context == 2)
+        CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+}
+
+static void ended_at_once(const void *context)
+{
+    int times = 0;
+    (void)context;
+    start(90, 18);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    rex_set_log_callback(end_first, &times);
+    CHECK_EQUAL(rex_module_add(&second), REX_OK);
+    CHECK(rex_module_register_image(&first, SM_90) == NULL);
+    said("rex_module_register_image: another thread unregistered the module");
+    CHECK_EQUAL(times, 2);
+}
+
+/* ---- what is given to libomptarget ---------------------------------------------------------------------------------------------------------- */
+
+/* What comes while devices are in use is loaded on all of them at once. */
+static void loaded_on_all(const void *context)
+{
+    (void)context;
+    start(90, 22);
+    the_record()->devices = 3;
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
+    CHECK_EQUAL(rex_module_init(&first), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 1);
+    uint64_t generation = rex_mapping_generation;
+    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 4);
+    int registered = 0, seen = 0;
+    for (uint32_t i = 0; i < the_record()->count; i++) {
+        registered += the_record()->calls[i].function == FAKE_REGISTER;
+        if (the_record()->calls[i].function == FAKE_BEGIN && registered == 2)
+            seen |= 1 << the_record()->calls[i].device;
+    }
+    CHECK_EQUAL(seen, 7);
+    CHECK_EQUAL(rex_module_fini(&second), REX_OK);
+    CHECK(rex_mapping_generation != generation);
+}
+
+/* No device for the image: nothing is left of the attempt, and why is told. */
+static void for_no_device(const void *context)
+{
+    char text[PATH_MAX], trouble[256] = "";
+    (void)context;
+    start(90, 22);
+    the_record()->devices = 0;
+    bool is_known = rex_device_trouble(rex_release_row(22), trouble, sizeof trouble); /* this machine's, if it has any */
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_register(&first), REX_ERUNTIME);
+        snprintf(text, sizeof text, "LLVM 22's libomptarget (%.500s) accepted device image " SM_90 " for no device%s%s", rex_runtime_path(),
+                 is_known ? "; " : "", is_known ? trouble : "");
+        said(text);
+        CHECK_EQUAL(the_record()->registered, 0);
+        CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], i + 1);
+    }
+}
+
+static void in_a_child(const void *context)
+{
+    int status;
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK_EQUAL(rex_module_register(&first), REX_EFORK);
+        said("this process was forked after its parent registered " SM_90 " for a GPU, or began to: start the child with exec, or fork first");
+        CHECK(strcmp(rex_module_image_path(&first), "") == 0);
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+}
+
+/* Where a global is mapped by the load of an image, no call has named it. */
+static void with_globals(const void *context)
+{
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK(rex_all_mappings_are_seen());
+    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK(!rex_all_mappings_are_seen());
+}
+
+/* ---- shared objects ----------------------------------------------------------------------------------------------------------------------- */
+
+/* One that could be closed stays, as its module does; where that cannot be had, it is said. */
+static void pinned(const void *context)
+{
+    bool is_apart = *(const int *)context; /* in a namespace of the loader's own */
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), REX_OK);
+    void *library = is_apart ? dlmopen(LM_ID_NEWLM, FAKE("module.so"), RTLD_NOW) : dlopen(FAKE("module.so"), RTLD_NOW);
+    struct rex_module *module = library != NULL ? dlsym(library, "fake_module") : NULL;
+    CHECK(module != NULL);
+    *module = first;
+    CHECK_EQUAL(rex_module_add(module), REX_OK);
+    CHECK_EQUAL(dlclose(library), 0);
+    if (!is_apart)
+        CHECK(dlopen(FAKE("module.so"), RTLD_NOW | RTLD_NOLOAD) == library && rex_modules_first() == module);
+}
+
+static void test_modules(void **state)
+{
+    static const int flags[] = {0, 1};
+    (void)state;
+    in_child(no_modules, NULL);
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        in_child(keys_are_found, &flags[i]);
+        in_child(one_key_twice, &flags[i]);
+    }
+    in_child(with_globals, NULL);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    in_child(own_names, NULL);
+    assert_string_equal(in_child(asked_for, NULL), "librex: \"another.cubin\" was asked for; registered is " SM_90 "\n"
+                                                   "librex: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
+    assert_string_equal(in_child(asked_for_memory, NULL), "librex: \"mem\" was asked for; registered is memory\n");
+}
+
+static void test_late_images(void **state)
+{
+    static const int releases[] = {18, 19, 22};
+    (void)state;
+    in_child(kept, NULL);
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(along, &releases[i]);
+    in_child(ended_at_once, NULL);
+}
+
+static void test_given(void **state)
+{
+    (void)state;
+    in_child(loaded_on_all, NULL);
+    in_child(for_no_device, NULL);
+    in_child(in_a_child, NULL);
+}
+
+static void test_pinned(void **state)
+{
+    static const int is_apart[] = {0, 1};
+    (void)state;
+    assert_string_equal(in_child(pinned, &is_apart[0]), "");
+    const char *output = in_child(pinned, &is_apart[1]);
+    assert_int_equal(occurrences(output, "/tests/fake/module.so cannot be pinned; do not dlclose it\n"), 1);
+    assert_int_equal(occurrences(output, "librex: "), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modules), cmocka_unit_test(test_names), cmocka_unit_test(test_late_images),
+        cmocka_unit_test(test_given),   cmocka_unit_test(test_pinned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
