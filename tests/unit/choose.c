@@ -340,6 +340,129 @@ static void test_told(void **state)
     assert_non_null(strstr(output, "librex: device image two: chosen is the one for sm_100f\n"));
 }
 
+/* ---- the host's image instead ----------------------------------------------------------------------------------------------- */
+
+/* Where the module's images are: "memory" is bytes, and a size of 0 there are none. */
+struct instead {
+    int sm;
+    const char *image, *host, *configured;
+    const char *taken, *said; /* the path, and a line of the log; or NULL and the whole error */
+};
+
+static unsigned char *host_bytes;
+static size_t host_size, cubin_size;
+
+static void opened_instead(const void *context)
+{
+    const struct instead *instead = context;
+    struct rex_module own = {.struct_size = sizeof own};
+    struct rex_module_image image;
+    use_gpu(instead->sm);
+    rex_configure(REX_OPTION_LOG, "info");
+    rex_configure(REX_OPTION_CUBIN, instead->configured);
+    host_bytes = read_bytes(HOST, &host_size);
+    unsigned char *cubin = read_bytes(DATA "sm_90.cubin", &cubin_size);
+    bool has_bytes = instead->image != NULL && strcmp(instead->image, "memory") == 0;
+    own.image_name = has_bytes ? NULL : instead->image;
+    own.image = instead->image == NULL || has_bytes ? cubin : NULL;
+    own.image_end = has_bytes ? cubin + cubin_size : own.image; /* none where both are the same */
+    if (instead->host != NULL && strcmp(instead->host, "memory") == 0) {
+        own.host_image = host_bytes;
+        own.host_image_end = host_bytes + host_size;
+    } else {
+        own.host_image_name = instead->host;
+        own.host_image = own.host_image_end = host_bytes;
+    }
+    int result = rex_module_image_open(&image, &own, NULL, rex_release_row(22));
+    CHECK_EQUAL(result == REX_OK, instead->taken != NULL);
+    if (result == REX_OK) {
+        CHECK(strcmp(image.path, instead->taken) == 0);
+        CHECK_EQUAL(image.size, image.view.kind == REX_IMAGE_HOST ? host_size : cubin_size);
+        rex_module_image_close(&image);
+    } else if (strcmp(rex_last_error(), instead->said) != 0) {
+        fprintf(stderr, "\"%s\", not \"%s\"\n", rex_last_error(), instead->said);
+        _exit(99);
+    }
+    free(host_bytes);
+    free(cubin);
+}
+
+static void test_instead(void **state)
+{
+    static const struct instead cases[] = {
+        {0, "memory", "memory", NULL, "memory", "librex: the host image in memory is used: the CUDA driver reports no device\n"},
+        {0, NULL, "memory", NULL, "memory", "librex: the host image in memory is used: there is no other\n"},
+        {90, NULL, "memory", NULL, "memory", "librex: the host image in memory is used: there is no other\n"},
+        {90, "memory", "memory", NULL, "memory", NULL},
+        {0, "memory", HOST, NULL, HOST, "librex: host image " HOST " instead of a CUBIN: the CUDA driver reports no device\n"},
+        {0, DATA "sm_90.cubin", HOST, NULL, HOST,
+         "librex: host image " HOST " instead of " DATA "sm_90.cubin: the CUDA driver reports no device\n"},
+        {0, "./none.cubin", HOST, NULL, HOST, "librex: host image " HOST " instead of ./none.cubin: which does not exist\n"},
+        {90, DATA "sm_90.cubin", HOST, NULL, DATA "sm_90.cubin", NULL},
+        {0, NULL, HOST, NULL, HOST, NULL},
+        {0, "./none.cubin", "./no.so", NULL, NULL, "no device image ./none.cubin; looked for ./none.cubin, ./no.so"},
+        {0, "./none.cubin", NULL, NULL, NULL, "no device image ./none.cubin; looked for ./none.cubin"},
+        {0, NULL, "./no.so", NULL, NULL, "no device image ./no.so; looked for ./no.so, ./no.so"},
+        {90, NULL, NULL, NULL, NULL, "the module names no device image"},
+        {0, DATA "sm_90.cubin", "./no.so", NULL, NULL,
+         "device image " DATA "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none: the CUDA driver reports no device"},
+        {0, "memory", DATA "kernels.cu", NULL, NULL, "device image " DATA "kernels.cu cannot be used: it is not an ELF file"},
+        /* what the user names is not replaced */
+        {0, "./none.cubin", HOST, "./other.cubin", NULL, "no device image ./other.cubin; looked for ./other.cubin"},
+        {90, "./none.cubin", HOST, DATA "sm_90.cubin", DATA "sm_90.cubin", NULL},
+        {0, "./none.cubin", HOST, DATA "sm_90.cubin", NULL,
+         "device image " DATA "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none: the CUDA driver reports no device"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct child child = run_child(opened_instead, &cases[i]);
+        if (child.status != 0)
+            fail_msg("case %zu: %d\n%s", i, child.status, child.output);
+        if (cases[i].taken != NULL && cases[i].said != NULL)
+            assert_non_null(strstr(child.output, cases[i].said));
+        else if (cases[i].taken != NULL)
+            assert_null(strstr(child.output, "instead"));
+    }
+}
+
+/* A GPU that is out of order is worth a warning, and one that is required an error. */
+static void out_of_order(const void *context)
+{
+    struct rex_module own = {.struct_size = sizeof own, .image_name = DATA "sm_90.cubin", .host_image_name = HOST};
+    struct rex_module_image image;
+    use_gpu(90);
+    rex_configure(REX_OPTION_LOG, "warn");
+    setenv("FAKE_CUDA_FAILS", "999", 1);
+    if (context != NULL)
+        own = (struct rex_module){.struct_size = sizeof own, .image_name = DATA "sm_90.cubin:" HOST};
+    CHECK_EQUAL(rex_module_image_open(&image, &own, NULL, rex_release_row(22)), REX_OK);
+    rex_module_image_close(&image);
+    rex_configure(REX_OPTION_REQUIRE_GPU, "on");
+    CHECK_EQUAL(rex_module_image_open(&image, &module, HOST, rex_release_row(22)), REX_ENODEVICE);
+    CHECK(strcmp(rex_last_error(), "device image " HOST " is for the host, and REX_REQUIRE_GPU is on") == 0);
+}
+
+/* One image for several GPUs suits where it suits any of them. */
+static void for_any(const void *context)
+{
+    struct rex_module_image image;
+    use_gpus("80,75,90");
+    (void)context;
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_90.cubin", rex_release_row(22)), REX_OK);
+    rex_module_image_close(&image);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_120.cubin", rex_release_row(22)), REX_ENODEVICE);
+    CHECK(strcmp(rex_last_error(), "device image " DATA "sm_120.cubin is for sm_120, and the GPU is sm_80: compile with nvcc -arch=sm_80 or "
+                                   "rex-cc --arch=sm_80") == 0);
+}
+
+static void test_out_of_order(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(in_child(out_of_order, NULL), "librex: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
+    assert_non_null(strstr(in_child(out_of_order, ""), "librex: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
+    in_child(for_any, NULL);
+}
+
 /* In a child of fork there is no GPU any more, and that is the reason. */
 static void after_a_fork(const void *context)
 {
@@ -587,6 +710,8 @@ int main(void)
         cmocka_unit_test(test_own_images),
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_told),
+        cmocka_unit_test(test_instead),
+        cmocka_unit_test(test_out_of_order),
         cmocka_unit_test(test_after_a_fork),
         cmocka_unit_test(test_linker_faults),
         cmocka_unit_test(test_compiled),

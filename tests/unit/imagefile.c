@@ -172,23 +172,22 @@ static void unusable_files(void)
         int error;
         const char *because;
     } cases[] = {
-        {"./folder", REX_EREAD, "it is a directory"},
-        {"./fifo", REX_EREAD, "it is not a regular file"},
-        {"./secret", REX_EREAD, "Permission denied"},
-        {"./empty", REX_EIMAGE, "it is empty"},
-        {"./text", REX_EIMAGE, "it is not an ELF file"},
-        {"./other_machine", REX_EIMAGE, "it is for another processor"},
-        {"./cut", REX_EIMAGE, "it is truncated"},
-        {"./dangling", REX_ENOIMAGE, "no device image"},
-        {"./text/below", REX_ENOIMAGE, "no device image"},
-        {"/dev/zero", REX_EREAD, "it is not a regular file"},
+        {"./folder", REX_EREAD, "device image ./folder cannot be read: it is a directory"},
+        {"./fifo", REX_EREAD, "device image ./fifo cannot be read: it is not a regular file"},
+        {"./secret", REX_EREAD, "device image ./secret cannot be read: open: Permission denied"},
+        {"./empty", REX_EIMAGE, "device image ./empty cannot be read: it is empty"},
+        {"./text", REX_EIMAGE, "device image ./text cannot be used: it is not an ELF file"},
+        {"./other_machine", REX_EIMAGE, "device image ./other_machine cannot be used: it is for another processor"},
+        {"./cut", REX_EIMAGE, "device image ./cut cannot be used: it is truncated: its section table lies past the end"},
+        {"./dangling", REX_ENOIMAGE, "no device image ./dangling; looked for ./dangling"},
+        {"./text/below", REX_ENOIMAGE, "no device image ./text/below; looked for ./text/below"},
+        {"/dev/zero", REX_EREAD, "device image /dev/zero cannot be read: it is not a regular file"},
     };
     if (geteuid() == 0)
         CHECK_EQUAL(seteuid(STRANGER), 0);
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *message = opened(&main_module, cases[i].name, cases[i].error);
-        CHECK_MENTIONS(message, cases[i].name);
-        CHECK_MENTIONS(message, cases[i].because);
+        CHECK(strcmp(message, cases[i].because) == 0);
     }
     /* A file that is there and bad ends the search: what comes later in the list is not what was meant. */
     char path[2 * PATH_MAX];
@@ -523,6 +522,33 @@ static void of_a_user(const void *context)
     }
 }
 
+/* Each reason, and every word of it. */
+static void test_reasons(void **state)
+{
+    char path[2 * PATH_MAX], expected[3 * PATH_MAX];
+    struct rex_bytes file = {.status = {.st_uid = geteuid(), .st_mode = S_IFREG | 0644}};
+    (void)state;
+    snprintf(path, sizeof path, "%s/cwd/an.image", root);
+    assert_int_equal(rex_source_check_owner(path, &file), 0);
+    file.status.st_mode |= S_IWOTH;
+    assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
+    snprintf(expected, sizeof expected, "host image %s can be written by every user; it is code: chmod o-w, or name it with a slash", path);
+    assert_string_equal(rex_last_error(), expected);
+    file.status.st_mode &= ~(mode_t)S_IWOTH;
+    file.status.st_uid = 12345;
+    assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
+    snprintf(expected, sizeof expected, "host image %s or its folder belongs to another user (12345, %u); it is code: name it with a slash", path,
+             (unsigned)geteuid());
+    assert_string_equal(rex_last_error(), expected);
+    file.status.st_uid = geteuid();
+    assert_int_equal(chmod(in_root("cwd"), 0757), 0);
+    assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
+    snprintf(expected, sizeof expected, "host image %s lies in a folder that every user can write; it is code: move it, or name it with a slash", path);
+    assert_string_equal(rex_last_error(), expected);
+    assert_int_equal(rex_source_check_owner("/none/an.image", &file), REX_EUNSAFE);
+    assert_string_equal(rex_last_error(), "host image /none/an.image: its folder cannot be examined: No such file or directory");
+}
+
 static void test_owner(void **state)
 {
     (void)state;
@@ -553,6 +579,7 @@ int main(int count, char **arguments)
         cmocka_unit_test_setup_teardown(test_unusable_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_safety, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_owner, set_up, tear_down),
     };
     if (count == 3)
