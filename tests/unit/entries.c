@@ -246,6 +246,7 @@ static void checked_late(const void *context)
     CHECK_EQUAL(registered(&module, entries, 5), REX_ENOKERNEL);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "sometimes"), REX_EINVAL);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "OFF"), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[1], &packet), REX_ENOKERNEL);
@@ -260,8 +261,10 @@ static void checked_late(const void *context)
                     REX_EPARAMS);
         CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &packet), 0);
         CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 2048, &keys[0], &packet), REX_EINVAL);
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[2], &packet), REX_EPARAMS);
-        CHECK_MENTIONS(rex_last_error(), "bytes wide");
+        for (int twice = 0; twice < 2; twice++) {
+            CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[2], &packet), REX_EPARAMS);
+            CHECK_MENTIONS(rex_last_error(), "bytes wide");
+        }
         /* Registered again. */
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(rex_module_register(&module), 0);
@@ -712,7 +715,8 @@ static void test_tables(void **state)
     in_child(bad_tables, NULL);
     in_child(launch_unregistered, NULL);
     in_child(bad_bounds, NULL);
-    in_child(checked_late, NULL);
+    /* Each kernel is looked at once in a registration. */
+    assert_int_equal(occurrences(in_child(checked_late, NULL), ": only queues can launch it on LLVM 22\n"), 2);
 }
 
 static void test_modules(void **state)

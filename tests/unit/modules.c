@@ -11,11 +11,12 @@
 #include "base/error.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
+#include "omp/flight.h"
 #include "omp/mappingend.h"
 #include "rex/device.h"
 #include "rex/launch.h"
+#include "trace/trace.h"
 
-#define SM_80 "tests/data/sm_80.cubin"
 #define SM_90 "tests/data/sm_90.cubin"
 #define HOST FAKE("host.so")
 #define NAME(text) ((char *)(uintptr_t)(text))
@@ -96,7 +97,9 @@ static void keys_are_found(const void *context)
     for (int i = 0; i < 2; i++)
         CHECK(rex_modules_find(&keys[i]) == rex_modules_first()); /* the newest */
     CHECK(rex_modules_find(&keys[2]) == NULL);
+    CHECK(rex_trace_name(&keys[0]) == NULL);
     CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK(strcmp(rex_trace_name(&keys[0]), "plain__kernel__") == 0 && strcmp(rex_trace_name(&keys[1]), "env__kernel__") == 0);
     for (int i = 0; i < 2; i++)
         CHECK(rex_modules_find(&keys[i]) == &first);
     CHECK(rex_modules_find(&keys[2]) == NULL);
@@ -332,12 +335,76 @@ static void in_a_child(const void *context)
 /* Where a global is mapped by the load of an image, no call has named it. */
 static void with_globals(const void *context)
 {
-    (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first), REX_OK);
     CHECK(rex_all_mappings_are_seen());
+    second.entries_begin += *(const int *)context; /* the first, or the second and last */
+    second_entries[1].size = 1; /* which nobody looks at */
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
     CHECK_EQUAL(rex_module_register(&second), REX_OK);
     CHECK(!rex_all_mappings_are_seen());
+}
+
+/* What a launch finds in the registration: what stands against the driver, how many teams, and nothing to be like. */
+struct prepared {
+    int sm, release;
+    const char *image, *check;
+    bool is_disabled;
+    unsigned against;
+    const char *about;
+    uint64_t most_teams, numbers, devices; /* of devices that need no question, and of all */
+};
+
+static void prepared(const void *context)
+{
+    const struct prepared *wanted = context;
+    static struct __tgt_offload_entry entry = {&keys[0], NAME("axpy__kernel__"), 0, 0, 0};
+    static struct rex_module stateless = {.struct_size = sizeof stateless, .entries_begin = &entry, .entries_end = &entry + 1};
+    bool is_stateless = strstr(wanted->image, "stateless") != NULL;
+    struct rex_module *module = is_stateless ? &stateless : &first;
+    module->image_name = wanted->image;
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, wanted->check), REX_OK);
+    use_gpu(wanted->sm);
+    use_release(wanted->release);
+    if (wanted->is_disabled)
+        setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
+    the_record()->devices = 3;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_register(module), REX_OK);
+        const struct rex_registration *registration = rex_registration_of(module);
+        CHECK_EQUAL(registration->against, wanted->against);
+        CHECK(wanted->about == NULL || strcmp(registration->about, wanted->about) == 0);
+        CHECK_EQUAL(registration->exact_rows, wanted->check != NULL && strcmp(wanted->check, "full") == 0);
+        CHECK_EQUAL(registration->view != NULL, wanted->check != NULL && strcmp(wanted->check, "off") == 0);
+        CHECK_EQUAL(registration->most_teams, wanted->most_teams);
+        for (size_t slot = 0; slot < REX_RECENT; slot++)
+            CHECK(registration->recent[slot] == &rex_never_launched);
+        CHECK_EQUAL(rex_flight_enter(), REX_OK);
+        CHECK_EQUAL(rex_flight.numbers, wanted->numbers);
+        CHECK_EQUAL(rex_flight.devices, wanted->devices);
+        rex_flight_end();
+        CHECK_EQUAL(rex_module_fini(module), REX_OK);
+    }
+}
+
+static void test_prepared(void **state)
+{
+    static const struct prepared cases[] = {
+        {90, 22, "tests/data/stateless_sm_90.cubin", NULL, false, 0, NULL, INT32_MAX, 3 + 2, 3},
+        {90, 14, "tests/data/stateless_sm_90.cubin", "full", false, 0, NULL, 65536, 3 + 2, 3},
+        {90, 22, "tests/data/stateless_sm_90.cubin", "off", false, 0, NULL, INT32_MAX, 3 + 2, 3},
+        {90, 22, "tests/data/stateless_sm_90.cubin", NULL, true, 0, NULL, INT32_MAX, (uint64_t)INT32_MAX + 1, 0},
+        {90, 22, SM_90, NULL, false, REX_AGAINST_GLOBALS, "table", INT32_MAX, 3 + 2, 3},
+        {0, 22, HOST, "full", false, REX_AGAINST_DEVICE, NULL, INT32_MAX, 3 + 2, 3},
+        {0, 14, HOST, "off", false, REX_AGAINST_DEVICE, NULL, 65536, 3 + 2, 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct child child = run_child(prepared, &cases[i]);
+        if (child.status != 0)
+            fail_msg("case %zu: %d\n%s", i, child.status, child.output);
+    }
 }
 
 /* ---- shared objects ----------------------------------------------------------------------------------------------------------------------- */
@@ -365,8 +432,8 @@ static void test_modules(void **state)
     for (size_t i = 0; i < COUNT(flags); i++) {
         in_child(keys_are_found, &flags[i]);
         in_child(one_key_twice, &flags[i]);
+        in_child(with_globals, &flags[i]);
     }
-    in_child(with_globals, NULL);
 }
 
 static void test_names(void **state)
@@ -410,7 +477,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modules), cmocka_unit_test(test_names), cmocka_unit_test(test_late_images),
-        cmocka_unit_test(test_given),   cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_given),   cmocka_unit_test(test_pinned), cmocka_unit_test(test_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
