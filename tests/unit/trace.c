@@ -17,6 +17,7 @@
 #include "rex/queue.h"
 #include "trace/traceline.h"
 #include "trace/tracesum.h"
+#include "rex_kmp.h"
 
 /* Of tests/data/kernels.cu: its parameters are one value and one address. */
 REX_KERNEL(plain);
@@ -352,6 +353,44 @@ static void test_failing(void **state)
     (void)state;
     assert_string_equal(in_child(fail_traced, file->path), "");
     check(file->path, "--tracks 1 launch/plain__kernel__=2 'queue/queue launch=2' data/any=0");
+/* ---- registrations ------------------------------------------------------------------------------------------------------------------- */
+
+static void register_all(const void *trace)
+{
+    static struct __tgt_offload_entry none;
+    size_t size;
+    unsigned char *bytes = lasting(read_bytes("tests/data/sm_90.cubin", &size));
+    struct __tgt_device_image image = {bytes, bytes + size, &none, &none};
+    struct __tgt_bin_desc *descriptor = lasting(malloc(sizeof *descriptor)); /* which is in no file */
+    *descriptor = (struct __tgt_bin_desc){1, &image, &none, &none};
+    CHECK_EQUAL(rex_configure(REX_OPTION_ADOPT, "on"), REX_OK);
+    struct rex_queue *queue = start(trace);
+    CHECK_EQUAL(rex_module_init(&module), REX_OK);
+    __rex_real___tgt_register_lib(descriptor);
+    __rex_real___tgt_unregister_lib(descriptor);
+    finish(queue);
+}
+
+/* What each part works on is told with it. */
+static void test_phases(void **state)
+{
+    static const struct {
+        const char *name, *object;
+        int count;
+    } phases[] = {{"register", "tests/data/sm_90.cubin", 1},   {"open image", "tests/data/sm_90.cubin", 1},
+                  {"load image", "tests/data/sm_90.cubin", 1}, {"adopt", "the program", 1},
+                  {"activate contexts", NULL, 2},              {"bind libomptarget", FAKE("22/libomptarget.so.22"), 1}};
+    struct file *file = new_file();
+    (void)state;
+    in_child(register_all, file->path);
+    for (size_t i = 0; i < COUNT(phases); i++) {
+        char words[PATH_MAX];
+        if (phases[i].object == NULL)
+            snprintf(words, sizeof words, "\"name\":\"%s\",\"args\":{}}", phases[i].name);
+        else
+            snprintf(words, sizeof words, "\"name\":\"%s\",\"args\":{\"object\":\"%s\"}}", phases[i].name, phases[i].object);
+        assert_int_equal(in_file(file->path, words), phases[i].count);
+    }
     remove_folder(file->folder);
 }
 
@@ -820,6 +859,7 @@ static void test_more_kernels_than_rows(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_phases),
         cmocka_unit_test(test_queue),
         cmocka_unit_test(test_current_context),
         cmocka_unit_test(test_no_calls_without_trace),
