@@ -67,7 +67,7 @@ bool rex_module_in_program(const struct rex_module *module, char path[PATH_MAX])
     Dl_info info;
     struct link_map *map = NULL;
     int found = dladdr1(module, &info, (void **)&map, RTLD_DL_LINKMAP);
-    snprintf(path, PATH_MAX, "%s", found != 0 && map != NULL ? map->l_name : "");
+    snprintf(path, PATH_MAX, "%s", found != 0 ? map->l_name : "");
     return path[0] == '\0';
 }
 

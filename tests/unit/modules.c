@@ -8,6 +8,9 @@
  */
 #include "bound.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "base/error.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
@@ -15,6 +18,7 @@
 #include "omp/mappingend.h"
 #include "rex/device.h"
 #include "rex/launch.h"
+#include "rex/queue.h"
 #include "trace/trace.h"
 
 #define SM_90 "tests/data/sm_90.cubin"
@@ -85,15 +89,19 @@ static void no_modules(const void *context)
 /* A key is found in what is only known, too; where it is in two modules, in the one that is registered. */
 static void keys_are_found(const void *context)
 {
+    static ident_t place = {0, 2, 0, 0, ";modules.c;keys_are_found;1;1;;"};
     struct rex_module unregistered = first, misshapen = first;
     const bool is_later = *(const int *)context;
     start(90, 22);
+    misshapen.location = &place;
     misshapen.entries_begin = (struct __tgt_offload_entry *)(void *)((char *)first_entries + 4);
     CHECK_EQUAL(rex_module_add(&misshapen), REX_OK);
     CHECK_EQUAL(rex_module_add(is_later ? &first : &unregistered), REX_OK);
     CHECK_EQUAL(rex_module_add(is_later ? &unregistered : &first), REX_OK);
     CHECK_EQUAL(rex_module_add(&first), REX_OK);
     CHECK(rex_modules_first()->next->next == &misshapen && misshapen.next == NULL);
+    CHECK(((const struct rex_registration *)first.registration)->location == &rex_unknown_location);
+    CHECK(((const struct rex_registration *)misshapen.registration)->location == &place);
     for (int i = 0; i < 2; i++)
         CHECK(rex_modules_find(&keys[i]) == rex_modules_first()); /* the newest */
     CHECK(rex_modules_find(&keys[2]) == NULL);
@@ -131,6 +139,19 @@ static void one_key_twice(const void *context)
     CHECK_EQUAL(rex_module_register(one), REX_EKEY);
 }
 
+/* Of several keys the first one of the module that comes later is told. */
+static void two_keys_twice(const void *context)
+{
+    static struct __tgt_offload_entry turned[] = {{&keys[1], NAME("none__kernel__"), 0, 0, 0}, {&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
+    static struct rex_module other = {.struct_size = sizeof other, .entries_begin = turned, .entries_end = turned + 2, .image_name = SM_90};
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&other), REX_EKEY);
+    said("kernel \"none__kernel__\" has the host key of \"env__kernel__\" in a module that is registered already: two binaries define one symbol "
+         "id__; make the keys hidden");
+}
+
 /* ---- by which name ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A module's own name, however it is written, asks for no other image: the host's may take its place. */
@@ -157,6 +178,7 @@ static void own_names(const void *context)
         {"a/none.cubin", "a/.none.cubin", false},
         {"a/none.cubin", "b/none.cubin", false},
         {"none.cubin", "none.cubin/", false},
+        {"none/.", "none/", true},
         {NULL, "none.cubin", false},
     };
     (void)context;
@@ -199,6 +221,205 @@ static void asked_for_memory(const void *context)
     CHECK(rex_module_register_image(&first, "memory") != NULL);
     CHECK(rex_module_register_image(&first, "mem") != NULL);
     free((void *)(uintptr_t)first.image);
+}
+
+/* ---- once, whoever asks ---------------------------------------------------------------------------------------------------------------------- */
+
+enum { UNREGISTERED, BUSY, REGISTERED }; /* in the low bits of a module's state; above them is the number of the attempt */
+
+/* The program's own variable for the descriptor is written as long as there is one; and each attempt has a number of its own. */
+static void published(const void *context)
+{
+    struct __tgt_bin_desc *descriptor = NULL;
+    (void)context;
+    start(90, 22);
+    first.descriptor = &descriptor;
+    for (int i = 0; i < 3; i++) {
+        uintptr_t before = first.state;
+        CHECK_EQUAL(rex_module_register(&first), REX_OK);
+        CHECK(descriptor == rex_module_register_image(&first, NULL) && descriptor != NULL);
+        CHECK(first.state > before && (first.state & 3) == REGISTERED);
+        before = first.state;
+        CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+        CHECK(descriptor == NULL);
+        CHECK(first.state > before && (first.state & 3) == UNREGISTERED);
+        CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+        CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], i + 1);
+    }
+}
+
+/* Nothing is registered or ended inside of a call, nor by the log's function meanwhile. */
+static void ask_for_it(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level;
+    if (strncmp(message, "registered ", 11) != 0)
+        return;
+    ++*(int *)context;
+    CHECK_EQUAL(rex_module_register(&first), REX_EINVAL);
+    said("a module cannot be used by the log's function while it is being registered or ended");
+    CHECK_EQUAL(rex_module_init(&first), REX_EINVAL);
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK); /* it is not registered yet */
+}
+
+static void inside(const void *context)
+{
+    int times = 0;
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first), REX_EBUSY);
+    said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
+    first.image_name = NULL;
+    CHECK_EQUAL(rex_module_register(&first), REX_EBUSY);
+    said("a module: a module is neither registered nor ended inside of a launch, a data call or another registration");
+    rex_flight_end();
+    first.image_name = SM_90;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    rex_set_log_callback(ask_for_it, &times);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(times, 1);
+    rex_set_log_callback(NULL, NULL);
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&first), REX_EBUSY);
+    said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
+    CHECK_EQUAL(rex_module_register(&first), REX_OK); /* which it is */
+    rex_flight_end();
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+}
+
+/* rules.mk leads these calls here: they are counted. */
+static unsigned yields;
+int __real_sched_yield(void);
+int __wrap_sched_yield(void);
+int __wrap_sched_yield(void)
+{
+    __atomic_fetch_add(&yields, 1, __ATOMIC_RELEASE);
+    return __real_sched_yield();
+}
+
+static bool is_begun;
+
+/* The attempt goes on once another thread waits for it. */
+static void wait_for_the_other(enum rex_log_level level, const char *message, void *context)
+{
+    (void)context;
+    if (level != REX_LOG_ERROR && strncmp(message, "registered ", 11) != 0)
+        return;
+    __atomic_store_n(&is_begun, true, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&yields, __ATOMIC_ACQUIRE) == 0)
+        ;
+}
+
+static void *register_first(void *result)
+{
+    *(int *)result = rex_module_register(&first);
+    return NULL;
+}
+
+/* Threads that come meanwhile share what the attempt comes to, and its error; who comes later makes an attempt of his own. */
+static void shared(const void *context)
+{
+    const int expected = *(const int *)context;
+    pthread_t thread;
+    int result = 42;
+    start(90, 22);
+    first_entries[1].name = expected == REX_OK ? first_entries[1].name : NAME("evn__kernel__");
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    rex_set_log_callback(wait_for_the_other, NULL);
+    CHECK_EQUAL(pthread_create(&thread, NULL, register_first, &result), 0);
+    while (!__atomic_load_n(&is_begun, __ATOMIC_ACQUIRE))
+        ;
+    CHECK_EQUAL(first.state & 3, BUSY);
+    CHECK_EQUAL(rex_module_register(&first), expected);
+    CHECK_EQUAL(rex_last_error_code(), expected);
+    if (expected != REX_OK)
+        said("device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(result, expected);
+    CHECK_EQUAL(first.state >> 2, 1);
+    CHECK_EQUAL(rex_module_register(&first), expected);
+    CHECK_EQUAL(first.state >> 2, expected == REX_OK ? 1 : 2);
+    CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], expected == REX_OK ? 1 : 0);
+}
+
+static void test_once(void **state)
+{
+    static const int results[] = {REX_OK, REX_ENOKERNEL};
+    (void)state;
+    in_child(published, NULL);
+    in_child(inside, NULL);
+    for (size_t i = 0; i < COUNT(results); i++)
+        in_child(shared, &results[i]);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The last module ends all mappings, which queues may be using; another one only its own kernels. */
+static void last_one(const void *context)
+{
+    struct rex_queue *queue = NULL;
+    static char bytes[64];
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &first, 0, "at work", 0), REX_OK);
+    CHECK_EQUAL(rex_queue_copy_to(queue, (void *)(uintptr_t)4096, bytes, sizeof bytes), REX_OK);
+    *(int *)in_driver("fake_cuda_busy") = 1;
+    CHECK_EQUAL(rex_module_fini(&second), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&first), REX_EBUSY);
+    said("the end of a module: queue \"at work\" has unfinished work that may use it: call rex_queue_sync() before, or set "
+         "REX_UNFINISHED=wait");
+    CHECK(rex_registration_of(&first) != NULL);
+    *(int *)in_driver("fake_cuda_busy") = 0;
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
+/* Globals that are mapped are looked for at the end, each of them, on each device. */
+static void unmapped(const void *context)
+{
+    (void)context;
+    start(90, 22);
+    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    uint32_t before = the_record()->lookups;
+    CHECK_EQUAL(rex_module_fini(&second), REX_OK);
+    CHECK_EQUAL(the_record()->lookups - before, the_record()->devices);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    before = the_record()->lookups;
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    CHECK_EQUAL(the_record()->lookups, before);
+}
+
+/* At the end of the process libomptarget ends what is registered; nothing else may be done. */
+static void at_exit(void)
+{
+    static const char over[] = "the process is ending, and libomptarget with it: do this before main() returns or exit() is called";
+    struct __tgt_kernel_arguments packet = {.Version = 3}, out;
+    CHECK_EQUAL(rex_module_launch_packet(&out, &first, 0, 1, 1, &keys[0], &packet), REX_EINVAL);
+    said(over);
+    CHECK_EQUAL(rex_module_register(&second), REX_EINVAL);
+    said(over);
+    CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
+    CHECK(rex_registration_of(&first) != NULL);
+}
+
+static void at_the_end(const void *context)
+{
+    (void)context;
+    start(90, 22);
+    atexit(at_exit);
+    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    exit(0);
+}
+
+static void test_end(void **state)
+{
+    (void)state;
+    in_child(at_the_end, NULL);
+    in_child(last_one, NULL);
+    in_child(unmapped, NULL);
 }
 
 /* ---- LLVM 18 ------------------------------------------------------------------------------------------------------------------------------ */
@@ -252,8 +473,10 @@ static void along(const void *context)
 static void end_first(enum rex_log_level level, const char *message, void *context)
 {
     (void)level;
-    if (strcmp(message, "registered " SM_90 " for 2 offload entries") == 0 && ++*(int *)context == 2)
+    if (strcmp(message, "registered " SM_90 " for 2 offload entries") == 0 && ++*(int *)context == 2) {
+        CHECK_EQUAL(second.state & 3, BUSY);
         CHECK_EQUAL(rex_module_fini(&first), REX_OK);
+    }
 }
 
 static void ended_at_once(const void *context)
@@ -434,6 +657,7 @@ static void test_modules(void **state)
         in_child(one_key_twice, &flags[i]);
         in_child(with_globals, &flags[i]);
     }
+    in_child(two_keys_twice, NULL);
 }
 
 static void test_names(void **state)
@@ -476,7 +700,8 @@ static void test_pinned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modules), cmocka_unit_test(test_names), cmocka_unit_test(test_late_images),
+        cmocka_unit_test(test_modules), cmocka_unit_test(test_names),  cmocka_unit_test(test_once), cmocka_unit_test(test_end),
+        cmocka_unit_test(test_late_images),
         cmocka_unit_test(test_given),   cmocka_unit_test(test_pinned), cmocka_unit_test(test_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

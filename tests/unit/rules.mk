@@ -36,6 +36,8 @@ $(O)/tests/unit/base: unit_libs = -Wl,--wrap=close,--wrap=fcntl,--wrap=fstat,--w
 $(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fstat,--wrap=pread,--wrap=reallocarray
 # choose: as much time passes as a test says.
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
+# modules: who waits for another thread is counted.
+$(O)/tests/unit/modules: unit_libs = -Wl,--wrap=sched_yield
 # binding: no file is opened, and a library later, where a test says so.
 $(O)/tests/unit/binding: unit_libs = -Wl,--wrap=open,--wrap=dlopen
 # device: whether libraries can be opened is what a test says, and why the driver cannot.
