@@ -619,8 +619,9 @@ static int open_folder(void)
 
 static void test_trim(void **state)
 {
-    int opened = open_folder();
+    int opened = open_folder(), next = dup(opened);
     (void)state;
+    close(next);
     put(OWN(1), 300);
     put(OWN(2), 200);
     put(OWN(3), 100);
@@ -641,6 +642,8 @@ static void test_trim(void **state)
     assert_false(exists(REX_CACHE_UNFINISHED "5-123-" OWN(4)) || exists(REX_CACHE_UNFINISHED "6-1-" OWN(4)));
     assert_true(exists(REX_CACHE_UNFINISHED "1-1-" OWN(4)));
     assert_false(exists(REX_CACHE_UNFINISHED "2-1-" OWN(4)) || exists(REX_CACHE_UNFINISHED "3-1-" OWN(4)));
+    assert_int_equal(dup(opened), next); /* no file stays open */
+    close(next);
     close(opened);
 }
 
@@ -649,6 +652,7 @@ DIR *__real_fdopendir(int descriptor);
 DIR *__wrap_fdopendir(int descriptor);
 DIR *__wrap_fdopendir(int descriptor)
 {
+    CHECK_EQUAL(fcntl(descriptor, F_GETFD), FD_CLOEXEC); /* no program that another thread starts has it */
     errno = ENOMEM;
     return fdopendir_fails ? NULL : __real_fdopendir(descriptor);
 }
