@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <time.h>
+#include <pthread.h>
 
 #include "rex/device.h"
 #include "rex/entry.h"
@@ -543,6 +544,265 @@ static void test_killed_child(void **state)
     remove_folder(file->folder);
 }
 
+/* ---- a file, byte by byte ------------------------------------------------------------------------------------------------------------ */
+
+static void write_detail(struct rex_line *line, const void *context)
+{
+    rex_line_add(line, "\"detail\":%d", *(const int *)context);
+}
+
+static void *in_another_thread(void *slice)
+{
+    CHECK_EQUAL(pthread_setname_np(pthread_self(), "worker"), 0);
+    rex_trace_slice(slice);
+    return NULL;
+}
+
+static void write_slices(const void *trace)
+{
+    static const int detail = 42;
+    struct rex_track queue = {.id = rex_track_queue(), .name = "queue \"q\""}, *device = rex_track_take(3);
+    const struct rex_slice slices[] = {
+        {.name = "a \"b\"",
+         .category = "launch",
+         .counted = REX_COUNTED_KERNEL,
+         .begin = 1234567,
+         .end = 3234578,
+         .to = 5,
+         .from = 7,
+         .by = "driver",
+         .because = NULL,
+         .on = device},
+        {.name = "c",
+         .category = "data",
+         .counted = REX_COUNTED_TRANSFER,
+         .begin = 0,
+         .end = 1,
+         .to = 8,
+         .from = 9,
+         .details = write_detail,
+         .context = &detail,
+         .on = device},
+        {.name = "d",
+         .category = "launch",
+         .counted = REX_COUNTED_KERNEL,
+         .begin = 5000,
+         .end = 5000,
+         .by = "libomptarget",
+         .because = "a\tb",
+         .details = write_detail,
+         .context = &detail},
+        {.track = &queue, .name = "e", .category = "phase", .counted = REX_COUNTED_PHASE, .begin = 10, .end = 20, .to = 1, .because = "no"},
+        {.track = &queue, .name = "f", .category = "queue", .details = write_detail, .context = &detail, .end = 2000000},
+    };
+    struct rex_slice other = {.name = "g", .category = "queue"};
+    pthread_t thread;
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    CHECK(!rex_trace_on());
+    CHECK_EQUAL(rex_phase_begin(), 0);
+    rex_phase_end(0, "nothing", NULL);
+    rex_trace_start();
+    CHECK(rex_trace_on() && rex_phase_begin() != 0);
+    for (size_t i = 0; i < COUNT(slices); i++) {
+        errno = EDOM;
+        rex_trace_slice(&slices[i]);
+        CHECK_EQUAL(errno, EDOM);
+    }
+    CHECK_EQUAL(pthread_create(&thread, NULL, in_another_thread, &other), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(pthread_setname_np(pthread_self(), "renamed"), 0);
+    rex_phase_end(1000, "h", NULL);
+    rex_phase_end(2000, "i", "an \"object\"");
+    rex_track_drop(device);
+    rex_copy_took(3000, REX_COPIED_TO, 64, 3);
+    rex_copy_took(4000, REX_COPIED_FROM, 65, 0);
+    rex_copy_took(5000, REX_COPIED_BETWEEN, 66, 2);
+    rex_copy_took(6000, REX_COPIED_TO, 67, 64);
+    CHECK(rex_track_take(3) == device); /* it was given back */
+    rex_trace_depth = 1;
+    rex_copy_took(7000, REX_COPIED_TO, 68, 3);
+    exit(0);
+}
+
+/* TEXT with the number of a process as P, of each further thread as T, and of what took until now as #. */
+static void normalise(char *text, char *to)
+{
+    char pid[32], *end;
+    size_t length = (size_t)snprintf(pid, sizeof pid, "%ld", strtol(strstr(text, "\"pid\":") + 6, NULL, 10));
+    while (*text != '\0') {
+        if (strncmp(text, pid, length) == 0) {
+            *to++ = 'P';
+            text += length;
+        } else if (strncmp(text, "\"tid\":", 6) == 0) {
+            to = stpcpy(to, "\"tid\":");
+            long id = strtol(text + 6, &end, 10);
+            to += id < 1 << 22 && id != atol(pid) ? sprintf(to, "T") : id >= 1 << 24 ? sprintf(to, "Q%ld", id - (1 << 24)) :
+                  id >= 1 << 23 ? sprintf(to, "D%ld", id - (1 << 23)) : sprintf(to, "P");
+            text = end;
+        } else if (strncmp(text, "\"dur\":", 6) == 0 && strtod(text + 6, &end) > 1e6) {
+            to = stpcpy(to, "\"dur\":#");
+            text = end;
+        } else
+            *to++ = *text++;
+    }
+    *to = '\0';
+}
+
+#define NAME_OF(id, what) ",{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":P,\"tid\":" id ",\"args\":{\"name\":\"" what "\"}}\n"
+#define SLICE_OF(category, id, times, name, args) \
+    ",{\"ph\":\"X\",\"cat\":\"" category "\",\"pid\":P,\"tid\":" id "," times ",\"name\":\"" name "\",\"args\":{" args "}}\n"
+#define TIMES(begin, took) "\"ts\":" begin ",\"dur\":" took
+
+static void test_every_byte(void **state)
+{
+    static const char expected[] =
+        "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":P,\"tid\":P,\"args\":{\"name\":\"trace\"}}\n" NAME_OF("P", "main thread")
+            SLICE_OF("launch", "P", TIMES("1234.567", "2000.011"), "a \\\"b\\\"", "\"bytes_to\":5,\"bytes_from\":7,\"by\":\"driver\"")
+                NAME_OF("D96", "device 3")
+                    SLICE_OF("device", "D96", TIMES("1234.567", "2000.011"), "a \\\"b\\\"", "\"bytes_to\":5,\"bytes_from\":7")
+                        SLICE_OF("data", "P", TIMES("0.000", "0.001"), "c", "\"detail\":42,\"bytes_to\":8,\"bytes_from\":9")
+                            SLICE_OF("device", "D96", TIMES("0.000", "0.001"), "c", "\"bytes_to\":8,\"bytes_from\":9")
+                                SLICE_OF("launch", "P", TIMES("5.000", "0.000"), "d",
+                                         "\"detail\":42,\"bytes_to\":0,\"bytes_from\":0,\"by\":\"libomptarget\",\"because\":\"a\\u0009b\"")
+        NAME_OF("Q0", "queue \\\"q\\\"") SLICE_OF("phase", "Q0", TIMES("0.010", "0.010"), "e", "")
+            SLICE_OF("queue", "Q0", TIMES("0.000", "2000.000"), "f", "\"detail\":42") NAME_OF("T", "worker")
+                SLICE_OF("queue", "T", TIMES("0.000", "0.000"), "g", "") SLICE_OF("phase", "P", TIMES("1.000", "#"), "h", "")
+                    SLICE_OF("phase", "P", TIMES("2.000", "#"), "i", "\"object\":\"an \\\"object\\\"\"")
+                        SLICE_OF("data", "P", TIMES("3.000", "#"), "copy to device", "\"device\":3,\"bytes_to\":64,\"bytes_from\":0")
+                            SLICE_OF("device", "D96", TIMES("3.000", "#"), "copy to device", "\"bytes_to\":64,\"bytes_from\":0")
+                                SLICE_OF("data", "P", TIMES("4.000", "#"), "copy from device",
+                                         "\"device\":0,\"bytes_to\":0,\"bytes_from\":65")
+        NAME_OF("D0", "device 0") SLICE_OF("device", "D0", TIMES("4.000", "#"), "copy from device", "\"bytes_to\":0,\"bytes_from\":65")
+            SLICE_OF("data", "P", TIMES("5.000", "#"), "copy between devices", "\"device\":2,\"bytes_to\":0,\"bytes_from\":0")
+                NAME_OF("D64", "device 2")
+                    SLICE_OF("device", "D64", TIMES("5.000", "#"), "copy between devices", "\"bytes_to\":0,\"bytes_from\":0")
+                        SLICE_OF("data", "P", TIMES("6.000", "#"), "copy to device", "\"device\":64,\"bytes_to\":67,\"bytes_from\":0") "]\n";
+    struct file *file = new_file();
+    size_t size;
+    (void)state;
+    assert_string_equal(in_child(write_slices, file->path), "");
+    unsigned char *bytes = read_bytes(file->path, &size);
+    char *text = calloc(1, size + 1), *plain = malloc(2 * size + 64);
+    assert_true(text != NULL && plain != NULL);
+    memcpy(text, bytes, size);
+    normalise(text, plain);
+    assert_string_equal(plain, expected);
+    free(plain);
+    free(text);
+    free(bytes);
+    remove_folder(file->folder);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat status;
+    CHECK_EQUAL(stat(path, &status), 0);
+    return status.st_size;
+}
+
+static void write_long(struct rex_line *line, const void *text)
+{
+    for (int i = 0; i < 17; i++)
+        rex_line_text(line, text);
+}
+
+/* Slices wait for others until the buffer is full, or 10 ms have gone by; one that is too long for a line is left out. */
+static void write_when(const void *trace)
+{
+    enum { ONE = 1000, BUFFER = 65536 };
+    static char name[ONE];
+    const uint64_t now = rex_trace_clock() + 1000000000;
+    struct rex_slice slice = {.name = name, .category = "queue", .begin = 0, .end = now};
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    rex_trace_start();
+    rex_trace_slice(&slice);
+    off_t size = size_of(trace);
+    slice.end = now + 9999999;
+    rex_trace_slice(&slice);
+    CHECK_EQUAL(size_of(trace), size);
+    slice.end = now + 10000000;
+    rex_trace_slice(&slice);
+    CHECK(size_of(trace) > size);
+    slice.end = now;
+    memset(name, 'x', sizeof name - 1);
+    for (int writes = 0; writes < 3; writes++) {
+        size = size_of(trace);
+        while (size_of(trace) == size)
+            rex_trace_slice(&slice);
+        CHECK(size_of(trace) - size <= BUFFER);
+        CHECK(writes == 0 || size_of(trace) - size > BUFFER - REX_LINE_MAX - 3 * ONE);
+    }
+    slice.details = write_long;
+    slice.context = name;
+    for (int i = 0; i < 20; i++)
+        rex_trace_slice(&slice);
+    slice.details = NULL;
+    slice.name = "the last one";
+    rex_trace_slice(&slice);
+    exit(0);
+}
+
+static void test_when_it_is_written(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    assert_string_equal(in_child(write_when, file->path), "");
+    size_t size, longest = 0;
+    char *text = (char *)read_bytes(file->path, &size);
+    assert_memory_equal(text + size - 5, "}}\n]\n", 5);
+    for (char *line = text, *end; (end = memchr(line, '\n', size - (size_t)(line - text))) != NULL; line = end + 1) {
+        longest = (size_t)(end - line) > longest ? (size_t)(end - line) : longest;
+        assert_true(line == text || *line == '{' || *line == ',' || *line == ']');
+    }
+    assert_in_range(longest, 1000, 1200);
+    free(text);
+    assert_int_equal(in_file(file->path, ",\"name\":\"the last one\",\"args\":{}}\n]"), 1);
+    remove_folder(file->folder);
+}
+
+/* A child of fork cannot open a file of its own, says so once, and is not traced. */
+static void fork_without_folder(const void *trace)
+{
+    struct rex_slice slice = {.name = "a", .category = "queue"};
+    char folder[PATH_MAX];
+    int status;
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    rex_trace_start();
+    rex_trace_slice(&slice);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(trace, '/') - (const char *)trace), (const char *)trace);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        char moved[PATH_MAX + 8];
+        snprintf(moved, sizeof moved, "%s.moved", folder);
+        CHECK_EQUAL(rename(folder, moved), 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK_EQUAL(rex_trace_on(), i == 0);
+            rex_trace_slice(&slice);
+        }
+        CHECK_EQUAL(rename(moved, folder), 0);
+        _exit(0);
+    }
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+    CHECK(rex_trace_on());
+    exit(0);
+}
+
+static void test_child_without_folder(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    const char *output = in_child(fork_without_folder, file->path);
+    assert_int_equal(occurrences(output, "\n"), 1);
+    assert_int_equal(strncmp(output, "librex: REX_TRACE: ", 19), 0);
+    assert_int_equal(occurrences(output, " cannot be written: No such file or directory; the program runs on without it\n"), 1);
+    assert_int_equal(occurrences(output, file->path), 1);
+    assert_int_equal(in_file(file->path, ",\"name\":\"a\",\"args\":{}}\n]"), 1);
+    assert_int_equal(in_file(file->path, "\"name\":\"a\""), 1);
+    remove_folder(file->folder);
+}
+
 /* ---- tracks -------------------------------------------------------------------------------------------------------------------------- */
 
 static void test_tracks_of_devices(void **state)
@@ -559,6 +819,13 @@ static void test_tracks_of_devices(void **state)
     assert_null(rex_track_take(3));
     assert_null(rex_track_take(-1));
     assert_null(rex_track_take(64));
+    struct rex_track *first = rex_track_take(0), *last = rex_track_take(63);
+    assert_true(first != NULL && last != NULL);
+    rex_track_label(last, name, sizeof name);
+    assert_string_equal(name, "device 63");
+    assert_int_equal(last->id - first->id, 63 * COUNT(tracks));
+    uint32_t queue = rex_track_queue();
+    assert_int_equal(rex_track_queue(), queue + 1);
     rex_track_label(tracks[0], name, sizeof name);
     assert_string_equal(name, "device 3");
     rex_track_label(tracks[1], name, sizeof name);
@@ -871,6 +1138,9 @@ int main(void)
         cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_what_is_asked),
         cmocka_unit_test(test_killed_child),
+        cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_when_it_is_written),
+        cmocka_unit_test(test_child_without_folder),
         cmocka_unit_test(test_tracks_of_devices),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_numbers),
