@@ -932,6 +932,28 @@ static void translated_for_14(const void *context)
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 3, 64, base, &packet), 0);
     CHECK_EQUAL(the_record()->counts[FAKE_TRIP_COUNT], 1); /* teams are known: no need of it */
     CHECK_EQUAL(last_call(FAKE_TEAMS_MAPPER)->teams, 3);
+    /* Each column in its place; a launch that need not be waited for is one that is. */
+    void *begin[1] = {(void *)2}, *names[1] = {NULL}, *mappers[1] = {NULL};
+    packet.Args = begin;
+    packet.ArgNames = names;
+    packet.ArgMappers = mappers;
+    packet.Tripcount = 600;
+    the_record()->result = 77;
+    CHECK_EQUAL(REX_REAL(target_kernel_nowait)(NULL, 5, -1, 96, base, &packet, 0, NULL, 0, NULL), 77);
+    const struct fake_call *call = last_call(FAKE_TEAMS_MAPPER);
+    CHECK(call->packet.base == base && call->packet.begin == begin && call->packet.sizes == size && call->packet.types == type);
+    CHECK(call->packet.names == names && call->packet.mappers == mappers && call->packet.rows == 1 && call->key == base);
+    CHECK(call->device == 5 && call->teams == -1 && call->threads == 96);
+    CHECK_EQUAL(the_record()->counts[FAKE_TRIP_COUNT], 2);
+    CHECK(call[-1].function == FAKE_TRIP_COUNT && call[-1].device == 5 && call[-1].packet.trip_count == 600);
+    packet.Tripcount = 1;
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 64, base, &packet), 77);
+    CHECK_EQUAL(the_record()->counts[FAKE_TRIP_COUNT], 2);
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 0, 64, base, &packet), 77);
+    CHECK_EQUAL(the_record()->counts[FAKE_TRIP_COUNT], 3);
+    packet.Tripcount = 0;
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 0, 64, base, &packet), 77);
+    CHECK_EQUAL(the_record()->counts[FAKE_TRIP_COUNT], 3);
 }
 
 /* Before binding, and with nothing to bind to, a forwarder reports and returns. */
