@@ -7,6 +7,7 @@
 #include "bound.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include "module/adopt.h"
@@ -111,7 +112,9 @@ static void test_remembers_late(void **state)
 
 /* rules.mk leads calls of nanosleep() here: no time passes. What was slept is counted. */
 static uint64_t naps, slept;
-static bool is_counted, lets_go_at_nap;
+static bool is_counted, lets_go_at_nap, is_gate_up;
+static __thread bool is_looking; /* a thread that ends where it would wait */
+static void (*at_nap)(void);
 static pthread_barrier_t is_inside, may_leave;
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
@@ -119,7 +122,13 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
 {
     if (!is_counted)
         return __real_nanosleep(time, rest);
+    if (is_looking) {
+        is_gate_up = true;
+        pthread_exit(NULL);
+    }
     naps++;
+    if (at_nap != NULL)
+        at_nap();
     if (lets_go_at_nap)
         pthread_barrier_wait(&may_leave);
     lets_go_at_nap = false;
@@ -258,6 +267,63 @@ static void test_never_alone(void **state)
     (void)state;
     const char *output = in_child(never_alone, NULL);
     assert_int_equal(occurrences(output, "librex: a test: waiting for launches and data calls of other threads\n"), 1);
+}
+
+static void *look(void *unused)
+{
+    is_looking = true;
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    return unused;
+}
+
+static bool would_wait(void)
+{
+    pthread_t thread;
+    is_gate_up = false;
+    CHECK_EQUAL(pthread_create(&thread, NULL, look, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    return is_gate_up;
+}
+
+/* Whether others may enter during the first naps: at first in each, then in every other one. */
+enum { LOOKS = 12 };
+static char gates[LOOKS + 1];
+
+static void look_at_gate(void)
+{
+    if (naps > LOOKS) {
+        sched_yield(); /* the other thread is leaving */
+        return;
+    }
+    gates[naps - 1] = would_wait() ? 'u' : '-';
+    if (naps == LOOKS)
+        pthread_barrier_wait(&may_leave);
+}
+
+static void is_let_in(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    at_nap = look_at_gate;
+    is_counted = true;
+    CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
+    at_nap = NULL;
+    CHECK(strcmp(gates, "----u-u-u-u-") == 0);
+    CHECK(would_wait());
+    rex_flight_registered();
+    CHECK(!would_wait());
+    pthread_join(thread, NULL);
+}
+
+static void test_gate(void **state)
+{
+    (void)state;
+    in_child(is_let_in, NULL);
 }
 
 /* ---- forks, and ends ------------------------------------------------------------------------------------------------ */
@@ -524,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_remembers_late),
         cmocka_unit_test(test_never_alone),
         cmocka_unit_test(test_modules_alone),
+        cmocka_unit_test(test_gate),
         cmocka_unit_test(test_forks),
         cmocka_unit_test(test_asks),
         cmocka_unit_test(test_waits),

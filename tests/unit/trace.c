@@ -10,8 +10,8 @@
 #include "bound.h"
 
 #include <errno.h>
-#include <time.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "rex/device.h"
 #include "rex/entry.h"
