@@ -11,9 +11,11 @@
 #include "memory/presence.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
+#include "omp/sender.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
+#include "trace/trace.h"
 
 REX_KERNEL(plain);
 
@@ -757,6 +759,48 @@ static void ends_are_told(const void *context)
     CHECK_EQUAL(rex_mapping_now(), generation + 11);
 }
 
+/* The program's own calls are told of, if they have rows; what libomptarget calls within one is not. */
+static void calls_are_told(const void *context)
+{
+    static const struct rex_call_watch calls = {before_call, after_call};
+    void *begin[] = {cells};
+    int64_t sizes[] = {8}, types[] = {REX_TYPE_TO};
+    struct __tgt_kernel_arguments packet = {
+        .Version = 3, .NumArgs = 1, .ArgsBase = begin, .Args = begin, .ArgSizes = sizes, .ArgTypes = types, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
+    const struct __tgt_kernel_arguments given = packet;
+    (void)context;
+    start();
+    CHECK_EQUAL(rex_against_all(), 0);
+    rex_calls_watch(&calls);
+    rex_ends_watch(NULL);
+    __rex_real___tgt_target_data_begin(0, 1, begin, begin, sizes, types);
+    EXPECT_TOLD(" <0 1@0 >0 1@0");
+    __rex_real___tgt_target_data_update(0, 1, begin, begin, sizes, types);
+    EXPECT_TOLD("");
+    __rex_real___tgt_target_data_end(0, 1, begin, begin, sizes, types);
+    EXPECT_TOLD(" <1 1@0 >1 1@0");
+    __rex_real___tgt_target_data_begin(0, 0, begin, begin, sizes, types);
+    __rex_real___tgt_target_data_begin(0, 0, NULL, NULL, NULL, NULL);
+    EXPECT_TOLD("");
+    rex_trace_depth = 1;
+    __rex_real___tgt_target_data_begin(0, 1, begin, begin, sizes, types);
+    EXPECT_TOLD("");
+    rex_trace_depth = 0;
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &plain__id__, &packet), 0);
+    EXPECT_TOLD(" <2 1@0 >2 1@0");
+    CHECK_EQUAL(rex_against_all(), 0);
+    packet = given;
+    packet.Flags = 1; /* not waited for */
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &plain__id__, &packet), 0);
+    EXPECT_TOLD(" <2 1@0 >2 1@0");
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_NOT_WAITED);
+    REX_REAL(register_requires)(1);
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_NOT_WAITED);
+    REX_REAL(register_requires)(8);
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_NOT_WAITED | REX_AGAINST_UNIFIED);
+    exit(0);
+}
+
 static void test_who_is_asked(void **unused)
 {
     (void)unused;
@@ -765,6 +809,7 @@ static void test_who_is_asked(void **unused)
     assert_int_equal(occurrences(output, "librex: a call waits for queue \"b\": call rex_queue_sync() before\n"), 1);
     assert_int_equal(occurrences(output, "librex: a call waits for queue \"c\": call rex_queue_sync() before\n"), 1);
     in_child(ends_are_told, NULL);
+    in_child(calls_are_told, NULL);
 }
 
 /* ---- kernels, for messages ---------------------------------------------------------------------------------------------------------- */
