@@ -10,8 +10,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "trace/trace.h"
 #include "trace/traceline.h"
 #include "omp/callreport.h"
+#include "omp/flight.h"
 #include "rex/entry.h"
 #include "rex/launch.h"
 
@@ -483,6 +485,67 @@ static void logged_once(const void *context)
     __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     __rex_real___tgt_target_data_end(0, REX_MAP_ARGUMENTS(region));
+    CHECK(!rex_flight_is_inside());
+    CHECK_EQUAL(rex_trace_depth, 0);
+}
+
+/* What is logged is passed on as it is, each number in its place; and so is what libomptarget returns. */
+static void passed_on(const void *context)
+{
+    int64_t a = 1, b = 2;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain__id__, 0, 0);
+    void *base[] = {x}, *begin[] = {x + 1};
+    int64_t sizes[] = {8}, types[] = {0x21};
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = 1,
+                                            .ArgsBase = base,
+                                            .Args = begin,
+                                            .ArgSizes = sizes,
+                                            .ArgTypes = types,
+                                            .Teams = {2, 3, 5},
+                                            .Threads = {7, 11, 13},
+                                            .DynCGroupMem = 17};
+    const struct fake_call *call;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    setenv("FAKE_DEVICES", "3", 1);
+    setenv("REX_LAUNCH_BY", "runtime", 1);
+    (void)context;
+    start_at_debug();
+    memcpy(launch.teams, (const uint32_t[]){4, 1, 1}, sizeof launch.teams);
+    memcpy(launch.threads, (const uint32_t[]){32, 1, 1}, sizeof launch.threads);
+    launch.device = 2;
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
+    call = last_call(FAKE_KERNEL);
+    CHECK(call->device == 2 && call->teams == 4 && call->threads == 32 && call->key == &plain__id__ && call->packet.rows == 2);
+    the_record()->result = 1;
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EHOST);
+    the_record()->result = 3;
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain__id__, &packet), 3);
+    call = last_call(FAKE_KERNEL);
+    CHECK(call->device == 1 && call->teams == 2 && call->threads == 7 && call->key == &plain__id__);
+    CHECK(call->packet.base == base && call->packet.begin == begin && call->packet.sizes == sizes && call->packet.types == types);
+    CHECK(call->packet.teams[2] == 5 && call->packet.threads[1] == 11 && call->packet.dynamic_memory == 17);
+    the_record()->result = 4;
+    CHECK_EQUAL(__rex_real___tgt_target_teams(2, &plain__id__, 1, base, begin, sizes, types, 19, 23), 4);
+    call = last_call(FAKE_TEAMS);
+    CHECK(call->device == 2 && call->teams == 19 && call->threads == 23 && call->base[0] == x && call->begin[0] == x + 1);
+    the_record()->result = 5;
+    CHECK_EQUAL(__rex_real___tgt_target(0, &plain__id__, 1, base, begin, sizes, types), 5);
+    call = last_call(FAKE_TARGET);
+    CHECK(call->device == 0 && call->key == &plain__id__ && call->sizes[0] == 8 && call->types[0] == 0x21);
+    the_record()->result = 0;
+    static char unknown;
+    CHECK_EQUAL(__rex_real___tgt_target_teams(0, &unknown, 0, NULL, NULL, NULL, NULL, 1, 1), 0);
+    __rex_real___tgt_target_data_begin(1, 1, base, begin, sizes, types);
+    CHECK(last_call(FAKE_BEGIN)->device == 1 && last_call(FAKE_BEGIN)->begin[0] == x + 1);
+    __rex_real___tgt_target_data_update(2, 1, base, begin, sizes, types);
+    CHECK(last_call(FAKE_UPDATE)->device == 2 && last_call(FAKE_UPDATE)->base[0] == x);
+    __rex_real___tgt_target_data_end(0, 1, base, begin, sizes, types);
+    CHECK(last_call(FAKE_END)->device == 0 && last_call(FAKE_END)->packet.rows == 1);
+    __rex_real___tgt_target_data_end(0, 0, NULL, NULL, NULL, NULL); /* is not logged */
+    CHECK(!rex_flight_is_inside());
+    CHECK_EQUAL(rex_trace_depth, 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
 static void test_calls(void **state)
@@ -496,6 +559,18 @@ static void test_calls(void **state)
     assert_int_equal(occurrences(output, "data exit: device 0, 1 rows"), 1);
     assert_int_equal(occurrences(output, "data end: device 0, 1 rows"), 1);
     assert_int_equal(occurrences(output, "data call"), 0);
+    output = in_child(passed_on, NULL);
+    static const char *const lines[] = {
+        "plain__kernel__: device 2, 4 x 1 x 1 teams of 32 x 1 x 1 threads, 0 bytes of dynamic shared memory, 2 rows\n",
+        "plain__kernel__: device 1, 2 x 3 x 5 teams of 7 x 11 x 13 threads, 17 bytes of dynamic shared memory, 1 rows\n",
+        "plain__kernel__: device 2, 19 x 1 x 1 teams of 23 x 1 x 1 threads, 0 bytes of dynamic shared memory, 1 rows\n",
+        "plain__kernel__: device 0, 1 x 1 x 1 teams of 0 x 1 x 1 threads, 0 bytes of dynamic shared memory, 1 rows\n",
+        "unknown kernel: device 0, 1 x 1 x 1 teams of 1 x 1 x 1 threads, 0 bytes of dynamic shared memory, 0 rows\n",
+        "data begin: device 1, 1 rows\n", "data update: device 2, 1 rows\n", "data end: device 0, 1 rows\n"};
+    for (size_t i = 0; i < COUNT(lines); i++)
+        if (occurrences(output, lines[i]) != (i == 0 ? 2 : 1))
+            fail_msg("\"%s\" is not in:\n%s", lines[i], output);
+    assert_int_equal(occurrences(output, " device "), (int)COUNT(lines) + 1);
 }
 
 int main(void)

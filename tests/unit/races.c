@@ -12,6 +12,7 @@
 
 #include "module/adopt.h"
 #include "module/modules.h"
+#include "omp/calls.h"
 #include "omp/flight.h"
 #include "omp/runtime.h"
 #include "rex/device.h"
@@ -435,6 +436,12 @@ static void asks_in_vain(void)
     CHECK(omp->alloc(8, 0) == NULL);
     omp->free(bytes, 0);
     CHECK_EQUAL(omp->copy(bytes, bytes + 1, 1, 0, 0, 0, 0), REX_EFORK);
+    struct __tgt_kernel_arguments packet = {.Version = 3};
+    struct rex_map map = {.count = 0};
+    int returned = 17;
+    CHECK_EQUAL(rex_call_kernel(NULL, 0, bytes, &packet, (struct rex_reason){0, NULL}, &returned), REX_EFORK);
+    CHECK_EQUAL(rex_call_data(REX_DATA_BEGIN, "a test", 0, &map), REX_EFORK);
+    CHECK(returned == 17 && the_record()->count == 0);
     CHECK(the_record()->touches == before[0] && the_record()->lookups == before[1]);
     CHECK(!rex_flight_is_inside());
 }

@@ -85,7 +85,8 @@ static void test_tools(void **state)
     static const struct {
         const char *name;
         bool is_tool;
-    } libraries[] = {{"libomp.so.5", false}, {"libiomp5.so", false}, {"libarcher.so", false}, {"libtool.so", true}};
+    } libraries[] = {{"libomp.so.5", false}, {"libiomp5.so", false}, {"libarcher.so", false}, {"libtool.so", true},
+                     {"libom.so", true},       {"libiom.so", true},     {"libarche.so", true},   {"a_libomp.so", true}};
     char folder[PATH_MAX], path[PATH_MAX + 64];
     (void)state;
     make_folder(folder);
