@@ -349,27 +349,33 @@ static void test_escapes(void **state)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+static char mapped[4000];
+
 static void rows_in_words(const void *context)
 {
-    static char x[4000];
-    void *base[3] = {x, x + 8, (void *)42}, *begin[3] = {x, x, (void *)42};
-    int64_t sizes[3] = {4000, 16, 8}, types[3] = {0x21, 0x2000000000003, 0x120};
-    void *names[3] = {(char[]){";x[0:1000];main.c;12;3;;"}, (char[]){"y"}, NULL};
-    struct __tgt_kernel_arguments packet = {.NumArgs = 3,
+    void *base[] = {mapped, mapped + 8, (void *)42, (void *)43, mapped}, *begin[] = {mapped, mapped, (void *)44, (void *)45, mapped};
+    int64_t sizes[] = {4000, 16, 8, 4, 1}, types[] = {0x21, 0x2000000000003, 0x120, 0x120, 0};
+    void *names[] = {(char[]){";x[0:1000];main.c;12;3;;"}, (char[]){"y"}, NULL, (char[]){";n;main.c"}, NULL};
+    void *mappers[] = {NULL, mapped, NULL, mapped, mapped};
+    struct __tgt_kernel_arguments packet = {.NumArgs = 5,
                                             .ArgsBase = base,
                                             .Args = begin,
                                             .ArgSizes = sizes,
                                             .ArgTypes = types,
                                             .ArgNames = names,
-                                            .Teams = {4, 1, 1},
-                                            .Threads = {256, 2, 1},
+                                            .ArgMappers = mappers,
+                                            .Teams = {4, 3, 2},
+                                            .Threads = {256, 5, 7},
                                             .DynCGroupMem = 64};
     (void)context;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
     rex_rows_log("axpy__kernel__", -1, &packet);
     packet.ArgNames = NULL;
+    packet.ArgMappers = NULL;
     packet.Teams[0] = 0;
     rex_rows_log("data call", 2, &packet);
+    packet.NumArgs = 0;
+    rex_rows_log("nothing", 1, &packet);
 }
 
 static void test_rows(void **state)
@@ -390,15 +396,23 @@ static void test_rows(void **state)
     }
     rex_type_text(0x21, small, sizeof small);
     assert_string_equal(small, "to|ta");
-    const char *output = in_child(rows_in_words, NULL);
-    assert_int_equal(occurrences(output,
-                                 "librex: axpy__kernel__: device -1, 4 x 1 x 1 teams of 256 x 2 x 1 threads, 64 bytes of dynamic shared "
-                                 "memory, 3 rows\n"),
-                     1);
-    assert_int_equal(occurrences(output, "librex: axpy__kernel__: row 0: to|target_param x[0:1000] 4000 bytes\n"), 1);
-    assert_int_equal(occurrences(output, "librex: axpy__kernel__: row 1: to|from|member_of(2) y 16 bytes, base 0x"), 1);
-    assert_int_equal(occurrences(output, "0x2a, 8 bytes\n"), 2);
-    assert_int_equal(occurrences(output, "librex: data call: device 2, 3 rows\nlibrex: data call: row 0: to|target_param 0x"), 1);
+    char expected[4096];
+    snprintf(expected, sizeof expected,
+             "librex: axpy__kernel__: device -1, 4 x 3 x 2 teams of 256 x 5 x 7 threads, 64 bytes of dynamic shared memory, 5 rows\n"
+             "librex: axpy__kernel__: row 0: to|target_param x[0:1000] 4000 bytes\n"
+             "librex: axpy__kernel__: row 1: to|from|member_of(2) y 16 bytes, base %p, through a mapper\n"
+             "librex: axpy__kernel__: row 2: target_param|literal 0x2c = 0x2a, 8 bytes\n"
+             "librex: axpy__kernel__: row 3: target_param|literal n = 0x2b, 4 bytes\n"
+             "librex: axpy__kernel__: row 4: alloc %p 1 bytes, through a mapper\n"
+             "librex: data call: device 2, 5 rows\n"
+             "librex: data call: row 0: to|target_param %p 4000 bytes\n"
+             "librex: data call: row 1: to|from|member_of(2) %p 16 bytes, base %p\n"
+             "librex: data call: row 2: target_param|literal 0x2a, 8 bytes\n"
+             "librex: data call: row 3: target_param|literal 0x2b, 4 bytes\n"
+             "librex: data call: row 4: alloc %p 1 bytes\n"
+             "librex: nothing: device 1, 0 rows\n",
+             (void *)(mapped + 8), (void *)mapped, (void *)mapped, (void *)mapped, (void *)(mapped + 8), (void *)mapped);
+    assert_string_equal(in_child(rows_in_words, NULL), expected);
 }
 
 /* ---- each call once ----------------------------------------------------------------------------------------------- */

@@ -168,6 +168,9 @@ static void test_texts(void **state)
     assert_string_equal(text_of(REX_AGAINST_GLOBALS | REX_AGAINST_NOWAIT, "sum"),
                         "its module has device globals, \"sum\" for one, which a second load would have again");
     assert_string_equal(text_of(REX_AGAINST_DEVICE_RUNTIME, NULL), "its module uses LLVM's device runtime: ");
+    assert_string_equal(text_of(REX_AGAINST_CALLED, NULL), "the program calls libomptarget itself");
+    assert_string_equal(text_of(REX_AGAINST_CALLED | REX_AGAINST_OVERLAP, NULL), "rows that are mapped for the launch overlap");
+    assert_string_equal(text_of(REX_AGAINST_NO_DRIVER | REX_AGAINST_CALLED, NULL), "there is no NVIDIA GPU, or its driver is too old");
 }
 
 int main(void)
