@@ -16,6 +16,7 @@
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
+#include "rex_kmp.h"
 #include "trace/traceline.h"
 #include "trace/tracesum.h"
 #include "rex_kmp.h"
@@ -803,6 +804,100 @@ static void test_child_without_folder(void **state)
     remove_folder(file->folder);
 }
 
+/* The program's own calls of libomptarget: each number in its place, and in time. */
+static void make_calls(const void *trace)
+{
+    void *base[] = {&entry, &module}, *begin[] = {&module, &entry};
+    int64_t sizes[] = {8, 16}, types[] = {1, 2};
+    struct __tgt_kernel_arguments packet = {.Version = 3,
+                                            .NumArgs = 2,
+                                            .ArgsBase = base,
+                                            .Args = begin,
+                                            .ArgSizes = sizes,
+                                            .ArgTypes = types,
+                                            .Teams = {2, 3, 5},
+                                            .Threads = {7, 11, 13},
+                                            .DynCGroupMem = 17,
+                                            .Tripcount = 19};
+    setenv("FAKE_DEVICES", "3", 1);
+    use_gpu(90);
+    use_release(22);
+    setenv("OMP_DEFAULT_DEVICE", "2", 1);
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    uint64_t before = rex_trace_clock();
+    __rex_real___tgt_target_data_begin(-1, 2, base, begin, sizes, types);
+    __rex_real___tgt_target_data_update(1, 2, base, begin, sizes, types);
+    __rex_real___tgt_target_data_end(0, 2, base, begin, sizes, types);
+    the_record()->result = 3;
+    CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain__id__, &packet), 3);
+    the_record()->result = 0;
+    CHECK_EQUAL(__rex_real___tgt_target_teams(0, &packet, 1, base, begin, sizes, types, 4, 6), 0);
+    printf("%llu %llu", (unsigned long long)before, (unsigned long long)rex_trace_clock());
+    CHECK_EQUAL(rex_trace_depth, 0);
+    /* All tracks are free again. */
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_track_take(i)->id, (1 << 23) + 32 * i);
+    exit(0);
+}
+
+static void test_calls(void **state)
+{
+    static const char because[] = "the program is linked with libomptarget itself, so that librex does not see all calls",
+                      *const copies[] = {"\"bytes_to\":8,\"bytes_from\":0", "\"bytes_to\":8,\"bytes_from\":16", "\"bytes_to\":0,\"bytes_from\":16"};
+    struct file *file = new_file();
+    unsigned long long from, until;
+    char expected[16][700], rows[128];
+    size_t size, count = 0;
+    (void)state;
+    assert_int_equal(sscanf(in_child(make_calls, file->path), "%llu %llu", &from, &until), 2);
+    snprintf(rows, sizeof rows, "\"rows\":[\"to 8 bytes at %p\",\"from 16 bytes at %p\"]", (void *)&module, (void *)&entry);
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"begin", "update", "end"};
+        snprintf(expected[count++], sizeof *expected, "\"name\":\"data %s\",\"args\":{\"function\":\"__tgt_target_data_%s\",\"device\":%d,%s,%s}}",
+                 names[i], names[i], 2 - i, rows, copies[i]);
+        snprintf(expected[count++], sizeof *expected, "\"name\":\"data %s\",\"args\":{%s}}", names[i], copies[i]);
+    }
+    snprintf(expected[count++], sizeof *expected,
+             "\"name\":\"plain__kernel__\",\"args\":{\"function\":\"__tgt_target_kernel\",\"device\":1,\"key\":\"%p\",\"teams\":[2,3,5],"
+             "\"threads\":[7,11,13],\"arguments\":2,\"dynamic_memory\":17,\"trip_count\":19,\"result\":3,%s,%s,\"by\":\"libomptarget\","
+             "\"because\":\"%s\"}}",
+             (void *)&plain__id__, rows, copies[1], because);
+    snprintf(expected[count++], sizeof *expected, "\"name\":\"plain__kernel__\",\"args\":{%s}}", copies[1]);
+    *strchr(rows, ',') = '\0';
+    size_t last = count;
+    snprintf(expected[count++], sizeof *expected, "\",\"teams\":[4,1,1],\"threads\":[6,1,1],\"arguments\":1,\"result\":0,%s],%s,\"by\":\"libomptarget\","
+             "\"because\":\"%s\"}}", rows, copies[0], because);
+    snprintf(expected[count++], sizeof *expected, "\"name\":\"unknown kernel\",\"args\":{%s}}", copies[0]);
+    unsigned char *bytes = read_bytes(file->path, &size);
+    char *text = calloc(1, size + 1), *rest = NULL;
+    assert_non_null(text);
+    memcpy(text, bytes, size);
+    size_t found = 0;
+    double end = (double)from / 1000;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        bool is_device = strstr(line, "\"cat\":\"device\"") != NULL;
+        if (!is_device && strstr(line, "\"function\":") == NULL)
+            continue;
+        assert_true(found < count);
+        const char *name = strstr(line, "\"name\":");
+        const char *said = found == last ? strstr(line, "\",\"teams\"") : name;
+        if (said == NULL || strcmp(said, expected[found]) != 0)
+            fail_msg("%s\nand not\n%s", line, expected[found]);
+        assert_true(found != last || strstr(name, "\"name\":\"unknown kernel\",\"args\":{\"function\":\"__tgt_target_teams\",\"device\":0,") == name);
+        /* One after the other. */
+        double begins = strtod(strstr(line, "\"ts\":") + 5, NULL), took = strtod(strstr(line, "\"dur\":") + 6, NULL);
+        assert_true(is_device ? begins + took == end : begins >= end - 0.001);
+        end = begins + took;
+        assert_true(took >= 0 && end <= (double)until / 1000 + 0.001);
+        found++;
+    }
+    assert_int_equal(found, count);
+    free(text);
+    free(bytes);
+    remove_folder(file->folder);
+}
+
 /* ---- tracks -------------------------------------------------------------------------------------------------------------------------- */
 
 static void test_tracks_of_devices(void **state)
@@ -1139,6 +1234,7 @@ int main(void)
         cmocka_unit_test(test_what_is_asked),
         cmocka_unit_test(test_killed_child),
         cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_when_it_is_written),
         cmocka_unit_test(test_child_without_folder),
         cmocka_unit_test(test_tracks_of_devices),
