@@ -10,6 +10,7 @@
 #include "fake.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,7 +264,8 @@ int omp_get_num_devices(void)
 
 static void copy_rows(struct fake_call *call, const struct fake_packet *packet)
 {
-    uint32_t rows = packet->rows < FAKE_ROWS ? packet->rows : FAKE_ROWS;
+    bool is_whole = packet->base != NULL && packet->begin != NULL && packet->sizes != NULL && packet->types != NULL;
+    uint32_t rows = !is_whole ? 0 : packet->rows < FAKE_ROWS ? packet->rows : FAKE_ROWS;
     call->packet = *packet;
     for (uint32_t i = 0; i < rows; i++) {
         call->base[i] = packet->base[i];

@@ -434,11 +434,11 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
                                    .image_name = "tests/data/sm_90.cubin"};
 static double x[50];
 
-static void start_at_debug(void)
+static void start_at(const char *level)
 {
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, level), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
 }
 
@@ -475,7 +475,7 @@ static void test_held_without_memory(void **state)
 static void logged_after_a_failure(const void *context)
 {
     (void)context;
-    start_at_debug();
+    start_at("debug");
     REX_DATA_MAP(region, REX_RETURN(REX_TO(x, 50)));
     memory_is_out = true;
     CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_ENOMEM);
@@ -487,7 +487,7 @@ static void logged_after_a_failure(const void *context)
 static void logged_once(const void *context)
 {
     (void)context;
-    start_at_debug();
+    start_at("debug");
     REX_DATA_MAP(region, REX_TO(x, 50));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)x, sizeof x, 0x10000000};
     CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
@@ -523,8 +523,7 @@ static void passed_on(const void *context)
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     setenv("FAKE_DEVICES", "3", 1);
     setenv("REX_LAUNCH_BY", "runtime", 1);
-    (void)context;
-    start_at_debug();
+    start_at(context);
     memcpy(launch.teams, (const uint32_t[]){4, 1, 1}, sizeof launch.teams);
     memcpy(launch.threads, (const uint32_t[]){32, 1, 1}, sizeof launch.threads);
     launch.device = 2;
@@ -573,7 +572,8 @@ static void test_calls(void **state)
     assert_int_equal(occurrences(output, "data exit: device 0, 1 rows"), 1);
     assert_int_equal(occurrences(output, "data end: device 0, 1 rows"), 1);
     assert_int_equal(occurrences(output, "data call"), 0);
-    output = in_child(passed_on, NULL);
+    assert_int_equal(occurrences(in_child(passed_on, "warn"), "rows\n"), 0);
+    output = in_child(passed_on, "debug");
     static const char *const lines[] = {
         "plain__kernel__: device 2, 4 x 1 x 1 teams of 32 x 1 x 1 threads, 0 bytes of dynamic shared memory, 2 rows\n",
         "plain__kernel__: device 1, 2 x 3 x 5 teams of 7 x 11 x 13 threads, 17 bytes of dynamic shared memory, 1 rows\n",

@@ -779,8 +779,9 @@ static void calls_are_told(const void *context)
     EXPECT_TOLD("");
     __rex_real___tgt_target_data_end(0, 1, begin, begin, sizes, types);
     EXPECT_TOLD(" <1 1@0 >1 1@0");
-    __rex_real___tgt_target_data_begin(0, 0, begin, begin, sizes, types);
-    __rex_real___tgt_target_data_begin(0, 0, NULL, NULL, NULL, NULL);
+    for (int missing = 0; missing < 5; missing++)
+        __rex_real___tgt_target_data_begin(0, missing != 0, missing != 1 ? begin : NULL, missing != 2 ? begin : NULL, missing != 3 ? sizes : NULL,
+                                           missing != 4 ? types : NULL);
     EXPECT_TOLD("");
     rex_trace_depth = 1;
     __rex_real___tgt_target_data_begin(0, 1, begin, begin, sizes, types);

@@ -451,7 +451,7 @@ static void asks(const void *context)
     pthread_t thread;
     char from[] = "abcdefgh", to[] = "12345678";
     (void)context;
-    use_release(22);
+    use_release(16);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     const struct rex_omp *omp = rex_runtime_omp();
     CHECK_EQUAL(omp->copy(to, from, 3, 1, 4, 0, 0), 0);
@@ -460,6 +460,23 @@ static void asks(const void *context)
     CHECK_EQUAL(omp->is_present(from, 0), 1);
     CHECK_EQUAL(omp->is_present(to, 0), 0);
     CHECK(omp->mapped_pointer(from + 3, 0) == (void *)0x1003 && omp->mapped_pointer(to, 0) == NULL);
+    /* Its own calls, each column in its place. */
+    static const enum fake_function functions[] = {[REX_DATA_BEGIN] = FAKE_BEGIN, [REX_DATA_END] = FAKE_END, [REX_DATA_UPDATE] = FAKE_UPDATE};
+    void *base[] = {from}, *begin[] = {to};
+    int64_t sizes[] = {8}, types[] = {1};
+    struct rex_map map = {.count = 1, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    for (size_t i = 0; i < COUNT(functions); i++) {
+        CHECK_EQUAL(rex_call_data((enum rex_data_call)i, "a test", 5, &map), REX_OK);
+        const struct fake_call *call = last_call(functions[i]);
+        CHECK(call->device == 5 && call->base[0] == from && call->begin[0] == to && call->sizes[0] == 8 && call->types[0] == 1);
+    }
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {4, 1, 1}, .Threads = {6, 1, 1}};
+    int returned = 17;
+    the_record()->result = 3;
+    CHECK_EQUAL(rex_call_kernel(NULL, 2, from, &packet, (struct rex_reason){0, NULL}, &returned), REX_OK);
+    const struct fake_call *call = last_call(FAKE_KERNEL);
+    CHECK(returned == 3 && call->device == 2 && call->teams == 4 && call->threads == 6 && call->key == from);
+    the_record()->count = 0;
     CHECK(!rex_flight_is_inside());
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "rex/device.h"
+#include "omp/calls.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
@@ -829,6 +830,12 @@ static void make_calls(const void *trace)
     __rex_real___tgt_target_data_begin(-1, 2, base, begin, sizes, types);
     __rex_real___tgt_target_data_update(1, 2, base, begin, sizes, types);
     __rex_real___tgt_target_data_end(0, 2, base, begin, sizes, types);
+    /* librex's own, those that have a name. */
+    const struct rex_map map = {.count = 2, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    CHECK_EQUAL(rex_call_data(REX_DATA_BEGIN, "mine", 2, &map), REX_OK);
+    CHECK_EQUAL(rex_call_data(REX_DATA_UPDATE, "mine", 1, &map), REX_OK);
+    CHECK_EQUAL(rex_call_data(REX_DATA_END, "mine", 0, &map), REX_OK);
+    CHECK_EQUAL(rex_call_data(REX_DATA_BEGIN, NULL, 2, &map), REX_OK);
     the_record()->result = 3;
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 1, 2, 7, &plain__id__, &packet), 3);
     the_record()->result = 0;
@@ -852,11 +859,12 @@ static void test_calls(void **state)
     (void)state;
     assert_int_equal(sscanf(in_child(make_calls, file->path), "%llu %llu", &from, &until), 2);
     snprintf(rows, sizeof rows, "\"rows\":[\"to 8 bytes at %p\",\"from 16 bytes at %p\"]", (void *)&module, (void *)&entry);
-    for (int i = 0; i < 3; i++) {
-        static const char *const names[] = {"begin", "update", "end"};
-        snprintf(expected[count++], sizeof *expected, "\"name\":\"data %s\",\"args\":{\"function\":\"__tgt_target_data_%s\",\"device\":%d,%s,%s}}",
-                 names[i], names[i], 2 - i, rows, copies[i]);
-        snprintf(expected[count++], sizeof *expected, "\"name\":\"data %s\",\"args\":{%s}}", names[i], copies[i]);
+    for (int i = 0; i < 6; i++) {
+        static const char *const functions[] = {"begin", "update", "end"}, *const names[] = {"data begin", "data update", "data end", "mine"};
+        const char *name = names[i < 3 ? i : 3];
+        snprintf(expected[count++], sizeof *expected, "\"name\":\"%s\",\"args\":{\"function\":\"__tgt_target_data_%s%s\",\"device\":%d,%s,%s}}", name,
+                 functions[i % 3], i < 3 ? "" : "_mapper", 2 - i % 3, rows, copies[i % 3]);
+        snprintf(expected[count++], sizeof *expected, "\"name\":\"%s\",\"args\":{%s}}", name, copies[i % 3]);
     }
     snprintf(expected[count++], sizeof *expected,
              "\"name\":\"plain__kernel__\",\"args\":{\"function\":\"__tgt_target_kernel\",\"device\":1,\"key\":\"%p\",\"teams\":[2,3,5],"
