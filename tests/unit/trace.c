@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "rex/device.h"
 #include "omp/calls.h"
+#include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
@@ -356,6 +356,9 @@ static void test_failing(void **state)
     (void)state;
     assert_string_equal(in_child(fail_traced, file->path), "");
     check(file->path, "--tracks 1 launch/plain__kernel__=2 'queue/queue launch=2' data/any=0");
+    remove_folder(file->folder);
+}
+
 /* ---- registrations ------------------------------------------------------------------------------------------------------------------- */
 
 static void register_all(const void *trace)
