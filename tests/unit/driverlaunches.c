@@ -481,6 +481,16 @@ static void log_rows(const void *unused)
     expect_sent(1, 0);
 }
 
+/* A packet that the program sends itself is written down by the forwarder that it comes through. */
+static void log_packet(const void *unused)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {2, 1, 1}, .Threads = {64, 1, 1}}, fitted;
+    (void)unused;
+    setenv("REX_LOG", "debug", 1);
+    start();
+    CHECK_EQUAL(rex_module_launch_packet(&fitted, &module, 0, 0, 0, &nothing_id, &packet), 0);
+}
+
 static void test_written(void **state)
 {
     char folder[PATH_MAX], path[PATH_MAX + 16];
@@ -499,6 +509,7 @@ static void test_written(void **state)
     const char *output = in_child(log_rows, NULL);
     expect_once(output, "axpy__kernel__: device 0, 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory, 4 rows");
     expect_once(output, "axpy__kernel__: row 3: ");
+    assert_int_equal(occurrences(in_child(log_packet, NULL), "nothing__kernel__: device 0"), 0);
 }
 
 /* ---- ahead of the first ones ----------------------------------------------------------------------------------------------------------

@@ -805,9 +805,34 @@ static void plain_on_18(const void *context)
                  "itself") == 0);
 }
 
+/* A packet for the program's own call: as the release gets it, with what is chosen and what is forced; the caller's stays as it is. */
+static void for_program(const void *context)
+{
+    int release = *(const int *)context;
+    struct __tgt_kernel_arguments packet = a_packet(), fitted, before;
+    setenv("REX_LOG", "debug", 1);
+    start(release);
+    memset(packet.Teams, 0, sizeof packet.Teams);
+    memset(packet.Threads, 0, sizeof packet.Threads);
+    packet.Tripcount = 100;
+    packet.Flags = 1;
+    before = packet;
+    /* 14 to 17 want a row in front of an env kernel's */
+    CHECK_EQUAL(rex_module_launch_packet(&fitted, &rex_this_module, -1, 0, 32, REX_KERNEL_ID(env), &packet), release <= 17);
+    CHECK(memcmp(&packet, &before, sizeof packet) == 0);
+    CHECK(fitted.Teams[0] == 4 && fitted.Teams[1] == 1 && fitted.Teams[2] == 1);
+    CHECK(fitted.Threads[0] == 32 && fitted.Threads[1] == 1 && fitted.Threads[2] == 1);
+    CHECK_EQUAL(fitted.Flags, release >= 23 ? 0xc1 : 1);
+    CHECK(fitted.NumArgs == 2 && fitted.ArgsBase == base && fitted.Args == begin && fitted.ArgSizes == sizes && fitted.ArgTypes == types);
+    CHECK_EQUAL(rex_module_launch_packet(NULL, &rex_this_module, -1, 0, 32, REX_KERNEL_ID(env), &packet), REX_EINVAL);
+    CHECK(strcmp(rex_last_error(), "rex_module_launch_packet: the packet is NULL") == 0);
+    CHECK_EQUAL(rex_module_launch_packet(&fitted, NULL, -1, 0, 32, REX_KERNEL_ID(env), &packet), REX_EINVAL);
+    CHECK(strcmp(rex_last_error(), "rex_module_launch_packet: the module is NULL") == 0);
+}
+
 static void test_limits(void **state)
 {
-    static const int releases[] = {14, 19, 22};
+    static const int releases[] = {14, 19, 22}, packets[] = {14, 17, 19, 22, 23};
     (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(most_of_all, &releases[i]);
@@ -815,6 +840,9 @@ static void test_limits(void **state)
     in_child(ends_in_tor, "desttor");
     in_child(ends_in_tor, "desttox");
     in_child(plain_on_18, NULL);
+    for (size_t i = 0; i < COUNT(packets); i++)
+        assert_int_equal(occurrences(in_child(for_program, &packets[i]), "env__kernel__: device -1, 4 x 1 x 1 teams of 32 x 1 x 1 threads"),
+                         1);
 }
 
 /* ---- the second launch and the ones after it -------------------------------------------------------------------- */
