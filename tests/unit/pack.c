@@ -276,6 +276,9 @@ static void refuse_rows(const void *unused)
     }
     args.sizes[1] = size;
     args.types[1] = type;
+    args.types[0] |= INT64_C(0x2000000);
+    refuse(&plain_id, &args, REX_EINVAL, "map row 0 has type bits that are no map type");
+    args.types[0] &= ~INT64_C(0x2000000);
     for (int column = 0; column < 4; column++) {
         struct rex_map lacks = args;
         if (column == 0)
