@@ -9,6 +9,7 @@
  */
 #include "computing.h"
 
+#include "launch/launch.h"
 #include "module/modules.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
@@ -282,6 +283,12 @@ static void allow_host(const void *unused)
     CHECK_EQUAL(launch_nothing(&plainly), REX_EHOST);
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_DISABLED);
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &nothing_id, &packet), 0); /* as the fake says */
+    /* nor are rows looked for, which are wrong all the same */
+    REX_MAP(args, REX_TO(x, 10));
+    CHECK_EQUAL(rex_launch_check(&module, &plainly, &args, REX_FOR_LAUNCH), REX_OK);
+    args.sizes[0] = -8;
+    CHECK_EQUAL(rex_launch_check(&module, &plainly, &args, REX_FOR_LAUNCH), REX_EINVAL);
+    CHECK_MENTIONS(rex_last_error(), "a launch: map row 0 has a negative size");
 }
 
 static void test_demand(void **state)
@@ -366,11 +373,32 @@ static void name_grids(const void *unused)
     CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost, since kernel \"nothing__kernel__\" met with cuStreamSynch");
 }
 
+/* What a packet leaves open its call says, if it says anything; else it is chosen. */
+static void complete_packets(const void *unused)
+{
+    static const struct {
+        int32_t teams, threads, more_teams, more_threads;
+        int64_t trip_count;
+        unsigned grid, block;
+    } asked[] = {{0, 0, 1, 1, 0, 1, 1},        {0, 0, 7, 96, 1000, 7, 96}, {3, 32, 7, 96, 1000, 3, 32}, {0, 0, 0, 0, 1000, 8, 128},
+                 {0, 0, -1, -1, -5, 128, 128}, {0, 0, 0, 0, 0, 128, 128},  {3, 0, 7, 0, 1, 3, 128},     {0, 32, 0, 96, 33, 2, 32}};
+    (void)unused;
+    start();
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        struct __tgt_kernel_arguments packet = {
+            .Version = 2, .Teams = {asked[i].teams}, .Threads = {asked[i].threads}, .Tripcount = asked[i].trip_count};
+        CHECK_EQUAL(rex_module_launch(&module, 0, asked[i].more_teams, asked[i].more_threads, &nothing_id, &packet), 0);
+        expect_grid(GRID(asked[i].grid, 1, 1), GRID(asked[i].block, 1, 1), 0);
+    }
+    expect_sent((int)COUNT(asked), 0);
+}
+
 static void test_grids(void **state)
 {
     (void)state;
     in_child(send_grids, NULL);
     in_child(name_grids, NULL);
+    in_child(complete_packets, NULL);
     in_child(send_packets, NULL);
 }
 

@@ -344,6 +344,8 @@ static void packets(void)
     struct __tgt_kernel_arguments packet, untouched;
     memset(&packet, 0x5a, sizeof packet);
     untouched = packet;
+    REFUSED(rex_launch(NULL, NULL), REX_EINVAL, "rex_launch: the launch is NULL");
+    REFUSED(rex_module_launch_map(NULL, &launch, NULL), REX_EINVAL, "rex_launch: the module is NULL");
     REFUSED(rex_packet_fill(NULL, &launch, NULL), REX_EINVAL, "rex_packet_fill: the packet is NULL");
     REFUSED(rex_packet_fill(&packet, NULL, NULL), REX_EINVAL, "rex_packet_fill: the launch is NULL");
     REFUSED(rex_packet_fill(&packet, &launch, &(struct rex_map){.count = -1}), REX_EINVAL,
