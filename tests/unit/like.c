@@ -437,6 +437,49 @@ static void wrappers(const void *context)
     }
 }
 
+int target_without_header(int64_t device, void *key, int32_t count, void **bases, void **begins, int64_t *lengths,
+                          int64_t *kinds) __asm__("rex___tgt_target");
+#define DATA_WITHOUT_HEADER(what)                                                                                       \
+    void what##_without_header(int64_t device, int32_t count, void **bases, void **begins, int64_t *lengths, int64_t *kinds) \
+        __asm__("rex___tgt_target_data_" #what)
+DATA_WITHOUT_HEADER(begin);
+DATA_WITHOUT_HEADER(end);
+DATA_WITHOUT_HEADER(update);
+
+/* Where no module is known, or none has the key; and what each of the others passes on. */
+static void strangers(const void *context)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    int release = *(const int *)context;
+    char said[160], stranger;
+    begin_without_header(0, 1, base, begin, sizes, types);
+    CHECK_EQUAL(rex_last_error_code(), REX_EKEY);
+    CHECK(strcmp(rex_last_error(), "a data call before any module is known: call rex_module_add() or rex_module_register()") == 0);
+    register_for(90, release);
+    CHECK_EQUAL(without_header(0, 0, 0, &stranger, &packet), -1);
+    snprintf(said, sizeof said, "host key %p is in no module that librex knows: call rex_module_add() or rex_module_register()",
+             (void *)&stranger);
+    CHECK(rex_last_error_code() == REX_EKEY && strcmp(rex_last_error(), said) == 0);
+    CHECK_EQUAL(target_without_header(0, REX_KERNEL_ID(plain), 2, base, begin, sizes, types), 0);
+    const struct fake_call *call = last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
+    CHECK(call->grid[0] == 1 && call->block[0] == 1 && call->packet.rows == 2);
+    CHECK_EQUAL(teams_without_header(0, REX_KERNEL_ID(plain), 2, base, begin, sizes, types, 7, 96), 0);
+    call = last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
+    CHECK(call->grid[0] == 7 && call->block[0] == 96);
+    types[0] = REX_TYPE_TO;
+    begin_without_header(0, 1, base, begin, sizes, types);
+    CHECK(last_call(FAKE_BEGIN)->packet.rows == 1 && last_call(FAKE_BEGIN)->begin[0] == begin[0]);
+    update_without_header(0, 1, base, begin, sizes, types);
+    CHECK(last_call(FAKE_UPDATE)->packet.rows == 1 && last_call(FAKE_UPDATE)->device == 0);
+    end_without_header(0, 1, base, begin, sizes, types);
+    CHECK(last_call(FAKE_END)->packet.rows == 1 && last_call(FAKE_END)->sizes[0] == sizes[0]);
+    for (int i = 0; i < 3; i++) {
+        uint32_t before = the_record()->count;
+        (i == 0 ? begin_without_header : i == 1 ? update_without_header : end_without_header)(0, -1, base, begin, sizes, types);
+        CHECK(rex_last_error_code() == REX_EINVAL && the_record()->count == before);
+    }
+}
+
 /* ---- queues --------------------------------------------------------------------------------------------------------------------- */
 
 static struct rex_queue *new_queue(void)
@@ -529,6 +572,7 @@ TEST(kinds_are_many)
 TEST(packets)
 TEST(same_is_sent)
 TEST(wrappers)
+TEST(strangers)
 TEST(queue_on_gpu)
 TEST(queue_on_host)
 
@@ -538,6 +582,6 @@ int main(void)
         cmocka_unit_test(test_one_is_changed), cmocka_unit_test(test_purpose_is_changed), cmocka_unit_test(test_generation_is_changed),
         cmocka_unit_test(test_mapping_is_cut), cmocka_unit_test(test_kinds_are_many),     cmocka_unit_test(test_packets),
         cmocka_unit_test(test_same_is_sent),   cmocka_unit_test(test_no_length),          cmocka_unit_test(test_wrappers),
-        cmocka_unit_test(test_queue_on_gpu),   cmocka_unit_test(test_queue_on_host)};
+        cmocka_unit_test(test_queue_on_gpu),   cmocka_unit_test(test_queue_on_host),      cmocka_unit_test(test_strangers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
