@@ -454,6 +454,7 @@ static void too_old(const void *context)
     CHECK_EQUAL(rex_gpu_count(), 1);
     char why[512];
     CHECK_EQUAL(rex_device_trouble(rex_release_row(22), why, sizeof why), 1);
+    CHECK(strcmp(strrchr(why, ' '), " 12.2") == 0);
     CHECK_MENTIONS(why, "LLVM 22 cannot use the GPU: the CUDA driver is too old: it has no cuFuncGetParamInfo, which came with CUDA 12.4, "
                         "and is one of CUDA 12.2");
 }
@@ -503,6 +504,7 @@ static void much_too_old(const void *context)
     setenv("FAKE_CUDA_VERSION", "10020", 1);
     CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
     CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK(strcmp(strrchr(rex_last_error(), ' '), " 10.2") == 0);
     CHECK_MENTIONS(rex_last_error(), "it has no cuDevicePrimaryCtxSetFlags_v2, which came with CUDA 11.0, and is one of CUDA 10.2");
     CHECK_EQUAL(rex_cuda_broken(), 1);
 }
