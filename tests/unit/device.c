@@ -166,13 +166,41 @@ static void most_shared_memory(const void *context)
     CHECK_EQUAL(rex_gpu_most_shared_memory(), 232448);
 }
 
+/* What the driver does not say is asked for again; and free memory is none where nobody can look. */
+static void not_said(const void *context)
+{
+    struct rex_gpu gpu;
+    void *held;
+    (void)context;
+    setenv("FAKE_CUDA_MEMORY", "64", 1);
+    use_gpu(90);
+    CHECK(rex_gpu_count() == 1 && rex_context_retain(0, &held) == 0);
+    setenv("FAKE_CUDA_BREAKS", "cuDeviceGetAttribute:719:0", 1);
+    CHECK_EQUAL(rex_gpu_most_shared_memory(), 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(rex_gpu_most_shared_memory(), 232448);
+    setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:719:0", 1);
+    CHECK(rex_gpu_get(&gpu, sizeof gpu, 0) == 0 && gpu.free_memory == 0);
+    setenv("FAKE_CUDA_BREAKS", "cuMemGetInfo:719:0", 1);
+    CHECK(rex_gpu_get(&gpu, sizeof gpu, 0) == 0 && gpu.free_memory == 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK(rex_gpu_get(&gpu, sizeof gpu, 0) == 0 && gpu.free_memory == 64 << 20);
+    int (*users)(void);
+    void *found = in_driver("fake_cuda_context_users");
+    memcpy(&users, &found, sizeof users);
+    CHECK_EQUAL(users(), 1);
+}
+
 static void no_gpu(const void *context)
 {
     struct rex_gpu gpu;
     (void)context;
+    setenv("CUDA_VISIBLE_DEVICES", "one\ntwo", 1);
     use_gpu(0);
     CHECK_EQUAL(rex_gpu_count(), 0);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver reports no device");
+    CHECK_MENTIONS(rex_last_error(), "two");
+    CHECK(strchr(rex_last_error(), '\n') == NULL);
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "reports no device");
     char why[256] = "as it was";
@@ -1078,6 +1106,7 @@ static void test_gpus(void **state)
     (void)state;
     in_child(one_gpu, NULL);
     in_child(most_shared_memory, NULL);
+    in_child(not_said, NULL);
     in_child(no_gpu, NULL);
     in_child(opens_files, NULL);
     in_child(no_permission, NULL);
