@@ -28,9 +28,9 @@ static int failed(const struct rex_queue *queue)
 
 static void log_that_it_is_immediate(int number)
 {
-    static int said;
+    static bool said;
     /* Relaxed: which thread says it is all one, as long as it is one. */
-    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
         rex_log(REX_LOG_INFO, "queues do everything at once: device %d is no NVIDIA GPU", number);
 }
 

@@ -242,11 +242,29 @@ static void update_nothing(const void *disabled)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
 
+/* That queues are immediate is said once, and of which device. */
+static void say_once(const void *unused)
+{
+    (void)unused;
+    struct rex_queue *queue[3];
+    use_gpu(0);
+    use_release(19);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, i % 2, NULL, 0), REX_OK);
+    CHECK(strcmp(rex_queue_name(queue[0]), "queue 1") == 0 && strcmp(rex_queue_name(queue[2]), "queue 3") == 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
     in_child(update_nothing, NULL);
     in_child(update_nothing, "");
+    const char *output = in_child(say_once, NULL);
+    assert_int_equal(occurrences(output, "queues do everything at once: device 0 is no NVIDIA GPU\n"), 1);
+    assert_int_equal(occurrences(output, "queues do everything"), 1);
 }
 
 int main(void)

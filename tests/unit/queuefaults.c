@@ -386,21 +386,25 @@ static void test_says(void **state)
 
 /* Of this program and of librex in it: the allocation of that number fails, counted from when it was set; 0: none. */
 static int failing_allocation, allocations;
+static size_t failed_size; /* what it asked for */
 
-static int is_to_fail(void)
+static int is_to_fail(size_t size)
 {
     int number = __atomic_load_n(&failing_allocation, __ATOMIC_RELAXED);
-    return number > 0 && __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) == number;
+    bool fails = number > 0 && __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) == number;
+    if (fails)
+        failed_size = size;
+    return fails;
 }
 
-#define FAILING(name, parameters, ...)                                                                                 \
+#define FAILING(name, parameters, bytes, ...)                                                                          \
     void *__real_##name parameters;                                                                                    \
     void *__wrap_##name parameters;                                                                                    \
-    void *__wrap_##name parameters { return is_to_fail() ? NULL : __real_##name(__VA_ARGS__); }
-FAILING(malloc, (size_t size), size)
-FAILING(calloc, (size_t count, size_t size), count, size)
-FAILING(realloc, (void *memory, size_t size), memory, size)
-FAILING(reallocarray, (void *memory, size_t count, size_t size), memory, count, size)
+    void *__wrap_##name parameters { return is_to_fail(bytes) ? NULL : __real_##name(__VA_ARGS__); }
+FAILING(malloc, (size_t size), size, size)
+FAILING(calloc, (size_t count, size_t size), count *size, count, size)
+FAILING(realloc, (void *memory, size_t size), size, memory, size)
+FAILING(reallocarray, (void *memory, size_t count, size_t size), count *size, memory, count, size)
 
 /* What is between the beginning and the end of a graph of two queues: 0, or the first error. */
 static int fill_graph(struct rex_queue *queue, struct rex_queue *other, struct rex_event *event)
@@ -491,6 +495,7 @@ static void run_out_of_memory(const void *context)
 struct lacking {
     size_t size;
     const char *what;
+    size_t asked; /* if not that size */
 };
 
 /* Each allocation of CALL fails, in turn, with what the rest says: then it returns 0. */
@@ -502,10 +507,12 @@ struct lacking {
             failing_allocation = (int)done_ + 1;                                                         \
             int result_ = (call);                                                                        \
             failing_allocation = 0;                                                                      \
-            if (done_ < COUNT(lacks_))                                                                   \
-                REFUSED(result_, REX_ENOMEM, "out of memory: %zu bytes for %s", lacks_[done_].size, lacks_[done_].what); \
-            else                                                                                         \
+            if (done_ == COUNT(lacks_)) {                                                                \
                 CHECK_EQUAL(result_, REX_OK);                                                            \
+                break;                                                                                   \
+            }                                                                                            \
+            REFUSED(result_, REX_ENOMEM, "out of memory: %zu bytes for %s", lacks_[done_].size, lacks_[done_].what); \
+            CHECK_EQUAL(failed_size, lacks_[done_].asked != 0 ? lacks_[done_].asked : lacks_[done_].size); \
         }                                                                                                \
     } while (0)
 
@@ -539,32 +546,33 @@ static void say_what_is_lacking(const void *context)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    LACKING(rex_event_create(&event), {sizeof(struct rex_event), "an event"});
+    LACKING(rex_event_create(&event), {sizeof(struct rex_event), "an event", 0});
     CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK); /* which loads the image */
-    LACKING(rex_module_queue_create(&queue, &module, 0, "one", 0), {sizeof(struct rex_queue), "a queue"});
+    LACKING(rex_module_queue_create(&queue, &module, 0, "one", 0), {sizeof(struct rex_queue), "a queue", 0});
     CHECK_EQUAL(launch(queue), REX_OK);
-    LACKING(rex_event_record(event, queue), {sizeof(struct rex_driver_event), "an event"});
-    LACKING(end_lacking(queue, other), {4 * 8, "a graph"}, {(1 + 2) * 8, "a graph"}, {8, "a graph"});
-    LACKING(rex_graph_begin(queue), {sizeof(struct rex_graph), "a graph"});
+    LACKING(rex_event_record(event, queue), {sizeof(struct rex_driver_event), "an event", 0});
+    LACKING(end_lacking(queue, other), {4 * 8, "a graph", (4 + 1) * 8}, {(1 + 2) * 8, "a graph", 0}, {8, "a graph", 0});
+    LACKING(rex_graph_begin(queue), {sizeof(struct rex_graph), "a graph", 0});
     for (int i = 0; i < 64; i++)
         CHECK_EQUAL(launch(queue), REX_OK);
-    LACKING(launch(queue), {128 * sizeof(struct rex_command), "a graph"}, {128 * sizeof(struct rex_command), "a graph"},
-            {128 * sizeof(struct rex_command), "a graph"}, {2 * 32, "a launch in a graph"});
+    const size_t commands = 128 * sizeof(struct rex_command);
+    LACKING(launch(queue), {commands, "a graph", 0}, {commands, "a graph", 128 * sizeof(void *)}, {commands, "a graph", 128 * sizeof(size_t)},
+            {2 * 32, "a launch in a graph", 2 * 32 + 16});
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(graph), 65);
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
-    LACKING(rex_graph_set(graph, 0, &args), {2 * 32, "a launch in a graph"});
+    LACKING(rex_graph_set(graph, 0, &args), {2 * 32, "a launch in a graph", 2 * 32 + 16});
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     rex_graph_destroy(graph);
 
     CHECK_EQUAL(rex_module_queue_create(&hosts, &module, 1, "host's", 0), REX_OK);
-    LACKING(rex_queue_fill(hosts, bytes, "", 1, 99), {99, "a fill"});
+    LACKING(rex_queue_fill(hosts, bytes, "", 1, 99), {99, "a fill", 0});
     CHECK_EQUAL(rex_queue_destroy(hosts), REX_OK);
     REX_DATA_MAP(returned, rex_row_with(REX_TO(cells, 1), REX_TYPE_RETURN), REX_PRESENT(REX_TO(cells + 2, 1)));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, 4096};
-    LACKING(rex_module_data_begin(&module, 0, &returned), {2 * 24, "the bases of a map"});
-    LACKING(rex_module_data_end(&module, 0, &returned), {2 * 8, "the end of a region"});
+    LACKING(rex_module_data_begin(&module, 0, &returned), {2 * 24, "the bases of a map", 0});
+    LACKING(rex_module_data_end(&module, 0, &returned), {2 * 8, "the end of a region", 0});
     void *begin[COUNT(many)];
     int64_t sizes[COUNT(many)], types[COUNT(many)];
     for (size_t i = 0; i < COUNT(many); i++) {
@@ -573,7 +581,7 @@ static void say_what_is_lacking(const void *context)
         types[i] = REX_TYPE_TO;
     }
     struct rex_map rows = {.count = COUNT(many), .base = begin, .begin = begin, .sizes = sizes, .types = types};
-    LACKING(rex_module_data_begin(&module, 0, &rows), {64 * sizeof(struct rex_new_row), "the rows of a call"});
+    LACKING(rex_module_data_begin(&module, 0, &rows), {64 * sizeof(struct rex_new_row), "the rows of a call", 0});
     rex_event_destroy(event);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);

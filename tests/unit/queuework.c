@@ -918,6 +918,15 @@ static void have_globals(const void *context)
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     expect(8, 8, 0, 0);
     CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
+    /* In a graph, too. */
+    struct rex_graph *graph = NULL;
+    CHECK(rex_graph_begin(queue) == REX_OK && rex_graph_begin(own) == REX_OK);
+    CHECK_EQUAL(rex_module_queue_launch(&with_globals, queue, &launch, &args), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
+    CHECK(rex_graph_end(&graph, queue) == REX_OK && rex_graph_launches(graph) == 0);
+    rex_graph_destroy(graph);
+    CHECK(rex_graph_end(&graph, own) == REX_OK && rex_graph_launches(graph) == 1);
+    rex_graph_destroy(graph);
     CHECK(rex_module_queue_global(&with_globals, own, table) != NULL);
     setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
     CHECK(rex_module_queue_global(&with_globals, own, table) == NULL && rex_last_error_code() == REX_ECUDA);
