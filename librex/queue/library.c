@@ -66,7 +66,7 @@ static int load_by_runtime(int number)
 
 static int load_on(const struct rex_library *library, int64_t device)
 {
-    int number = 0, ordinal = -1, result = rex_device_resolve(device, &number);
+    int number = 0, ordinal, result = rex_device_resolve(device, &number);
     if (result != REX_OK || rex_runtime_disabled())
         return result;
     if (library->is_registered)
@@ -158,7 +158,7 @@ static int global_of_driver(void **address, size_t *size, const struct rex_libra
                             int number, const char *name)
 {
     const struct rex_image_symbol *symbol = rex_view_find(&library->image.view, name);
-    int ordinal = -1;
+    int ordinal;
     void *found = NULL;
     if (symbol == NULL || symbol->kernel)
         return rex_table_lacks(&library->image.view, library->image.path, name, false);

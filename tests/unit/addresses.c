@@ -184,6 +184,28 @@ static void divide(const void *context)
     CHECK(ASKED(memory[0], 2 * BYTES, DEVICE));
 }
 
+static void map_at_load(enum fake_function function)
+{
+    if (function == FAKE_BEGIN)
+        map(0, BYTES, 0x6000);
+}
+
+/* A global is mapped when its image is loaded, which the look for it has done; what is mapped in part is not looked for again. */
+static void find_after_load(const void *context)
+{
+    (void)context;
+    start();
+    the_record()->on_data = map_at_load;
+    uint32_t begins = the_record()->counts[FAKE_BEGIN];
+    CHECK_EQUAL(find(memory[0] + 8, 16), DEVICE + 0x6008);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins + 1);
+    map(1, BYTES / 2, 0x8000);
+    CHECK_EQUAL(find(memory[1], BYTES), 0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins + 1);
+    CHECK_EQUAL(find(memory[2], 1), 0);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins + 2);
+}
+
 static void never_remember(const void *context)
 {
     (void)context;
@@ -220,6 +242,20 @@ static void know_use(const void *context)
     rex_addresses_use_all(&other, &addresses);
     CHECK(rex_addresses_in_use(&other, memory[0], 1, 0));
     CHECK(!rex_addresses_in_use(&other, memory[1], 1, 0));
+    /* Beside what is known of other memory, which is not used by that. */
+    struct rex_addresses third = {.next = 0};
+    CHECK(rex_addresses_find(&third, memory[1], BYTES, 0, rex_addresses_generation(true)) != 0);
+    CHECK(rex_addresses_find(&third, memory[3], BYTES, 0, rex_addresses_generation(true)) != 0);
+    rex_addresses_unmark(&third);
+    rex_addresses_use_all(&third, &addresses);
+    CHECK(rex_addresses_in_use(&third, memory[0], 1, 0));
+    CHECK(!rex_addresses_in_use(&third, memory[1], BYTES, 0) && !rex_addresses_in_use(&third, memory[3], BYTES, 0));
+    /* What was found last is marked where it lies. */
+    rex_addresses_unmark(&third);
+    looks = 0;
+    CHECK(rex_addresses_find(&third, memory[3], BYTES, 0, rex_addresses_generation(true)) != 0);
+    CHECK_EQUAL(looks, 0);
+    CHECK(rex_addresses_in_use(&third, memory[3], 1, 0) && !rex_addresses_in_use(&third, memory[1], BYTES, 0));
 }
 
 static void is_range(uint32_t i, uint64_t begin, uint64_t end)
@@ -259,6 +295,9 @@ static void know_ranges(const void *context)
     is_range(4, far * 4, far * 4 + 100);
     is_range(5, far * 5 - 1000, far * 5 + 100);
     is_range(6, far * 6, far * 6 + 100);
+    rex_addresses_use_range(&addresses, far * 6 + 110, far - 170); /* between two, with the one that grows less */
+    is_range(6, far * 6, far * 7 - 60);
+    is_range(7, far * 7, far * 7 + 100);
 
     /* The host's memory that is mapped there. */
     map(0, BYTES, 0);
@@ -361,6 +400,7 @@ TEST(replace)
 TEST(forget)
 TEST(take_whole)
 TEST(divide)
+TEST(find_after_load)
 TEST(never_remember)
 TEST(know_use)
 TEST(know_ranges)
@@ -374,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remember),       cmocka_unit_test(test_forget),
         cmocka_unit_test(test_take_whole),     cmocka_unit_test(test_divide),
+        cmocka_unit_test(test_find_after_load),
         cmocka_unit_test(test_never_remember), cmocka_unit_test(test_know_use),
         cmocka_unit_test(test_overflow),       cmocka_unit_test(test_renew),
         cmocka_unit_test(test_take_over),      cmocka_unit_test(test_take_nothing_over),

@@ -39,6 +39,14 @@ static struct rex_kernel_launch launch_of(const struct rex_library *library, con
     return rex_kernel_launch_of(key, 3, 64);
 }
 
+static int context_users(void)
+{
+    int (*users)(void);
+    void *address = in_driver("fake_cuda_context_users");
+    memcpy(&users, &address, sizeof users);
+    return users();
+}
+
 /* ---- what the driver is given -------------------------------------------------------------------------------------------------------- */
 
 static struct {
@@ -404,7 +412,9 @@ static void no_context(const void *call)
     REFUSED(rex_library_global(&address, &size, library, 0, "table"), REX_ECUDA,
             "device image " CUBIN ", on GPU 0: %s: CUDA_ERROR_LAUNCH_FAILED", (const char *)call);
     CHECK(address == NULL && size == 0);
+    int users = context_users();
     CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "table"), REX_OK);
+    CHECK_EQUAL(context_users(), users);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
 }
