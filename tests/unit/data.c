@@ -189,6 +189,29 @@ static void check_raw_calls(const void *unused)
     CHECK_EQUAL(rex_module_check_map(&module, 0, 1, base, begin, sizes, types), REX_OK);
 }
 
+static void call_late(void)
+{
+    void *base[] = {bytes}, *begin[] = {bytes};
+    int64_t sizes[] = {8}, types[] = {REX_TYPE_TO};
+    static const char ends[] = "the process is ending, and libomptarget with it: do this before main() returns or exit() is called";
+    REX_DATA_MAP(map, REX_TO(bytes, 8));
+    uint32_t count = the_record()->count;
+    REFUSED(rex_module_check_map(&module, 0, 1, base, begin, sizes, types), REX_EINVAL, "%s", ends);
+    for (int way = 0; way < WAYS; way++)
+        REFUSED(call(way, 0, &map), REX_EINVAL, "%s", ends);
+    CHECK_EQUAL(the_record()->count, count);
+    _exit(0);
+}
+
+/* After main() no call gets to libomptarget. */
+static void end_process(const void *unused)
+{
+    (void)unused;
+    CHECK_EQUAL(atexit(call_late), 0); /* before librex's own */
+    start(22);
+    exit(3);
+}
+
 static void test_calls(void **state)
 {
     (void)state;
@@ -198,6 +221,7 @@ static void test_calls(void **state)
         in_child(use_device, &way);
     in_child(end_apart, NULL);
     in_child(check_raw_calls, NULL);
+    in_child(end_process, NULL);
 }
 
 /* A raw call has its rows in the log, where they are wanted and the call is right. */

@@ -261,6 +261,8 @@ static const struct looked looks[] = {
     {ALL, REX_FOR_BEGIN, {{0, 8, 8, TO}, {0, 4, 8, TO}}, 2, OVER_ROW(1, 8, 4, 0, 8, 8, "")},
     {ALL, REX_FOR_BEGIN, {{0, 4, 8, TO}, {0, 100, 1, TO}, {0, 8, 16, TO}}, 3, OVER_ROW(2, 16, 8, 0, 8, 4, "")},
     {ALL, REX_FOR_BEGIN, {{0, 0, 8, TO}, {0, 4, 8, IMPLICIT}}, 2, MAPS(1, {0, 8, 0, false, false})},
+    {ALL, REX_FOR_BEGIN, {{0, 0, 8, TO}, {0, 4, 8, IMPLICIT}, {0, 10, 4, TO}}, 3, MAPS(2, {0, 8, 0, false, false}, {10, 14, 2, false, false})},
+    {ALL, REX_FOR_BEGIN, {{0, 0, 8, TO}, {0, 4, 8, IMPLICIT}, {0, 10, 4, TO}, {0, 12, 4, TO}}, 4, OVER_ROW(3, 4, 12, 2, 4, 10, "")},
     {14, 22, REX_FOR_BEGIN, {{0, 0, 8, TO}, {0, 4, 8, TO | IMPLICIT}}, 2, MAPS(1, {0, 8, 0, false, false})},
     {23, LAST, REX_FOR_BEGIN, {{0, 0, 8, TO}, {0, 4, 8, TO | IMPLICIT}}, 2, OVER_ROW(1, 8, 4, 0, 8, 0, "")},
     /* a row of no length ends with the launch what a later one maps */
