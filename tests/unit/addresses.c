@@ -199,6 +199,7 @@ static void find_after_load(const void *context)
     uint32_t begins = the_record()->counts[FAKE_BEGIN];
     CHECK_EQUAL(find(memory[0] + 8, 16), DEVICE + 0x6008);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins + 1);
+    CHECK_EQUAL(the_record()->looked_at, 0);
     map(1, BYTES / 2, 0x8000);
     CHECK_EQUAL(find(memory[1], BYTES), 0);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins + 1);
@@ -250,6 +251,15 @@ static void know_use(const void *context)
     rex_addresses_use_all(&third, &addresses);
     CHECK(rex_addresses_in_use(&third, memory[0], 1, 0));
     CHECK(!rex_addresses_in_use(&third, memory[1], BYTES, 0) && !rex_addresses_in_use(&third, memory[3], BYTES, 0));
+    /* Who works with it uses it, whether it was marked there or not. */
+    struct rex_addresses fourth = {.next = 0};
+    rex_addresses_unmark(&addresses);
+    rex_addresses_use_all(&fourth, &addresses);
+    CHECK(rex_addresses_in_use(&fourth, memory[0], 1, 0) && !rex_addresses_in_use(&addresses, memory[0], 1, 0));
+    /* Nothing is at address 0 of a device. */
+    the_record()->mappings[5] = (struct fake_mapping){(uintptr_t)memory[5], BYTES, 0};
+    CHECK_EQUAL(find(memory[5], BYTES), 0);
+    CHECK(!rex_addresses_in_use(&addresses, memory[5], BYTES, 0));
     /* What was found last is marked where it lies. */
     rex_addresses_unmark(&third);
     looks = 0;
@@ -349,6 +359,12 @@ static void overflow(const void *context)
             CHECK_EQUAL(find(many[i] + 8, 8), DEVICE + (uintptr_t)i * 64 + 8);
         }
     CHECK(rex_addresses_in_use(&addresses, memory[0], 1, 0));
+    /* So does it for who takes that over, and goes on to. */
+    static struct rex_addresses other, none;
+    rex_addresses_use_all(&other, &addresses);
+    CHECK(rex_addresses_in_use(&other, memory[0], 1, 0));
+    rex_addresses_use_all(&other, &none);
+    CHECK(rex_addresses_in_use(&other, memory[0], 1, 0));
     rex_addresses_unmark(&addresses);
     CHECK(!rex_addresses_in_use(&addresses, memory[0], 1, 0));
 }

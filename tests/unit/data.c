@@ -331,11 +331,29 @@ static void leave_changed(const void *unused)
     }
 }
 
+/* The end of another map, which has the same columns but gets no address, is none of this one's. */
+static void share_columns(const void *unused)
+{
+    (void)unused;
+    start(22);
+    REX_DATA_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
+    int64_t types[] = {REX_TYPE_TO, REX_TYPE_TO, REX_TYPE_TO};
+    struct rex_map other = map;
+    other.types = types;
+    the_record()->on_data = write_addresses;
+    begin_with(&map, 0x1000);
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &other), REX_OK);
+    CHECK(has_bases(&map, (void *)0x1000, bytes + 16, (void *)0x1002));
+    CHECK_EQUAL(rex_module_data_end(&module, 0, &map), REX_OK);
+    CHECK(has_bases(&map, bytes, bytes + 16, bytes + 32));
+}
+
 static void test_returned(void **state)
 {
     (void)state;
     in_child(put_back, NULL);
     in_child(leave_changed, NULL);
+    in_child(share_columns, NULL);
 }
 
 /* ---- device memory ---------------------------------------------------------------------------------------------------------------------- */

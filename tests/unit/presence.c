@@ -222,6 +222,7 @@ static const struct looked looks[] = {
     {ALL, REX_FOR_BEGIN, {{0, 0, 64, 0}, {200, 128, 16, TO | POINTER | IN(0)}}, 2,
      MAPS(3, {0, 64, 0, false, false}, {128, 144, 1, false, false}, {200, 208, 1, true, false})},
     {ALL, REX_FOR_BEGIN, {{0, 0, 64, 0}, {60, 128, 16, TO | POINTER | IN(0)}}, 2, OVER_ROW(1, 8, 60, 0, 64, 0, "")},
+    {ALL, REX_FOR_BEGIN, {{0, 520, 80, IMPLICIT}, {580, 128, 16, TO | POINTER | IN(0)}}, 2, MAPS(1, {128, 144, 1, false, false})},
     {ALL, REX_FOR_BEGIN, {{0, 0, 64, 0}, {0, 8, 8, TO | IN(0)}}, 2, MAPS(1, {0, 64, 0, false, false})},
     {ALL, REX_FOR_BEGIN, {{MAPPED + 60, 0, 16, TO | POINTER}}, 1, OVER_MAPPED(0, 8, MAPPED + 60)},
     {ALL, REX_FOR_BEGIN, {{0, 0, 8, TO}, {0, MAPPED - 8, 16, TO}}, 2, OVER_MAPPED(1, 16, MAPPED - 8)},

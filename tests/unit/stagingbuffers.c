@@ -261,6 +261,7 @@ static void test_lacking(void **state)
     assert_int_equal(occurrences(output, "6291456 bytes were not copied by threads, but by the driver: no thread could be started"), 2);
     assert_int_equal(occurrences(output, "large copies of ordinary memory are made by 2 threads"), 1);
     assert_int_equal(occurrences(output, "large copies of ordinary memory are made by 3 threads"), 1);
+    assert_int_equal(occurrences(output, "large copies of ordinary memory"), 2);
 }
 
 /* Of one thread, so that the calls have an order: whichever fails, its copy is made again. */
