@@ -128,6 +128,99 @@ static void test_hostile_containers(void **state)
     }
 }
 
+/* ---- tables in two forms --------------------------------------------------------------------------------------------------------------- */
+
+/* The newer form is told by its first row and its size, and a name is looked for in all rows. */
+static void test_forms(void **state)
+{
+    static char keys[8];
+    struct rex_new_entry new[4] = {{0}};
+    struct __tgt_offload_entry old[8] = {{NULL, NULL, 0, 0, 0}};
+    char names[8][8];
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        snprintf(names[i], sizeof names[i], "name %d", i);
+        old[i] = (struct __tgt_offload_entry){&keys[i], names[i], 0, 0, 0};
+        if (i < 4)
+            new[i] = (struct rex_new_entry){0, 1, 1, 0, &keys[i], names[i], 0, 0, NULL};
+    }
+    for (size_t count = 0; count <= 8; count++) {
+        struct rex_entries as_old = {old, count * sizeof *old}, as_new = {new, count * sizeof *new};
+        assert_false(rex_entries_are_new(as_old)); /* 7 of them are as long as 4 of the others */
+        for (size_t i = 0; i < 8; i++)
+            assert_ptr_equal(rex_entries_name(as_old, &keys[i]), i < count ? names[i] : NULL);
+        if (count > 4)
+            continue;
+        assert_int_equal(rex_entries_are_new(as_new), count > 0);
+        for (size_t i = 0; i < 8; i++)
+            assert_ptr_equal(rex_entries_name(as_new, &keys[i]), i < count ? names[i] : NULL);
+    }
+    old[0].addr = NULL;
+    assert_false(rex_entries_are_new((struct rex_entries){old, 7 * sizeof *old}));
+    assert_false(rex_entries_are_new((struct rex_entries){new, sizeof *new - 8}));
+    assert_false(rex_entries_are_new((struct rex_entries){new, sizeof *new + 8}));
+    new[0].version = 2;
+    assert_false(rex_entries_are_new((struct rex_entries){new, sizeof *new}));
+    new[0].version = 1;
+    new[0].zero = 1;
+    assert_false(rex_entries_are_new((struct rex_entries){new, sizeof *new}));
+}
+
+/* Of the newer form, as the older one: OpenMP's rows, with all that they say. */
+static void test_copies(void **state)
+{
+    static char keys[4];
+    const struct rex_new_entry new[4] = {{0, 1, 2, 7, &keys[0], (char *)(uintptr_t)"cuda's", 1, 2, NULL},
+                                         {0, 1, 1, 3, &keys[1], (char *)(uintptr_t)"first", 4, 5, NULL},
+                                         {0, 1, 4, 7, &keys[2], (char *)(uintptr_t)"another's", 1, 2, NULL},
+                                         {0, 1, 1, 6, &keys[3], (char *)(uintptr_t)"second", 7, 8, NULL}};
+    const struct __tgt_offload_entry expected[2] = {{&keys[1], (char *)(uintptr_t)"first", 4, 3, 5}, {&keys[3], (char *)(uintptr_t)"second", 7, 6, 8}};
+    struct rex_entries copy, table = {new, sizeof new};
+    (void)state;
+    assert_int_equal(rex_entries_copy(table, true, &copy), 0);
+    assert_int_equal(copy.size, sizeof expected);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct __tgt_offload_entry *row = (const struct __tgt_offload_entry *)copy.begin + i;
+        assert_ptr_equal(row->addr, expected[i].addr);
+        assert_string_equal(row->name, expected[i].name);
+        assert_int_equal(row->size, expected[i].size);
+        assert_int_equal(row->flags, expected[i].flags);
+        assert_int_equal(row->reserved, expected[i].reserved);
+    }
+    free((void *)(uintptr_t)copy.begin);
+    assert_int_equal(rex_entries_copy(table, false, &copy), 0);
+    assert_int_equal(copy.size, sizeof new);
+    assert_memory_equal(copy.begin, new, sizeof new);
+    assert_ptr_not_equal(copy.begin, new);
+    free((void *)(uintptr_t)copy.begin);
+    table = (struct rex_entries){expected, sizeof expected};
+    assert_int_equal(rex_entries_copy(table, true, &copy), 0);
+    assert_int_equal(copy.size, sizeof expected);
+    assert_memory_equal(copy.begin, expected, sizeof expected);
+    free((void *)(uintptr_t)copy.begin);
+    assert_int_equal(rex_entries_copy((struct rex_entries){NULL, 0}, true, &copy), 0);
+    assert_int_equal(copy.size, 0);
+    assert_non_null(copy.begin);
+    free((void *)(uintptr_t)copy.begin);
+}
+
+/* Bytes that stay are found again by what they are, and by no part of it. */
+static void test_retained(void **state)
+{
+    static unsigned char first[] = "abc", second[] = "abd", third[] = "abcd";
+    (void)state;
+    assert_int_equal(rex_retain(first, 3), REX_OK);
+    assert_null(rex_retained(second, 3));
+    assert_int_equal(rex_retain(second, 3), REX_OK);
+    assert_null(rex_retained(third, 4));
+    assert_int_equal(rex_retain(third, 4), REX_OK);
+    assert_ptr_equal(rex_retained((const unsigned char *)"abcde", 3), first);
+    assert_ptr_equal(rex_retained((const unsigned char *)"abdde", 3), second);
+    assert_ptr_equal(rex_retained((const unsigned char *)"abcde", 4), third);
+    assert_null(rex_retained((const unsigned char *)"abcde", 2));
+    assert_null(rex_retained((const unsigned char *)"abcde", 5));
+}
+
 /* ---- a program's own data, in memory that cannot be written -------------------------------------------------------------------------- */
 
 static char key_a, key_b;
@@ -652,7 +745,9 @@ int main(void)
         cmocka_unit_test(test_odd),        cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_policy),     cmocka_unit_test(test_own_entries),
         cmocka_unit_test(test_twice),      cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_noted),      cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_forms),      cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_retained),   cmocka_unit_test(test_noted),
+        cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

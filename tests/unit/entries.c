@@ -706,12 +706,70 @@ static void rows_of_the_image(const void *release)
         }
 }
 
+/* Where the image has no row for an entry, or has it once and the program twice, it is said. */
+static void rows_that_lack(const void *release)
+{
+    static struct __tgt_offload_entry absent[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("nonesuch__kernel__"), 0, 0, 0}},
+                                      twice[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("plain__kernel__"), 0, 0, 0}};
+    static struct rex_module modules[2];
+    char said[512];
+    use_gpu(0);
+    use_release(*(const int *)release);
+    CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), 0);
+    for (int i = 0; i < 2; i++) {
+        struct __tgt_offload_entry *entries = i == 0 ? absent : twice;
+        modules[i] = (struct rex_module){
+            .struct_size = sizeof modules[i], .entries_begin = entries, .entries_end = entries + 2, .image_name = FAKE("host.so")};
+        CHECK_EQUAL(rex_module_register(&modules[i]), REX_ENOKERNEL);
+        snprintf(said, sizeof said,
+                 "host image " FAKE("host.so") " has no row for \"%s\" in its own section omp_offloading_entries, by which LLVM %d finds kernels: "
+                 "write kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
+                 entries[1].name, *(const int *)release);
+        CHECK(strcmp(rex_last_error(), said) == 0);
+        CHECK_EQUAL(the_record()->registered, 0);
+    }
+}
+
+/* The names that libomptarget gets are the image's functions where the host device calls those; the program's own table stays. */
+static void names_of_calls(const void *release)
+{
+    static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}, {&keys[1], NAME("env__kernel__"), 0, 0, 0}};
+    static struct rex_module module = {
+        .struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2, .image_name = FAKE("host.so")};
+    int number = *(const int *)release;
+    bool calls = rex_release_row(number)->host.version != 0;
+    const struct fake_entry *before = NULL;
+    use_gpu(0);
+    use_release(number);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(rex_module_register(&module), 0);
+        const struct fake_call *call = &the_record()->calls[the_record()->count];
+        while ((--call)->function != FAKE_REGISTER)
+            ;
+        CHECK_EQUAL(call->entry_count, 2);
+        CHECK(strcmp(call->entries[0].name, calls ? "rex_call_plain__kernel__" : "plain__kernel__") == 0);
+        CHECK(strcmp(call->entries[1].name, calls ? "rex_call_env__kernel__" : "env__kernel__") == 0);
+        CHECK(call->entries[0].address == &keys[0] && call->entries[1].address == &keys[1]);
+        /* What has been given once is not given again, but for LLVM 18, which is not given anything then. */
+        CHECK_EQUAL((const void *)call->entries == (const void *)entries, !calls && i == 0);
+        CHECK(call->entries != before || number == 18);
+        before = call->entries;
+        CHECK(strcmp(entries[0].name, "plain__kernel__") == 0);
+        CHECK_EQUAL(rex_module_fini(&module), 0);
+    }
+}
+
 static void test_rows_of_the_image(void **state)
 {
+    static const int by_name[] = {16, 18, 22, 23, 24};
     static const int releases[] = {14, 15};
     (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(rows_of_the_image, &releases[i]);
+    for (size_t i = 0; i < COUNT(releases); i++)
+        in_child(rows_that_lack, &releases[i]);
+    for (size_t i = 0; i < COUNT(by_name); i++)
+        in_child(names_of_calls, &by_name[i]);
 }
 
 static void test_tables(void **state)
