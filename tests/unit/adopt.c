@@ -174,7 +174,8 @@ static void test_copies(void **state)
                                          {0, 1, 1, 3, &keys[1], (char *)(uintptr_t)"first", 4, 5, NULL},
                                          {0, 1, 4, 7, &keys[2], (char *)(uintptr_t)"another's", 1, 2, NULL},
                                          {0, 1, 1, 6, &keys[3], (char *)(uintptr_t)"second", 7, 8, NULL}};
-    const struct __tgt_offload_entry expected[2] = {{&keys[1], (char *)(uintptr_t)"first", 4, 3, 5}, {&keys[3], (char *)(uintptr_t)"second", 7, 6, 8}};
+    const struct __tgt_offload_entry expected[2] = {{&keys[1], (char *)(uintptr_t)"first", 4, 3, 5},
+                                                    {&keys[3], (char *)(uintptr_t)"second", 7, 6, 8}};
     struct rex_entries copy, table = {new, sizeof new};
     (void)state;
     assert_int_equal(rex_entries_copy(table, true, &copy), 0);

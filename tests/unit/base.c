@@ -722,10 +722,47 @@ static void forks(const void *context)
     CHECK_EQUAL(rex_forks(), before);
 }
 
+/* The locks of the lowest and the highest rank are held meanwhile, and given back, as all others. */
+static pthread_mutex_t lowest = PTHREAD_MUTEX_INITIALIZER, highest = PTHREAD_MUTEX_INITIALIZER;
+
+static int count_held(void)
+{
+    pthread_mutex_t *const both[] = {&lowest, &highest};
+    int count = 0;
+    for (size_t i = 0; i < COUNT(both); i++)
+        if (pthread_mutex_trylock(both[i]) != 0)
+            count++;
+        else
+            pthread_mutex_unlock(both[i]);
+    return count;
+}
+
+static void look_at_both(void)
+{
+    CHECK_EQUAL(count_held(), 2);
+}
+
+static void forks_at_the_ends(const void *context)
+{
+    static const struct rex_fork_handler of_lowest = {&lowest, NULL}, of_highest = {&highest, NULL};
+    int status;
+    (void)context;
+    rex_fork_register(0, &of_lowest);
+    rex_fork_register(REX_FORK_RANKS - 1, &of_highest);
+    rex_fork_look(look_at_both, look_at_both);
+    pid_t child = fork();
+    CHECK_EQUAL(count_held(), 0);
+    if (child == 0)
+        _exit(0);
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
+}
+
 static void test_forks(void **state)
 {
     (void)state;
     in_child(forks, NULL);
+    in_child(forks_at_the_ends, NULL);
 }
 
 /* ---- how the program is linked ------------------------------------------------------------------------------------------------- */

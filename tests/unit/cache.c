@@ -130,9 +130,23 @@ static void store_without_input(const void *context)
     CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO); /* and was given back */
 }
 
+/* Also where it is not used. */
+static void refused_without_input(const void *context)
+{
+    (void)context;
+    close(STDIN_FILENO);
+    CHECK(!is_stored());
+    store();
+    CHECK_EQUAL(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+}
+
 static void test_without_input(void **state)
 {
     (void)state;
+    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    in_child(refused_without_input, NULL);
+    assert_int_equal(rmdir(folder), 0);
     in_child(store_without_input, NULL);
     assert_true(is_stored());
 }
@@ -325,6 +339,13 @@ ssize_t __wrap_pread(int fd, void *bytes, size_t size, off_t offset)
     ssize_t have = __real_pread(fd, bytes, size, offset);
     CHECK(cut_to < 0 || truncate(only_file(folder), cut_to) == 0);
     return have;
+}
+ssize_t __real_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size);
+ssize_t __wrap_read(int fd, void *bytes, size_t size)
+{
+    CHECK_EQUAL(fcntl(fd, F_GETFD), FD_CLOEXEC); /* no program that another thread starts has the file */
+    return __real_read(fd, bytes, size);
 }
 void *__real_reallocarray(void *block, size_t count, size_t size);
 void *__wrap_reallocarray(void *block, size_t count, size_t size);
@@ -652,7 +673,7 @@ DIR *__real_fdopendir(int descriptor);
 DIR *__wrap_fdopendir(int descriptor);
 DIR *__wrap_fdopendir(int descriptor)
 {
-    CHECK_EQUAL(fcntl(descriptor, F_GETFD), FD_CLOEXEC); /* no program that another thread starts has it */
+    CHECK_EQUAL(fcntl(descriptor, F_GETFD), FD_CLOEXEC); /* likewise */
     errno = ENOMEM;
     return fdopendir_fails ? NULL : __real_fdopendir(descriptor);
 }

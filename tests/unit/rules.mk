@@ -33,7 +33,7 @@ $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # base: calls of files fail, and a program is linked, as a test says.
 $(O)/tests/unit/base: unit_libs = -Wl,--wrap=close,--wrap=fcntl,--wrap=fstat,--wrap=read,--wrap=write,--wrap=dl_iterate_phdr
 # cache: calls of files and memory fail, and a file is cut off while it is read, where a test says so.
-$(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fstat,--wrap=pread,--wrap=reallocarray
+$(O)/tests/unit/cache: unit_libs = -Wl,--wrap=close,--wrap=fdopendir,--wrap=fstat,--wrap=pread,--wrap=read,--wrap=reallocarray
 # choose: as much time passes as a test says.
 $(O)/tests/unit/choose: unit_libs = -Wl,--wrap=clock_gettime
 # modules: who waits for another thread is counted.
