@@ -455,9 +455,41 @@ static void for_any(const void *context)
                                    "rex-cc --arch=sm_80") == 0);
 }
 
+/* That there is none, or no image for it, is no reason to warn. */
+static void in_order(const void *context)
+{
+    struct rex_module own = {.struct_size = sizeof own, .image_name = context, .host_image_name = HOST};
+    struct rex_module_image image;
+    rex_configure(REX_OPTION_LOG, "warn");
+    use_gpu(strstr(context, "none") != NULL ? 90 : 0);
+    if (strstr(context, "none") != NULL)
+        setenv("FAKE_CUDA_FAILS", "999", 1);
+    CHECK_EQUAL(rex_module_image_open(&image, &own, NULL, rex_release_row(22)), REX_OK);
+    rex_module_image_close(&image);
+}
+
+/* What the release refuses is not opened. */
+static void refused_header(const void *context)
+{
+    struct rex_module_image image;
+    (void)context;
+    use_gpu(100);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_100.cubin", rex_release_row(19)), REX_EUNSUPPORTED);
+    CHECK(strcmp(rex_last_error(), "device image " DATA "sm_100.cubin: LLVM 19 refuses CUDA 13's CUBIN header, and sm_100 has no older form; LLVM "
+                                   "21.1.2 or later takes it") == 0);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_100.cubin", rex_release_row(21)), REX_OK);
+    CHECK_EQUAL(image.bytes[EI_OSABI], 0x41);
+    rex_module_image_close(&image);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_100.cubin", rex_release_row(22)), REX_OK);
+    rex_module_image_close(&image);
+}
+
 static void test_out_of_order(void **state)
 {
     (void)state;
+    assert_string_equal(in_child(in_order, DATA "sm_90.cubin"), "");
+    assert_string_equal(in_child(in_order, "./none.cubin"), "");
+    in_child(refused_header, NULL);
     assert_non_null(strstr(in_child(out_of_order, NULL), "librex: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
     assert_non_null(strstr(in_child(out_of_order, ""), "librex: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
     in_child(for_any, NULL);
@@ -666,6 +698,7 @@ static void compiled(const void *context)
     CHECK_EQUAL(context_users(), 1);
     rex_context_activate(90, false);
     rex_module_image_close(&image);
+    CHECK(!image.holds_context && image.bytes == NULL);
     CHECK_EQUAL(context_users(), 1);
     rex_context_unhold();
     CHECK_EQUAL(context_users(), 0);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
+#include "omp/device.h"
 #include "omp/flight.h"
 #include "omp/mappingend.h"
 #include "rex/device.h"
@@ -238,10 +239,11 @@ static void published(const void *context)
         uintptr_t before = first.state;
         CHECK_EQUAL(rex_module_register(&first), REX_OK);
         CHECK(descriptor == rex_module_register_image(&first, NULL) && descriptor != NULL);
+        CHECK(rex_devices_are_there());
         CHECK(first.state > before && (first.state & 3) == REGISTERED);
         before = first.state;
         CHECK_EQUAL(rex_module_fini(&first), REX_OK);
-        CHECK(descriptor == NULL);
+        CHECK(descriptor == NULL && !rex_devices_are_there());
         CHECK(first.state > before && (first.state & 3) == UNREGISTERED);
         CHECK_EQUAL(rex_module_fini(&first), REX_OK);
         CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], i + 1);
@@ -461,6 +463,7 @@ static void along(const void *context)
     CHECK_EQUAL(rex_module_add(&wrong), REX_OK);
     CHECK_EQUAL(rex_module_register(&first), REX_OK);
     CHECK_EQUAL(rex_registration_of(&second) != NULL, release == 18);
+    CHECK_EQUAL(second.state >> 2, release == 18);
     CHECK(rex_registration_of(&wrong) == NULL);
     CHECK_EQUAL(the_record()->registered, release == 18 ? 2 : 1);
     CHECK_EQUAL(rex_module_fini(&second), REX_OK);
@@ -536,15 +539,47 @@ static void for_no_device(const void *context)
     }
 }
 
+/* Who loads ahead of launches is asked when an image is loaded, once each time; not where offloading is disabled. */
+static int times_prepared;
+
+static void prepare(struct rex_registration *registration)
+{
+    CHECK(registration == rex_registration_of(&first));
+    times_prepared++;
+}
+
+static void prepares(const void *context)
+{
+    bool is_disabled = *(const int *)context;
+    use_gpu(90);
+    use_release(22);
+    if (is_disabled)
+        setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    rex_modules_on_init(prepare);
+    for (int i = 1; i <= 2; i++) {
+        CHECK_EQUAL(rex_module_init(&first), REX_OK);
+        CHECK_EQUAL(times_prepared, is_disabled ? 0 : i);
+        CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], is_disabled ? 0 : i);
+        CHECK_EQUAL(rex_devices_used(), !is_disabled);
+    }
+    rex_modules_on_init(NULL);
+    CHECK_EQUAL(rex_module_init(&first), REX_OK);
+}
+
 static void in_a_child(const void *context)
 {
+    struct rex_queue *queue = NULL;
     int status;
     (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    const struct rex_registration *registration = rex_registration_of(&first);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &first, 0, "loads", 0), REX_OK);
+    CHECK(registration->loaded_images != NULL && registration->unload != NULL);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
+        CHECK(registration->loaded_images == NULL && registration->unload == NULL && !rex_devices_are_there());
         CHECK_EQUAL(rex_module_register(&first), REX_EFORK);
         said("this process was forked after its parent registered " SM_90 " for a GPU, or began to: start the child with exec, or fork first");
         CHECK(strcmp(rex_module_image_path(&first), "") == 0);
@@ -552,6 +587,7 @@ static void in_a_child(const void *context)
     }
     CHECK_EQUAL(waitpid(child, &status, 0), child);
     CHECK_EQUAL(status, 0);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
 }
 
@@ -681,7 +717,10 @@ static void test_late_images(void **state)
 
 static void test_given(void **state)
 {
+    static const int is_disabled[] = {0, 1};
     (void)state;
+    for (size_t i = 0; i < COUNT(is_disabled); i++)
+        in_child(prepares, &is_disabled[i]);
     in_child(loaded_on_all, NULL);
     in_child(for_no_device, NULL);
     in_child(in_a_child, NULL);
