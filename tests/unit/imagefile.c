@@ -250,6 +250,38 @@ static void of_another_user(void)
     untrusted("another user");
 }
 
+/* What is root's is trusted, whoever uses it and whosever the program is. */
+static void of_root(void)
+{
+    const struct rex_bytes file = {.status = {.st_uid = 0, .st_mode = S_IFREG | 0644}};
+    CHECK_EQUAL(seteuid(STRANGER), 0);
+    CHECK_EQUAL(rex_source_check_owner("./an.image", &file), 0);
+    _exit(0);
+}
+
+/* What is on the stack then, where no variable is initialised, is a path. */
+__attribute__((noinline)) static void fill_stack(void)
+{
+    volatile char bytes[8 * PATH_MAX];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = '/';
+}
+
+/* Where nothing tells which program it is, its folder is none. */
+static void without_proc(void)
+{
+    struct rex_bytes file;
+    struct rex_report tried = {0};
+    char path[PATH_MAX];
+    bool searched;
+    CHECK_EQUAL(chroot(root), 0);
+    CHECK_EQUAL(chdir("/"), 0);
+    fill_stack();
+    CHECK_EQUAL(rex_source_read(&main_module, "none.image", &file, path, &searched, &tried), REX_ENOIMAGE);
+    CHECK(strcmp(tried.text, "./none.image, ./none.image") == 0);
+    _exit(0); /* LeakSanitizer sees no /proc */
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -257,7 +289,8 @@ static const struct {
     {"order_of_main", order_of_main},       {"order_of_shared", order_of_shared}, {"with_a_slash", with_a_slash},
     {"configured_image", configured_image}, {"host_image_instead", host_image_instead},
     {"unusable_files", unusable_files},     {"long_names", long_names},           {"trusted", trusted},
-    {"writable_by_all", writable_by_all},   {"of_another_user", of_another_user},
+    {"writable_by_all", writable_by_all},   {"of_another_user", of_another_user}, {"of_root", of_root},
+    {"without_proc", without_proc},
 };
 
 static int as_child(const char *name, const char *folder)
@@ -543,7 +576,8 @@ static void test_reasons(void **state)
     file.status.st_uid = geteuid();
     assert_int_equal(chmod(in_root("cwd"), 0757), 0);
     assert_int_equal(rex_source_check_owner(path, &file), REX_EUNSAFE);
-    snprintf(expected, sizeof expected, "host image %s lies in a folder that every user can write; it is code: move it, or name it with a slash", path);
+    snprintf(expected, sizeof expected,
+             "host image %s lies in a folder that every user can write; it is code: move it, or name it with a slash", path);
     assert_string_equal(rex_last_error(), expected);
     assert_int_equal(rex_source_check_owner("/none/an.image", &file), REX_EUNSAFE);
     assert_string_equal(rex_last_error(), "host image /none/an.image: its folder cannot be examined: No such file or directory");
@@ -563,6 +597,11 @@ static void test_owner(void **state)
     assert_int_equal(chown(in_root("cwd/an.image"), 0, 0), 0);
     assert_int_equal(chown(in_root("cwd"), STRANGER, STRANGER), 0);
     passes("of_another_user");
+    assert_int_equal(chown(in_root("cwd"), 0, 0), 0);
+    assert_int_equal(chown(in_root("bin/place"), STRANGER + 1, STRANGER), 0);
+    passes("of_root");
+    passes("without_proc");
+    assert_int_equal(chown(in_root("cwd"), STRANGER, STRANGER), 0);
     /* Unless the program itself is that user's. */
     assert_int_equal(chown(in_root("bin/place"), STRANGER, STRANGER), 0);
     passes("trusted");
