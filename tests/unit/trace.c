@@ -603,6 +603,7 @@ static void write_slices(const void *trace)
     };
     struct rex_slice other = {.name = "g", .category = "queue"};
     pthread_t thread;
+    program_invocation_short_name = (char[]){"a program"};
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
     CHECK(!rex_trace_on());
     CHECK_EQUAL(rex_phase_begin(), 0);
@@ -662,7 +663,7 @@ static void normalise(char *text, char *to)
 static void test_every_byte(void **state)
 {
     static const char expected[] =
-        "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":P,\"tid\":P,\"args\":{\"name\":\"trace\"}}\n" NAME_OF("P", "main thread")
+        "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":P,\"tid\":P,\"args\":{\"name\":\"a program\"}}\n" NAME_OF("P", "main thread")
             SLICE_OF("launch", "P", TIMES("1234.567", "2000.011"), "a \\\"b\\\"", "\"bytes_to\":5,\"bytes_from\":7,\"by\":\"driver\"")
                 NAME_OF("D96", "device 3")
                     SLICE_OF("device", "D96", TIMES("1234.567", "2000.011"), "a \\\"b\\\"", "\"bytes_to\":5,\"bytes_from\":7")
