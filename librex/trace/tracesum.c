@@ -69,10 +69,8 @@ void rex_summary_add(const struct rex_slice *slice)
 {
     unsigned reason = slice->because != NULL ? number_of(slice->because) : 0;
     struct row *row = find(slice->counted, slice->name, slice->by, reason);
-    if (row->counted == REX_COUNTED_NOWHERE && used >= MOST) {
-        row->hash = 0;
+    if (row->counted == REX_COUNTED_NOWHERE && used >= MOST)
         row = find(slice->counted, "others", NULL, 0);
-    }
     used += row->counted == REX_COUNTED_NOWHERE;
     row->counted = slice->counted;
     uint64_t took = slice->end - slice->begin;

@@ -1225,6 +1225,9 @@ static void test_more_kernels_than_rows(void **state)
     (void)state;
     const char *output = said_by(many_kernels);
     assert_int_equal(occurrences(output, "\n  kernel_"), 1024);
+    /* Those that took as long are in the order of their names. */
+    for (const char *line = strstr(output, "\n  kernel_"), *next; (next = strstr(line + 1, "\n  kernel_")) != NULL; line = next)
+        assert_true(strncmp(line, next, 16) < 0);
     const char *others = strstr(output, "\n  others ");
     assert_non_null(others);
     assert_int_equal(strtol(others + strlen("\n  others "), NULL, 10), 2 * (1500 - 1024));
