@@ -480,6 +480,31 @@ static void strangers(const void *context)
     }
 }
 
+/* Each with rows is written down, and one without any is not. */
+static void logged(const void *context)
+{
+    setenv("REX_LOG", "debug", 1);
+    register_for(90, *(const int *)context);
+    set_rows(0);
+    types[0] = REX_TYPE_TO;
+    for (int32_t count = 0; count < 2; count++) {
+        begin_without_header(0, count, base, begin, sizes, types);
+        update_without_header(0, count, base, begin, sizes, types);
+        end_without_header(0, count, base, begin, sizes, types);
+    }
+}
+
+static void test_logged(void **state)
+{
+    static const char *const calls[] = {"data begin: device 0, 1 rows", "data update: device 0, 1 rows", "data end: device 0, 1 rows"};
+    const int release = 22;
+    (void)state;
+    const char *output = in_child(logged, &release);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        assert_int_equal(occurrences(output, calls[i]), 1);
+    assert_int_equal(occurrences(output, "device 0, 0 rows"), 0);
+}
+
 /* ---- queues --------------------------------------------------------------------------------------------------------------------- */
 
 static struct rex_queue *new_queue(void)
@@ -582,6 +607,7 @@ int main(void)
         cmocka_unit_test(test_one_is_changed), cmocka_unit_test(test_purpose_is_changed), cmocka_unit_test(test_generation_is_changed),
         cmocka_unit_test(test_mapping_is_cut), cmocka_unit_test(test_kinds_are_many),     cmocka_unit_test(test_packets),
         cmocka_unit_test(test_same_is_sent),   cmocka_unit_test(test_no_length),          cmocka_unit_test(test_wrappers),
-        cmocka_unit_test(test_queue_on_gpu),   cmocka_unit_test(test_queue_on_host),      cmocka_unit_test(test_strangers)};
+        cmocka_unit_test(test_queue_on_gpu),   cmocka_unit_test(test_queue_on_host),      cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_logged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

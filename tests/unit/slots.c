@@ -353,8 +353,10 @@ static void share(const void *unused)
     (void)unused;
     start();
     come_often(&axpy_id, 7000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    int asked = driver_calls("cuPointerGetAttribute");
     for (unsigned i = 1; i < 5; i++)
         launch(7000 + 20 * i);
+    CHECK(asked > 0 && driver_calls("cuPointerGetAttribute") == asked); /* whose memory that is was asked before */
     expect_graphs(1, 4, 3);
     CHECK(y[0] == REX_GRAPH_PAYS + 4 && y[6999] == y[0] && y[7079] == 1 && y[7080] == 0);
     come_often(&axpy_id, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
