@@ -517,7 +517,7 @@ static void of_pages(const void *context)
         CHECK_EQUAL(rex_pinned_free(memory), 0);
     }
     for (int i = 0; i < 2; i++) {
-        CHECK(rex_pinned_alloc(SIZE_MAX - (i == 0 ? 0 : page)) == NULL);
+        CHECK(rex_pinned_alloc(SIZE_MAX - (i == 0 ? 0 : page - 1)) == NULL);
         CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
     }
     CHECK_MENTIONS(rex_last_error(), " bytes for pinned memory");
