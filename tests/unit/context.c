@@ -251,6 +251,38 @@ static void one_alone(const void *context)
     check_starts(0, 0, 2, 0);
 }
 
+/* A context that was retained is released whatever the driver says then: the first GPU's, and another's. */
+static void dropped_at_last(const void *context)
+{
+    void *held;
+    (void)context;
+    begin_with_four(16, "90");
+    CHECK(rex_context_retain(0, &held) == 0 && rex_context_retain(2, &held) == 0 && users() == 2);
+    setenv("FAKE_CUDA_BREAKS", "cuDeviceGet:719:0", 1);
+    rex_context_drop(0);
+    CHECK_EQUAL(users(), 1);
+    rex_context_drop(2);
+    CHECK_EQUAL(users(), 0);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK(rex_context_retain(2, &held) == 0);
+    check_starts(1, 0, 2, 0);
+}
+
+/* Whose context another has activated is told at its first use, and not at each. */
+static void told_once(const void *context)
+{
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 1, 1);
+    int64_t a = 1, b = 2;
+    REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
+    (void)context;
+    begin_with_four(16, "90");
+    activate(4);
+    CHECK_EQUAL(rex_module_register(&module), 0);
+    launch.device = 0;
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
+}
+
 static int ended;
 
 static void count_end(void)
@@ -292,6 +324,8 @@ static void test_starts(void **state)
     in_child(pins_on_its_own, NULL);
     in_child(one_alone, NULL);
     in_child(joined, NULL);
+    in_child(dropped_at_last, NULL);
+    assert_int_equal(occurrences(in_child(told_once, NULL), "GPU 0: its context is active already"), 1);
     in_child(pins_on_first, "4");
     in_child(pins_on_first, "400");
     for (int i = 0; i < 10; i++)
