@@ -180,7 +180,6 @@ static int instantiate(struct rex_graph *graph, void *made, void *stream)
     int result = failed("the nodes");
     if (graph->executable != NULL)
         REX_CUDA(cuGraphExecDestroy, graph->executable);
-    graph->executable = NULL;
     rex_context_drop(graph->gpu.ordinal);
     return result;
 }
@@ -221,7 +220,6 @@ int rex_graph_build(struct rex_graph *graph)
 {
     struct rex_graph old = *graph;
     uint64_t generation = rex_mapping_now();
-    graph->executable = graph->graph = NULL;
     graph->image = NULL;
     graph->images = 0;
     graph->kernels.count = 0;
@@ -238,7 +236,6 @@ int rex_graph_build(struct rex_graph *graph)
     drop_images(graph->image, graph->images);
     free(graph->node);
     graph->executable = old.executable;
-    graph->graph = old.graph;
     graph->image = old.image;
     graph->images = old.images;
     graph->node = old.node;

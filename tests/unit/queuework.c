@@ -653,6 +653,25 @@ static void launch_narrow_first(struct rex_queue *queue)
     CHECK_EQUAL(rex_module_queue_launch(&other_module, queue, &launch, &args), REX_OK);
 }
 
+/* What a queue has done of a module it is not at work with any more. */
+static void end_of_what_is_done(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
+    struct rex_queue *queue = new_queue(&module, "goes on", 0);
+    expect(0, 0, 0, 0);
+    CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    launch_narrow_first(queue);
+    *busy() = 1;
+    CHECK_EQUAL(rex_module_fini(&other_module), REX_EBUSY);
+    CHECK_EQUAL(rex_module_fini(&module), REX_OK);
+    *busy() = 0;
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_module_fini(&other_module), REX_OK);
+}
+
 /* A graph keeps the images of all its kernels, also of modules that have ended: the driver would launch what is unloaded. */
 static void graph_of_two_modules(const void *context)
 {
@@ -820,6 +839,36 @@ static void graph_of_what_is_gone(const void *context)
     CHECK_EQUAL(driver_objects(), 0);
 }
 
+/* The end of each queue of a graph is waited for by the first, once. */
+static void join_queues(const void *context)
+{
+    enum { QUEUES = 4 };
+    struct rex_queue *queue[QUEUES];
+    struct rex_event *event;
+    struct rex_graph *graph = NULL;
+    (void)context;
+    start(22, &module);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    for (int queues = 1; queues <= QUEUES; queues++) {
+        queue[queues - 1] = new_queue(&module, "joined", 0);
+        int records = driver_calls("cuEventRecord"), waits = driver_calls("cuStreamWaitEvent");
+        CHECK_EQUAL(rex_graph_begin(queue[0]), REX_OK);
+        CHECK_EQUAL(rex_event_record(event, queue[0]), REX_OK);
+        for (int i = 0; i < queues; i++) {
+            CHECK_EQUAL(i > 0 ? rex_queue_wait(queue[i], event) : REX_OK, REX_OK);
+            CHECK_EQUAL(put_plain(queue[i], 1, cells), REX_OK);
+        }
+        CHECK_EQUAL(rex_graph_end(&graph, queue[0]), REX_OK);
+        CHECK_EQUAL(driver_calls("cuEventRecord") - records, 1 + (queues - 1));
+        CHECK_EQUAL(driver_calls("cuStreamWaitEvent") - waits, 2 * (queues - 1));
+        CHECK_EQUAL(rex_graph_launches(graph), queues);
+        rex_graph_destroy(graph);
+    }
+    rex_event_destroy(event);
+    for (int i = 0; i < QUEUES; i++)
+        CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
+}
+
 /* Graphs that are captured at the same time end in any order, and an event of one is none of the other. */
 static void two_captures(const void *context)
 {
@@ -862,10 +911,12 @@ static void test_graphs(void **state)
 {
     (void)state;
     in_child(graph_of_what_is_gone, NULL);
+    in_child(join_queues, NULL);
     in_child(two_captures, NULL);
     in_child(two_captures, "");
     in_child(keep_arguments, NULL);
     in_child(graph_of_two_modules, NULL);
+    in_child(end_of_what_is_done, NULL);
     in_child(ask_dynamic_memory, NULL);
     in_child(use_graph, NULL);
     in_child(graph_at_work, NULL);

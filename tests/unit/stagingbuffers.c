@@ -99,6 +99,10 @@ static void discard(const void *unused)
     CHECK(memcmp(bytes_at_device(device, 6 * MIB), host, 6 * MIB) == 0); /* by libomptarget */
     CHECK_EQUAL(pinned(), 0);
     CHECK_EQUAL(driver_objects(), objects);
+    /* once, also where there can be no new ones */
+    setenv("FAKE_CUDA_BREAKS", "cuStreamCreate:2:0", 1);
+    CHECK_EQUAL(rex_device_copy_to(device, host, 6 * MIB, 0), REX_OK);
+    CHECK_EQUAL(driver_objects(), objects);
     unsetenv("FAKE_CUDA_BREAKS");
     copy_by(true, 3);
     CHECK_EQUAL(pinned(), 4);
