@@ -661,6 +661,7 @@ static void end_of_what_is_done(const void *context)
     CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
     struct rex_queue *queue = new_queue(&module, "goes on", 0);
     expect(0, 0, 0, 0);
+    launch_narrow_first(queue);
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     launch_narrow_first(queue);
@@ -832,6 +833,18 @@ static void graph_of_what_is_gone(const void *context)
     int made = driver_calls("cuGraphInstantiate");
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(driver_calls("cuGraphInstantiate"), made); /* it is right again */
+    map_cells(cells, 0x6000); /* and where the driver makes none, there is the old one */
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+        rex_mappings_changed();
+        int objects = driver_objects();
+        setenv("FAKE_CUDA_BREAKS", i == 0 ? "cuGraphInstantiate:719:0" : "cuGraphUpload:719:0", 1);
+        CHECK_EQUAL(rex_graph_launch(graph, queue), REX_ECUDA);
+        unsetenv("FAKE_CUDA_BREAKS");
+        CHECK_EQUAL(driver_objects(), objects);
+    }
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    check_moved(DEVICE + 0x6000 + 40, (uintptr_t)part, 56, 0);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -982,6 +995,9 @@ static void have_globals(const void *context)
     setenv("FAKE_CUDA_BREAKS", "cuModuleGetGlobal:719:0", 1);
     CHECK(rex_module_queue_global(&with_globals, own, table) == NULL && rex_last_error_code() == REX_ECUDA);
     CHECK(strcmp(rex_last_error(), "global \"table\": cuModuleGetGlobal: CUDA_ERROR_LAUNCH_FAILED") == 0);
+    setenv("FAKE_CUDA_BREAKS", "cuCtxPushCurrent:719:0", 1);
+    NO_ADDRESS(rex_module_queue_global(&with_globals, own, table), REX_ECUDA,
+               "queue \"own\": cuCtxPushCurrent: CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(own), REX_OK);
