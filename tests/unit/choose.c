@@ -482,6 +482,7 @@ static void refused_header(const void *context)
     rex_module_image_close(&image);
     CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "sm_100.cubin", rex_release_row(22)), REX_OK);
     rex_module_image_close(&image);
+    CHECK_EQUAL(rex_module_image_open(&image, &module, DATA "kernels.cu", rex_release_row(17)), REX_EIMAGE); /* which looks inside first */
 }
 
 static void test_out_of_order(void **state)

@@ -747,6 +747,7 @@ static void names_of_calls(const void *release)
         while ((--call)->function != FAKE_REGISTER)
             ;
         CHECK_EQUAL(call->entry_count, 2);
+        CHECK(call->images[0].begin == call->entries && call->images[0].stop == call->entries + 2);
         CHECK(strcmp(call->entries[0].name, calls ? "rex_call_plain__kernel__" : "plain__kernel__") == 0);
         CHECK(strcmp(call->entries[1].name, calls ? "rex_call_env__kernel__" : "env__kernel__") == 0);
         CHECK(call->entries[0].address == &keys[0] && call->entries[1].address == &keys[1]);

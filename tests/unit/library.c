@@ -736,6 +736,25 @@ static void check_ended(int count)
     CHECK_EQUAL(count, 0);
 }
 
+/* What the host has of each: a byte of a kernel, and of a global as much as the image, where any type may lie; none is part of another. */
+static void check_keys(const struct fake_call *call)
+{
+    size_t globals = 0;
+    CHECK(call->entry_count > 2);
+    for (size_t i = 0; i < call->entry_count; i++) {
+        const struct fake_entry *one = &call->entries[i];
+        globals += one->size > 0;
+        CHECK(one->size == 0 || (uintptr_t)one->address % 16 == 0);
+        for (size_t j = 0; j < call->entry_count; j++) {
+            const struct fake_entry *other = &call->entries[j];
+            CHECK(i == j || (uintptr_t)one->address + (one->size > 0 ? one->size : 1) <= (uintptr_t)other->address ||
+                  (uintptr_t)other->address + (other->size > 0 ? other->size : 1) <= (uintptr_t)one->address);
+            CHECK(i == j || strcmp(one->name, other->name) != 0);
+        }
+    }
+    CHECK(globals > 0);
+}
+
 /* Host images are registered, and what is made for one is used again; LLVM 18, which takes none back, has them still. */
 static void registered_each_time(const void *context)
 {
@@ -750,6 +769,8 @@ static void registered_each_time(const void *context)
         struct rex_library *first = load_on_host(NULL, 0, FAKE("host.so")), *second = load_on_host(bytes, size + 1, "longer");
         CHECK_EQUAL(the_record()->registered, release == 18 ? 2 * (i + 1) : 2);
         CHECK_EQUAL(last_registered()->image_size, size + 1);
+        if (release == 22) /* which is given them by name and without the image's own rows */
+            check_keys(last_registered());
         /* libomptarget keeps the names, which are the image's where the release calls its functions: no later one lies there. */
         names[i] = last_registered()->entries[0].name;
         for (int before = 0; before < i && release == 22; before++)

@@ -330,6 +330,20 @@ static size_t size_of(const char *path)
     return (size_t)status.st_size;
 }
 
+/* Of a library's entries: the rows, names and keys of its kernels. */
+static size_t size_of_entries(const char *path)
+{
+    struct rex_image_view *view = NULL;
+    size_t file_size, size = 16;
+    unsigned char *bytes = read_bytes(path, &file_size);
+    assert_int_equal(rex_image_view_open(&view, bytes, file_size, path), REX_OK);
+    for (size_t i = 0; i < view->count; i++)
+        size += view->symbols[i].kernel ? sizeof(struct __tgt_offload_entry) + strlen(view->symbols[i].name) + 1 + 1 : 0;
+    rex_image_view_close(view);
+    free(bytes);
+    return size;
+}
+
 /* How much there was no memory for, and what it was for. */
 static void check_messages(void)
 {
@@ -353,6 +367,7 @@ static void check_messages(void)
         {sizeof(struct rex_descriptor), "a registration"},
         {sizeof(struct rex_descriptor) + 4 * row, "a registration"}, /* LLVM 14: as many as the image has */
         {sizeof(struct rex_signature) + 2 * sizeof(struct rex_image_parameter), "a kernel's signature"},
+        {size_of_entries("tests/data/sm_90.cubin"), "the entries of a library"},
         {sizeof(struct rex_library), "a library"},
         {sizeof(struct rex_registration) + sizeof(struct rex_descriptor), "a library"},
     };
