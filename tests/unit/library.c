@@ -9,6 +9,7 @@
 #include "refused.h"
 
 #include <elf.h>
+#include <malloc.h>
 
 #include "module/librarymodule.h"
 #include "module/modules.h"
@@ -553,6 +554,67 @@ static void test_host(void **state)
         in_child(words_alone, &releases[i]);
     in_child(too_many_words, NULL);
     in_child(globals_of_runtime, NULL);
+/* ---- entries that librex makes ------------------------------------------------------------------------------------------------------------ */
+
+/* In the image's order, or that of its own table; keys and names lie behind the rows, each in bytes of its own. */
+static void check_table(const struct rex_image_view *view, const char *const *names, size_t count)
+{
+    struct rex_library_table made;
+    CHECK_EQUAL(rex_library_table_make(&made, view), REX_OK);
+    CHECK_EQUAL(made.count, count);
+    const char *name = (const char *)(made.entries + count), *key = name;
+    for (size_t i = 0; i < count; i++)
+        key += strlen(names[i]) + 1;
+    for (size_t i = 0; i < count; i++) {
+        const struct __tgt_offload_entry *entry = &made.entries[i];
+        const struct rex_image_symbol *symbol = rex_view_find(view, names[i]);
+        CHECK(strcmp(entry->name, names[i]) == 0 && entry->name == name);
+        CHECK_EQUAL(entry->size, symbol->kernel ? 0 : symbol->size);
+        CHECK(entry->flags == 0 && entry->reserved == 0);
+        key += symbol->kernel ? 0 : (16 - (uintptr_t)key % 16) % 16;
+        CHECK(entry->addr == key);
+        CHECK(made.symbol[i] == symbol - view->symbols && made.entry[symbol - view->symbols] == entry);
+        name += strlen(names[i]) + 1;
+        key += symbol->kernel ? 1 : (symbol->size + 15) / 16 * 16;
+    }
+    CHECK((size_t)(key - (const char *)made.entries) <= malloc_usable_size(made.entries));
+    for (size_t i = 0; i < view->count; i++) {
+        size_t known = 0;
+        for (size_t j = 0; j < count; j++)
+            known += strcmp(view->symbols[i].name, names[j]) == 0;
+        CHECK_EQUAL(made.entry[i] != NULL, known);
+    }
+    rex_library_table_free(&made, true);
+    CHECK(made.entries == NULL && made.symbol == NULL && made.entry == NULL && made.count == 0);
+}
+
+static void tables(const void *context)
+{
+    static const char *const kernels[] = {"a", "kernel b"}, *const all[] = {"a", "cells", "kernel b", "byte", "large"},
+                             *const in_order[] = {"large", "kernel b", "byte"}, *positions[] = {"large", "absent", "empty", "kernel b", "byte"};
+    const struct rex_image_symbol symbols[] = {{.name = "a", .kernel = true, .size = 100}, {.name = "cells", .size = 17},
+                                               {.name = "empty"},                          {.name = "kernel b", .kernel = true},
+                                               {.name = "byte", .size = 1},                {.name = "large", .size = 5000}};
+    struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+    (void)context;
+    check_table(&view, NULL, 0);
+    for (size_t i = 0; i < COUNT(symbols); i++)
+        CHECK_EQUAL(rex_view_add(&view, &symbols[i]), 0);
+    CHECK_EQUAL(rex_view_index(&view), 0);
+    check_table(&view, kernels, COUNT(kernels));
+    view.kind = REX_IMAGE_HOST;
+    check_table(&view, all, COUNT(all));
+    view.positions = positions;
+    view.position_count = COUNT(positions);
+    check_table(&view, in_order, COUNT(in_order));
+    view.positions = NULL;
+    rex_view_close(&view);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    in_child(tables, NULL);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------- */
@@ -970,6 +1032,7 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_host),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_on_the_host),
         cmocka_unit_test(test_each_call),
