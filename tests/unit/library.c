@@ -554,6 +554,8 @@ static void test_host(void **state)
         in_child(words_alone, &releases[i]);
     in_child(too_many_words, NULL);
     in_child(globals_of_runtime, NULL);
+}
+
 /* ---- entries that librex makes ------------------------------------------------------------------------------------------------------------ */
 
 /* In the image's order, or that of its own table; keys and names lie behind the rows, each in bytes of its own. */
