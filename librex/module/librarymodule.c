@@ -63,7 +63,6 @@ static struct rex_library *take_unused(void)
     }
     if (library != NULL) {
         library->holders = 1;
-        library->forks = rex_forks();
         library->is_registered = true;
         __atomic_store_n(&rex_library_registration(library)->library, library, __ATOMIC_RELEASE);
     }
