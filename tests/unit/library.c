@@ -917,6 +917,8 @@ static void held_by_graphs(const void *context)
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), REX_OK);
     CHECK_EQUAL(rex_module_register(&own), REX_OK);
     for (int is_inside = 0; is_inside < 2; is_inside++) {
+        CHECK_EQUAL(rex_library_unload(load(FAKE("host.so"))), REX_OK); /* what a graph has held is used again */
+        CHECK_EQUAL(the_record()->registered, 1);
         struct rex_library *library = load(FAKE("host.so"));
         struct rex_queue *queue = new_queue("host's");
         struct rex_graph *first = record(queue, library), *second = record(queue, library);
