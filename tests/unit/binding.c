@@ -483,6 +483,30 @@ static void nothing_found_in(const void *context)
     CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-*/lib");
 }
 
+/* rules.mk leads calls of dlopen() here: that of a libomptarget waits, or fails, where a test says so. */
+static bool waits, lacks_descriptors;
+static const char *instead; /* what is opened; NULL: what is asked for */
+static pthread_barrier_t opens, goes_on;
+void *__real_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags)
+{
+    struct rlimit limit, none;
+    if (path == NULL || strstr(path, "/libomptarget.so") == NULL)
+        return __real_dlopen(path, flags);
+    if (waits) {
+        waits = false;
+        pthread_barrier_wait(&opens);
+        pthread_barrier_wait(&goes_on);
+    }
+    CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    CHECK(!lacks_descriptors || setrlimit(RLIMIT_NOFILE, &none) == 0);
+    void *handle = __real_dlopen(instead != NULL ? instead : path, flags);
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return handle;
+}
+
 /* In ROOT there is what PATHS say, each after what it is a copy of. */
 static void in_root(const void *root)
 {
@@ -550,6 +574,22 @@ static void no_openmp(const void *root)
     CHECK(strcmp(rex_runtime_chosen(), "") == 0);
 }
 
+/* The loader cannot open it: for now, or at all. */
+static void does_not_load(const void *root)
+{
+    in_root(root);
+    lacks_descriptors = true;
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK(strcmp(rex_last_error(), "libomptarget cannot be looked for: Too many open files") == 0);
+    lacks_descriptors = false;
+    instead = "/nowhere";
+    CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
+    CHECK_MENTIONS(rex_last_error(), "Tried:\n  /opt/b/lib/libomptarget.so.16 (LLVM 16): /nowhere: cannot open shared object file: No such file or "
+                                     "directory\n  /opt/a/lib/libomptarget.so.17 (LLVM 17): ");
+    instead = NULL;
+    CHECK_EQUAL(rex_runtime_bind(), REX_OK);
+}
+
 static void test_found_in_root(void **state)
 {
     char root[PATH_MAX];
@@ -598,6 +638,7 @@ static void test_found_in_root(void **state)
     place(root, "opt/b/lib/libomptarget.so.16", FAKE("16/libomptarget.so.16"));
     place(root, "opt/b/lib/libomptarget.rtl.x86_64.so", FAKE("16/libomptarget.so.16"));
     place(root, "opt/b/lib/libomp.so.5", FAKE("16/libomp.so.5"));
+    in_child(does_not_load, root);
     assert_string_equal(in_child(second_best, root),
                         "librex: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
                         "librex: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it: Debian has these "
@@ -782,21 +823,6 @@ static void test_already_loaded(void **state)
 }
 
 /* ---- a fork meanwhile -------------------------------------------------------------------------------------------- */
-
-/* rules.mk leads calls of dlopen() here: that of a libomptarget waits where a test says so. */
-static bool waits;
-static pthread_barrier_t opens, goes_on;
-void *__real_dlopen(const char *path, int flags);
-void *__wrap_dlopen(const char *path, int flags);
-void *__wrap_dlopen(const char *path, int flags)
-{
-    if (waits && path != NULL && strstr(path, "/libomptarget.so") != NULL) {
-        waits = false;
-        pthread_barrier_wait(&opens);
-        pthread_barrier_wait(&goes_on);
-    }
-    return __real_dlopen(path, flags);
-}
 
 static void *bind(void *unused)
 {
