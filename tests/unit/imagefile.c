@@ -392,7 +392,7 @@ static void check_extent(const void *bytes, size_t used, off_t size, size_t expe
     lengthen(in_root("huge"), size);
     int fd = open(in_root("huge"), O_RDONLY);
     assert_true(fd >= 0);
-    errno = EDOM;
+    errno = EINTR; /* of an earlier call */
     assert_int_equal(rex_image_extent(fd, (size_t)size, why, sizeof why), expected);
     if (expected == 0) {
         assert_string_equal(why, "it is 1073741825 bytes long, and no image is longer than a GiB");
@@ -420,8 +420,10 @@ static void test_extents(void **state)
     struct elf_file file = {.header = {.e_ehsize = sizeof file.header}};
     char why[128];
     (void)state;
+    errno = EDOM;
     assert_int_equal(rex_image_extent(-1, LARGE, why, sizeof why), 0);
     assert_string_equal(why, "its first bytes cannot be read");
+    assert_int_equal(errno, 0);
     check_extent("what", 4, SMALL, SMALL);
     check_extent("what", 4, LARGE, 65536);
     check_elf(file, LARGE, sizeof file.header);
