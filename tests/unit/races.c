@@ -7,7 +7,6 @@
 #include "bound.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <time.h>
 
 #include "module/adopt.h"
@@ -270,6 +269,13 @@ static void test_never_alone(void **state)
     assert_int_equal(occurrences(output, "librex: a test: waiting for launches and data calls of other threads\n"), 1);
 }
 
+/* A thread that may leave has to run for that. */
+static void let_others_run(void)
+{
+    static const struct timespec moment = {0, 1000000};
+    __real_nanosleep(&moment, NULL);
+}
+
 static void *look(void *unused)
 {
     is_looking = true;
@@ -294,7 +300,7 @@ static char gates[LOOKS + 1];
 static void look_at_gate(void)
 {
     if (naps > LOOKS) {
-        sched_yield(); /* the other thread is leaving */
+        let_others_run();
         return;
     }
     gates[naps - 1] = would_wait() ? 'u' : '-';
@@ -325,6 +331,55 @@ static void test_gate(void **state)
 {
     (void)state;
     in_child(is_let_in, NULL);
+}
+
+/* A launch that is like the one before asks nobody: one that begins between the two looks is seen by the second. */
+static pthread_barrier_t is_listed, may_begin;
+
+static void *begins(void *unused)
+{
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    pthread_barrier_wait(&is_listed);
+    pthread_barrier_wait(&may_begin);
+    rex_flight_begin();
+    pthread_barrier_wait(&is_inside);
+    pthread_barrier_wait(&may_leave);
+    rex_flight_end();
+    return unused;
+}
+
+static void lets_begin(void)
+{
+    if (++times_forgotten != 2)
+        return;
+    pthread_barrier_wait(&may_begin);
+    pthread_barrier_wait(&is_inside);
+}
+
+static void begins_late(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    pthread_barrier_init(&is_listed, NULL, 2);
+    pthread_barrier_init(&may_begin, NULL, 2);
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, begins, NULL), 0);
+    pthread_barrier_wait(&is_listed);
+    rex_flight_on_stop(lets_begin);
+    at_nap = let_others_run;
+    lets_go_at_nap = is_counted = true;
+    CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
+    CHECK(naps > 0 && times_forgotten > 2);
+    rex_flight_registered();
+    pthread_join(thread, NULL);
+}
+
+static void test_begins_late(void **state)
+{
+    (void)state;
+    in_child(begins_late, NULL);
 }
 
 /* ---- forks, and ends ------------------------------------------------------------------------------------------------ */
@@ -615,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_never_alone),
         cmocka_unit_test(test_modules_alone),
         cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_begins_late),
         cmocka_unit_test(test_forks),
         cmocka_unit_test(test_asks),
         cmocka_unit_test(test_waits),
