@@ -215,9 +215,28 @@ static void taken_over(const void *how)
     exit(0);
 }
 
+/* The program has closed it, and it is gone. */
+static void removed(const void *context)
+{
+    (void)context;
+    limit_numbers();
+    start_trace("removed.json");
+    trace_event("before");
+    for (int i = 3; i < NUMBERS; i++)
+        close(i);
+    CHECK_EQUAL(unlink(in_folder("removed.json")), 0);
+    for (int i = 0; i < 3; i++)
+        trace_event("after");
+    CHECK(access(in_folder("removed.json"), F_OK) != 0);
+    exit(0);
+}
+
 static void test_taken_over(void **state)
 {
     (void)state;
+    const char *gone = in_child(removed, NULL);
+    assert_int_equal(occurrences(gone, "removed.json cannot be written: No such file or directory; the program runs on without it\n"), 1);
+    assert_int_equal(occurrences(gone, "librex: "), 1);
     const char *output = in_child(taken_over, "written");
     assert_int_equal(occurrences(output, "taken.json cannot be written: the program has closed it, and it is another file now"), 1);
     assert_int_equal(occurrences(output, "librex: "), 1);
