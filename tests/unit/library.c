@@ -375,6 +375,11 @@ static void on_the_host(const void *context)
     struct rex_kernel_launch launch = launch_of(library, "none__kernel__");
     CHECK_EQUAL(rex_library_launch(queue, library, &launch, NULL, 0), REX_EHOST);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    struct rex_library *other = NULL;
+    int loads = driver_calls("cuModuleLoadData");
+    CHECK_EQUAL(rex_library_load(&other, 1, NULL, 0, CUBIN), REX_OK); /* for a GPU that needs it later */
+    CHECK_EQUAL(driver_calls("cuModuleLoadData"), loads);
+    CHECK_EQUAL(rex_library_unload(other), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
 }
 

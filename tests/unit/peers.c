@@ -168,10 +168,13 @@ static void refused_copies(const void *context)
     struct rex_graph *graph;
     (void)context;
     start();
-    CHECK_EQUAL(rex_queue_copy_peer(NULL, memory[1], 1, memory[0], 0, 8), REX_EINVAL);
-    CHECK_EQUAL(rex_queue_copy_peer(queue[0], NULL, 1, memory[0], 0, 8), REX_EINVAL);
-    CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, NULL, 0, 8), REX_EINVAL);
+    REFUSED(rex_queue_copy_peer(NULL, memory[1], 1, memory[0], 0, 8), REX_EINVAL, "rex_queue_copy_peer: the queue is NULL");
+    REFUSED(rex_queue_copy_peer(queue[0], NULL, 1, memory[0], 0, 8), REX_EINVAL, "rex_queue_copy_peer: the destination is NULL");
+    REFUSED(rex_queue_copy_peer(queue[0], memory[1], 1, NULL, 0, 8), REX_EINVAL, "rex_queue_copy_peer: the source is NULL");
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], NULL, 1, NULL, 0, 0), 0);
+    CHECK_EQUAL(driver_calls("cuMemcpyPeerAsync"), 0);
+    CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[0], 0, 1), 0);
+    CHECK_EQUAL(driver_calls("cuMemcpyPeerAsync"), 1);
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 7, memory[0], 0, 8), REX_EDEVICE);
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[1], 1, 8), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "queue \"zero\" is of device 0, and the copy from device 1 to device 1");

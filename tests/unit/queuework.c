@@ -753,6 +753,8 @@ static void log_rows(const void *context)
     REX_MAP(args, REX_ALLOC(out, CELLS), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), REX_OK);
     CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    REX_MAP(update, REX_TO(cells, 2), REX_FROM(cells + 2, 2));
+    CHECK_EQUAL(rex_queue_update(queue, &update), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -766,6 +768,7 @@ static void test_log(void **state)
                                          "memory, 4 rows\n"),
                      1);
     assert_int_equal(occurrences(output, "narrow__kernel__: row "), 4);
+    assert_int_equal(occurrences(output, "queue update: device 0, 2 rows\n"), 1);
     assert_int_equal(occurrences(output, "narrow__kernel__: row 1: target_param|literal 0x9, 4 bytes\n"), 1);
 }
 
