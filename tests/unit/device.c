@@ -212,8 +212,11 @@ static void no_gpu(const void *context)
 static void opens_files(const void *context)
 {
     (void)context;
+    int before = dup(STDOUT_FILENO);
+    CHECK(before >= 0 && close(before) == 0);
     errno = EMFILE;
     CHECK_EQUAL(rex_nogpu_open_error(), 0);
+    CHECK_EQUAL(dup(STDOUT_FILENO), before); /* and none stays open */
 }
 
 static void no_permission(const void *context)
@@ -335,6 +338,12 @@ static void look_at_files(const void *context)
         snprintf(path, sizeof path, "%s/dev/nvidia%d", root, gpus - 1);
         CHECK(gpus == 0 || remove(path) == 0);
     }
+    char text[2 * PATH_MAX] = "", wanted[3 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/dev/nvidia5", root);
+    CHECK_EQUAL(mkdir(path, 0700), 0);
+    CHECK_EQUAL(rex_nogpu_explain(REX_NOGPU_RESULT, 100, text, sizeof text), 1);
+    snprintf(wanted, sizeof wanted, "; %s cannot be opened: %s", path, strerror(EISDIR));
+    CHECK(strcmp(text, wanted) == 0);
     remove_folder(root);
 }
 

@@ -380,6 +380,7 @@ static void dynamic_memory(const void *context)
     packet.NumArgs = release >= 23 ? 0 : 1;
     packet.DynCGroupMem = 49152 - 1024;
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), 0);
+    CHECK_EQUAL(kernel_call(release)->dynamic_memory, 49152 - 1024);
     packet.DynCGroupMem++;
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), release == 22 ? 0 : -1);
     if (release != 22) {
