@@ -121,7 +121,6 @@ static int add(struct rex_table *table, uint32_t position)
 static int make_index(struct rex_table *table, const struct rex_module *module, size_t count)
 {
     int result = reserve(table, count);
-    table->module = module;
     table->entries = module->entries_begin;
     for (uint32_t i = 0; result == REX_OK && i < count; i++)
         result = add(table, i);

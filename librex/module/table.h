@@ -83,7 +83,6 @@ struct rex_signature {
 extern const struct rex_launched rex_never_launched;
 
 struct rex_table {
-    const struct rex_module *module;
     struct __tgt_offload_entry *entries;
     uint32_t count;
     uint32_t mask;
