@@ -352,6 +352,51 @@ static void test_log_levels(void **state)
     }
 }
 
+/* Who wants to know is told whenever the level becomes debug, and of nothing else. */
+static int times_told;
+
+static void tell(void)
+{
+    times_told++;
+}
+
+static void becomes_debug(const void *context)
+{
+    static const struct {
+        const char *level;
+        int times;
+    } steps[] = {{"info", 0}, {"debug", 1}, {"debug", 1}, {"warn", 1}, {"off", 1}, {"debug", 2}, {"error", 2}};
+    (void)context;
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
+    rex_log_on_debug(tell);
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        CHECK_EQUAL(rex_configure(REX_OPTION_LOG, steps[i].level), 0);
+        CHECK_EQUAL(times_told, steps[i].times);
+    }
+    rex_log_on_debug(NULL);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), 0);
+    CHECK_EQUAL(times_told, 2);
+}
+
+/* A process that has said nothing yet reads its environment at its first line, and once. */
+static void first_line(const void *context)
+{
+    (void)context;
+    rex_log_level_now = REX_LOG_UNKNOWN;
+    setenv("REX_LOG", "info", 1);
+    rex_log(REX_LOG_INFO, "first");
+    setenv("REX_LOG", "off", 1);
+    rex_log(REX_LOG_INFO, "second");
+    rex_log(REX_LOG_DEBUG, "third");
+}
+
+static void test_becomes_debug(void **state)
+{
+    (void)state;
+    in_child(becomes_debug, NULL);
+    assert_string_equal(in_child(first_line, NULL), "librex: first\nlibrex: second\n");
+}
+
 static void repeated_failures(const void *context)
 {
     (void)context;
@@ -459,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_bad_settings),
         cmocka_unit_test(test_log_levels),
+        cmocka_unit_test(test_becomes_debug),
         cmocka_unit_test(test_error_is_printed_once),
         cmocka_unit_test(test_errors_of_threads),
         cmocka_unit_test(test_long_message),
