@@ -546,7 +546,8 @@ static void again(const void *context)
     int next = next_descriptor();
     CHECK_EQUAL(rex_output_reopen_same(&output), 0);
     CHECK(output.descriptor > next && rex_output_is_open(&output));
-    close(output.descriptor);
+    int number = output.descriptor;
+    close(number);
     output.descriptor = -1;
     CHECK_EQUAL(rename("../out", "../moved"), 0);
     CHECK_EQUAL(rex_output_reopen_same(&output), ENOENT);
@@ -554,6 +555,7 @@ static void again(const void *context)
     write_bytes("../out", "x", 1);
     CHECK_EQUAL(rex_output_reopen_same(&output), REX_OUTPUT_REPLACED);
     CHECK_EQUAL(output.descriptor, -1);
+    CHECK_EQUAL(fcntl(number, F_GETFD, 0), -1);
     CHECK_EQUAL(next_descriptor(), next);
     CHECK_EQUAL(remove("../out"), 0);
     CHECK_EQUAL(rex_output_reopen(&output), 0);
