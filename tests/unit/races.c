@@ -567,9 +567,27 @@ static void waits_for_a_registration(const void *context)
     pthread_join(thread, NULL);
 }
 
+/* So does another registration. */
+static void waits_to_register(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    pthread_barrier_init(&is_inside, NULL, 2);
+    pthread_barrier_init(&may_leave, NULL, 2);
+    CHECK_EQUAL(pthread_create(&thread, NULL, is_registering, NULL), 0);
+    pthread_barrier_wait(&is_inside);
+    at_nap = let_others_run;
+    lets_go_at_nap = is_counted = true;
+    CHECK_EQUAL(rex_flight_register("another test"), REX_OK);
+    CHECK(naps > 0);
+    pthread_join(thread, NULL);
+    rex_flight_registered();
+}
+
 static void test_waits(void **state)
 {
     (void)state;
+    in_child(waits_to_register, NULL);
     in_child(waits_for_a_registration, NULL);
 }
 

@@ -110,6 +110,16 @@ static void test_many_words(void **state)
     }
 }
 
+static void test_is_mangled(void **state)
+{
+    (void)state;
+    assert_true(rex_signature_is_mangled("_Z15rex_signature_kP9rex_kinds"));
+    assert_false(rex_signature_is_mangled("_Z14rex_signature_kP9rex_kinds"));
+    assert_false(rex_signature_is_mangled("_Z13rex_signature_kP9rex_kinds"));
+    assert_true(rex_signature_is_mangled("_Z15rex_signature_k"));
+    assert_false(rex_signature_is_mangled("_Z16rex_signature_k"));
+}
+
 /* A view that takes no more bytes. */
 static void test_no_room(void **state)
 {
@@ -224,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),    cmocka_unit_test(test_many_words), cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_is_mangled),
         cmocka_unit_test(test_mangled), cmocka_unit_test(test_long_list),  cmocka_unit_test(test_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

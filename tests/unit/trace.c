@@ -567,7 +567,7 @@ static void *in_another_thread(void *slice)
 static void write_slices(const void *trace)
 {
     static const int detail = 42;
-    struct rex_track queue = {.id = rex_track_queue(), .name = "queue \"q\""}, *device = rex_track_take(3);
+    struct rex_track queue = {.id = rex_track_queue(), .name = "queue \"q%%\""}, *device = rex_track_take(3);
     const struct rex_slice slices[] = {
         {.name = "a \"b\"",
          .category = "launch",
@@ -671,7 +671,7 @@ static void test_every_byte(void **state)
                             SLICE_OF("device", "D96", TIMES("0.000", "0.001"), "c", "\"bytes_to\":8,\"bytes_from\":9")
                                 SLICE_OF("launch", "P", TIMES("5.000", "0.000"), "d",
                                          "\"detail\":42,\"bytes_to\":0,\"bytes_from\":0,\"by\":\"libomptarget\",\"because\":\"a\\u0009b\"")
-        NAME_OF("Q0", "queue \\\"q\\\"") SLICE_OF("phase", "Q0", TIMES("0.010", "0.010"), "e", "")
+        NAME_OF("Q0", "queue \\\"q%%\\\"") SLICE_OF("phase", "Q0", TIMES("0.010", "0.010"), "e", "")
             SLICE_OF("queue", "Q0", TIMES("0.000", "2000.000"), "f", "\"detail\":42") NAME_OF("T", "worker")
                 SLICE_OF("queue", "T", TIMES("0.000", "0.000"), "g", "") SLICE_OF("phase", "P", TIMES("1.000", "#"), "h", "")
                     SLICE_OF("phase", "P", TIMES("2.000", "#"), "i", "\"object\":\"an \\\"object\\\"\"")
@@ -764,6 +764,36 @@ static void test_when_it_is_written(void **state)
     assert_in_range(longest, 1000, 1200);
     free(text);
     assert_int_equal(in_file(file->path, ",\"name\":\"the last one\",\"args\":{}}\n]"), 1);
+    remove_folder(file->folder);
+}
+
+static void end_here(struct rex_line *line, const void *context)
+{
+    (void)line, (void)context;
+    exit(0);
+}
+
+static void end_within(const void *trace)
+{
+    struct rex_slice slice = {.name = "whole", .category = "queue", .end = rex_trace_clock() + 1000000000};
+    CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
+    rex_trace_start();
+    rex_trace_slice(&slice);
+    slice.details = end_here;
+    rex_trace_slice(&slice);
+}
+
+/* A process that ends in the midst of a slice, as in a signal's handler, leaves whole lines and no bracket, after a second. */
+static void test_end_within(void **state)
+{
+    struct file *file = new_file();
+    (void)state;
+    assert_string_equal(in_child(end_within, file->path), "");
+    size_t size;
+    char *text = (char *)read_bytes(file->path, &size);
+    assert_memory_equal(text + size - 4, "{}}\n", 4);
+    free(text);
+    assert_int_equal(in_file(file->path, "\"name\":\"whole\""), 1);
     remove_folder(file->folder);
 }
 
@@ -1252,6 +1282,7 @@ int main(void)
         cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_when_it_is_written),
+        cmocka_unit_test(test_end_within),
         cmocka_unit_test(test_child_without_folder),
         cmocka_unit_test(test_tracks_of_devices),
         cmocka_unit_test(test_strings),
