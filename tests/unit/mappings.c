@@ -608,9 +608,9 @@ static void unfinished_are_asked(const void *context)
 {
 #define ASKED(name, number) {.unfinished = {NULL, name, number, uses, runs, waits, forgets, is_lost}}
     static struct asked a = ASKED("a", 0), b = ASKED("b", 1), c = ASKED("c", 1);
-    void *begin[] = {cells, cells + 1, cells + 2, cells + 20, cells + 30};
-    int64_t sizes[] = {8, 8, 16, 0, -1},
-            types[] = {REX_TYPE_LITERAL | 0x20, REX_TYPE_PRIVATE, REX_TYPE_TO, REX_TYPE_FROM, REX_TYPE_TOFROM};
+    void *begin[] = {cells, cells + 1, cells + 2, cells + 20, cells + 30, cells + 40}; /* the last one is in no map */
+    int64_t sizes[] = {8, 8, 16, 0, -1, 4},
+            types[] = {REX_TYPE_LITERAL | 0x20, REX_TYPE_PRIVATE, REX_TYPE_TO, REX_TYPE_FROM, REX_TYPE_TOFROM, REX_TYPE_TO};
     const struct rex_map map = {.count = 5, .base = begin, .begin = begin, .sizes = sizes, .types = types};
     struct rex_kernel_list noted = {.count = 0};
     (void)context;

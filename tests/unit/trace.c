@@ -1075,6 +1075,30 @@ static void test_room_for_words(void **state)
     }
 }
 
+static char bytes_of_rows[2];
+
+static bool is_second(const void *address)
+{
+    return address == bytes_of_rows + 1;
+}
+
+/* Rows whose memory is pinned say so, once somebody tells which it is. */
+static void test_pinned_rows(void **state)
+{
+    void *begin[] = {bytes_of_rows, bytes_of_rows + 1, (void *)7};
+    int64_t sizes[] = {1, 1, 8}, types[] = {1, 2, 0x120};
+    char expected[256];
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        struct rex_line line = new_line();
+        rex_line_pinned(round == 1 ? is_second : NULL);
+        rex_line_rows(&line, 3, begin, sizes, types);
+        snprintf(expected, sizeof expected, ",\"rows\":[\"to 1 bytes at %p\",\"from 1 bytes at %p%s\",\"target_param|literal 0x7, 8 bytes\"]",
+                 begin[0], begin[1], round == 1 ? ", pinned" : "");
+        assert_string_equal(line.text, expected);
+    }
+}
+
 static void test_rows(void **state)
 {
     enum { ROWS = 40 };
@@ -1289,6 +1313,7 @@ int main(void)
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_room_for_words),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_pinned_rows),
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_more_reasons_than_are_kept),
         cmocka_unit_test(test_more_kernels_than_rows),
