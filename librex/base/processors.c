@@ -108,6 +108,19 @@ static int limit_by_groups(int count, const char *mount, const char *group)
     return count;
 }
 
+/* A list as "cpuacct,cpu". That of cpusets has nothing that the binding does not say. */
+static bool names_cpu(const char *controllers)
+{
+    for (;;) {
+        size_t length = strcspn(controllers, ",");
+        if (length == strlen("cpu") && strncmp(controllers, "cpu", length) == 0)
+            return true;
+        if (controllers[length] == '\0')
+            return false;
+        controllers += length + 1;
+    }
+}
+
 /* Lines of /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. */
 static int limit_by_control_groups(int count, const char *root)
 {
@@ -121,9 +134,9 @@ static int limit_by_control_groups(int count, const char *root)
             continue;
         *group++ = '\0';
         group[strcspn(group, "\n")] = '\0';
-        bool has_all = controllers[1] == '\0', has_cpu = strncmp(controllers, ":cpu", 4) == 0;
+        bool has_all = controllers[1] == '\0';
         snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s", root, has_all ? "" : "/cpu");
-        if (has_all || has_cpu)
+        if (has_all || names_cpu(controllers + 1))
             count = limit_by_groups(count, mount, group);
     }
     if (file != NULL)

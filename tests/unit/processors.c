@@ -108,6 +108,13 @@ static void test_older_groups(void **state)
     EXPECT(bound);
     write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "90000\n");
     EXPECT(1);
+    static const char *const with_cpu[] = {"cpu", "cpuacct,cpu", "cpuset,cpu,cpuacct"}, *const without[] = {"cpuset", "cpuacct", "cp", "cpuset,cp"};
+    for (size_t i = 0; i < COUNT(with_cpu) + COUNT(without); i++) {
+        char line[64];
+        snprintf(line, sizeof line, "4:%s:/\n", i < COUNT(with_cpu) ? with_cpu[i] : without[i - COUNT(with_cpu)]);
+        write_file("/proc/self/cgroup", line);
+        EXPECT(i < COUNT(with_cpu) ? 1 : bound);
+    }
     remove_folder(root);
 }
 
