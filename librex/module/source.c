@@ -156,22 +156,28 @@ int rex_source_check_owner(const char *path, const struct rex_bytes *file)
 
 /* ---- the images of a module ------------------------------------------------------------------ */
 
+static int make_room(struct rex_sources *sources)
+{
+    if (sources->count < sources->room)
+        return REX_OK;
+    size_t room = sources->room == 0 ? 4 : sources->room * 2;
+    struct rex_source *grown = reallocarray(sources->list, room, sizeof *grown);
+    if (grown == NULL)
+        return rex_fail_memory(room * sizeof *grown, "a list of images");
+    sources->list = grown;
+    sources->room = room;
+    return REX_OK;
+}
+
 /* Takes over the bytes. */
 static int add(struct rex_sources *sources, const char *path, struct rex_bytes file, bool searched)
 {
-    struct rex_source source = {.path = strdup(path), .file = file, .searched = searched};
-    struct rex_source *grown = sources->list;
-    if (sources->count == sources->room) {
-        size_t room = sources->room == 0 ? 4 : sources->room * 2;
-        grown = reallocarray(sources->list, room, sizeof *grown);
-        if (grown != NULL) {
-            sources->list = grown;
-            sources->room = room;
-        }
-    }
-    int result = source.path == NULL || grown == NULL
-                     ? rex_fail_memory(file.size, "an image's name")
-                     : rex_list_open(&source.list, file.bytes, file.size, path);
+    struct rex_source source = {.file = file, .searched = searched};
+    int result = make_room(sources);
+    if (result == REX_OK && (source.path = strdup(path)) == NULL)
+        result = rex_fail_memory(strlen(path) + 1, "an image's name");
+    if (result == REX_OK)
+        result = rex_list_open(&source.list, file.bytes, file.size, path);
     if (result == REX_OK) {
         sources->list[sources->count++] = source;
         return REX_OK;

@@ -364,6 +364,9 @@ static void check_messages(void)
         {strlen(FAKE("host.so")) + 1, "an image's path"},
         {sizeof(struct rex_image_view), "the view of a device image"},
         {24, "an image"}, /* three words */
+        {4 * sizeof(struct rex_source), "a list of images"},
+        {strlen("tests/data/sm_90.cubin") + 1, "an image's name"},
+        {strlen(FAKE("host.so")) + 1, "an image's name"},
         {sizeof(struct rex_descriptor), "a registration"},
         {sizeof(struct rex_descriptor) + 4 * row, "a registration"}, /* LLVM 14: as many as the image has */
         {sizeof(struct rex_signature) + 2 * sizeof(struct rex_image_parameter), "a kernel's signature"},
