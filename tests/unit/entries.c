@@ -476,6 +476,9 @@ static void of_an_older_header(const void *context)
                  release);
         CHECK_EQUAL(strcmp(rex_last_error(), said) == 0, is_own);
     }
+    view.positions = NULL; /* of this function */
+    rex_table_free(&made);
+    rex_view_close(&view);
 }
 
 /* A signature is kept without what is the runtime's; matched again, another takes its place. */
