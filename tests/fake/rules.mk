@@ -29,10 +29,11 @@ $(O)/tests/fake/cuda/libcuda.so.1 $(O)/tests/fake/cuda-old/libcuda.so.1 $(O)/tes
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
 	$(Q)$(CC) $(fake_cflags) $(fake_cuda) -MF $@.d -MT $@ -shared -Wl,-soname,libcuda.so.1 -o $@ $(fake_driver)
+# Without a sanitizer, whose runtime would come with it into a namespace of the loader's own, and ends the process there.
 $(O)/tests/fake/module.so: tests/fake/module.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,FAKE,$@)
-	$(Q)$(CC) $(fake_cflags) -MF $@.d -MT $@ -shared -o $@ $<
+	$(Q)$(CC) $(filter-out $(sanitize),$(fake_cflags)) -MF $@.d -MT $@ -shared -o $@ $<
 # In the place of what unpacks fatbins, without its functions.
 fake_empty := $(O)/tests/fake/empty/libzstd.so.1 $(O)/tests/fake/empty/liblz4.so.1
 FAKES += $(fake_empty)
