@@ -7,7 +7,8 @@
  * it is off, the descriptor goes through as it is: a program that has its own librex beside a
  * library that clang built is not to be surprised.
  *
- * Nothing of a copy is ever freed: see struct rex_descriptor and rex_retain().
+ * Nothing of a copy that libomptarget was given is ever freed: see struct rex_descriptor and
+ * rex_retain().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -159,13 +160,10 @@ static size_t size_of(const struct __tgt_device_image *image)
     return end > begin ? (size_t)(end - begin) : 0;
 }
 
-static int copy_image(struct growing *growing, const struct __tgt_device_image *image,
-                      const struct rex_entries *entries)
+/* One image of the copy, or those of the container that BYTES are. */
+static void add_images(struct growing *growing, unsigned char *bytes, size_t size,
+                       const struct rex_entries *entries)
 {
-    size_t size = size_of(image);
-    unsigned char *bytes = fitted_copy(growing, image->ImageStart, size);
-    if (bytes == NULL)
-        return -1;
     size_t count = opened(growing->release, bytes, size);
     struct rex_span span;
     if (count == 0)
@@ -173,7 +171,6 @@ static int copy_image(struct growing *growing, const struct __tgt_device_image *
     for (size_t i = 0; i < count; i++)
         if (rex_container_image(bytes, size, i, &span) == 0)
             add_image(growing, bytes + span.offset, span.size, entries);
-    return 0;
 }
 
 /* ---- a descriptor ---------------------------------------------------------------------------- */
@@ -220,11 +217,30 @@ static int copy_descriptor(struct growing *growing, const struct __tgt_bin_desc 
         return -1;
     for (int i = 0; i < descriptor->NumDeviceImages; i++) {
         const struct __tgt_device_image *image = &descriptor->DeviceImages[i];
-        if (entries_for(growing, descriptor, image, &host, &entries) != 0 ||
-            copy_image(growing, image, &entries) != 0)
+        unsigned char *bytes = fitted_copy(growing, image->ImageStart, size_of(image));
+        if (bytes == NULL || entries_for(growing, descriptor, image, &host, &entries) != 0)
             return -1;
+        add_images(growing, bytes, size_of(image), &entries);
     }
     return 0;
+}
+
+/*
+ * A copy that nobody was given. Images of one container have one table of entries; bytes that are
+ * retained already serve whoever brings the same image later.
+ */
+static void discard(struct __tgt_bin_desc *copy)
+{
+    for (int i = 0; i < copy->NumDeviceImages; i++) {
+        struct __tgt_offload_entry *entries = copy->DeviceImages[i].EntriesBegin;
+        bool is_last =
+            i + 1 == copy->NumDeviceImages || copy->DeviceImages[i + 1].EntriesBegin != entries;
+        if (entries != copy->HostEntriesBegin && is_last)
+            free(entries);
+    }
+    free(copy->DeviceImages);
+    free(copy->HostEntriesBegin);
+    *copy = (struct __tgt_bin_desc){0};
 }
 
 static void adopt(struct adopted *adopted)
@@ -235,8 +251,8 @@ static void adopt(struct adopted *adopted)
                              : "the program";
     struct growing growing = {.release = rex_runtime(), .copy = &adopted->copy, .binary = binary};
     uint64_t begin = rex_phase_begin();
-    /* What was copied before memory ran out is small change in a process that is out of memory. */
     if (copy_descriptor(&growing, adopted->original) != 0) {
+        discard(&adopted->copy);
         rex_fail(REX_ENOMEM, "out of memory: the offload code of %s is registered as it is",
                  binary);
         return;

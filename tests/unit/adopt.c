@@ -521,8 +521,11 @@ void *__wrap_calloc(size_t count, size_t size)
     return ++allocations == failing ? NULL : __real_calloc(count, size);
 }
 
-/* The note of it, entries, images, two copies and the notes of these, the entries of one: where one fails, nothing is changed. */
-enum { ALLOCATIONS = 8 };
+/*
+ * The note of it, entries, images, two copies and the notes of these, the entries that the two images of one share, a copy that is there
+ * already: where one fails, nothing is changed, and nothing of the descriptor's copy stays.
+ */
+enum { ALLOCATIONS = 9 };
 
 struct shortage {
     int release, number;
@@ -531,10 +534,11 @@ struct shortage {
 static void without_memory(const void *context)
 {
     const struct shortage *shortage = context;
-    struct bytes image = cubin(90), other = cubin(80);
+    struct bytes image = cubin(90), two = wrap(cubin(80), 2, 2);
     struct rex_new_entry entry = {0, 1, 1, 0, &key_a, (char *)(uintptr_t)"kernel_a", 0, 0, NULL}, own = entry;
-    struct __tgt_device_image images[] = {{image.bytes, image.bytes + image.size, (void *)&entry, (void *)(&entry + 1)},
-                                          {other.bytes, other.bytes + other.size, (void *)&own, (void *)(&own + 1)}};
+    struct __tgt_device_image images[] = {{two.bytes, two.bytes + two.size, (void *)&own, (void *)(&own + 1)},
+                                          {image.bytes, image.bytes + image.size, (void *)&entry, (void *)(&entry + 1)},
+                                          {image.bytes, image.bytes + image.size, (void *)&entry, (void *)(&entry + 1)}};
     struct __tgt_bin_desc descriptor = {COUNT(images), images, (void *)&entry, (void *)(&entry + 1)};
     bool is_noted = shortage->number > 1, is_whole = shortage->number > ALLOCATIONS;
     begin(shortage->release, "on");
