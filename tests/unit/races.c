@@ -116,6 +116,15 @@ static bool is_counted, lets_go_at_nap, is_gate_up;
 static __thread bool is_looking; /* a thread that ends where it would wait */
 static void (*at_nap)(void);
 static pthread_barrier_t is_inside, may_leave;
+static pthread_t leaver;
+
+/* The thread that is inside, or registers, leaves, and has left by then, however long that takes it. */
+static void let_leave(void)
+{
+    pthread_barrier_wait(&may_leave);
+    CHECK_EQUAL(pthread_join(leaver, NULL), 0);
+}
+
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
@@ -130,7 +139,7 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
     if (at_nap != NULL)
         at_nap();
     if (lets_go_at_nap)
-        pthread_barrier_wait(&may_leave);
+        let_leave();
     lets_go_at_nap = false;
     slept += (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
     return 0;
@@ -269,13 +278,6 @@ static void test_never_alone(void **state)
     assert_int_equal(occurrences(output, "librex: a test: waiting for launches and data calls of other threads\n"), 1);
 }
 
-/* A thread that may leave has to run for that. */
-static void let_others_run(void)
-{
-    static const struct timespec moment = {0, 1000000};
-    __real_nanosleep(&moment, NULL);
-}
-
 static void *look(void *unused)
 {
     is_looking = true;
@@ -299,22 +301,18 @@ static char gates[LOOKS + 1];
 
 static void look_at_gate(void)
 {
-    if (naps > LOOKS) {
-        let_others_run();
-        return;
-    }
+    CHECK(naps <= LOOKS);
     gates[naps - 1] = would_wait() ? 'u' : '-';
     if (naps == LOOKS)
-        pthread_barrier_wait(&may_leave);
+        let_leave();
 }
 
 static void is_let_in(const void *context)
 {
-    pthread_t thread;
     (void)context;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
-    CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
+    CHECK_EQUAL(pthread_create(&leaver, NULL, be_inside, NULL), 0);
     pthread_barrier_wait(&is_inside);
     at_nap = look_at_gate;
     is_counted = true;
@@ -324,7 +322,6 @@ static void is_let_in(const void *context)
     CHECK(would_wait());
     rex_flight_registered();
     CHECK(!would_wait());
-    pthread_join(thread, NULL);
 }
 
 static void test_gate(void **state)
@@ -359,21 +356,18 @@ static void lets_begin(void)
 
 static void begins_late(const void *context)
 {
-    pthread_t thread;
     (void)context;
     pthread_barrier_init(&is_listed, NULL, 2);
     pthread_barrier_init(&may_begin, NULL, 2);
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
-    CHECK_EQUAL(pthread_create(&thread, NULL, begins, NULL), 0);
+    CHECK_EQUAL(pthread_create(&leaver, NULL, begins, NULL), 0);
     pthread_barrier_wait(&is_listed);
     rex_flight_on_stop(lets_begin);
-    at_nap = let_others_run;
     lets_go_at_nap = is_counted = true;
     CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
     CHECK(naps > 0 && times_forgotten > 2);
     rex_flight_registered();
-    pthread_join(thread, NULL);
 }
 
 static void test_begins_late(void **state)
@@ -551,11 +545,10 @@ static void test_asks(void **state)
 /* Whoever comes while another thread registers waits, in naps of 20 us: also after a fork, which has raised the gate and lowered it. */
 static void waits_for_a_registration(const void *context)
 {
-    pthread_t thread;
     (void)context;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
-    CHECK_EQUAL(pthread_create(&thread, NULL, is_registering, NULL), 0);
+    CHECK_EQUAL(pthread_create(&leaver, NULL, is_registering, NULL), 0);
     pthread_barrier_wait(&is_inside);
     fork_and(cannot_go_on);
     lets_go_at_nap = is_counted = true;
@@ -564,23 +557,19 @@ static void waits_for_a_registration(const void *context)
     CHECK(rex_flight_is_inside());
     rex_flight_end();
     CHECK(!rex_flight_is_inside());
-    pthread_join(thread, NULL);
 }
 
 /* So does another registration. */
 static void waits_to_register(const void *context)
 {
-    pthread_t thread;
     (void)context;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
-    CHECK_EQUAL(pthread_create(&thread, NULL, is_registering, NULL), 0);
+    CHECK_EQUAL(pthread_create(&leaver, NULL, is_registering, NULL), 0);
     pthread_barrier_wait(&is_inside);
-    at_nap = let_others_run;
     lets_go_at_nap = is_counted = true;
     CHECK_EQUAL(rex_flight_register("another test"), REX_OK);
     CHECK(naps > 0);
-    pthread_join(thread, NULL);
     rex_flight_registered();
 }
 
