@@ -26,7 +26,7 @@ int fake_cuda_result(const char *name);
 int fake_breaks(const char *name);
 #define BREAK_COUNTED(name) FAIL_WITH(fake_breaks(name))
 
-enum { FAKE_GPUS = 4 };
+enum { FAKE_GPUS = 64 }; /* as many as librex uses */
 
 /* ---- contexts: cuda.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -6,6 +6,7 @@
  */
 #include "refused.h"
 
+#include "driver.h"
 #include "rex/device.h"
 #include "rex/interop.h"
 #include "rex_kmp.h"
@@ -69,7 +70,7 @@ static uint64_t word_on(int device, int index)
 
 static bool has_access(int device, int peer)
 {
-    return ((bool(*)[4])in_driver("fake_cuda_access"))[device][peer];
+    return ((bool(*)[FAKE_GPUS])in_driver("fake_cuda_access"))[device][peer];
 }
 
 /* ---- copies ---------------------------------------------------------------------------------------------------------------------- */
