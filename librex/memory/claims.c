@@ -24,14 +24,12 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static struct rex_claim *claims;
-static unsigned waiting;
 
 static void forget_in_child(void)
 {
     rex_fork_renew(&lock);
     ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     claims = NULL;
-    waiting = 0;
 }
 
 REX_FORK_RENEWED(15, forget_in_child);
@@ -85,13 +83,6 @@ static bool meets_any(const struct rex_claim *claim, int kinds)
     return false;
 }
 
-static void wait_for_an_end(void)
-{
-    waiting++;
-    pthread_cond_wait(&ended, &lock);
-    waiting--;
-}
-
 static void add(struct rex_claim *claim)
 {
     claim->next = claims;
@@ -108,7 +99,7 @@ void rex_claim_begin(struct rex_claim *claim)
         rex_mappings_place(claim->place, claim->count, claim->number);
         if (!meets_any(claim, OF_DATA_CALLS | OF_LAUNCHES))
             break;
-        wait_for_an_end();
+        pthread_cond_wait(&ended, &lock);
     }
     add(claim);
     rex_unlock(&lock);
@@ -122,8 +113,7 @@ void rex_claim_end(struct rex_claim *claim)
         at = &(*at)->next;
     if (*at != NULL)
         *at = claim->next;
-    if (waiting > 0)
-        pthread_cond_broadcast(&ended);
+    pthread_cond_broadcast(&ended);
     rex_unlock(&lock);
 }
 
@@ -220,11 +210,11 @@ static void come_as_data_call(void)
         find_extent(&own.claim);
         if (!meets_any(&own.claim, OF_DATA_CALLS))
             break;
-        wait_for_an_end();
+        pthread_cond_wait(&ended, &lock);
     }
     add(&own.claim);
     while (meets_any(&own.claim, OF_LAUNCHES))
-        wait_for_an_end();
+        pthread_cond_wait(&ended, &lock);
     rex_unlock(&lock);
 }
 

@@ -303,13 +303,13 @@ int fake_device(void)
 
 /* ---- from one device to another ------------------------------------------------------------------------------------------------------ */
 
-/* Which device has access to which, asked for by cuCtxEnablePeerAccess(). FAKE_CUDA_PEERS=none: none can have. */
+/* Which device has access to which, asked for by cuCtxEnablePeerAccess(). FAKE_CUDA_PEERS=none: none can have; later: to later ones alone. */
 bool fake_cuda_access[FAKE_GPUS][FAKE_GPUS];
 
 static bool can_access(int device, int peer)
 {
     const char *peers = getenv("FAKE_CUDA_PEERS");
-    return device != peer && (peers == NULL || strcmp(peers, "none") != 0);
+    return device != peer && (peers == NULL || (strcmp(peers, "none") != 0 && (strcmp(peers, "later") != 0 || device < peer)));
 }
 
 FUNCTION(cuDeviceCanAccessPeer, int *can, int device, int peer)

@@ -116,6 +116,10 @@ static void several(const void *context)
         CHECK_EQUAL(gpu.free_memory, i == 1 ? 64 << 20 : 0);
         CHECK_EQUAL(gpu.uuid[4], '0' + i);
         CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i], i == 1);
+        setenv("FAKE_CUDA_PEERS", "later", 1);
+        CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, i), 0);
+        CHECK_EQUAL(gpu.peers, 0xf & (0xe << i));
+        unsetenv("FAKE_CUDA_PEERS");
     }
     rex_context_drop(1);
     remove_folder(root);

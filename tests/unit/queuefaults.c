@@ -721,13 +721,35 @@ static void lose_before_free(const void *context)
     CHECK_MENTIONS(rex_last_error(), "rex_device_free: device 0 is lost, since queue \"doomed\"");
 }
 
-/* Nobody has waited but for an event: what fails then has the kernels of all queues, and libomptarget is not asked any more. */
 static int wait_for_event(struct rex_event *event, int with)
 {
     double seconds;
     return with == 0 ? rex_event_sync(event) : with == 1 ? rex_event_done(event) : rex_event_seconds(&seconds, event, event);
 }
 
+/* The call for an event fails by itself: the device is well. */
+static void fail_in_event(const void *context)
+{
+    const int with = *(const int *)context;
+    static const char *const calls[] = {"cuEventSynchronize", "cuEventQuery", "cuEventElapsedTime"}, *const of[] = {"sync", "done", "seconds"};
+    struct rex_queue *queue;
+    struct rex_event *event;
+    char breaks[64];
+    use_gpu(90);
+    use_release(22);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "well", 0), REX_OK);
+    CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+    snprintf(breaks, sizeof breaks, "%s:2:0", calls[with]);
+    setenv("FAKE_CUDA_BREAKS", breaks, 1);
+    REFUSED(wait_for_event(event, with), REX_ECUDA, "rex_event_%s: %s: CUDA_ERROR_OUT_OF_MEMORY", of[with], calls[with]);
+    unsetenv("FAKE_CUDA_BREAKS");
+    CHECK_EQUAL(launch(queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    rex_event_destroy(event);
+}
+
+/* Nobody has waited but for an event: what fails then has the kernels of all queues, and libomptarget is not asked any more. */
 static void lose_in_event(const void *context)
 {
     static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_event_done: cuEventQuery: ",
@@ -783,8 +805,10 @@ static void test_lost(void **state)
 {
     static const int ways[] = {0, 1, 2};
     (void)state;
-    for (size_t i = 0; i < COUNT(ways); i++)
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        in_child(fail_in_event, &ways[i]);
         in_child(lose_in_event, &ways[i]);
+    }
     in_child(lose, NULL);
     in_child(lose_before_free, NULL);
     in_child(lose_in_another, NULL);

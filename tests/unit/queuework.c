@@ -605,6 +605,25 @@ static void use_graph(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
+/* In a graph of REX_QUEUE_FRESH what is mapped elsewhere is found without a word of it. */
+static void use_graph_fresh(const void *context)
+{
+    (void)context;
+    start(22, &module);
+    struct rex_queue *queue = new_queue(&module, "fresh", REX_QUEUE_FRESH);
+    expect(8, 8, 0, 0);
+    struct rex_graph *graph = record(queue);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
+    map_cells(cells, 0x4000);
+    CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
+    SEES(0, uint64_t, LAUNCHES - 1u);
+    SEES(1, uint64_t, DEVICE + 0x4000u);
+    CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 2);
+    rex_graph_destroy(graph);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+}
+
 /* What a graph works with is in use while a queue has it, and an error in it has the name of its kernel. */
 static void graph_at_work(const void *context)
 {
@@ -935,6 +954,7 @@ static void test_graphs(void **state)
     in_child(end_of_what_is_done, NULL);
     in_child(ask_dynamic_memory, NULL);
     in_child(use_graph, NULL);
+    in_child(use_graph_fresh, NULL);
     in_child(graph_at_work, NULL);
     in_child(graph_after_fault, NULL);
 }
