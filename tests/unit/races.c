@@ -580,7 +580,15 @@ static void test_waits(void **state)
     in_child(waits_for_a_registration, NULL);
 }
 
-/* The destructors of a thread run in four rounds, of which the last one takes it off the list for good. */
+/*
+ * The destructors of a thread run in four rounds, of which the last one takes it off the list for good. ThreadSanitizer ends the thread in
+ * that round, and what it instruments cannot run any more: the thread then enters in the first two alone, and leaves the list in the third.
+ */
+#ifdef __SANITIZE_THREAD__
+enum { IS_CUT_SHORT = true, ENTRIES = 2 };
+#else
+enum { IS_CUT_SHORT = false, ENTRIES = 4 };
+#endif
 static pthread_key_t key;
 static int entered[8];
 static size_t rounds;
@@ -592,8 +600,8 @@ static void enters_again(void *value)
         rex_flight_end();
     else
         CHECK(strcmp(rex_last_error(), "the thread is ending: do this before its last destructors") == 0);
-    rounds++;
-    CHECK_EQUAL(pthread_setspecific(key, value), 0);
+    if (++rounds < ENTRIES || !IS_CUT_SHORT)
+        CHECK_EQUAL(pthread_setspecific(key, value), 0);
 }
 
 static void *ends(void *unused)
@@ -612,8 +620,9 @@ static void last_destructors(const void *context)
     CHECK_EQUAL(pthread_key_create(&key, enters_again), 0);
     CHECK_EQUAL(pthread_create(&thread, NULL, ends, NULL), 0);
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
-    CHECK_EQUAL(rounds, 4);
-    CHECK(entered[0] == REX_OK && entered[1] == REX_OK && entered[2] == REX_OK && entered[3] == REX_EINVAL);
+    CHECK_EQUAL(rounds, ENTRIES);
+    CHECK(entered[0] == REX_OK && entered[1] == REX_OK);
+    CHECK(IS_CUT_SHORT || (entered[2] == REX_OK && entered[3] == REX_EINVAL));
     goes_on(); /* nobody is on the list who is not there */
 }
 
@@ -648,6 +657,8 @@ static void process_ends(const void *context)
 static void test_ends(void **state)
 {
     (void)state;
+    if (IS_CUT_SHORT)
+        print_message("left out: the last two rounds of a thread's destructors: ThreadSanitizer ends the thread itself in the last\n");
     in_child(last_destructors, NULL);
     in_child(process_ends, NULL);
 }
