@@ -452,9 +452,11 @@ FUNCTION(cuStreamWriteValue32_v2, void *stream, uint64_t to, unsigned value, uns
 
 /* ---- events -------------------------------------------------------------------------------------------------------------------------- */
 
+unsigned fake_cuda_event_flags; /* the last one's */
+
 FUNCTION(cuEventCreate, void **event, unsigned flags)
 {
-    (void)flags;
+    fake_cuda_event_flags = flags;
     return make("cuEventCreate", event);
 }
 FUNCTION(cuEventDestroy_v2, void *event)

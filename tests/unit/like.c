@@ -466,6 +466,10 @@ static void strangers(const void *context)
     CHECK_EQUAL(teams_without_header(0, REX_KERNEL_ID(plain), 2, base, begin, sizes, types, 7, 96), 0);
     call = last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
     CHECK(call->grid[0] == 7 && call->block[0] == 96);
+    const uint32_t block = call->block[0];
+    CHECK_EQUAL(teams_without_header(0, REX_KERNEL_ID(plain), 2, base, begin, sizes, types, 7, 0), 0);
+    call = last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
+    CHECK(call->grid[0] == 7 && call->block[0] != 7 && call->block[0] != block);
     types[0] = REX_TYPE_TO;
     begin_without_header(0, 1, base, begin, sizes, types);
     CHECK(last_call(FAKE_BEGIN)->packet.rows == 1 && last_call(FAKE_BEGIN)->begin[0] == begin[0]);

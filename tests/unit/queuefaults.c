@@ -739,7 +739,9 @@ static void fail_in_event(const void *context)
     use_release(22);
     CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "well", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
+    *(unsigned *)in_driver("fake_cuda_event_flags") = 99;
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
+    CHECK_EQUAL(*(unsigned *)in_driver("fake_cuda_event_flags"), 0); /* it has a time, and a wait is as the context's */
     snprintf(breaks, sizeof breaks, "%s:2:0", calls[with]);
     setenv("FAKE_CUDA_BREAKS", breaks, 1);
     REFUSED(wait_for_event(event, with), REX_ECUDA, "rex_event_%s: %s: CUDA_ERROR_OUT_OF_MEMORY", of[with], calls[with]);

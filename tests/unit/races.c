@@ -626,6 +626,26 @@ static void last_destructors(const void *context)
     goes_on(); /* nobody is on the list who is not there */
 }
 
+/* A thread that ends inside of a launch is not waited for; nor does a thread take one of the process's keys, of which there are few. */
+static void *ends_inside(void *unused)
+{
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    return unused;
+}
+
+static void nobody_inside(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    for (int i = 0; i < PTHREAD_KEYS_MAX; i++) {
+        CHECK_EQUAL(pthread_create(&thread, NULL, ends_inside, NULL), 0);
+        CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    }
+    is_counted = true;
+    goes_on();
+    CHECK_EQUAL(naps, 0);
+}
+
 /* What is registered with atexit() before runs after it. */
 static void at_the_very_end(void)
 {
@@ -660,6 +680,7 @@ static void test_ends(void **state)
     if (IS_CUT_SHORT)
         print_message("left out: the last two rounds of a thread's destructors: ThreadSanitizer ends the thread itself in the last\n");
     in_child(last_destructors, NULL);
+    in_child(nobody_inside, NULL);
     in_child(process_ends, NULL);
 }
 
