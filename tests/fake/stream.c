@@ -456,7 +456,7 @@ unsigned fake_cuda_event_flags; /* the last one's */
 
 FUNCTION(cuEventCreate, void **event, unsigned flags)
 {
-    fake_cuda_event_flags = flags;
+    __atomic_store_n(&fake_cuda_event_flags, flags, __ATOMIC_RELAXED);
     return make("cuEventCreate", event);
 }
 FUNCTION(cuEventDestroy_v2, void *event)
