@@ -94,7 +94,9 @@ static void round_trip(const void *context)
     CHECK_EQUAL(rex_queue_copy_peer(queue[1], memory[0], 0, memory[1], 1, BYTES), 0);
     CHECK_EQUAL(rex_queue_copy_peer(queue[1], memory[1] + 16, 1, memory[1], 1, 16), 0);
     CHECK_EQUAL(rex_event_record(event[1], queue[1]), 0);
+    CHECK_EQUAL(rex_event_done(event[1]), 0);
     CHECK_EQUAL(rex_event_sync(event[1]), 0);
+    CHECK_EQUAL(rex_event_done(event[1]), 1);
     CHECK_EQUAL(word_on(0, 0), 0);
     CHECK_EQUAL(word_on(0, COUNT_OF_WORDS - 1), 1000000 + COUNT_OF_WORDS - 1);
     CHECK_EQUAL(word_on(1, 2), 0);

@@ -6,6 +6,7 @@
  */
 #include "bound.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -646,6 +647,37 @@ static void nobody_inside(const void *context)
     CHECK_EQUAL(naps, 0);
 }
 
+/* A thread that cannot be told of at its end does not begin. */
+static bool has_no_place;
+int __real_pthread_setspecific(pthread_key_t which, const void *value);
+int __wrap_pthread_setspecific(pthread_key_t which, const void *value);
+int __wrap_pthread_setspecific(pthread_key_t which, const void *value)
+{
+    return has_no_place ? ENOMEM : __real_pthread_setspecific(which, value);
+}
+
+static void *has_none(void *unused)
+{
+    char said[96];
+    has_no_place = true;
+    CHECK_EQUAL(rex_flight_enter(), REX_ENOMEM);
+    snprintf(said, sizeof said, "out of memory: %zu bytes for a thread that launches", sizeof(struct rex_flight));
+    CHECK(strcmp(rex_last_error(), said) == 0);
+    has_no_place = false;
+    CHECK_EQUAL(rex_flight_enter(), REX_OK);
+    rex_flight_end();
+    return unused;
+}
+
+static void without_memory(const void *context)
+{
+    pthread_t thread;
+    (void)context;
+    CHECK_EQUAL(pthread_create(&thread, NULL, has_none, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    goes_on();
+}
+
 /* What is registered with atexit() before runs after it. */
 static void at_the_very_end(void)
 {
@@ -681,6 +713,7 @@ static void test_ends(void **state)
         print_message("left out: the last two rounds of a thread's destructors: ThreadSanitizer ends the thread itself in the last\n");
     in_child(last_destructors, NULL);
     in_child(nobody_inside, NULL);
+    in_child(without_memory, NULL);
     in_child(process_ends, NULL);
 }
 

@@ -50,8 +50,8 @@ $(O)/tests/unit/shortage: unit_libs = \
     -rdynamic -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=strdup,--wrap=free
 # log: so do its own, and malloc() fails where a test says so.
 $(O)/tests/unit/log: unit_libs = -rdynamic -Wl,--wrap=malloc
-# races: no time passes where a test says so.
-$(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep
+# races: no time passes, and there is no memory for a thread, where a test says so.
+$(O)/tests/unit/races: unit_libs = -Wl,--wrap=nanosleep,--wrap=pthread_setspecific
 # map, packets: calloc() fails where a test says so.
 $(foreach name,map packets,$(O)/tests/unit/$(name)): unit_libs = -Wl,--wrap=calloc
 
