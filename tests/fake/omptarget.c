@@ -66,10 +66,10 @@ __attribute__((constructor)) static void ask_libomp(void)
 
 static struct fake_call *next(enum fake_function function)
 {
-    static struct fake_call spare;
-    struct fake_call *call = record.count < FAKE_CALLS ? &record.calls[record.count] : &spare;
-    record.count++;
-    record.counts[function]++;
+    static __thread struct fake_call spare;
+    uint32_t count = __atomic_fetch_add(&record.count, 1, __ATOMIC_RELAXED);
+    struct fake_call *call = count < FAKE_CALLS ? &record.calls[count] : &spare;
+    __atomic_fetch_add(&record.counts[function], 1, __ATOMIC_RELAXED);
     memset(call, 0, sizeof *call);
     call->function = function;
     return call;
@@ -168,7 +168,7 @@ EXPORT int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_
 
 static const struct fake_mapping *mapping_of(const void *address)
 {
-    record.lookups++;
+    __atomic_fetch_add(&record.lookups, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < FAKE_MAPPINGS; i++)
         if ((uintptr_t)address - record.mappings[i].begin < record.mappings[i].size)
             return &record.mappings[i];
@@ -177,7 +177,7 @@ static const struct fake_mapping *mapping_of(const void *address)
 
 int omp_target_is_present(const void *address, int device)
 {
-    record.looked_at = device;
+    __atomic_store_n(&record.looked_at, device, __ATOMIC_RELAXED);
     return mapping_of(address) != NULL;
 }
 
@@ -186,7 +186,7 @@ EXPORT void *omp_get_mapped_ptr(const void *address, int device);
 void *omp_get_mapped_ptr(const void *address, int device)
 {
     const struct fake_mapping *mapping = mapping_of(address);
-    record.looked_at = device;
+    __atomic_store_n(&record.looked_at, device, __ATOMIC_RELAXED);
     return mapping != NULL ? (void *)((uintptr_t)address - mapping->begin + mapping->device) : NULL;
 }
 #endif
@@ -211,7 +211,7 @@ void *omp_target_alloc(size_t size, int device)
     int (*allocate)(uint64_t *, size_t);
     void (*use_device)(int);
     uint64_t address = 0;
-    record.touches++;
+    __atomic_fetch_add(&record.touches, 1, __ATOMIC_RELAXED);
     if (!in_driver("cuMemAlloc_v2", &allocate) || !in_driver("fake_cuda_use_device", &use_device))
         return malloc(size);
     use_device(device);
@@ -224,7 +224,7 @@ void omp_target_free(void *memory, int device)
 {
     int (*release)(uint64_t);
     (void)device;
-    record.touches++;
+    __atomic_fetch_add(&record.touches, 1, __ATOMIC_RELAXED);
     if (in_driver("cuMemFree_v2", &release))
         release((uintptr_t)memory);
     else
@@ -241,7 +241,7 @@ static void *bytes_at(const void *address, size_t offset, size_t size)
 
 int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset, int to_device, int from_device)
 {
-    record.touches++;
+    __atomic_fetch_add(&record.touches, 1, __ATOMIC_RELAXED);
     record.copied[0] = to_device;
     record.copied[1] = from_device;
     if (record.copy_result != 0)
