@@ -83,4 +83,13 @@ static inline int driver_objects(void)
     return *(int *)in_driver("fake_cuda_objects");
 }
 
+/* How often the contexts of its devices are kept. */
+static inline int context_users(void)
+{
+    int (*users)(void);
+    void *address = in_driver("fake_cuda_context_users");
+    memcpy(&users, &address, sizeof users);
+    return users();
+}
+
 #endif

@@ -526,14 +526,6 @@ static void test_after_a_fork(void **state)
 
 /* ---- PTX --------------------------------------------------------------------------------------------------------------- */
 
-static int context_users(void)
-{
-    int (*users)(void);
-    void *address = in_driver("fake_cuda_context_users");
-    memcpy(&users, &address, sizeof users);
-    return users();
-}
-
 struct fault {
     const char *fails, *log;
     int error;

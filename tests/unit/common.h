@@ -201,4 +201,17 @@ static inline int occurrences(const char *text, const char *part)
     return count;
 }
 
+/* And in the text file at PATH. */
+static inline int in_file(const char *path, const char *part)
+{
+    size_t size;
+    char *text = (char *)read_bytes(path, &size);
+    text = realloc(text, size + 1);
+    assert_non_null(text);
+    text[size] = '\0';
+    int count = occurrences(text, part);
+    free(text);
+    return count;
+}
+
 #endif

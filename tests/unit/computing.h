@@ -17,14 +17,6 @@ static inline size_t device_bytes(void)
     return count();
 }
 
-static inline int context_users(void)
-{
-    int (*count)(void);
-    void *found = in_driver("fake_cuda_context_users");
-    memcpy(&count, &found, sizeof count);
-    return count();
-}
-
 /* Where the fake has SIZE bytes of device memory at ADDRESS. */
 static inline void *at_device(uint64_t address, size_t size)
 {

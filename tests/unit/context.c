@@ -23,26 +23,11 @@ static struct rex_module module = {.struct_size = sizeof module, .entries_begin 
 
 /* ---- the fake driver, as another user of it ------------------------------------------------------------------------ */
 
-static void *driver_function(const char *name)
-{
-    void *address = dlsym(dlopen(FAKE("cuda/libcuda.so.1"), RTLD_NOW | RTLD_NOLOAD), name);
-    CHECK(address != NULL);
-    return address;
-}
-
-static int users(void)
-{
-    int (*count)(void);
-    void *address = driver_function("fake_cuda_context_users");
-    memcpy(&count, &address, sizeof count);
-    return count();
-}
-
 static int flags(void)
 {
     int (*get)(int device, unsigned *flags, int *active), active = 0;
     unsigned value = 0;
-    void *address = driver_function("cuDevicePrimaryCtxGetState");
+    void *address = in_driver("cuDevicePrimaryCtxGetState");
     memcpy(&get, &address, sizeof get);
     CHECK_EQUAL(get(0, &value, &active), 0);
     return active ? (int)value : -1;
@@ -52,9 +37,9 @@ static int flags(void)
 static void activate(unsigned with)
 {
     int (*set)(int device, unsigned flags), (*retain)(void **context, int device);
-    void *context, *address = driver_function("cuDevicePrimaryCtxSetFlags_v2");
+    void *context, *address = in_driver("cuDevicePrimaryCtxSetFlags_v2");
     memcpy(&set, &address, sizeof set);
-    address = driver_function("cuDevicePrimaryCtxRetain");
+    address = in_driver("cuDevicePrimaryCtxRetain");
     memcpy(&retain, &address, sizeof retain);
     CHECK(set(0, with) == 0 && retain(&context, 0) == 0);
 }
@@ -76,10 +61,10 @@ static void ours(const void *context)
     for (int i = 0; i < 3; i++) {
         CHECK_EQUAL(rex_module_register(&module), 0);
         CHECK_EQUAL(flags(), 1);
-        CHECK_EQUAL(users(), 1);
+        CHECK_EQUAL(context_users(), 1);
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(flags(), -1);
-        CHECK_EQUAL(users(), 0);
+        CHECK_EQUAL(context_users(), 0);
     }
 }
 
@@ -93,7 +78,7 @@ static void theirs(const void *context)
         CHECK_EQUAL(flags(), 4);
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(flags(), 4);
-        CHECK_EQUAL(users(), 1);
+        CHECK_EQUAL(context_users(), 1);
     }
 }
 
@@ -144,11 +129,11 @@ static void used_alone(const void *release)
     CHECK(!rex_is_present(&value, sizeof value, 1));
     check_starts(1, 1, 1, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
     check_starts(1, 1, 1, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* The others start all that an image suits at its registration: there the policy is late for none. */
@@ -158,7 +143,7 @@ static void all_at_once(const void *release)
     CHECK_EQUAL(rex_module_register(&module), 0);
     check_starts(1, 1, 0, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* Pinned memory starts the process's own GPU and no other, and none where one is at work. */
@@ -176,7 +161,7 @@ static void pins_on_its_own(const void *context)
         CHECK(pinned != NULL);
         check_starts(0, 0, 0, i + 1);
         CHECK_EQUAL(rex_pinned_free(pinned), 0);
-        CHECK_EQUAL(users(), 0);
+        CHECK_EQUAL(context_users(), 0);
     }
     CHECK_EQUAL(rex_module_register(&module), 0);
     launch.device = 1;
@@ -186,7 +171,7 @@ static void pins_on_its_own(const void *context)
     check_starts(0, 1, 0, 2);
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(rex_pinned_free(pinned), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* Of a device that is none of the driver's it is the first GPU; and there is no context of a GPU that is not there. */
@@ -198,7 +183,7 @@ static void pins_on_first(const void *device)
     CHECK(rex_pinned_alloc(100) != NULL);
     check_starts(1, 0, 0, 0);
     CHECK(rex_context_retain(4, &context) == -1 && rex_context_retain(-1, &context) == -1);
-    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(context_users(), 1);
 }
 
 /* A policy and the flags of a context that is activated for pinned memory with it; one that is active keeps its own. */
@@ -216,17 +201,17 @@ static void pins_with_policy(const void *given)
     for (int round = 0; round < 2; round++) {
         void *pinned = rex_pinned_alloc(100);
         CHECK_EQUAL(flags(), theirs ? 8 : policies[i].flags);
-        CHECK_EQUAL(users(), 1 + theirs);
+        CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_register(&module), 0);
-        CHECK_EQUAL(users(), 1 + theirs);
+        CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_pinned_free(pinned), 0);
-        CHECK_EQUAL(users(), 1 + theirs);
+        CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK_EQUAL(users(), theirs);
+        CHECK_EQUAL(context_users(), theirs);
         if (i < 4)
             continue;
         CHECK_EQUAL(rex_module_register(&module), 0); /* with which libomptarget has its own way */
-        CHECK_EQUAL(users(), theirs);
+        CHECK_EQUAL(context_users(), theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
     }
 }
@@ -239,14 +224,14 @@ static void one_alone(const void *context)
     for (int i = 0; i < 2; i++) {
         rex_context_activate_one(2);
         check_starts(0, 0, 1, 0);
-        CHECK_EQUAL(users(), 1);
+        CHECK_EQUAL(context_users(), 1);
     }
     CHECK_EQUAL(rex_module_register(&module), 0);
     rex_context_unhold();
     rex_context_unhold();
-    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(context_users(), 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     rex_context_activate_one(2);
     check_starts(0, 0, 2, 0);
 }
@@ -257,12 +242,12 @@ static void dropped_at_last(const void *context)
     void *held;
     (void)context;
     begin_with_four(16, "90");
-    CHECK(rex_context_retain(0, &held) == 0 && rex_context_retain(2, &held) == 0 && users() == 2);
+    CHECK(rex_context_retain(0, &held) == 0 && rex_context_retain(2, &held) == 0 && context_users() == 2);
     setenv("FAKE_CUDA_BREAKS", "cuDeviceGet:719:0", 1);
     rex_context_drop(0);
-    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(context_users(), 1);
     rex_context_drop(2);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK(rex_context_retain(2, &held) == 0);
     check_starts(1, 0, 2, 0);
@@ -287,7 +272,7 @@ static int ended;
 
 static void count_end(void)
 {
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     ended++;
 }
 
@@ -298,17 +283,17 @@ static void joined(const void *context)
     begin("spin");
     CHECK_EQUAL(rex_gpu_count(), 1);
     rex_context_join(count_end);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     void *pinned = rex_pinned_alloc(100);
-    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(context_users(), 1);
     rex_context_unhold();
-    CHECK(users() == 1 && ended == 0);
+    CHECK(context_users() == 1 && ended == 0);
     CHECK_EQUAL(rex_pinned_free(pinned), 0);
     CHECK_EQUAL(ended, 1);
     pinned = rex_pinned_alloc(100);
     rex_context_join(count_end);
     CHECK_EQUAL(rex_pinned_free(pinned), 0);
-    CHECK(users() == 1 && ended == 1);
+    CHECK(context_users() == 1 && ended == 1);
     rex_context_unhold();
     CHECK_EQUAL(ended, 2);
 }
@@ -340,7 +325,7 @@ static void refused(const void *context)
     CHECK_EQUAL(rex_runtime_bind(), 0);
     the_record()->devices = 0;
     CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* The policy is not worth a registration: what the driver will not do is said, and nothing is held. */
@@ -350,15 +335,15 @@ static void without_policy(const void *broken)
     CHECK_EQUAL(rex_gpu_count(), 1);
     setenv("FAKE_CUDA_BREAKS", broken, 1);
     CHECK_EQUAL(rex_module_register(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
     CHECK_EQUAL(flags(), 4);
-    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(context_users(), 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 static void test_without_policy(void **state)
@@ -438,11 +423,11 @@ static void not_ended(const void *context)
     CHECK_EQUAL(rex_pinned_free(memory), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "rex_pinned_free, 100 bytes: cuMemFreeHost: CUDA_ERROR_LAUNCH_FAILED");
     CHECK_EQUAL(rex_pin((char *)memory + 10, 10), REX_EINVAL);
-    CHECK_EQUAL(users(), 1);
+    CHECK_EQUAL(context_users(), 1);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_pinned_free(memory), 0);
     CHECK_EQUAL(rex_pinned_free(memory), REX_EINVAL);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* What the driver does not pin is not listed. */
@@ -454,11 +439,11 @@ static void not_begun(const void *context)
     setenv("FAKE_CUDA_BREAKS", "cuMemHostRegister:719:0", 1);
     CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_ECUDA);
     CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
     CHECK_EQUAL(rex_unpin(bytes), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* What the driver does not allocate is not listed, at no address: others may be pinned there, and nothing is freed. */
@@ -468,19 +453,19 @@ static void not_allocated(const void *context)
     (void)context;
     begin("auto");
     CHECK_EQUAL(rex_gpu_count(), 1);
-    left = driver_function("fake_cuda_not_allocated");
+    left = in_driver("fake_cuda_not_allocated");
     setenv("FAKE_CUDA_BREAKS", "cuMemHostAlloc:719:0", 1);
     CHECK(rex_pinned_alloc(200) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "rex_pinned_alloc, 200 bytes: cuMemHostAlloc: CUDA_ERROR_LAUNCH_FAILED");
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
     CHECK_EQUAL(rex_pinned_free(left), REX_EINVAL);
     for (int i = 0; i < 2; i++) {
         char *range = i == 0 ? left : at_zero;
         CHECK_EQUAL(rex_pin(range, 100), 0);
         CHECK_EQUAL(rex_unpin(range), 0);
     }
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 static void expect_refused(int result, const char *said)
@@ -583,13 +568,13 @@ static void not_entered(const void *context)
         unsetenv("FAKE_CUDA_BREAKS");
         snprintf(said, sizeof said, "%s, 100 bytes: %s: CUDA_ERROR_LAUNCH_FAILED", callers[i], barred->function);
         CHECK(rex_last_error_code() == REX_ECUDA && strcmp(rex_last_error(), said) == 0);
-        CHECK_EQUAL(users(), 0);
+        CHECK_EQUAL(context_users(), 0);
     }
     CHECK_EQUAL(rex_pin(several, 100), 0);
     bar(barred, 2);
     CHECK_EQUAL(rex_unpin(several), REX_ECUDA);
     unsetenv("FAKE_CUDA_BREAKS");
-    CHECK(users() == 1 && rex_unpin(several) == 0 && users() == 0);
+    CHECK(context_users() == 1 && rex_unpin(several) == 0 && context_users() == 0);
 }
 
 /* What a thread is at work on is ended by nobody else. */
@@ -653,7 +638,7 @@ static void at_work(const void *context)
     own = rex_pinned_alloc(4096);
     CHECK(own != NULL && rex_pin((char *)own + 10, 10) == REX_EINVAL);
     meanwhile("cuMemFreeHost", free_own, pin_in_its_place);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 static void test_pinned(void **state)
@@ -745,7 +730,7 @@ static void counted(const void *context)
     if (context != NULL)
         CHECK_EQUAL(rex_unpin(bytes), 0);
     CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 /* Where the parent found no GPU the child has none for the same reason, and ordinary memory does. */
@@ -858,7 +843,7 @@ static void amidst_pin(const void *context)
     fork_amidst("FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_thread, beside_pin);
     CHECK_EQUAL(rex_unpin(bytes), 0);
     CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 static void *register_thread(void *unused)
@@ -885,7 +870,7 @@ static void amidst_context(const void *context)
     memory = NULL;
     fork_amidst("FAKE_CUDA_SLOW", "cuDevicePrimaryCtxRetain:", register_thread, beside_register);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(users(), 0);
+    CHECK_EQUAL(context_users(), 0);
 }
 
 static void *count_thread(void *unused)

@@ -55,18 +55,6 @@ static off_t size_of(const char *name)
     return stat(in_folder(name), &status) == 0 ? status.st_size : -1;
 }
 
-static int in_file(const char *name, const char *words)
-{
-    size_t size;
-    char *text = (char *)read_bytes(in_folder(name), &size);
-    text = realloc(text, size + 1);
-    assert_non_null(text);
-    text[size] = '\0';
-    int count = occurrences(text, words);
-    free(text);
-    return count;
-}
-
 /* Strict JSON, with every event that was not lost. */
 static void check_trace(const char *name, const char *expected)
 {
@@ -109,7 +97,7 @@ static void test_low_numbers(void **state)
         assert_string_equal(in_child(leave_low_numbers, &limits[i]), "");
         check_trace("low.json", "phase/first=1");
     }
-    assert_int_equal(in_file("low.log", "librex: a line\n"), COUNT(limits));
+    assert_int_equal(in_file(in_folder("low.log"), "librex: a line\n"), COUNT(limits));
 }
 
 enum { NUMBERS = 1024 };
@@ -163,7 +151,7 @@ static void test_closed_by_the_program(void **state)
 {
     (void)state;
     assert_string_equal(in_child(close_all, NULL), "");
-    assert_int_equal(in_file("closed.log", "librex: before\nlibrex: after\nlibrex: after\n"), 1);
+    assert_int_equal(in_file(in_folder("closed.log"), "librex: before\nlibrex: after\nlibrex: after\n"), 1);
     check_trace("closed.json", "phase/before=1 phase/after=2");
     assert_int_equal(size_of("program's"), 0);
 }
@@ -284,9 +272,9 @@ static void test_no_standard_error(void **state)
     (void)state;
     in_child(without_standard_files, NULL);
     check_trace("closed2.json", "phase/before=1 phase/after=1");
-    assert_int_equal(in_file("closed2.json", "nobody"), 0);
-    assert_int_equal(in_file("closed2.log", "librex: to the log\n"), 1);
-    assert_int_equal(in_file("closed2.log", "nobody"), 0);
+    assert_int_equal(in_file(in_folder("closed2.json"), "nobody"), 0);
+    assert_int_equal(in_file(in_folder("closed2.log"), "librex: to the log\n"), 1);
+    assert_int_equal(in_file(in_folder("closed2.log"), "nobody"), 0);
 }
 
 /* ---- pipes -------------------------------------------------------------------------------------------------------------------------- */
@@ -408,7 +396,7 @@ static void test_limit(void **state)
     (void)state;
     assert_int_equal(mkdir(in_folder("cache"), 0700), 0);
     const char *output = in_child(all_too_large, NULL);
-    assert_int_equal(in_file("limited.log", "limited.json cannot be written: File too large"), 1);
+    assert_int_equal(in_file(in_folder("limited.log"), "limited.json cannot be written: File too large"), 1);
     assert_int_equal(occurrences(output, "limited.log cannot be written: File too large; standard error is used"), 1);
     assert_int_equal(occurrences(output, ".cubin cannot be written: File too large"), 1);
     check_trace("limited.json", "--cut phase/before=1 'phase/one of many=+'");

@@ -40,14 +40,6 @@ static struct rex_kernel_launch launch_of(const struct rex_library *library, con
     return rex_kernel_launch_of(key, 3, 64);
 }
 
-static int context_users(void)
-{
-    int (*users)(void);
-    void *address = in_driver("fake_cuda_context_users");
-    memcpy(&users, &address, sizeof users);
-    return users();
-}
-
 /* ---- what the driver is given -------------------------------------------------------------------------------------------------------- */
 
 static struct {

@@ -26,14 +26,6 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
                                    .entries_end = entry + 1,
                                    .image_name = "tests/data/sm_90.cubin"};
 
-static int context_users(void)
-{
-    int (*users)(void);
-    void *address = in_driver("fake_cuda_context_users");
-    memcpy(&users, &address, sizeof users);
-    return users();
-}
-
 /* ---- everything that a queue can do ------------------------------------------------------------------------------------------------- */
 
 struct outcome {

@@ -146,14 +146,6 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
     return 0;
 }
 
-static int context_users(void)
-{
-    int (*users)(void);
-    void *address = in_driver("fake_cuda_context_users");
-    memcpy(&users, &address, sizeof users);
-    return users();
-}
-
 static void *be_inside(void *unused)
 {
     CHECK_EQUAL(rex_flight_enter(), REX_OK);

@@ -127,16 +127,6 @@ static void check(const char *path, const char *expected)
         fail_msg("%s", command);
 }
 
-static int in_file(const char *path, const char *words)
-{
-    size_t size;
-    char *text = (char *)read_bytes(path, &size);
-    text[size - 1] = '\0';
-    int count = occurrences(text, words);
-    free(text);
-    return count;
-}
-
 /* ---- queues on a GPU ----------------------------------------------------------------------------------------------------------------- */
 
 static void test_queue(void **state)
