@@ -590,14 +590,19 @@ static void does_not_load(const void *root)
     CHECK_EQUAL(rex_runtime_bind(), REX_OK);
 }
 
+static void need_root(void)
+{
+    if (geteuid() == 0)
+        return;
+    print_message("skip: only root may hide the machine's own libraries with chroot\n");
+    skip();
+}
+
 static void test_found_in_root(void **state)
 {
     char root[PATH_MAX];
     (void)state;
-    if (geteuid() != 0) {
-        print_message("skip: only root may hide the machine's own libraries with chroot\n");
-        skip();
-    }
+    need_root();
     make_folder(root);
     make_folders(root, "usr/lib/llvm-17/lib");
     make_folders(root, "usr/lib/llvm-19/lib");
@@ -650,10 +655,7 @@ static void test_nothing_found(void **state)
 {
     char root[PATH_MAX];
     (void)state;
-    if (geteuid() != 0) {
-        print_message("skip: only root may hide the machine's own libraries with chroot\n");
-        skip();
-    }
+    need_root();
     make_folder(root);
     in_child(nothing_found_in, root);
     make_folders(root, "usr/lib/llvm-17/lib");
