@@ -293,6 +293,21 @@ enum {
     ST_INFO = 4, ST_OTHER = 5, ST_SHNDX = 6, ST_VALUE = 8, KIND = 1, LENGTH = 2, WORD_0 = 4, WORD_1 = 8, WORD_2 = 12
 };
 
+/* What a changed image tells of the kernel "bounded"; or, behind a colon, why it is refused. */
+static void check_bounded(size_t number, const unsigned char *bytes, size_t size, const char *facts)
+{
+    struct rex_image_view view;
+    if (facts[0] == ':') {
+        refused(bytes, size, facts);
+        return;
+    }
+    assert_int_equal(rex_view_open(&view, bytes, size, "changed"), 0);
+    if (strcmp(facts_of(&view, "bounded"), facts) != 0)
+        fail_msg("case %zu: %s", number, facts_of(&view, "bounded"));
+    assert_null(rex_view_find(&view, ""));
+    rex_view_close(&view);
+}
+
 /* What is read of the kernel "bounded" where bytes are others. */
 static void test_changed_bytes(void **state)
 {
@@ -347,19 +362,10 @@ static void test_changed_bytes(void **state)
     (void)state;
     assert_non_null(changed);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_image_view view;
         memcpy(changed, bytes, size);
         for (size_t j = 0; j < 3; j++)
             memcpy(changed + cases[i].changes[j].at, &cases[i].changes[j].value, cases[i].changes[j].width);
-        if (cases[i].facts[0] == ':') {
-            refused(changed, size, cases[i].facts);
-            continue;
-        }
-        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
-        if (strcmp(facts_of(&view, "bounded"), cases[i].facts) != 0)
-            fail_msg("case %zu: %s", i, facts_of(&view, "bounded"));
-        assert_null(rex_view_find(&view, ""));
-        rex_view_close(&view);
+        check_bounded(i, changed, size, cases[i].facts);
     }
     free(changed);
     free(bytes);
@@ -404,7 +410,6 @@ static void test_changed_sections(void **state)
     assert_non_null(changed);
     assert_int_equal(size, ALL);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_image_view view;
         memcpy(changed, bytes, size);
         Elf64_Shdr *section = section_of(changed, size, cases[i].section);
         uint32_t name = section_of(changed, size, cases[i].name != NULL ? cases[i].name : cases[i].section)->sh_name;
@@ -412,14 +417,7 @@ static void test_changed_sections(void **state)
         section->sh_type = cases[i].type != 0 ? cases[i].type : section->sh_type;
         section->sh_offset = cases[i].offset != UINT64_MAX ? cases[i].offset : section->sh_offset;
         section->sh_size = cases[i].size != UINT64_MAX ? cases[i].size : section->sh_size;
-        if (cases[i].facts[0] == ':') {
-            refused(changed, size, cases[i].facts);
-            continue;
-        }
-        assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
-        if (strcmp(facts_of(&view, "bounded"), cases[i].facts) != 0)
-            fail_msg("case %zu: %s", i, facts_of(&view, "bounded"));
-        rex_view_close(&view);
+        check_bounded(i, changed, size, cases[i].facts);
     }
     free(changed);
     free(bytes);
