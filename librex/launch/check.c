@@ -210,13 +210,13 @@ static bool ends_in_tor(const char *name)
 /* The function that stands for the kernel on the host device takes no more: rex/kernel.h. */
 #define MOST_PARAMETERS 256u
 
-/* Where there is nothing to launch on, libomptarget says so as ever. */
+/* Where there is nothing to launch on, or no such device, that is said as ever. */
 static int refuse_plain(const struct rex_target *target)
 {
     struct rex_reason reason = rex_target_reason(target);
     char why[REX_REASON_MAX];
     int number;
-    if (rex_device_offload(target->device, &number) == REX_EHOST)
+    if (rex_device_offload(target->device, &number) != REX_OK)
         return REX_OK;
     if (reason.against == 0)
         reason.against = REX_AGAINST_CALLED;

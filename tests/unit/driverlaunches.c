@@ -718,6 +718,20 @@ static void refuse_nothing(const void *unused)
     expect_sent(0, 1);
 }
 
+/* What is wrong with the default device is not laid on the kernel. */
+static void miss_device(const void *unused)
+{
+    struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {2, 1, 1}, .Threads = {64, 1, 1}};
+    (void)unused;
+    use_computing_gpu(18, "late");
+    setenv("OMP_DEFAULT_DEVICE", "99", 1);
+    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_launch(&module, -1, 2, 64, &nothing_id, &packet), -1);
+    CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
+    CHECK_MENTIONS(rex_last_error(), "OMP_DEFAULT_DEVICE");
+    expect_sent(0, 0);
+}
+
 /* What cannot be mapped is not launched, nor unmapped. */
 static void refuse_overlap(const void *unused)
 {
@@ -760,6 +774,7 @@ static void test_mapped(void **state)
     in_child(refuse_others, NULL);
     in_child(refuse_device, NULL);
     in_child(refuse_nothing, NULL);
+    in_child(miss_device, NULL);
     in_child(refuse_overlap, NULL);
     in_child(leave_env, NULL);
 }
