@@ -49,7 +49,7 @@ PEERS += $(peers_built)/$(1)/$(2)/$(2)
 $(peers_built)/$(1)/obj/$(2).o: $(peers)/openmp/$(2).c
 	@mkdir -p $$(@D)
 	$$(call say,OPENMP,$$@)
-	$$(Q)$(3) -O2 -std=gnu11 -Iinclude -c -o $$@ $$<
+	$$(Q)$(3) -O2 -std=gnu11 -Iinclude -MMD -MP -c -o $$@ $$<
 $(peers_built)/$(1)/$(2)/$(2): $(call peer_objects,$(2),no device run) $(common) $(peer_base) $(peers_built)/$(1)/obj/openmp.o $(peers_built)/$(1)/obj/$(2).o
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
@@ -59,7 +59,7 @@ define compiler-peer
 $(peers_built)/$(1)/obj/openmp.o: $(peers)/openmp.c
 	@mkdir -p $$(@D)
 	$$(call say,OPENMP,$$@)
-	$$(Q)$(2) -O2 -std=gnu11 -Iinclude -DREX_BUILDING_LIBRARY -c -o $$@ $$<
+	$$(Q)$(2) -O2 -std=gnu11 -Iinclude -MMD -MP -DREX_BUILDING_LIBRARY -c -o $$@ $$<
 $(foreach p,$(peer_programs),$(call compiled-peer,$(1),$(p),$(2))
 )
 endef
