@@ -236,8 +236,8 @@ static void before(enum rex_watched_call call, const struct rex_map *map, int nu
 static void add_begun(const void *begin, size_t size, int number)
 {
     void *device = NULL;
-    struct rex_mapping known, made = {(uintptr_t)begin, (uintptr_t)begin + size, number, 0};
-    if (size > 0 && !rex_mapping_find(begin, size, number, &known) &&
+    struct rex_mapping made = {(uintptr_t)begin, (uintptr_t)begin + size, number, 0};
+    if (!rex_mapping_begun(begin, size, number) && size > 0 &&
         rex_memory_find(begin, size, number, &device) == REX_PRESENT_WHOLE)
         rex_mappings_add(&made, 1);
 }

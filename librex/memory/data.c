@@ -97,10 +97,15 @@ static int end_one_by_one(int64_t device, const struct rex_map *map, const char 
 static int end(int64_t device, const struct rex_map *map, int number, const char *what)
 {
     bool apart = rex_runtime()->one_end_a_call && share_a_mapping(map, number);
+    struct rex_map ended = *map;
     rex_mapping_ends(map, number);
-    int result =
-        apart ? end_one_by_one(device, map, what) : rex_call_data(REX_DATA_END, what, device, map);
+    int64_t *types = rex_rows_copy_back(map, number);
+    if (types != NULL)
+        ended.types = types;
+    int result = apart ? end_one_by_one(device, &ended, what)
+                       : rex_call_data(REX_DATA_END, what, device, &ended);
     rex_mapping_ended(map, number, false);
+    free(types);
     if (result == REX_OK)
         rex_returned_put_back(map);
     return result;

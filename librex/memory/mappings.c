@@ -23,8 +23,10 @@
 
 struct entry {
     struct rex_mapping mapping;
-    uint32_t hidden; /* by that many calls */
+    uint32_t hidden; /* by that many rows of calls */
+    uint32_t begun;  /* by that many; MANY: nobody knows */
 };
+#define MANY 2
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -129,6 +131,19 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
     return divides;
 }
 
+bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
+{
+    struct rex_mapping wanted = bytes(begin, size, number);
+    rex_lock(&lock);
+    const struct entry *entry = first_touching(&wanted);
+    bool ends = entry != NULL && entry->mapping.begin == wanted.begin &&
+                entry->mapping.end == wanted.end && entry->begun == 1 && entry->hidden == 1;
+    if (ends)
+        *found = entry->mapping;
+    rex_unlock(&lock);
+    return ends;
+}
+
 /* Rows often come in the order of their addresses: the one behind LAST is tried first. */
 static size_t find_near(size_t last, int number, uintptr_t at)
 {
@@ -219,7 +234,7 @@ static void merge(const struct rex_mapping *made, size_t count)
         if (old > 0 && !is_before(&all.entries[old - 1].mapping, last->number, last->begin))
             all.entries[--to] = all.entries[--old];
         else
-            all.entries[--to] = (struct entry){.mapping = made[--count]};
+            all.entries[--to] = (struct entry){.mapping = made[--count], .begun = MANY};
     }
 }
 
@@ -337,4 +352,29 @@ void rex_mappings_add(struct rex_mapping *made, size_t count)
     if (make_room(all.count + added))
         merge(made, added);
     rex_unlock(&lock);
+}
+
+void rex_mapping_made(const void *begin, size_t size, int number)
+{
+    struct rex_mapping made = bytes(begin, size, number), wanted = made;
+    rex_mappings_add(&made, 1);
+    rex_lock(&lock);
+    struct entry *entry = first_touching(&wanted);
+    if (entry != NULL)
+        entry->begun = 0;
+    rex_unlock(&lock);
+}
+
+bool rex_mapping_begun(const void *begin, size_t size, int number)
+{
+    struct rex_mapping wanted = bytes(begin, size, number);
+    if (is_empty())
+        return false;
+    rex_lock(&lock);
+    const struct entry *first = first_touching(&wanted);
+    for (size_t at = first_behind(number, wanted.begin); touching(at, &wanted) != NULL; at++)
+        all.entries[at].begun += all.entries[at].begun < MANY;
+    bool is_found = first != NULL && has_all(first, &wanted);
+    rex_unlock(&lock);
+    return is_found;
 }

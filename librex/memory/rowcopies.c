@@ -3,8 +3,8 @@
  *
  * libomptarget maps all rows, and copies each with a call of the driver that waits. Where librex
  * sees all calls and no pointer is attached in what is copied, that is all it does, and here large
- * rows are copied by threads, and the small ones of an update together. The end of a region stays
- * libomptarget's, which alone knows whether it is the last one.
+ * rows are copied by threads, and the small ones of an update together. Back at the end of a region
+ * they come so only where that is the end of the mapping for certain; else libomptarget counts.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,6 +19,7 @@
 #include "memory/stagingbuffers.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
+#include "omp/mappingend.h"
 #include "omp/sender.h"
 #include "trace/trace.h"
 
@@ -139,28 +140,40 @@ static bool is_made(struct rex_new_rows *made, int32_t i)
     return found;
 }
 
-/* Another thread may have mapped it since MADE was found; none does from now on. */
-static bool is_copied_here(const struct rex_map *map, int32_t i, int number,
-                           struct rex_new_rows *made)
+static bool is_large(const struct rex_map *map, int32_t i)
 {
-    return (map->types[i] & REX_TYPE_TO) && is_made(made, i) &&
-           rex_staging_suits(map->begin[i], (size_t)map->sizes[i]) &&
+    return map->sizes[i] >= (int64_t)REX_STAGED_LEAST;
+}
+
+/*
+ * A mapping of its own, which is counted. Another thread may have made it since MADE was found;
+ * none does from now on.
+ */
+static bool is_new(const struct rex_map *map, int32_t i, int number, struct rex_new_rows *made)
+{
+    return is_large(map, i) && !(map->types[i] & REX_TYPE_HOLD) && is_made(made, i) &&
            rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number) == REX_ABSENT;
 }
 
-static bool copy_by_threads(const struct rex_map *map, int32_t i, int number)
+static bool is_copied_here(const struct rex_map *map, int32_t i)
 {
-    void *device = NULL;
-    size_t size = (size_t)map->sizes[i];
+    return (map->types[i] & REX_TYPE_TO) &&
+           rex_staging_suits(map->begin[i], (size_t)map->sizes[i]);
+}
+
+static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, uintptr_t device,
+                            int64_t direction)
+{
+    bool to_host = direction == REX_TYPE_FROM;
     uint64_t begin = rex_phase_begin();
-    if (rex_memory_find(map->begin[i], size, number, &device) != REX_PRESENT_WHOLE)
-        return false;
-    struct rex_staged_copy copy = {
-        .host = map->begin[i], .device = (uintptr_t)device, .size = size, .to_host = false};
+    struct rex_staged_copy copy = {.host = map->begin[i],
+                                   .device = device,
+                                   .size = (size_t)map->sizes[i],
+                                   .to_host = to_host};
     if (!rex_staging_copy(&copy, NULL))
         return false;
     if (begin != 0)
-        rex_copy_took(begin, REX_COPIED_TO, size, number);
+        rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, copy.size, number);
     return true;
 }
 
@@ -168,36 +181,76 @@ static int copy_made(const char *what, int64_t device, int number, const struct 
                      int32_t i)
 {
     int64_t to = REX_TYPE_TO;
+    void *there = NULL;
     struct rex_map row = rex_rows_from(map, i, 1);
     row.types = &to;
-    return copy_by_threads(map, i, number) ? REX_OK
-                                           : rex_call_data(REX_DATA_UPDATE, what, device, &row);
+    rex_memory_find(map->begin[i], (size_t)map->sizes[i], number, &there);
+    return copy_by_threads(map, i, number, (uintptr_t)there, to)
+               ? REX_OK
+               : rex_call_data(REX_DATA_UPDATE, what, device, &row);
 }
 
 static bool has_large(const struct rex_map *map)
 {
     bool some = false;
     for (int32_t i = 0; i < map->count; i++)
-        some |= map->sizes[i] >= (int64_t)REX_STAGED_LEAST;
+        some |= is_large(map, i);
     return some;
+}
+
+/* Those that libomptarget has just mapped, and copied unless TYPES says otherwise. */
+static int begin_new(const char *what, int64_t device, int number, const struct rex_map *map,
+                     const int64_t *types, const bool *news)
+{
+    int result = REX_OK;
+    for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
+        if (news[i])
+            rex_mapping_made(map->begin[i], (size_t)map->sizes[i], number);
+        if (types[i] != map->types[i])
+            result = copy_made(what, device, number, map, i);
+    }
+    return result;
 }
 
 int rex_rows_begin(const char *what, int64_t device, int number, const struct rex_map *map,
                    struct rex_new_rows *made)
 {
-    int64_t *types =
-        has_large(map) && may_copy(map) ? malloc((size_t)map->count * sizeof *types) : NULL;
-    struct rex_map begun = *map;
+    size_t count = (size_t)map->count;
+    int64_t *types = has_large(map) && may_copy(map)
+                         ? malloc(count * (sizeof *types + sizeof(bool)))
+                         : NULL;
     if (types == NULL)
         return rex_call_data(REX_DATA_BEGIN, what, device, map);
+    bool *news = (void *)(types + count);
+    struct rex_map begun = *map;
     begun.types = types;
-    for (int32_t i = 0; i < map->count; i++)
-        types[i] =
-            map->types[i] & ~(is_copied_here(map, i, number, made) ? REX_TYPE_TO : INT64_C(0));
+    for (int32_t i = 0; i < map->count; i++) {
+        news[i] = is_new(map, i, number, made);
+        types[i] = map->types[i] & ~(news[i] && is_copied_here(map, i) ? REX_TYPE_TO : INT64_C(0));
+    }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
-    for (int32_t i = 0; i < map->count && result == REX_OK; i++)
-        if (types[i] != map->types[i])
-            result = copy_made(what, device, number, map, i);
+    if (result == REX_OK)
+        result = begin_new(what, device, number, map, types, news);
     free(types);
     return result;
+}
+
+/* ---- the end of a region --------------------------------------------------------------------- */
+
+static bool is_copied_back(const struct rex_map *map, int32_t i, int number)
+{
+    struct rex_mapping found;
+    return (map->types[i] & REX_TYPE_FROM) && !(map->types[i] & REX_TYPE_HOLD) &&
+           rex_mapping_is_ending(map->begin[i], (size_t)map->sizes[i], number, &found) &&
+           copy_by_threads(map, i, number, found.device, REX_TYPE_FROM);
+}
+
+int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
+{
+    bool may = has_large(map) && may_copy(map) && rex_all_mappings_are_seen();
+    int64_t *types = may ? malloc((size_t)map->count * sizeof *types) : NULL;
+    for (int32_t i = 0; i < map->count && types != NULL; i++)
+        types[i] =
+            map->types[i] & ~(is_copied_back(map, i, number) ? REX_TYPE_FROM : INT64_C(0));
+    return types;
 }

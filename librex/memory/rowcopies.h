@@ -17,4 +17,10 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
                    struct rex_new_rows *made);
 int rex_rows_update(const char *what, int64_t device, int number, const struct rex_map *map);
 
+/*
+ * Copy back those rows of MAP whose mapping a call that has been announced (rex_mapping_ends()) is
+ * about to end. The types that are left for the call, which the caller frees; NULL: those of MAP.
+ */
+int64_t *rex_rows_copy_back(const struct rex_map *map, int number);
+
 #endif

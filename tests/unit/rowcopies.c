@@ -55,10 +55,21 @@ static void begin_region(const struct rex_map *map, bool by_threads)
         CHECK(is_all(of_region, 0x33, 8 * MIB));
 }
 
-static void end_region(const struct rex_map *map)
+/* MAP ends; its first row is copied back by libomptarget, or by threads. */
+static void end_rows(const struct rex_map *map, bool by_threads)
 {
+    memset(of_region, 0x66, 8 * MIB);
+    bool was_so = is_all(host, 0x66, 8 * MIB);
     CHECK_EQUAL(rex_module_data_end(&module, 0, map), REX_OK);
-    CHECK_EQUAL(last_call(FAKE_END)->types[0], map->types[0]);
+    const struct fake_call *call = last_call(FAKE_END);
+    for (int i = 0; i < map->count; i++)
+        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_TYPE_FROM : 0));
+    CHECK(is_all(host, 0x66, 8 * MIB) == (by_threads || was_so));
+}
+
+static void end_region(const struct rex_map *map, bool by_threads)
+{
+    end_rows(map, by_threads);
     the_record()->on_data = NULL;
     finish();
 }
@@ -86,7 +97,7 @@ static void copy_region(const void *context)
     CHECK_EQUAL(data_calls(FAKE_UPDATE), 0);
     CHECK_EQUAL(rex_module_data_update(&module, 0, &again), REX_OK);
     CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], again.types[0]);
-    end_region(&region);
+    end_region(&region, false);
 }
 
 /* The smallest row that threads copy, and one a byte smaller. */
@@ -100,7 +111,7 @@ static void copy_least(const void *unused)
         CHECK_EQUAL(last_call(FAKE_BEGIN)->types[0], region.types[0] & ~(less == 0 ? REX_TYPE_TO : 0));
         CHECK(less > 0 || memcmp(of_region, host, 4 * MIB) == 0);
         CHECK(is_all(of_region + (less > 0 ? 0 : 4 * MIB), 0x33, 4 * MIB));
-        end_region(&region);
+        end_region(&region, false);
     }
 }
 
@@ -151,7 +162,7 @@ static void copy_small(const void *threads)
     CHECK_EQUAL(data_calls(FAKE_UPDATE), 1);
     CHECK(last_call(FAKE_UPDATE)->packet.rows == 1 && last_call(FAKE_UPDATE)->begin[0] == &unknown);
     CHECK(memcmp(of_region, host, 8) == 0 && is_all(host + 8, 0x55, 8) && memcmp(of_region + 16, host + 16, 8) == 0);
-    end_region(&region);
+    end_region(&region, strcmp(threads, "0") != 0);
 }
 
 /*
@@ -179,7 +190,7 @@ static void leave_region(const void *why)
     CHECK_EQUAL(data_calls(FAKE_UPDATE), reason >= MEMBER);
     CHECK(reason < MEMBER || last_call(FAKE_UPDATE)->packet.rows == (uint32_t)updated->count);
     CHECK(reason != PINNED || rex_unpin(host) == REX_OK);
-    end_region(map);
+    end_region(map, false);
 }
 
 /* Where nobody has chosen threads, small rows go together from the update on with which 200 waits would have been saved. */
@@ -204,7 +215,7 @@ static void pay_first(const void *context)
         CHECK((memcmp(of_region + 16, host + 16, 8) == 0) == (i > 3));
         CHECK((memcmp(of_region + 16 * last, host + 16 * last, 8) == 0) == (i > 3));
     }
-    end_region(&region);
+    end_region(&region, false);
 }
 
 /*
@@ -213,7 +224,7 @@ static void pay_first(const void *context)
  */
 static void pay_for_threads(const void *context)
 {
-    enum { TIMES = 14 }; /* regions, among three other copies of 8 MiB */
+    enum { TIMES = 11 }; /* regions, among five other copies of 8 MiB */
     (void)context;
     processors = 4;
     start_region("auto");
@@ -230,7 +241,8 @@ static void pay_for_threads(const void *context)
     REX_MAP(from, REX_FROM(host, 8 * MIB));
     for (int i = 0; i < 3; i++) {
         begin_region(&from, false);
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &from), REX_OK);
+        end_rows(&from, false);
+        memset(of_region, 0x33, 8 * MIB);
     }
     for (int i = 1; i <= TIMES; i++) {
         begin_region(&region, i == TIMES);
@@ -241,7 +253,7 @@ static void pay_for_threads(const void *context)
     /* and all that comes later */
     memset(of_region, 0x33, 8 * MIB);
     begin_region(&region, true);
-    end_region(&region);
+    end_region(&region, true);
 }
 
 /* What the threads cannot copy libomptarget is asked to, and is told no more than that. */
@@ -263,7 +275,7 @@ static void fail_region(const void *context)
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_module_data_update(&module, 0, &from), REX_OK);
     CHECK_EQUAL(data_calls(FAKE_UPDATE), 3);
-    end_region(&region);
+    end_region(&region, true);
     CHECK_EQUAL(driver_objects(), 0);
 }
 
@@ -286,7 +298,7 @@ static void lose_row(const void *unused)
     CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
     CHECK_EQUAL(data_calls(FAKE_UPDATE), 1);
     CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
-    end_region(&region);
+    end_region(&region, false);
 }
 
 /* Bits of a row that change nothing about its copy. */
@@ -304,7 +316,7 @@ static void copy_whatever_bits(const void *unused)
             expect_update(&update, false);
             CHECK(memcmp(of_region, host, size) == 0);
         }
-    end_region(&region);
+    end_region(&region, true);
 }
 
 /* Small rows of which the driver knows an end, that have no elements or a mapper, or where others are at work. */
@@ -336,7 +348,70 @@ static void leave_small(const void *unused)
     expect_update(&small, true);
     rex_copy_threads_give();
     expect_update(&small, false);
-    end_region(&region);
+    end_region(&region, true);
+}
+
+/*
+ * A row is copied back where its mapping ends for certain: it was mapped by one call, of librex's own, in one row, and ends in one of
+ * exactly its bytes.
+ */
+enum ending { ONCE, FROM_ALONE, AGAIN, AGAIN_BY_OTHERS, FRONT, REAR, TWICE_BEGUN, TWICE_ENDED, HOLDS, HELD, NOT_OURS, MAPPER, ATTACHED, BROKEN, ENDINGS };
+
+static void begin_again(enum ending ending)
+{
+    void *base[] = {host}, *mappers[] = {&plain_id};
+    int64_t size[] = {16}, type[] = {REX_TYPE_ALLOC};
+    if (ending == AGAIN_BY_OTHERS)
+        __rex_real___tgt_target_data_begin(0, 1, base, base, size, type);
+    static int other, *pointer = &other;
+    REX_MAP(again, REX_ALLOC(host + MIB, 8));
+    REX_MAP(mapped, REX_ALLOC(&other, sizeof other));
+    REX_MAP(attached, REX_POINTEE(REX_TYPE_ALLOC, pointer, 0, 1));
+    mapped.mappers = mappers;
+    const struct rex_map *map = ending == AGAIN ? &again : ending == MAPPER ? &mapped : ending == ATTACHED ? &attached : NULL;
+    CHECK(map == NULL || rex_module_data_begin(&module, 0, map) == REX_OK);
+}
+
+static void copy_back(const void *which)
+{
+    enum ending ending = *(const enum ending *)which;
+    is_mapped_before = ending == NOT_OURS;
+    start_region("2");
+    REX_MAP(whole, REX_TOFROM(host, 8 * MIB));
+    REX_MAP(from, REX_FROM(host, 8 * MIB));
+    REX_MAP(twice, REX_TOFROM(host, 8 * MIB), REX_TO(host, 8));
+    REX_MAP(front, REX_FROM(host, 6 * MIB));
+    REX_MAP(rear, REX_FROM(host + 2 * MIB, 6 * MIB));
+    REX_MAP(holds, rex_row_with(REX_TOFROM(host, 8 * MIB), REX_TYPE_HOLD));
+    const struct rex_map *begun = ending == FROM_ALONE ? &from : ending == TWICE_BEGUN ? &twice : ending == HOLDS ? &holds : &whole;
+    const struct rex_map *ended = ending == FRONT ? &front : ending == REAR ? &rear : ending == TWICE_ENDED ? &twice : ending == HELD ? &holds : &whole;
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, begun), REX_OK);
+    begin_again(ending);
+    if (ending == BROKEN)
+        setenv("FAKE_CUDA_BREAKS", "cuMemcpyDtoHAsync:2:0", 1);
+    if (ending != BROKEN) {
+        end_region(ended, ending <= FROM_ALONE);
+        return;
+    }
+    CHECK_EQUAL(rex_module_data_end(&module, 0, ended), REX_OK);
+    CHECK_EQUAL(last_call(FAKE_END)->types[0], ended->types[0]);
+}
+
+/* One end after another: a mapping of the same bytes is one of its own. */
+static void copy_back_again(const void *unused)
+{
+    (void)unused;
+    start_region("2");
+    REX_MAP(region, REX_TOFROM(host, 8 * MIB));
+    REX_MAP(none, REX_ALLOC(host, 8 * MIB));
+    for (int i = 0; i < 3; i++) {
+        fill(host, 8 * MIB, 1);
+        begin_region(&region, true);
+        end_rows(&region, true);
+    }
+    fill(host, 8 * MIB, 1);
+    begin_region(&region, true);
+    end_region(&none, false);
 }
 
 /* The program wants libomptarget to launch, and so to copy. */
@@ -350,7 +425,7 @@ static void leave_all(const void *unused)
     REX_MAP(small, REX_TO(host, 8), REX_TO(host + 64, 8));
     expect_update(&small, true);
     expect_update(&region, true);
-    end_region(&region);
+    end_region(&region, false);
 }
 
 /* One row of some cannot be copied, or nobody can say that they were: libomptarget gets all, and no chunk stays that may be at work. */
@@ -380,7 +455,7 @@ static void fail_small(const void *unused)
     int (*get)(void **);
     memcpy(&get, &current, sizeof get);
     CHECK(get(&context) == 0 && context == NULL);
-    end_region(&region);
+    end_region(&region, true);
 }
 
 static void test_regions(void **state)
@@ -398,6 +473,9 @@ static void test_regions(void **state)
     in_child(lose_row, NULL);
     in_child(copy_whatever_bits, NULL);
     in_child(leave_small, NULL);
+    for (enum ending ending = ONCE; ending < ENDINGS; ending++)
+        in_child(copy_back, &ending);
+    in_child(copy_back_again, NULL);
     in_child(leave_all, NULL);
     in_child(fail_small, NULL);
 }
@@ -418,7 +496,7 @@ static void trace_region(const void *context)
     CHECK_EQUAL(rex_module_data_update(&module, 0, &update), REX_OK);
     REX_MAP(mixed, REX_FROM(host, 16), REX_TOFROM(host + 16, 16)); /* which is libomptarget's */
     CHECK_EQUAL(rex_module_data_update(&module, 0, &mixed), REX_OK);
-    end_region(&region);
+    end_region(&region, true);
     exit(0);
 }
 
@@ -428,6 +506,8 @@ static void test_traced_regions(void **state)
         const char *part;
         int count; /* on the thread's track and the device's */
     } lines[] = {{"\"copy to device\"", 2},
+                 {"\"copy from device\"", 2},
+                 {"\"bytes_to\":0,\"bytes_from\":8388608", 2},
                  {"\"bytes_to\":8388608,\"bytes_from\":0", 2},
                  {"\"bytes_to\":0,\"bytes_from\":8388640", 2},
                  {"\"data update\"", 4},

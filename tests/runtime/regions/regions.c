@@ -501,6 +501,77 @@ static void overlaps_are_refused(void **state)
         assert_int_equal(add(x, COUNT, 1, -1), 0);
 }
 
+/* ---- what threads copy ------------------------------------------------------------------------------------------------- */
+
+enum {
+    MANY = 3 << 20,                                /* 12 MiB */
+    PIECES = 5, EVERY = (MANY - COUNT) / (PIECES - 1) /* where the device adds */
+};
+static int32_t *many;
+
+static void add_to_pieces(void)
+{
+    for (int piece = 0; piece < PIECES; piece++)
+        assert_int_equal(add(many + piece * EVERY, COUNT, 1, -1), 0);
+}
+
+/* Values are 5, and VALUE where the device has added. */
+static void check_pieces(int32_t value)
+{
+    for (int64_t i = 0; i < MANY; i++)
+        if (many[i] != (i % EVERY < COUNT ? value : 5))
+            fail_msg("value %d is %d", (int)i, many[i]);
+}
+
+static void set_many(void)
+{
+    for (int i = 0; i < MANY; i++)
+        many[i] = 5;
+}
+
+/* What else begins and ends some of it meanwhile. */
+static void nothing(int begins)
+{
+    (void)begins;
+}
+static void by_librex(int begins)
+{
+    REX_DATA_MAP(part, REX_SECTION(REX_TYPE_TOFROM, many, EVERY, COUNT));
+    assert_int_equal(begins ? rex_data_begin(-1, &part) : rex_data_end(-1, &part), 0);
+}
+static void by_others(int begins)
+{
+    void *base[] = {many}, *begin[] = {many + COUNT};
+    int64_t size[] = {8}, type[] = {REX_TYPE_TOFROM};
+    if (begins)
+        __tgt_target_data_begin(-1, 1, base, begin, size, type);
+    else
+        __tgt_target_data_end(-1, 1, base, begin, size, type);
+}
+
+static void large_rows(void **state)
+{
+    static void (*const also[])(int begins) = {nothing, by_librex, by_others, nothing};
+    (void)state;
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
+    start();
+    assert_non_null(many = malloc(MANY * sizeof *many));
+    REX_DATA_MAP(region, REX_TOFROM(many, MANY));
+    for (int i = 0; i < 4; i++) {
+        set_many();
+        assert_int_equal(rex_data_begin(-1, &region), 0);
+        also[i](1);
+        add_to_pieces();
+        check_pieces(5);
+        assert_int_equal(rex_data_end(-1, &region), 0);
+        check_pieces(also[i] == nothing ? 6 : 5);
+        assert_int_equal(rex_is_present(many, 1, -1), also[i] != nothing);
+        also[i](0);
+        assert_false(rex_is_present(many, 1, -1));
+    }
+    free(many);
+}
+
 static void presence(void **state)
 {
     (void)state;
@@ -573,6 +644,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rectangles_at_random),
         cmocka_unit_test(rectangles_that_are_none),
         cmocka_unit_test(overlaps_are_refused),
+        cmocka_unit_test(large_rows),
         cmocka_unit_test(presence),
         cmocka_unit_test(device_memory),
     };
