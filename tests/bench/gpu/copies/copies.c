@@ -5,8 +5,9 @@
  *
  * Each way is gone in turn, TURNS times (7), in one process, for sizes up to MOST bytes; medians are printed: the driver's time and speed,
  * and how many times as fast as the driver each other way is. "today" is librex without threads (REX_COPY_THREADS=0), "threads" with as
- * many as REX_COPY_THREADS says in the environment. After each size the bytes are compared: where some got lost there is no time. With
- * --metrics: lines PEER METRIC MICROSECONDS, or PEER METRIC failed: REASON.
+ * many as REX_COPY_THREADS says in the environment. A region's time is that of its beginning or its end, with the memory that these take
+ * and give back. After each size the bytes are compared: where some got lost there is no time. With --metrics: lines
+ * PEER METRIC MICROSECONDS, or PEER METRIC failed: REASON.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -63,27 +64,58 @@ static struct rex_queue *queue;
 static void *stream;
 static unsigned char *from, *to, *device; /* from goes to the device; what comes back is in to */
 
-static void by_driver(size_t size, bool to_host)
+/* Each says how many seconds it has taken. */
+static double by_driver(size_t size, bool to_host)
 {
     uint64_t address = (uint64_t)(uintptr_t)device;
+    double began = now();
     MUST(to_host ? cu.cuMemcpyDtoHAsync_v2(to, address, size, stream) : cu.cuMemcpyHtoDAsync_v2(address, from, size, stream));
     MUST(cu.cuStreamSynchronize(stream));
+    return now() - began;
 }
 
-static void by_queue(size_t size, bool to_host)
+static double by_queue(size_t size, bool to_host)
 {
+    double began = now();
     MUST(to_host ? rex_queue_copy_from(queue, to, device, size) : rex_queue_copy_to(queue, device, from, size));
     MUST(rex_queue_sync(queue));
+    return now() - began;
 }
 
-static void by_call(size_t size, bool to_host)
+static double by_call(size_t size, bool to_host)
 {
+    double began = now();
     MUST(to_host ? rex_device_copy_from(to, device, size, -1) : rex_device_copy_to(device, from, size, -1));
+    return now() - began;
+}
+
+static double take(int (*call)(struct rex_module *, int64_t, const struct rex_map *), const struct rex_map *map)
+{
+    double began = now();
+    MUST(call(&rex_this_module, -1, map));
+    return now() - began;
+}
+
+/* The beginning of a region that maps what is copied, or the end of one that copies it back. */
+static double by_region(size_t size, bool to_host)
+{
+    REX_DATA_MAP(to_device, REX_TO(from, size));
+    REX_DATA_MAP(alone, REX_ALLOC(from, size));
+    REX_DATA_MAP(back, REX_ALLOC(to, size));
+    REX_DATA_MAP(from_device, REX_FROM(to, size));
+    if (!to_host) {
+        double taken = take(rex_module_data_begin, &to_device);
+        MUST(rex_data_end(-1, &alone));
+        return taken;
+    }
+    MUST(rex_data_begin(-1, &back));
+    MUST(rex_device_copy_to(rex_device_address(to, -1), from, size, -1));
+    return take(rex_module_data_end, &from_device);
 }
 
 static const struct {
     const char *name, *peer, *metric;
-    void (*copy)(size_t size, bool to_host);
+    double (*copy)(size_t size, bool to_host);
     const char *threads; /* NULL: as the environment says */
 } ways[] = {
     {"driver", "driver", "copy", by_driver, "0"},
@@ -91,6 +123,8 @@ static const struct {
     {"queue, threads", "librex", "copy_queue", by_queue, NULL},
     {"call, today", "librex", "copy_call_plain", by_call, "0"},
     {"call, threads", "librex", "copy_call", by_call, NULL},
+    {"region, today", "librex", "copy_region_plain", by_region, "0"},
+    {"region, threads", "librex", "copy_region", by_region, NULL},
 };
 enum { WAYS = sizeof ways / sizeof *ways, TURNS_MOST = 101 };
 
@@ -105,10 +139,10 @@ static double measure(int way, size_t size, bool to_host)
 {
     int times = size >= 1 << 20 ? 1 : size >= 1 << 16 ? 20 : 200;
     MUST(rex_configure(REX_OPTION_COPY_THREADS, ways[way].threads));
-    double began = now();
+    double taken = 0;
     for (int i = 0; i < times; i++)
-        ways[way].copy(size, to_host);
-    return (now() - began) / times * 1e6;
+        taken += ways[way].copy(size, to_host);
+    return taken / times * 1e6;
 }
 
 static void spoil(unsigned char *bytes, size_t size, unsigned seed)
@@ -144,9 +178,17 @@ static void print_row(size_t size, bool to_host, const double *time, const bool 
     printf("%11zu %-4s %10.1f us %6.2f GB/s", size, to_host ? "from" : "to", time[0], (double)size / time[0] / 1e3);
     for (int way = 1; way < WAYS; way++)
         if (right[way])
-            printf("  %14.2f", time[0] / time[way]);
+            printf("  %15.2f", time[0] / time[way]);
         else
-            printf("  %14s", "BYTES LOST");
+            printf("  %15s", "BYTES LOST");
+    putchar('\n');
+}
+
+static void print_head(void)
+{
+    printf("%11s %-4s %13s %11s", "bytes", "", "driver", "");
+    for (int way = 1; way < WAYS; way++)
+        printf("  %15s", ways[way].name);
     putchar('\n');
 }
 
@@ -215,8 +257,7 @@ int main(int argc, char **argv)
     }
     open_all(most);
     if (!metrics)
-        printf("%11s %-4s %13s %11s  %14s  %14s  %14s  %14s\n", "bytes", "", "driver", "", ways[1].name, ways[2].name, ways[3].name,
-               ways[4].name);
+        print_head();
     for (size_t size = 4; size <= most; size *= size < (1 << 20) ? 4 : 2)
         measure_size(size, turns, metrics);
     rex_device_free(device, -1);
