@@ -255,11 +255,12 @@ static void add_all_begun(const struct rex_map *map, int number)
 
 static void after(enum rex_watched_call call, const struct rex_map *map, int number)
 {
-    if (own.depth == 0 || --own.depth > 0)
+    if (own.depth == 0)
         return;
     if (call == REX_CALL_BEGINS)
         add_all_begun(map, number);
-    rex_claim_end(&own.claim);
+    if (--own.depth == 0)
+        rex_claim_end(&own.claim);
 }
 
 /* Before any call: nothing can be mapped yet. */

@@ -131,13 +131,18 @@ bool rex_mapping_divides(const void *begin, size_t size, int number)
     return divides;
 }
 
+static bool is_whole(const struct entry *entry, const struct rex_mapping *wanted)
+{
+    return entry->mapping.begin == wanted->begin && entry->mapping.end == wanted->end;
+}
+
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found)
 {
     struct rex_mapping wanted = bytes(begin, size, number);
     rex_lock(&lock);
     const struct entry *entry = first_touching(&wanted);
-    bool ends = entry != NULL && entry->mapping.begin == wanted.begin &&
-                entry->mapping.end == wanted.end && entry->begun == 1 && entry->hidden == 1;
+    bool ends =
+        entry != NULL && is_whole(entry, &wanted) && entry->begun == 1 && entry->hidden == 1;
     if (ends)
         *found = entry->mapping;
     rex_unlock(&lock);
@@ -240,6 +245,21 @@ static void merge(const struct rex_mapping *made, size_t count)
 
 /* ---- ended ----------------------------------------------------------------------------------- */
 
+/*
+ * A row of no length that lies in no mapping may yet mean the next one on either side: LLVM 15 to
+ * 24 count it from its base on, which need not lie in it.
+ */
+static void reach(struct rex_mapping *wanted, bool is_empty_row)
+{
+    size_t next = first_behind(wanted->number, wanted->begin);
+    if (!is_empty_row || touching(next, wanted) != NULL)
+        return;
+    if (next < all.count && all.entries[next].mapping.number == wanted->number)
+        wanted->end = all.entries[next].mapping.begin + 1;
+    if (next > 0 && all.entries[next - 1].mapping.number == wanted->number)
+        wanted->begin = all.entries[next - 1].mapping.end - 1;
+}
+
 /* What a row may end: what it names, or the pointer to that. */
 static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int number,
                     struct rex_mapping *wanted)
@@ -250,10 +270,12 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
            (!pointer || (map->types[i] & REX_TYPE_POINTER));
 }
 
+/* What libomptarget still has of it is asked for from now on. */
 static void forget(void)
 {
     if (is_empty())
         return;
+    rex_mapped_unseen();
     rex_lock(&lock);
     set_count(0);
     rex_unlock(&lock);
@@ -268,6 +290,7 @@ static void hide(const struct rex_map *map, int number)
     for (int32_t i = 0; i < 2 * map->count; i++) {
         if (!may_end(map, i / 2, i % 2 != 0, number, &wanted))
             continue;
+        reach(&wanted, map->sizes[i / 2] == 0);
         for (size_t at = first_behind(number, wanted.begin); touching(at, &wanted) != NULL; at++)
             all.entries[at].hidden++;
     }
@@ -300,9 +323,12 @@ static void show_one(const struct rex_mapping *found, bool later)
     rex_unlock(&lock);
 }
 
-static void show_all(struct rex_mapping wanted, bool later)
+static void show_all(struct rex_mapping wanted, bool is_empty_row, bool later)
 {
     struct rex_mapping found;
+    rex_lock(&lock);
+    reach(&wanted, is_empty_row);
+    rex_unlock(&lock);
     while (find_any(&wanted, &found)) {
         show_one(&found, later);
         wanted.begin = found.end;
@@ -327,9 +353,11 @@ static void show(const struct rex_map *map, int number, bool later)
     struct rex_mapping wanted;
     if (ends_unknown(map))
         forget();
+    if (later && !is_empty())
+        rex_mapped_unseen(); /* what stays, since it was begun more often */
     for (int32_t i = 0; i < 2 * map->count && !is_empty(); i++)
         if (may_end(map, i / 2, i % 2 != 0, number, &wanted))
-            show_all(wanted, later);
+            show_all(wanted, map->sizes[i / 2] == 0, later);
 }
 
 /* ---- made ------------------------------------------------------------------------------------ */
@@ -351,6 +379,8 @@ void rex_mappings_add(struct rex_mapping *made, size_t count)
             made[added++] = made[i];
     if (make_room(all.count + added))
         merge(made, added);
+    else
+        rex_mapped_unseen();
     rex_unlock(&lock);
 }
 
@@ -360,7 +390,7 @@ void rex_mapping_made(const void *begin, size_t size, int number)
     rex_mappings_add(&made, 1);
     rex_lock(&lock);
     struct entry *entry = first_touching(&wanted);
-    if (entry != NULL)
+    if (entry != NULL && is_whole(entry, &wanted))
         entry->begun = 0;
     rex_unlock(&lock);
 }
@@ -372,6 +402,7 @@ bool rex_mapping_begun(const void *begin, size_t size, int number)
         return false;
     rex_lock(&lock);
     const struct entry *first = first_touching(&wanted);
+    reach(&wanted, size == 0);
     for (size_t at = first_behind(number, wanted.begin); touching(at, &wanted) != NULL; at++)
         all.entries[at].begun += all.entries[at].begun < MANY;
     bool is_found = first != NULL && has_all(first, &wanted);

@@ -26,14 +26,14 @@ bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_map
 
 /*
  * A call has just made a mapping of exactly SIZE bytes at BEGIN, and counts its rows afterwards. Of
- * such a mapping it is known how many rows have begun it, and so which end is the last one.
+ * such a mapping it is known whether a single row has begun it, and so whether an end is the last.
  */
 void rex_mapping_made(const void *begin, size_t size, int number);
 
 /* A row begins what it touches. True: one mapping has all of it. */
 bool rex_mapping_begun(const void *begin, size_t size, int number);
 
-/* Whether the call that has hidden it, with one row, ends it; it is *FOUND then. */
+/* Whether the call that has hidden it with one row ends it for certain; it is *FOUND then. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /* Whether a mapping begins or ends inside of these bytes, which then are more than it. */

@@ -237,11 +237,12 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
 
 /* ---- the end of a region --------------------------------------------------------------------- */
 
-static bool is_copied_back(const struct rex_map *map, int32_t i, int number)
+static bool copy_back(const struct rex_map *map, int32_t i, int number)
 {
     struct rex_mapping found;
     return (map->types[i] & REX_TYPE_FROM) && !(map->types[i] & REX_TYPE_HOLD) &&
            rex_mapping_is_ending(map->begin[i], (size_t)map->sizes[i], number, &found) &&
+           found.device != 0 &&
            copy_by_threads(map, i, number, found.device, REX_TYPE_FROM);
 }
 
@@ -251,6 +252,6 @@ int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
     int64_t *types = may ? malloc((size_t)map->count * sizeof *types) : NULL;
     for (int32_t i = 0; i < map->count && types != NULL; i++)
         types[i] =
-            map->types[i] & ~(is_copied_back(map, i, number) ? REX_TYPE_FROM : INT64_C(0));
+            map->types[i] & ~(copy_back(map, i, number) ? REX_TYPE_FROM : INT64_C(0));
     return types;
 }

@@ -233,6 +233,33 @@ static void use_raw(const void *check)
     expect_sent(2, 0);
 }
 
+/* Exported beside those that rex_kmp.h declares. */
+void end_nowait(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types, int32_t all, void *list,
+                int32_t others, void *other_list) __asm__("__tgt_target_data_end_nowait");
+
+/* Still mapped when another module ends, or after one end of two that was not waited for. */
+static void use_kept(const void *nowait)
+{
+    static char id;
+    static struct __tgt_offload_entry entries_of_other[] = {{&id, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0}};
+    static struct rex_module other;
+    other = module;
+    other.entries_begin = entries_of_other;
+    other.entries_end = entries_of_other + 1;
+    start(22);
+    fill(x, y, CELLS);
+    map_on_device(0, y, sizeof y);
+    CHECK_EQUAL(rex_module_register(&other), REX_OK);
+    REX_MAP(region, REX_TOFROM(y, CELLS));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    if (nowait != NULL)
+        end_nowait(0, REX_MAP_ARGUMENTS(region), 0, NULL, 0, NULL);
+    else
+        CHECK_EQUAL(rex_module_fini(&other), REX_OK);
+    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    expect_sent(0, 1);
+}
+
 /* Mapped by what librex has not seen: that is libomptarget's. */
 static void use_unseen(const void *unused)
 {
@@ -401,6 +428,8 @@ static void test_rows(void **state)
     static const char *const checks[] = {"on", "full"};
     static const int releases[] = {14, 18, 22, 23};
     (void)state;
+    in_child(use_kept, NULL);
+    in_child(use_kept, "nowait");
     in_child(use_unseen, NULL);
     for (size_t i = 0; i < COUNT(checks); i++) {
         in_child(use_present, checks[i]);

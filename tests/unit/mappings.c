@@ -31,6 +31,14 @@ enum { BYTES = 512, DEVICES = 2, STEPS = 20000, MOST = 8 };
 static char memory[BYTES];
 static int owner[DEVICES][BYTES]; /* the number of the mapping that has the byte; 0: none */
 
+static bool has_no_room;
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size)
+{
+    return has_no_room ? NULL : __real_realloc(old, size);
+}
+
 static void start(void)
 {
     use_gpu(90);
@@ -285,6 +293,91 @@ static void end_rows(const void *context)
         CHECK_EQUAL(rex_mapping_find(memory + 32 * i, EACH, 0, &found), stays[i]);
 }
 
+/* A row of no length ends, and begins, the next mapping of its device on either side as well, unless it lies in one. */
+static void end_beside(const void *context)
+{
+    enum { MAPPINGS = 3, EACH = 8 };
+    static const struct {
+        int at, size;
+        bool meant[MAPPINGS];
+    } rows[] = {{0, 0, {true}},         {20, 0, {true, true}}, {32, 0, {false, true}}, {39, 0, {false, true}}, {40, 0, {false, true, true}},
+                {200, 0, {false, false, true}}, {20, 4, {false}},      {200, 1, {false}}};
+    struct rex_mapping found;
+    (void)context;
+    start();
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (int stays = 0; stays < 2; stays++) {
+            void *begin = memory + rows[i].at;
+            int64_t size = rows[i].size, type = REX_TYPE_ALLOC;
+            struct rex_map map = row_of(&begin, &size, &type);
+            for (int j = 0; j < MAPPINGS; j++) {
+                struct rex_mapping other = {(uintptr_t)memory + 22, (uintptr_t)memory + 30, 1, 0};
+                const char *at = memory + 8 + 24 * j;
+                rex_mapping_made(at, EACH, 0);
+                rex_mapping_begun(at, EACH, 0);
+                rex_mappings_add(&other, 1);
+                the_record()->mappings[j] = (struct fake_mapping){(uintptr_t)at, stays ? EACH : 0, 4096};
+            }
+            rex_mapping_ends(&map, 0);
+            for (int j = 0; j < MAPPINGS; j++)
+                CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * j, EACH, 0, &found), !rows[i].meant[j]);
+            CHECK(rex_mapping_find(memory + 22, EACH, 1, &found));
+            rex_mapping_ended(&map, 0, false);
+            for (int j = 0; j < MAPPINGS; j++)
+                CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * j, EACH, 0, &found), stays || !rows[i].meant[j]);
+            CHECK(rex_mapping_find(memory + 22, EACH, 1, &found));
+
+            begin = memory + 10;
+            rex_mapping_ends(&map, 1);
+            CHECK_EQUAL(rex_mapping_find(memory + 22, EACH, 1, &found), size > 0);
+            the_record()->mappings[MAPPINGS] = (struct fake_mapping){(uintptr_t)memory + 22, EACH, 4096};
+            rex_mapping_ended(&map, 1, false);
+            begin = memory + rows[i].at;
+
+            rex_mapping_begun(begin, (size_t)size, 0);
+            for (int j = 0; stays && j < MAPPINGS; j++) {
+                void *whole = memory + 8 + 24 * j;
+                int64_t bytes = EACH;
+                struct rex_map ending = row_of(&whole, &bytes, &type);
+                rex_mapping_ends(&ending, 0);
+                CHECK_EQUAL(rex_mapping_is_ending(whole, EACH, 0, &found), !rows[i].meant[j]);
+                the_record()->mappings[j].size = 0;
+                rex_mapping_ended(&ending, 0, false);
+            }
+        }
+}
+
+/* What leaves the index though libomptarget may have it yet is asked for from then on. */
+enum leaving { ENDED, LATER, OF_OTHERS, WITHOUT_ROOM, LEAVINGS };
+
+static void leave_unseen(const void *which)
+{
+    enum leaving leaving = *(const enum leaving *)which;
+    void *begin = memory;
+    int64_t size = BYTES, type = REX_TYPE_FROM;
+    struct rex_map map = row_of(&begin, &size, &type);
+    struct rex_mapping found;
+    start();
+    if (leaving != WITHOUT_ROOM) /* that is made once */
+        map_whole();             /* and from now on the index is told of ends */
+    rex_mapping_ends(&map, 0);
+    rex_mapping_ended(&map, 0, false);
+    for (int is_mapped = 0; is_mapped < 2; is_mapped++) {
+        has_no_room = leaving == WITHOUT_ROOM && is_mapped;
+        if (is_mapped)
+            map_whole();
+        has_no_room = false;
+        if (leaving == OF_OTHERS)
+            rex_mapping_ended_unseen();
+        else if (leaving != WITHOUT_ROOM) {
+            rex_mapping_ends(&map, 0);
+            rex_mapping_ended(&map, 0, leaving == LATER);
+        }
+        CHECK(!rex_mapping_find(memory, BYTES, 0, &found));
+        CHECK_EQUAL(rex_all_mappings_are_seen(), leaving == ENDED || !is_mapped);
+    }
+}
+
 /* In the order of their addresses, whatever these are: what lies between two mappings is in neither. */
 static void place_in_order(const void *context)
 {
@@ -428,6 +521,13 @@ TEST(have_no_mapping)
 TEST(end_unknown)
 TEST(end_several)
 TEST(end_rows)
+TEST(end_beside)
+static void test_leave_unseen(void **unused)
+{
+    (void)unused;
+    for (enum leaving leaving = ENDED; leaving < LEAVINGS; leaving++)
+        in_child(leave_unseen, &leaving);
+}
 TEST(place_in_order)
 TEST(replace)
 TEST(ways_to_end)
@@ -875,6 +975,7 @@ int main(void)
         cmocka_unit_test(test_at_random),   cmocka_unit_test(test_two_ends),    cmocka_unit_test(test_have_no_mapping),
         cmocka_unit_test(test_replace),     cmocka_unit_test(test_end_several), cmocka_unit_test(test_end_unknown),
         cmocka_unit_test(test_ways_to_end), cmocka_unit_test(test_end_rows),    cmocka_unit_test(test_place_in_order),
+        cmocka_unit_test(test_end_beside),  cmocka_unit_test(test_leave_unseen),
         cmocka_unit_test(test_who_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

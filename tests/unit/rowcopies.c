@@ -355,7 +355,22 @@ static void leave_small(const void *unused)
  * A row is copied back where its mapping ends for certain: it was mapped by one call, of librex's own, in one row, and ends in one of
  * exactly its bytes.
  */
-enum ending { ONCE, FROM_ALONE, AGAIN, AGAIN_BY_OTHERS, FRONT, REAR, TWICE_BEGUN, TWICE_ENDED, HOLDS, HELD, NOT_OURS, MAPPER, ATTACHED, BROKEN, ENDINGS };
+enum ending {
+    ONCE, FROM_ALONE, AGAIN, AGAIN_BY_OTHERS, WITHIN, AT_ITS_BASE, FRONT, REAR, TWICE_BEGUN, TWICE_ENDED, HOLDS, HELD, NOT_OURS, MAPPER,
+    ATTACHED, BROKEN, ENDINGS
+};
+
+static bool nests; /* libomptarget calls something that begins a part again */
+
+static void map_nested(enum fake_function function)
+{
+    map_host(function);
+    REX_MAP(again, REX_ALLOC(host + MIB, 8));
+    if (!nests)
+        return;
+    nests = false;
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &again), REX_OK);
+}
 
 static void begin_again(enum ending ending)
 {
@@ -368,7 +383,13 @@ static void begin_again(enum ending ending)
     REX_MAP(mapped, REX_ALLOC(&other, sizeof other));
     REX_MAP(attached, REX_POINTEE(REX_TYPE_ALLOC, pointer, 0, 1));
     mapped.mappers = mappers;
-    const struct rex_map *map = ending == AGAIN ? &again : ending == MAPPER ? &mapped : ending == ATTACHED ? &attached : NULL;
+    REX_MAP(nesting, REX_TO(&other, sizeof other));
+    REX_MAP(empty, rex_row_of(host - 64, host - 64, 0, REX_TYPE_ALLOC));
+    const struct rex_map *maps[ENDINGS] = {
+        [AGAIN] = &again, [WITHIN] = &nesting, [AT_ITS_BASE] = &empty, [MAPPER] = &mapped, [ATTACHED] = &attached};
+    const struct rex_map *map = maps[ending];
+    nests = ending == WITHIN;
+    the_record()->on_data = map_nested;
     CHECK(map == NULL || rex_module_data_begin(&module, 0, map) == REX_OK);
 }
 
@@ -383,8 +404,10 @@ static void copy_back(const void *which)
     REX_MAP(front, REX_FROM(host, 6 * MIB));
     REX_MAP(rear, REX_FROM(host + 2 * MIB, 6 * MIB));
     REX_MAP(holds, rex_row_with(REX_TOFROM(host, 8 * MIB), REX_TYPE_HOLD));
-    const struct rex_map *begun = ending == FROM_ALONE ? &from : ending == TWICE_BEGUN ? &twice : ending == HOLDS ? &holds : &whole;
-    const struct rex_map *ended = ending == FRONT ? &front : ending == REAR ? &rear : ending == TWICE_ENDED ? &twice : ending == HELD ? &holds : &whole;
+    const struct rex_map *begins[ENDINGS] = {[FROM_ALONE] = &from, [TWICE_BEGUN] = &twice, [HOLDS] = &holds};
+    const struct rex_map *ends[ENDINGS] = {[FRONT] = &front, [REAR] = &rear, [TWICE_ENDED] = &twice, [HELD] = &holds};
+    const struct rex_map *begun = begins[ending] != NULL ? begins[ending] : &whole;
+    const struct rex_map *ended = ends[ending] != NULL ? ends[ending] : &whole;
     CHECK_EQUAL(rex_module_data_begin(&module, 0, begun), REX_OK);
     begin_again(ending);
     if (ending == BROKEN)
@@ -395,6 +418,19 @@ static void copy_back(const void *which)
     }
     CHECK_EQUAL(rex_module_data_end(&module, 0, ended), REX_OK);
     CHECK_EQUAL(last_call(FAKE_END)->types[0], ended->types[0]);
+}
+
+/* A row of no length has ended it. */
+static void end_before(const void *unused)
+{
+    (void)unused;
+    start_region("2");
+    REX_MAP(whole, rex_row_of(host - 64, host, 8 * MIB, REX_TYPE_TOFROM));
+    REX_MAP(empty, rex_row_of(host - 64, host - 64, 0, REX_TYPE_ALLOC));
+    begin_region(&whole, true);
+    end_rows(&empty, false);
+    CHECK(!rex_is_present(host, 8, 0));
+    end_region(&whole, false);
 }
 
 /* One end after another: a mapping of the same bytes is one of its own. */
@@ -476,6 +512,7 @@ static void test_regions(void **state)
     for (enum ending ending = ONCE; ending < ENDINGS; ending++)
         in_child(copy_back, &ending);
     in_child(copy_back_again, NULL);
+    in_child(end_before, NULL);
     in_child(leave_all, NULL);
     in_child(fail_small, NULL);
 }
