@@ -180,8 +180,7 @@ static int copy(void *to, int to_host, const void *from, size_t size, int64_t de
         return rex_fail(REX_ERUNTIME,
                         "%s: libomptarget could not copy %zu bytes between the host and device %d",
                         caller, size, number);
-    if (begin != 0)
-        rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, size, number);
+    rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, size, number);
     return REX_OK;
 }
 
@@ -224,7 +223,6 @@ int rex_device_copy_peer(void *to, int64_t to_device, const void *from, int64_t 
         return rex_fail(REX_ERUNTIME,
                         "%s: libomptarget could not copy %zu bytes from device %d to device %d",
                         caller, size, from_number, to_number);
-    if (begin != 0)
-        rex_copy_took(begin, REX_COPIED_BETWEEN, size, to_number);
+    rex_copy_took(begin, REX_COPIED_BETWEEN, size, to_number);
     return REX_OK;
 }

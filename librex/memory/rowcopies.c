@@ -172,8 +172,7 @@ static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, ui
                                    .to_host = to_host};
     if (!rex_staging_copy(&copy, NULL))
         return false;
-    if (begin != 0)
-        rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, copy.size, number);
+    rex_copy_took(begin, to_host ? REX_COPIED_FROM : REX_COPIED_TO, copy.size, number);
     return true;
 }
 

@@ -196,7 +196,7 @@ void rex_copy_took(uint64_t begin, enum rex_copied copied, uint64_t size, int nu
     static const char *const names[] = {[REX_COPIED_TO] = "copy to device",
                                         [REX_COPIED_FROM] = "copy from device",
                                         [REX_COPIED_BETWEEN] = "copy between devices"};
-    if (rex_trace_depth > 0)
+    if (begin == 0 || rex_trace_depth > 0)
         return;
     struct rex_slice slice = {.name = names[copied],
                               .category = "data",

@@ -215,6 +215,31 @@ static void use_present(const void *check)
     CHECK_EQUAL(computed, 5);
 }
 
+static void map_both(enum fake_function function)
+{
+    if (function == FAKE_BEGIN && last_call(FAKE_BEGIN)->packet.rows == 2)
+        the_record()->mappings[0].size = the_record()->mappings[1].size = sizeof x;
+}
+
+/* All that one call has mapped. */
+static void use_all(const void *unused)
+{
+    (void)unused;
+    start(22);
+    fill(x, y, CELLS);
+    uint64_t x_there = map_on_device(0, x, sizeof x), y_there = map_on_device(1, y, sizeof y);
+    the_record()->mappings[0].size = the_record()->mappings[1].size = 0;
+    the_record()->on_data = map_both;
+    REX_MAP(region, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    memcpy(at_device(x_there, sizeof x), x, sizeof x);
+    memcpy(at_device(y_there, sizeof y), y, sizeof y);
+    LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
+    uint64_t *on_device = at_device(y_there, sizeof y);
+    CHECK(y[7] == 7000 && on_device[7] == 7000 + 16);
+    expect_sent(1, 0);
+}
+
 /* Mapped by a raw call, through the forwarders. */
 static void use_raw(const void *check)
 {
@@ -428,6 +453,7 @@ static void test_rows(void **state)
     static const char *const checks[] = {"on", "full"};
     static const int releases[] = {14, 18, 22, 23};
     (void)state;
+    in_child(use_all, NULL);
     in_child(use_kept, NULL);
     in_child(use_kept, "nowait");
     in_child(use_unseen, NULL);

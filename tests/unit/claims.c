@@ -85,6 +85,8 @@ static void prepare(struct work *work, const struct side *side)
         work->place[i].end = work->place[i].begin + (uintptr_t)work->sizes[i];
         work->is_changed[i] = (work->types[i] & REX_TYPE_FROM) != 0;
     }
+    for (int i = count; i < ROWS; i++) /* which are none of it */
+        work->place[i] = (struct rex_place){.begin = 0, .end = UINTPTR_MAX};
     work->claim = (struct rex_claim){.place = work->place, .is_changed = work->is_changed, .count = (size_t)count, .number = side->number};
 }
 

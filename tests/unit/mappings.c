@@ -307,9 +307,9 @@ static void end_beside(const void *context)
     start();
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int stays = 0; stays < 2; stays++) {
-            void *begin = memory + rows[i].at;
-            int64_t size = rows[i].size, type = REX_TYPE_ALLOC;
-            struct rex_map map = row_of(&begin, &size, &type);
+            void *begins[] = {memory + rows[i].at, memory + rows[i].at};
+            int64_t sizes[] = {16, rows[i].size}, types[] = {REX_TYPE_LITERAL, REX_TYPE_ALLOC};
+            struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
             for (int j = 0; j < MAPPINGS; j++) {
                 struct rex_mapping other = {(uintptr_t)memory + 22, (uintptr_t)memory + 30, 1, 0};
                 const char *at = memory + 8 + 24 * j;
@@ -327,18 +327,17 @@ static void end_beside(const void *context)
                 CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * j, EACH, 0, &found), stays || !rows[i].meant[j]);
             CHECK(rex_mapping_find(memory + 22, EACH, 1, &found));
 
-            begin = memory + 10;
+            begins[1] = memory + 10;
             rex_mapping_ends(&map, 1);
-            CHECK_EQUAL(rex_mapping_find(memory + 22, EACH, 1, &found), size > 0);
+            CHECK_EQUAL(rex_mapping_find(memory + 22, EACH, 1, &found), rows[i].size > 0);
             the_record()->mappings[MAPPINGS] = (struct fake_mapping){(uintptr_t)memory + 22, EACH, 4096};
             rex_mapping_ended(&map, 1, false);
-            begin = memory + rows[i].at;
 
-            rex_mapping_begun(begin, (size_t)size, 0);
+            rex_mapping_begun(memory + rows[i].at, (size_t)rows[i].size, 0);
             for (int j = 0; stays && j < MAPPINGS; j++) {
                 void *whole = memory + 8 + 24 * j;
                 int64_t bytes = EACH;
-                struct rex_map ending = row_of(&whole, &bytes, &type);
+                struct rex_map ending = row_of(&whole, &bytes, &types[1]);
                 rex_mapping_ends(&ending, 0);
                 CHECK_EQUAL(rex_mapping_is_ending(whole, EACH, 0, &found), !rows[i].meant[j]);
                 the_record()->mappings[j].size = 0;

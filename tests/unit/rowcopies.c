@@ -45,7 +45,7 @@ static uint32_t data_calls(enum fake_function function)
 /* A region on MAP begins; libomptarget is told to copy its first row, or threads do. */
 static void begin_region(const struct rex_map *map, bool by_threads)
 {
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, map), REX_OK);
+    CHECK_EQUAL(rex_module_data_begin(&module, -1, map), REX_OK); /* which is 0 */
     const struct fake_call *call = last_call(FAKE_BEGIN);
     for (int i = 0; i < map->count; i++)
         CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_TYPE_TO : 0));
@@ -263,8 +263,9 @@ static void fail_region(const void *context)
     start_region("2");
     setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:2:0", 1);
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_begin(&module, -1, &region), REX_OK);
     CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->device, -1);
     REX_MAP(to, REX_TO(host, 8 * MIB), REX_TO(host, 8));
     CHECK_EQUAL(rex_module_data_update(&module, 0, &to), REX_OK);
     CHECK(data_calls(FAKE_UPDATE) == 2 && last_call(FAKE_UPDATE)->packet.rows == 2);
