@@ -66,7 +66,7 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
 enum rex_presence rex_presence_after_load(const void *begin, size_t size, int number)
 {
     rex_device_used();
-    rex_call_data(REX_DATA_BEGIN, "data begin", number, &(struct rex_map){0});
+    rex_call_data(REX_DATA_BEGIN, NULL, number, &(struct rex_map){0});
     return rex_memory_presence(begin, size, number);
 }
 

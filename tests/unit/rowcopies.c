@@ -549,6 +549,7 @@ static void test_traced_regions(void **state)
                  {"\"bytes_to\":8388608,\"bytes_from\":0", 2},
                  {"\"bytes_to\":0,\"bytes_from\":8388640", 2},
                  {"\"data update\"", 4},
+                 {"\"data begin\"", 2},
                  {"\"data end\"", 2}};
     char folder[PATH_MAX];
     (void)state;
