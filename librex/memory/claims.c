@@ -222,9 +222,9 @@ static void before(enum rex_watched_call call, const struct rex_map *map, int nu
 {
     if (own.depth == 0 && rex_sender_for(rex_against_all()) != REX_SENDER_DRIVER)
         return;
+    note_unusual(call, map);
     if (own.depth++ > 0)
         return;
-    note_unusual(call, map);
     collect(map, number);
     if (call == REX_CALL_LAUNCHES)
         rex_claim_begin(&own.claim);

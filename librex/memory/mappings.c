@@ -245,21 +245,6 @@ static void merge(const struct rex_mapping *made, size_t count)
 
 /* ---- ended ----------------------------------------------------------------------------------- */
 
-/*
- * A row of no length that lies in no mapping may yet mean the next one on either side: LLVM 15 to
- * 24 count it from its base on, which need not lie in it.
- */
-static void reach(struct rex_mapping *wanted, bool is_empty_row)
-{
-    size_t next = first_behind(wanted->number, wanted->begin);
-    if (!is_empty_row || touching(next, wanted) != NULL)
-        return;
-    if (next < all.count && all.entries[next].mapping.number == wanted->number)
-        wanted->end = all.entries[next].mapping.begin + 1;
-    if (next > 0 && all.entries[next - 1].mapping.number == wanted->number)
-        wanted->begin = all.entries[next - 1].mapping.end - 1;
-}
-
 /* What a row may end: what it names, or the pointer to that. */
 static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int number,
                     struct rex_mapping *wanted)
@@ -268,17 +253,6 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
                       : bytes(map->begin[i], (size_t)map->sizes[i], number);
     return !(map->types[i] & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)) &&
            (!pointer || (map->types[i] & REX_TYPE_POINTER));
-}
-
-/* What libomptarget still has of it is asked for from now on. */
-static void forget(void)
-{
-    if (is_empty())
-        return;
-    rex_mapped_unseen();
-    rex_lock(&lock);
-    set_count(0);
-    rex_unlock(&lock);
 }
 
 static void hide(const struct rex_map *map, int number)
@@ -290,7 +264,6 @@ static void hide(const struct rex_map *map, int number)
     for (int32_t i = 0; i < 2 * map->count; i++) {
         if (!may_end(map, i / 2, i % 2 != 0, number, &wanted))
             continue;
-        reach(&wanted, map->sizes[i / 2] == 0);
         for (size_t at = first_behind(number, wanted.begin); touching(at, &wanted) != NULL; at++)
             all.entries[at].hidden++;
     }
@@ -323,16 +296,62 @@ static void show_one(const struct rex_mapping *found, bool later)
     rex_unlock(&lock);
 }
 
-static void show_all(struct rex_mapping wanted, bool is_empty_row, bool later)
+static void show_all(struct rex_mapping wanted, bool later)
 {
     struct rex_mapping found;
-    rex_lock(&lock);
-    reach(&wanted, is_empty_row);
-    rex_unlock(&lock);
     while (find_any(&wanted, &found)) {
         show_one(&found, later);
         wanted.begin = found.end;
     }
+}
+
+/* FOUND leaves the index unless libomptarget still has it. */
+static void look_again(const struct rex_mapping *found, bool later)
+{
+    if (!later && rex_runtime_omp()->is_present((const void *)found->begin, found->number))
+        return;
+    rex_mapped_unseen(); /* another thread may just have made it anew */
+    rex_lock(&lock);
+    struct entry *entry = first_touching(found);
+    if (entry != NULL)
+        take_out((size_t)(entry - all.entries), 1);
+    rex_unlock(&lock);
+}
+
+/* Nobody has hidden it, who would look at it again. */
+static bool is_in_sight(size_t index, int number)
+{
+    return index < all.count && all.entries[index].mapping.number == number &&
+           all.entries[index].hidden == 0;
+}
+
+/*
+ * A row of no length that lies in no mapping may yet have ended the next one on either side: LLVM
+ * 15 to 24 look it up from the base of each on, which need not lie in it.
+ */
+static void look_beside(const struct rex_mapping *wanted, bool later)
+{
+    struct rex_mapping beside[2];
+    size_t count = 0;
+    rex_lock(&lock);
+    size_t next = first_behind(wanted->number, wanted->begin);
+    for (size_t i = next > 0 ? next - 1 : 0; touching(next, wanted) == NULL && i <= next; i++)
+        if (is_in_sight(i, wanted->number))
+            beside[count++] = all.entries[i].mapping;
+    rex_unlock(&lock);
+    while (count > 0)
+        look_again(&beside[--count], later);
+}
+
+/* What libomptarget may still have of it is asked for from now on. */
+static void forget(void)
+{
+    if (is_empty())
+        return;
+    rex_mapped_unseen();
+    rex_lock(&lock);
+    set_count(0);
+    rex_unlock(&lock);
 }
 
 /*
@@ -355,9 +374,13 @@ static void show(const struct rex_map *map, int number, bool later)
         forget();
     if (later && !is_empty())
         rex_mapped_unseen(); /* what stays, since it was begun more often */
+    for (int32_t i = 0; i < map->count; i++)
+        if (map->sizes[i] == 0 && map->begin[i] != NULL &&
+            may_end(map, i, false, number, &wanted))
+            look_beside(&wanted, later);
     for (int32_t i = 0; i < 2 * map->count && !is_empty(); i++)
         if (may_end(map, i / 2, i % 2 != 0, number, &wanted))
-            show_all(wanted, map->sizes[i / 2] == 0, later);
+            show_all(wanted, later);
 }
 
 /* ---- made ------------------------------------------------------------------------------------ */
@@ -402,7 +425,6 @@ bool rex_mapping_begun(const void *begin, size_t size, int number)
         return false;
     rex_lock(&lock);
     const struct entry *first = first_touching(&wanted);
-    reach(&wanted, size == 0);
     for (size_t at = first_behind(number, wanted.begin); touching(at, &wanted) != NULL; at++)
         all.entries[at].begun += all.entries[at].begun < MANY;
     bool is_found = first != NULL && has_all(first, &wanted);

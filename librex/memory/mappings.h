@@ -33,7 +33,7 @@ void rex_mapping_made(const void *begin, size_t size, int number);
 /* A row begins what it touches. True: one mapping has all of it. */
 bool rex_mapping_begun(const void *begin, size_t size, int number);
 
-/* Whether the call that has hidden it with one row ends it for certain; it is *FOUND then. */
+/* Whether the caller, who has hidden it with one row, ends it for certain; it is *FOUND then. */
 bool rex_mapping_is_ending(const void *begin, size_t size, int number, struct rex_mapping *found);
 
 /* Whether a mapping begins or ends inside of these bytes, which then are more than it. */

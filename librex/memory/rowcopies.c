@@ -197,13 +197,19 @@ static bool has_large(const struct rex_map *map)
     return some;
 }
 
+/* Else a row of no length elsewhere counts it, too: LLVM 15 to 24 look that up from its base on. */
+static bool holds_its_base(const struct rex_map *map, int32_t i)
+{
+    return (uintptr_t)map->base[i] - (uintptr_t)map->begin[i] <= (uintptr_t)map->sizes[i];
+}
+
 /* Those that libomptarget has just mapped, and copied unless TYPES says otherwise. */
 static int begin_new(const char *what, int64_t device, int number, const struct rex_map *map,
                      const int64_t *types, const bool *news)
 {
     int result = REX_OK;
     for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        if (news[i])
+        if (news[i] && holds_its_base(map, i))
             rex_mapping_made(map->begin[i], (size_t)map->sizes[i], number);
         if (types[i] != map->types[i])
             result = copy_made(what, device, number, map, i);

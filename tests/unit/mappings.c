@@ -36,7 +36,10 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size)
 {
-    return has_no_room ? NULL : __real_realloc(old, size);
+    void *memory_of_index = has_no_room ? NULL : __real_realloc(old, size);
+    if (old == NULL && memory_of_index != NULL)
+        memset(memory_of_index, 0, size); /* behind its end there seem to be more */
+    return memory_of_index;
 }
 
 static void start(void)
@@ -110,7 +113,7 @@ static void make(int device, int *number)
             owner[device][i] = *number;
         at += size;
     }
-    the_record()->mappings[0].size = 0;
+    memset(the_record()->mappings, 0, sizeof the_record()->mappings);
     rex_mappings_add(made, count);
 }
 
@@ -124,7 +127,10 @@ static void end(int device, int at, bool stays)
     struct rex_mapping found;
     rex_mapping_ends(&map, device);
     CHECK(!rex_mapping_find(&memory[first], 1, device, &found));
-    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)&memory[first], stays ? (uintptr_t)(last + 1 - first) : 0, 4096};
+    /* It has the others, too. */
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, (uintptr_t)first, 4096};
+    the_record()->mappings[1] = (struct fake_mapping){(uintptr_t)&memory[first], stays ? (uintptr_t)(last + 1 - first) : 0, 8192};
+    the_record()->mappings[2] = (struct fake_mapping){(uintptr_t)memory + (uintptr_t)last + 1, (uintptr_t)(BYTES - last - 1), 12288};
     rex_mapping_ended(&map, device, false);
     for (int i = first; i <= last && !stays; i++)
         owner[device][i] = 0;
@@ -293,56 +299,77 @@ static void end_rows(const void *context)
         CHECK_EQUAL(rex_mapping_find(memory + 32 * i, EACH, 0, &found), stays[i]);
 }
 
-/* A row of no length ends, and begins, the next mapping of its device on either side as well, unless it lies in one. */
-static void end_beside(const void *context)
+/*
+ * A row of no length may have ended the next mapping of its device on either side, unless it lies in one: which of them leave the index
+ * where libomptarget no longer has them.
+ */
+static const struct beside {
+    int at, size; /* at -1: NULL */
+    int within;   /* a mapping; -1: none */
+    bool leaves[3];
+} besides[] = {{0, 0, -1, {true}},           {20, 0, -1, {true, true}},         {32, 0, 1, {false, true}}, {39, 0, 1, {false, true}},
+               {40, 0, -1, {false, true, true}}, {200, 0, -1, {false, false, true}}, {201, 0, -1, {false, false, true}}, {20, 4, -1, {false}},
+               {-1, 0, -1, {false}}};
+enum when { STAY, GO, GO_LATER, WHENS };
+static struct {
+    const struct beside *row;
+    enum when when;
+} ended_beside;
+
+static void end_beside(const void *unused)
 {
-    enum { MAPPINGS = 3, EACH = 8 };
-    static const struct {
-        int at, size;
-        bool meant[MAPPINGS];
-    } rows[] = {{0, 0, {true}},         {20, 0, {true, true}}, {32, 0, {false, true}}, {39, 0, {false, true}}, {40, 0, {false, true, true}},
-                {200, 0, {false, false, true}}, {20, 4, {false}},      {200, 1, {false}}};
-    struct rex_mapping found;
-    (void)context;
+    enum { EACH = 8 };
+    const struct beside *row = ended_beside.row;
+    void *at = row->at >= 0 ? memory + row->at : NULL, *begins[] = {memory, at};
+    int64_t sizes[] = {16, row->size}, types[] = {REX_TYPE_LITERAL, REX_TYPE_ALLOC};
+    struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
+    struct rex_mapping found, other = {(uintptr_t)memory + 22, (uintptr_t)memory + 30, 1, 0};
+    bool any = false;
+    (void)unused;
     start();
-    for (size_t i = 0; i < COUNT(rows); i++)
-        for (int stays = 0; stays < 2; stays++) {
-            void *begins[] = {memory + rows[i].at, memory + rows[i].at};
-            int64_t sizes[] = {16, rows[i].size}, types[] = {REX_TYPE_LITERAL, REX_TYPE_ALLOC};
-            struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
-            for (int j = 0; j < MAPPINGS; j++) {
-                struct rex_mapping other = {(uintptr_t)memory + 22, (uintptr_t)memory + 30, 1, 0};
-                const char *at = memory + 8 + 24 * j;
-                rex_mapping_made(at, EACH, 0);
-                rex_mapping_begun(at, EACH, 0);
-                rex_mappings_add(&other, 1);
-                the_record()->mappings[j] = (struct fake_mapping){(uintptr_t)at, stays ? EACH : 0, 4096};
-            }
-            rex_mapping_ends(&map, 0);
-            for (int j = 0; j < MAPPINGS; j++)
-                CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * j, EACH, 0, &found), !rows[i].meant[j]);
-            CHECK(rex_mapping_find(memory + 22, EACH, 1, &found));
-            rex_mapping_ended(&map, 0, false);
-            for (int j = 0; j < MAPPINGS; j++)
-                CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * j, EACH, 0, &found), stays || !rows[i].meant[j]);
-            CHECK(rex_mapping_find(memory + 22, EACH, 1, &found));
+    bool is_last = row->at == 200; /* of all */
+    if (!is_last)
+        rex_mappings_add(&other, 1);
+    for (int i = 0; i < (int)COUNT(row->leaves); i++) {
+        bool stays = ended_beside.when != GO || (!row->leaves[i] && at != NULL && row->within < 0);
+        rex_mapping_made(memory + 8 + 24 * i, EACH, 0);
+        the_record()->mappings[i] = (struct fake_mapping){(uintptr_t)memory + 8 + 24 * (uintptr_t)i, stays ? EACH : 0, 4096};
+        any |= row->leaves[i];
+    }
+    rex_mapping_ends(&map, 0);
+    for (int i = 0; i < (int)COUNT(row->leaves); i++)
+        CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * i, EACH, 0, &found), row->within != i);
+    rex_mapping_ended(&map, 0, ended_beside.when == GO_LATER);
+    for (int i = 0; i < (int)COUNT(row->leaves); i++)
+        CHECK_EQUAL(rex_mapping_find(memory + 8 + 24 * i, EACH, 0, &found), ended_beside.when == STAY || !row->leaves[i]);
+    CHECK(is_last || rex_mapping_find(memory + 22, EACH, 1, &found));
+    CHECK_EQUAL(rex_all_mappings_are_seen(), ended_beside.when == STAY || (ended_beside.when == GO && (row->within >= 0 || !any)));
+}
 
-            begins[1] = memory + 10;
-            rex_mapping_ends(&map, 1);
-            CHECK_EQUAL(rex_mapping_find(memory + 22, EACH, 1, &found), rows[i].size > 0);
-            the_record()->mappings[MAPPINGS] = (struct fake_mapping){(uintptr_t)memory + 22, EACH, 4096};
-            rex_mapping_ended(&map, 1, false);
+/* What another row of the call ends is that one's. */
+static void end_with_it(const void *unused)
+{
+    void *begins[] = {memory + 8, memory + 4};
+    int64_t sizes[] = {8, 0}, types[] = {REX_TYPE_FROM, REX_TYPE_ALLOC};
+    struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
+    struct rex_mapping found, made = {(uintptr_t)memory + 8, (uintptr_t)memory + 16, 0, 0};
+    (void)unused;
+    start();
+    rex_mappings_add(&made, 1);
+    rex_mapping_ends(&map, 0);
+    rex_mapping_ended(&map, 0, false);
+    CHECK(!rex_mapping_find(memory + 8, 8, 0, &found) && rex_all_mappings_are_seen());
+}
 
-            rex_mapping_begun(memory + rows[i].at, (size_t)rows[i].size, 0);
-            for (int j = 0; stays && j < MAPPINGS; j++) {
-                void *whole = memory + 8 + 24 * j;
-                int64_t bytes = EACH;
-                struct rex_map ending = row_of(&whole, &bytes, &types[1]);
-                rex_mapping_ends(&ending, 0);
-                CHECK_EQUAL(rex_mapping_is_ending(whole, EACH, 0, &found), !rows[i].meant[j]);
-                the_record()->mappings[j].size = 0;
-                rex_mapping_ended(&ending, 0, false);
-            }
+static void test_end_beside(void **unused)
+{
+    (void)unused;
+    in_child(end_with_it, NULL);
+    for (size_t i = 0; i < COUNT(besides); i++)
+        for (enum when when = STAY; when < WHENS; when++) {
+            ended_beside.row = &besides[i];
+            ended_beside.when = when;
+            in_child(end_beside, NULL);
         }
 }
 
@@ -520,7 +547,6 @@ TEST(have_no_mapping)
 TEST(end_unknown)
 TEST(end_several)
 TEST(end_rows)
-TEST(end_beside)
 static void test_leave_unseen(void **unused)
 {
     (void)unused;

@@ -357,20 +357,18 @@ static void leave_small(const void *unused)
  * exactly its bytes.
  */
 enum ending {
-    ONCE, FROM_ALONE, AGAIN, AGAIN_BY_OTHERS, WITHIN, AT_ITS_BASE, FRONT, REAR, TWICE_BEGUN, TWICE_ENDED, HOLDS, HELD, NOT_OURS, MAPPER,
+    ONCE, FROM_ALONE, BASE_LAST, AGAIN, AGAIN_BY_OTHERS, WITHIN, BASE_BEFORE, BASE_BEHIND, FRONT, REAR, TWICE_BEGUN, TWICE_ENDED, HOLDS, HELD, NOT_OURS, MAPPER, MAPPER_WITHIN,
     ATTACHED, BROKEN, ENDINGS
 };
 
-static bool nests; /* libomptarget calls something that begins a part again */
+static const struct rex_map *nested; /* libomptarget calls something that begins this */
 
 static void map_nested(enum fake_function function)
 {
     map_host(function);
-    REX_MAP(again, REX_ALLOC(host + MIB, 8));
-    if (!nests)
-        return;
-    nests = false;
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &again), REX_OK);
+    const struct rex_map *map = nested;
+    nested = NULL;
+    CHECK(map == NULL || rex_module_data_begin(&module, 0, map) == REX_OK);
 }
 
 static void begin_again(enum ending ending)
@@ -385,11 +383,9 @@ static void begin_again(enum ending ending)
     REX_MAP(attached, REX_POINTEE(REX_TYPE_ALLOC, pointer, 0, 1));
     mapped.mappers = mappers;
     REX_MAP(nesting, REX_TO(&other, sizeof other));
-    REX_MAP(empty, rex_row_of(host - 64, host - 64, 0, REX_TYPE_ALLOC));
-    const struct rex_map *maps[ENDINGS] = {
-        [AGAIN] = &again, [WITHIN] = &nesting, [AT_ITS_BASE] = &empty, [MAPPER] = &mapped, [ATTACHED] = &attached};
+    const struct rex_map *maps[ENDINGS] = {[AGAIN] = &again, [WITHIN] = &nesting, [MAPPER_WITHIN] = &nesting, [MAPPER] = &mapped, [ATTACHED] = &attached};
     const struct rex_map *map = maps[ending];
-    nests = ending == WITHIN;
+    nested = ending == WITHIN ? &again : ending == MAPPER_WITHIN ? &mapped : NULL;
     the_record()->on_data = map_nested;
     CHECK(map == NULL || rex_module_data_begin(&module, 0, map) == REX_OK);
 }
@@ -405,7 +401,11 @@ static void copy_back(const void *which)
     REX_MAP(front, REX_FROM(host, 6 * MIB));
     REX_MAP(rear, REX_FROM(host + 2 * MIB, 6 * MIB));
     REX_MAP(holds, rex_row_with(REX_TOFROM(host, 8 * MIB), REX_TYPE_HOLD));
-    const struct rex_map *begins[ENDINGS] = {[FROM_ALONE] = &from, [TWICE_BEGUN] = &twice, [HOLDS] = &holds};
+    REX_MAP(before, rex_row_of(host - 1, host, 8 * MIB, REX_TYPE_TOFROM));
+    REX_MAP(last, rex_row_of(host + 8 * MIB, host, 8 * MIB, REX_TYPE_TOFROM));
+    REX_MAP(behind, rex_row_of(host + 8 * MIB + 1, host, 8 * MIB, REX_TYPE_TOFROM));
+    const struct rex_map *begins[ENDINGS] = {[FROM_ALONE] = &from,    [BASE_LAST] = &last,    [BASE_BEFORE] = &before,
+                                             [BASE_BEHIND] = &behind, [TWICE_BEGUN] = &twice, [HOLDS] = &holds};
     const struct rex_map *ends[ENDINGS] = {[FRONT] = &front, [REAR] = &rear, [TWICE_ENDED] = &twice, [HELD] = &holds};
     const struct rex_map *begun = begins[ending] != NULL ? begins[ending] : &whole;
     const struct rex_map *ended = ends[ending] != NULL ? ends[ending] : &whole;
@@ -414,7 +414,7 @@ static void copy_back(const void *which)
     if (ending == BROKEN)
         setenv("FAKE_CUDA_BREAKS", "cuMemcpyDtoHAsync:2:0", 1);
     if (ending != BROKEN) {
-        end_region(ended, ending <= FROM_ALONE);
+        end_region(ended, ending <= BASE_LAST);
         return;
     }
     CHECK_EQUAL(rex_module_data_end(&module, 0, ended), REX_OK);
