@@ -173,8 +173,8 @@ void rex_call_is_over(enum rex_watched_call call, const struct rex_map *map, int
 
 /*
  * Something may be mapped that no call has named, a module's globals, what a mapper names or a call
- * that does not wait, or has left the index though it may still be mapped. From then on libomptarget
- * is asked for what the index lacks.
+ * that does not wait, or that has left the index unasked. From then on libomptarget is asked for
+ * what the index lacks.
  */
 void rex_mapped_unseen(void);
 bool rex_all_mappings_are_seen(void);
