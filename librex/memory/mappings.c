@@ -1,5 +1,6 @@
 /*
- * mappings.c - the index of mappings: what data calls have mapped, from where to where.
+ * mappings.c - the index of mappings: what data calls have mapped, from where to where, and whether
+ * one row alone has.
  *
  * It lies in the order of devices and addresses, and no two mappings overlap. A call that may end
  * some has them hidden before it begins, and shown again where libomptarget still has them
