@@ -25,7 +25,7 @@
 struct entry {
     struct rex_mapping mapping;
     uint32_t hidden; /* by that many rows of calls */
-    uint32_t begun;  /* by that many; MANY: nobody knows */
+    uint32_t begun;  /* by that many; MANY: more, or nobody knows */
 };
 #define MANY 2
 
@@ -256,6 +256,17 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
            (!pointer || (map->types[i] & REX_TYPE_POINTER));
 }
 
+/* What libomptarget may still have of it is asked for from now on. */
+static void forget(void)
+{
+    if (is_empty())
+        return;
+    rex_mapped_unseen();
+    rex_lock(&lock);
+    set_count(0);
+    rex_unlock(&lock);
+}
+
 static void hide(const struct rex_map *map, int number)
 {
     struct rex_mapping wanted;
@@ -342,17 +353,6 @@ static void look_beside(const struct rex_mapping *wanted, bool later)
     rex_unlock(&lock);
     while (count > 0)
         look_again(&beside[--count], later);
-}
-
-/* What libomptarget may still have of it is asked for from now on. */
-static void forget(void)
-{
-    if (is_empty())
-        return;
-    rex_mapped_unseen();
-    rex_lock(&lock);
-    set_count(0);
-    rex_unlock(&lock);
 }
 
 /*

@@ -162,9 +162,8 @@ static bool is_copied_here(const struct rex_map *map, int32_t i)
 }
 
 static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, uintptr_t device,
-                            int64_t direction)
+                            bool to_host)
 {
-    bool to_host = direction == REX_TYPE_FROM;
     uint64_t begin = rex_phase_begin();
     struct rex_staged_copy copy = {.host = map->begin[i],
                                    .device = device,
@@ -184,7 +183,7 @@ static int copy_made(const char *what, int64_t device, int number, const struct 
     struct rex_map row = rex_rows_from(map, i, 1);
     row.types = &to;
     rex_memory_find(map->begin[i], (size_t)map->sizes[i], number, &there);
-    return copy_by_threads(map, i, number, (uintptr_t)there, to)
+    return copy_by_threads(map, i, number, (uintptr_t)there, false)
                ? REX_OK
                : rex_call_data(REX_DATA_UPDATE, what, device, &row);
 }
@@ -247,8 +246,7 @@ static bool copy_back(const struct rex_map *map, int32_t i, int number)
     struct rex_mapping found;
     return (map->types[i] & REX_TYPE_FROM) && !(map->types[i] & REX_TYPE_HOLD) &&
            rex_mapping_is_ending(map->begin[i], (size_t)map->sizes[i], number, &found) &&
-           found.device != 0 &&
-           copy_by_threads(map, i, number, found.device, REX_TYPE_FROM);
+           found.device != 0 && copy_by_threads(map, i, number, found.device, true);
 }
 
 int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
