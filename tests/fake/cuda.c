@@ -205,6 +205,11 @@ int fake_is_context(const void *context)
     return users >= context_users && users < context_users + FAKE_GPUS;
 }
 
+static int check_device(int device)
+{
+    return device >= 0 && device < FAKE_GPUS ? 0 : 101; /* CUDA_ERROR_INVALID_DEVICE */
+}
+
 /* How many have retained the contexts. */
 int fake_cuda_context_users(void);
 int fake_cuda_context_users(void)
@@ -225,6 +230,7 @@ int fake_cuda_context_users_of(int device)
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     BREAK("cuDevicePrimaryCtxGetState");
+    FAIL_WITH(check_device(device));
     *flags = context_flags[device];
     *active = __atomic_load_n(&context_users[device], __ATOMIC_RELAXED) > 0;
     return 0;
@@ -234,6 +240,7 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     BREAK("cuDevicePrimaryCtxSetFlags");
+    FAIL_WITH(check_device(device));
     context_flags[device] = flags;
     return 0;
 }
@@ -242,6 +249,7 @@ int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     BREAK("cuDevicePrimaryCtxRetain");
+    FAIL_WITH(check_device(device));
     if (__atomic_fetch_add(&context_users[device], 1, __ATOMIC_RELAXED) == 0)
         __atomic_fetch_add(&fake_cuda_starts[device], 1, __ATOMIC_RELAXED);
     *context = &context_users[device];
@@ -251,6 +259,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
 int cuDevicePrimaryCtxRelease_v2(int device)
 {
     BREAK("cuDevicePrimaryCtxRelease");
+    FAIL_WITH(check_device(device));
     __atomic_fetch_sub(&context_users[device], 1, __ATOMIC_RELAXED);
     return 0;
 }
@@ -361,9 +370,12 @@ int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
     *memory = fake_cuda_not_allocated;
     BREAK("cuMemHostAlloc");
     *memory = malloc(size);
-    if (*memory != NULL)
-        fake_pin(*memory, size);
-    return *memory != NULL ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    int result = *memory != NULL ? fake_pin(*memory, size) : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    if (result != 0) {
+        free(*memory);
+        *memory = fake_cuda_not_allocated;
+    }
+    return result;
 }
 
 int cuMemFreeHost(void *memory)
@@ -380,8 +392,7 @@ int cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
 {
     (void)flags;
     BREAK("cuMemHostRegister");
-    fake_pin(address, size);
-    return 0;
+    return fake_pin(address, size);
 }
 
 int cuMemHostUnregister(void *address)

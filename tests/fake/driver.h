@@ -49,8 +49,8 @@ void *fake_memory_of_any(uint64_t address, size_t size);
 /* The device whose memory is at ADDRESS; -1: none. */
 int fake_device_of(uint64_t address);
 
-/* The host's memory of SIZE bytes at ADDRESS is pinned, or not any more. */
-void fake_pin(const void *address, size_t size);
+/* The host's memory of SIZE bytes at ADDRESS is pinned, or not any more; 0 or an error, where too much is pinned. */
+int fake_pin(const void *address, size_t size);
 void fake_unpin(const void *address);
 bool fake_is_pinned(const void *address);
 /* Memory of the host that is not; false where there is no device memory. */

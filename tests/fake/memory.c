@@ -147,21 +147,23 @@ static struct {
     size_t size;
 } pinned[4096];
 
-static void replace_pinned(const void *old, const void *address, size_t size)
+static bool replace_pinned(const void *old, const void *address, size_t size)
 {
+    size_t i = 0, most = sizeof pinned / sizeof *pinned;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
-        if (pinned[i].address == old) {
-            pinned[i].address = address;
-            pinned[i].size = size;
-            break;
-        }
+    while (i < most && pinned[i].address != old)
+        i++;
+    if (i < most) {
+        pinned[i].address = address;
+        pinned[i].size = size;
+    }
     pthread_mutex_unlock(&lock);
+    return i < most;
 }
 
-void fake_pin(const void *address, size_t size)
+int fake_pin(const void *address, size_t size)
 {
-    replace_pinned(NULL, address, size);
+    return replace_pinned(NULL, address, size) ? 0 : 2; /* CUDA_ERROR_OUT_OF_MEMORY */
 }
 
 void fake_unpin(const void *address)

@@ -60,8 +60,10 @@ static int count(const char *name)
 {
     size_t i = 0;
     pthread_mutex_lock(&lock);
-    while (calls[i].name != NULL && strcmp(calls[i].name, name) != 0)
+    while (i < sizeof calls / sizeof *calls && calls[i].name != NULL && strcmp(calls[i].name, name) != 0)
         i++;
+    if (i == sizeof calls / sizeof *calls)
+        abort();
     calls[i].name = name;
     int number = ++calls[i].count;
     pthread_mutex_unlock(&lock);
@@ -139,19 +141,39 @@ FUNCTION(cuModuleUnload, void *module)
 /* ---- kernels ---------------------------------------------------------------------------------------------------------------------- */
 
 static struct kernel {
-    void *module;
+    struct kernel *next;
+    void *module; /* NULL: it was unloaded, and the place may be used again */
     const char *name;
     int loaded;
-} kernels[1024];
+} *kernels;
 
 /* Its address may come again. */
 static void forget(const void *module)
 {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (kernels[i].module == module)
-            kernels[i] = (struct kernel){NULL, "", 0};
+    for (struct kernel *kernel = kernels; kernel != NULL; kernel = kernel->next)
+        if (kernel->module == module)
+            *kernel = (struct kernel){kernel->next, NULL, "", 0};
     pthread_mutex_unlock(&lock);
+}
+
+/* The kernel of that name in MODULE, or a new one; NULL where there is no memory for it. */
+static struct kernel *kernel_of(void *module, const char *name)
+{
+    struct kernel *found = kernels, *free_place = NULL;
+    while (found != NULL && (found->module != module || strcmp(found->name, name) != 0)) {
+        free_place = found->module == NULL ? found : free_place;
+        found = found->next;
+    }
+    if (found == NULL && free_place == NULL && (free_place = calloc(1, sizeof *free_place)) != NULL) {
+        free_place->next = kernels;
+        kernels = free_place;
+    }
+    if (found == NULL && (found = free_place) != NULL) {
+        found->module = module;
+        found->name = name;
+    }
+    return found;
 }
 
 static void load(struct kernel *kernel)
@@ -162,17 +184,15 @@ static void load(struct kernel *kernel)
 
 FUNCTION(cuModuleGetFunction, void **function, void *module, const char *name)
 {
-    size_t i = 0;
     BREAK("cuModuleGetFunction");
     pthread_mutex_lock(&lock);
-    while (kernels[i].name != NULL && (kernels[i].module != module || strcmp(kernels[i].name, name) != 0))
-        i++;
-    kernels[i].module = module;
-    kernels[i].name = name;
+    struct kernel *kernel = kernel_of(module, name);
     pthread_mutex_unlock(&lock);
-    *function = &kernels[i];
+    if (kernel == NULL)
+        return 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    *function = kernel;
 #ifdef FAKE_OLD
-    load(&kernels[i]);
+    load(kernel);
 #endif
     return 0;
 }
@@ -202,8 +222,10 @@ void fake_cuda_kernel(const char *name, void (*function)(const unsigned *grid, c
                       const size_t *widths)
 {
     size_t i = 0;
-    while (computed[i].name[0] != '\0' && strcmp(computed[i].name, name) != 0)
+    while (i < sizeof computed / sizeof *computed && computed[i].name[0] != '\0' && strcmp(computed[i].name, name) != 0)
         i++;
+    if (i == sizeof computed / sizeof *computed || count > sizeof computed[i].widths / sizeof *widths)
+        abort();
     snprintf(computed[i].name, sizeof computed[i].name, "%s", name);
     computed[i].call = function;
     computed[i].count = count;
@@ -396,7 +418,8 @@ FUNCTION(cuMemcpyPeerAsync, uint64_t to, void *to_context, uint64_t from, void *
         return 0;
     if (fake_device_of(to) != fake_device_of_context(to_context) || fake_device_of(from) != fake_device_of_context(from_context))
         return 1;
-    return fake_put_copy(in, fake_memory(to, size), fake_memory(from, size), size);
+    void *to_bytes = fake_memory(to, size), *from_bytes = fake_memory(from, size);
+    return to_bytes != NULL && from_bytes != NULL ? fake_put_copy(in, to_bytes, from_bytes, size) : 1; /* CUDA_ERROR_INVALID_VALUE */
 }
 FUNCTION(cuMemcpyAsync, uint64_t to, uint64_t from, size_t size, void *stream)
 {
@@ -420,7 +443,7 @@ FUNCTION(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t size)
 }
 static int put_fill(const char *name, void *stream, uint64_t to, unsigned value, unsigned width, size_t count)
 {
-    void *bytes = fake_memory(to, count * width);
+    void *bytes = count <= SIZE_MAX / width ? fake_memory(to, count * width) : NULL;
     move(to, value, count, width);
     BREAK(name);
     if (!fake_has_memory())
@@ -447,7 +470,7 @@ FUNCTION(cuStreamWriteValue32_v2, void *stream, uint64_t to, unsigned value, uns
     BREAK("cuStreamWriteValue32");
     if (!fake_has_memory())
         return 0;
-    return word != NULL ? fake_put_fill(stream, word, value, sizeof value, 1) : 1;
+    return word != NULL ? fake_put_fill(real(stream), word, value, sizeof value, 1) : 1;
 }
 
 /* ---- events -------------------------------------------------------------------------------------------------------------------------- */

@@ -177,6 +177,61 @@ static void graphs(const void *context)
     DONE("cuGraphExecDestroy", (void *), executable);
 }
 
+/* ---- its own bounds --------------------------------------------------------------------------------------------------------------- */
+
+enum { KERNELS = 3000 };
+
+/* Every kernel of a large image has its place, and keeps it; another image has that place afterwards. */
+static void many_kernels(const void *unused)
+{
+    static void *functions[KERNELS];
+    static char names[KERNELS][16];
+    void *module;
+    (void)unused;
+    start("early");
+    DONE("cuModuleLoadData", (void **, const void *), &module, "");
+    for (int i = 0; i < KERNELS; i++) {
+        snprintf(names[i], sizeof names[i], "kernel_%d", i);
+        DONE("cuModuleGetFunction", (void **, void *, const char *), &functions[i], module, names[i]);
+    }
+    for (int i = 0; i < KERNELS; i++) {
+        void *again;
+        DONE("cuModuleGetFunction", (void **, void *, const char *), &again, module, names[i]);
+        CHECK(again == functions[i] && (i == 0 || again != functions[i - 1]));
+    }
+    DONE("cuModuleUnload", (void *), module);
+    put_in(stream);
+    put_add(stream, 7);
+    put_out(stream);
+    DONE("cuStreamSynchronize", (void *), stream);
+    expect(7);
+}
+
+/* What does not lie in one allocation is refused as the driver does. */
+static void behind_memory(const void *unused)
+{
+    enum { INVALID_VALUE = 1, INVALID_DEVICE = 101 };
+    void *context;
+    (void)unused;
+    start("early");
+    DONE("cuCtxGetCurrent", (void **), &context);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(CALL("cuMemcpyPeerAsync", (uint64_t, void *, uint64_t, void *, size_t, void *), cells + (i == 0 ? 4 : 0), context,
+                         cells + (i == 1 ? 4 : 0), context, BYTES, stream),
+                    INVALID_VALUE);
+    DONE("cuMemcpyPeerAsync", (uint64_t, void *, uint64_t, void *, size_t, void *), cells, context, cells + 4, context, BYTES - 4, stream);
+    CHECK_EQUAL(CALL("cuMemsetD32Async", (uint64_t, unsigned, size_t, void *), cells, 1, SIZE_MAX / 4 + 2, stream), INVALID_VALUE);
+    DONE("cuStreamWriteValue32_v2", (void *, uint64_t, unsigned, unsigned), NULL, cells, 1, 0);
+    CHECK_EQUAL(CALL("cuDevicePrimaryCtxRetain", (void **, int), &context, FAKE_GPUS), INVALID_DEVICE);
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    in_child(many_kernels, NULL);
+    in_child(behind_memory, NULL);
+}
+
 static void test_work(void **state)
 {
     (void)state;
@@ -208,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests_name("fakedevice", tests, NULL, NULL);
 }
