@@ -253,8 +253,8 @@ enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX
 
 /**
  * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to
- * REX_LOG_DEBUG; @message the line without "librex: " and newline, valid until the function
- * returns; @context the caller's.
+ * REX_LOG_DEBUG; @message the line, without a newline and without "librex: " and the name of
+ * the level in front, valid until the function returns; @context the caller's.
  *
  * It runs on the thread that has something to say, on several threads at once if they do, and no
  * lock of librex is held: it may call any librex function, except that a module cannot be used from

@@ -54,8 +54,9 @@ static void give_up(const char *done, int error)
     char message[REX_MESSAGE_MAX];
     size_t most = sizeof message - 1; /* a line feed follows */
     file.is_used = false;
-    snprintf(message, most, "librex: the log %.3000s cannot be %s: %s; standard error is used",
-             file.path, done, rex_output_why(error));
+    snprintf(message, most,
+             "librex: warning: the log %.3000s cannot be %s: %s; standard error is used", file.path,
+             done, rex_output_why(error));
     rex_escape(message, most);
     strcat(message, "\n");
     write_to_standard_error(message, strlen(message));
@@ -104,10 +105,15 @@ static void write_to_file(const char *line, size_t length)
     write_to_standard_error(line, length);
 }
 
-static void write_line(const char *message)
+static void write_line(enum rex_log_level level, const char *message)
 {
-    char line[REX_PRINTED_MAX + 16];
-    size_t length = (size_t)snprintf(line, sizeof line, "librex: %s\n", message);
+    static const char *const names[] = {[REX_LOG_ERROR] = "error",
+                                        [REX_LOG_WARN] = "warning",
+                                        [REX_LOG_INFO] = "info",
+                                        [REX_LOG_DEBUG] = "debug"};
+    char line[REX_PRINTED_MAX + 32];
+    size_t length =
+        (size_t)snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
     pthread_mutex_lock(&lock);
     follow_fork();
     if (file.is_used)
@@ -231,7 +237,7 @@ static void hand_over(enum rex_log_level level, const char *message)
     void *context = theirs.context;
     pthread_mutex_unlock(&lock);
     if (function == NULL || own.in_function)
-        write_line(message);
+        write_line(level, message);
     else
         call_function(function, level, message, context);
 }
@@ -241,7 +247,7 @@ static void hold_back(enum rex_log_level level, const char *message)
     size_t size = strlen(message) + 1;
     struct line *line = malloc(sizeof *line + size);
     if (line == NULL) {
-        write_line(message);
+        write_line(level, message);
         return;
     }
     *line = (struct line){.level = level};
@@ -274,7 +280,7 @@ static void say(enum rex_log_level level, const char *message)
 {
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
     if (__atomic_load_n(&theirs.function, __ATOMIC_RELAXED) == NULL)
-        write_line(message);
+        write_line(level, message);
     else if (own.holds > 0)
         hold_back(level, message);
     else

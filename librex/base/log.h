@@ -15,8 +15,8 @@
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
 
 /*
- * One line, "librex: MESSAGE", if REX_LOG lets LEVEL through, with what could command a terminal
- * escaped. errno stays.
+ * One line, "librex: warning: MESSAGE" at level WARN, if REX_LOG lets LEVEL through, with what
+ * could command a terminal escaped. errno stays.
  */
 void rex_log(enum rex_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

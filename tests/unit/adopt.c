@@ -382,7 +382,7 @@ static void test_numbers(void **state)
         snprintf(line, sizeof line, "device image %d of the program: CUDA 13's header rewritten for LLVM 19", number);
         assert_non_null(strstr(output, line));
     }
-    assert_non_null(strstr(output, "librex: adopted the offload code of the program, 4 device images\n"));
+    assert_non_null(strstr(output, "librex: info: adopted the offload code of the program, 4 device images\n"));
     assert_non_null(strstr(in_child(two_in_container, &(int){24}), "the program, 2 device images\n"));
     assert_non_null(strstr(in_child(in_container, &(int){24}), "the program, 1 device image\n"));
 }
@@ -683,7 +683,7 @@ static void test_ptx(void **state)
         for (int number = 1; number <= 2; number++) {
             char line[200];
             snprintf(line, sizeof line,
-                     "librex: device image %d of the program is PTX, which libomptarget does not take: make a CUBIN of it, or register it "
+                     "librex: warning: device image %d of the program is PTX, which libomptarget does not take: make a CUBIN of it, or register it "
                      "as a module or a library of librex\n",
                      number);
             assert_non_null(strstr(output, line));

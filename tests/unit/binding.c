@@ -613,8 +613,8 @@ static void test_found_in_root(void **state)
     place(root, "usr/lib/llvm-20/lib/libomptarget.so.20", FAKE("lacks-register/libomptarget.so.19"));
     place(root, "usr/lib/llvm-20/lib/libomptarget.so.99", FAKE("lacks-devices/libomptarget.so.19"));
     assert_string_equal(in_child(some_passed_over, root),
-                        "librex: bound LLVM 19's libomptarget, /usr/lib/llvm-19/lib/libomptarget.so.19\n"
-                        "librex: passed over: /usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n");
+                        "librex: info: bound LLVM 19's libomptarget, /usr/lib/llvm-19/lib/libomptarget.so.19\n"
+                        "librex: info: passed over: /usr/lib/llvm-20/lib/libomptarget.so.20: it lacks the entry point __tgt_register_lib\n");
     remove_folder(root);
     make_folder(root);
     make_folders(root, "opt/a/lib");
@@ -626,8 +626,8 @@ static void test_found_in_root(void **state)
     make_folders(root, "usr/lib/llvm-22/lib");
     place(root, "usr/lib/llvm-22/lib/libomptarget.so.22", FAKE("22/libomptarget.so.22"));
     const char *output = in_child(openmp_of_another, root);
-    assert_int_equal(occurrences(output, "librex: opened /opt/b/lib/libomp.so.5\n"), 1);
-    assert_int_equal(occurrences(output, "librex: opened "), 1);
+    assert_int_equal(occurrences(output, "librex: debug: opened /opt/b/lib/libomp.so.5\n"), 1);
+    assert_int_equal(occurrences(output, "librex: debug: opened "), 1);
     remove_folder(root);
     make_folder(root);
     make_folders(root, "opt/a/lib");
@@ -645,8 +645,8 @@ static void test_found_in_root(void **state)
     place(root, "opt/b/lib/libomp.so.5", FAKE("16/libomp.so.5"));
     in_child(does_not_load, root);
     assert_string_equal(in_child(second_best, root),
-                        "librex: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
-                        "librex: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it: Debian has these "
+                        "librex: info: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
+                        "librex: info: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it: Debian has these "
                         "names of its plugins in libomp-17-dev\n");
     remove_folder(root);
 }

@@ -359,7 +359,7 @@ static void says(const char *action, const char *name, const char *because)
 {
     char line[PATH_MAX];
     const char *output = in_child(log_of, action);
-    snprintf(line, sizeof line, "librex: the cache's %s %s: %s\n", name, strcmp(action, "load") == 0 ? "is not used" : "cannot be written", because);
+    snprintf(line, sizeof line, "librex: warning: the cache's %s %s: %s\n", name, strcmp(action, "load") == 0 ? "is not used" : "cannot be written", because);
     assert_string_equal(output, line);
 }
 
@@ -511,15 +511,15 @@ static void test_told(void **state)
     snprintf(name, sizeof name, "%s", strrchr(only_file(folder), '/') + 1);
     assert_string_equal(name + 16, "-sm_90.cubin");
     snprintf(expected, sizeof expected,
-             "librex: kept in the cache as %s\nlibrex: device image x.ptx: compiled before, taken from the cache's %s\n", name, name);
+             "librex: debug: kept in the cache as %s\nlibrex: info: device image x.ptx: compiled before, taken from the cache's %s\n", name, name);
     assert_string_equal(output, expected);
     assert_int_equal(remove(only_file(folder)), 0);
-    assert_string_equal(strstr(in_child(keep_and_find, "info"), "librex: device"), strstr(expected, "librex: device"));
+    assert_string_equal(strstr(in_child(keep_and_find, "info"), "librex: info: device"), strstr(expected, "librex: info: device"));
     assert_int_equal(remove(only_file(folder)), 0);
     assert_string_equal(in_child(keep_and_find, "warn"), "");
     assert_int_equal(rex_configure(REX_OPTION_CACHE, "/proc/none/cache"), 0);
     assert_string_equal(in_child(log_of, "load"), "");
-    assert_string_equal(in_child(log_of, "store"), "librex: the cache folder /proc/none/cache is not used: No such file or directory\n");
+    assert_string_equal(in_child(log_of, "store"), "librex: warning: the cache folder /proc/none/cache is not used: No such file or directory\n");
 }
 
 /* ---- which folder ------------------------------------------------------------------------------------------------------ */
@@ -731,7 +731,7 @@ static void test_full(void **state)
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
         const char *output = in_child(store_in_a_full_one, NULL);
         assert_int_equal(exists(OWN(1)), !larger);
-        assert_int_equal(occurrences(output, "librex: the cache's " OWN(1) " is removed: the cache is full\n"), larger);
+        assert_int_equal(occurrences(output, "librex: debug: the cache's " OWN(1) " is removed: the cache is full\n"), larger);
         assert_true(is_stored());
     }
 }

@@ -167,9 +167,9 @@ static void test_own_images(void **state)
     for (size_t i = 0; i < COUNT(gpus); i++)
         in_child(own_images, &gpus[i]);
     output = in_child(logged, &gpus[0]);
-    assert_int_equal(occurrences(output, "librex: host image " HOST " is used: the CUDA driver reports no device\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: host image " HOST " is used: the CUDA driver reports no device\n"), 1);
     output = in_child(logged, &gpus[2]);
-    assert_int_equal(occurrences(output, "librex: device image " DATA "sm_90.cubin: chosen is the one for sm_90\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: device image " DATA "sm_90.cubin: chosen is the one for sm_90\n"), 1);
 }
 
 /* ---- ranks --------------------------------------------------------------------------------------------------------------- */
@@ -327,17 +327,17 @@ static void told(const void *context)
 
 static void test_told(void **state)
 {
-    static const char all[] = "librex: to choose from: one is for compute_90a (PTX), sm_90; two is for sm_100f, the CPU\n";
+    static const char all[] = "librex: debug: to choose from: one is for compute_90a (PTX), sm_90; two is for sm_100f, the CPU\n";
     (void)state;
     in_child(taken_as_it_is, NULL);
     const char *output = in_child(told, "90");
     assert_non_null(strstr(output, all));
-    assert_non_null(strstr(output, "librex: device image one: chosen is the one for sm_90\n"));
+    assert_non_null(strstr(output, "librex: info: device image one: chosen is the one for sm_90\n"));
     output = in_child(told, "");
     assert_non_null(strstr(output, all));
-    assert_non_null(strstr(output, "librex: host image two is used: the CUDA driver reports no device\n"));
+    assert_non_null(strstr(output, "librex: info: host image two is used: the CUDA driver reports no device\n"));
     output = in_child(told, "100,90");
-    assert_non_null(strstr(output, "librex: device image two: chosen is the one for sm_100f\n"));
+    assert_non_null(strstr(output, "librex: info: device image two: chosen is the one for sm_100f\n"));
 }
 
 /* ---- the host's image instead ----------------------------------------------------------------------------------------------- */
@@ -390,14 +390,14 @@ static void opened_instead(const void *context)
 static void test_instead(void **state)
 {
     static const struct instead cases[] = {
-        {0, "memory", "memory", NULL, "memory", "librex: the host image in memory is used: the CUDA driver reports no device\n"},
-        {0, NULL, "memory", NULL, "memory", "librex: the host image in memory is used: there is no other\n"},
-        {90, NULL, "memory", NULL, "memory", "librex: the host image in memory is used: there is no other\n"},
+        {0, "memory", "memory", NULL, "memory", "librex: info: the host image in memory is used: the CUDA driver reports no device\n"},
+        {0, NULL, "memory", NULL, "memory", "librex: info: the host image in memory is used: there is no other\n"},
+        {90, NULL, "memory", NULL, "memory", "librex: info: the host image in memory is used: there is no other\n"},
         {90, "memory", "memory", NULL, "memory", NULL},
-        {0, "memory", HOST, NULL, HOST, "librex: host image " HOST " instead of a CUBIN: the CUDA driver reports no device\n"},
+        {0, "memory", HOST, NULL, HOST, "librex: info: host image " HOST " instead of a CUBIN: the CUDA driver reports no device\n"},
         {0, DATA "sm_90.cubin", HOST, NULL, HOST,
-         "librex: host image " HOST " instead of " DATA "sm_90.cubin: the CUDA driver reports no device\n"},
-        {0, "./none.cubin", HOST, NULL, HOST, "librex: host image " HOST " instead of ./none.cubin: which does not exist\n"},
+         "librex: info: host image " HOST " instead of " DATA "sm_90.cubin: the CUDA driver reports no device\n"},
+        {0, "./none.cubin", HOST, NULL, HOST, "librex: info: host image " HOST " instead of ./none.cubin: which does not exist\n"},
         {90, DATA "sm_90.cubin", HOST, NULL, DATA "sm_90.cubin", NULL},
         {0, NULL, HOST, NULL, HOST, NULL},
         {0, "./none.cubin", "./no.so", NULL, NULL, "no device image ./none.cubin; looked for ./none.cubin, ./no.so"},
@@ -491,8 +491,8 @@ static void test_out_of_order(void **state)
     assert_string_equal(in_child(in_order, DATA "sm_90.cubin"), "");
     assert_string_equal(in_child(in_order, "./none.cubin"), "");
     in_child(refused_header, NULL);
-    assert_non_null(strstr(in_child(out_of_order, NULL), "librex: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
-    assert_non_null(strstr(in_child(out_of_order, ""), "librex: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
+    assert_non_null(strstr(in_child(out_of_order, NULL), "librex: warning: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
+    assert_non_null(strstr(in_child(out_of_order, ""), "librex: warning: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
     in_child(for_any, NULL);
 }
 
@@ -725,7 +725,7 @@ static void test_compiled(void **state)
     (void)state;
     in_child(wrong_product, NULL);
     const char *output = in_child(compiled, NULL);
-    assert_int_equal(occurrences(output, "librex: device image " DATA "sm_90.ptx: PTX compiled for sm_90 in 2200 ms\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: device image " DATA "sm_90.ptx: PTX compiled for sm_90 in 2200 ms\n"), 1);
     in_child(lines, NULL);
 }
 

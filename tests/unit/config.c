@@ -118,7 +118,7 @@ static void test_unknown_values_in_the_environment(void **state)
         setenv(rex_setting_variable(known[i].option), bad_value(&known[i]), 1);
     const char *output = in_child(use_librex, NULL);
     for (size_t i = 0; i < COUNT(known); i++) {
-        snprintf(expected, sizeof expected, "librex: %s; %s is used\n", complaint_of(&known[i]), known[i].otherwise);
+        snprintf(expected, sizeof expected, "librex: warning: %s; %s is used\n", complaint_of(&known[i]), known[i].otherwise);
         if (occurrences(output, expected) != 1)
             fail_msg("%snot once in\n%s", expected, output);
         unsetenv(rex_setting_variable(known[i].option));
@@ -143,7 +143,7 @@ static void test_long_values_in_the_environment(void **state)
         too_long[length] = length < sizeof too_long - 1 ? 'x' : '\0';
         const char *output = in_child(use_librex, NULL);
         for (size_t i = 0; i < COUNT(known); i++) {
-            snprintf(expected, sizeof expected, "librex: %s cannot be longer than 4095 bytes; %s is used\n",
+            snprintf(expected, sizeof expected, "librex: warning: %s cannot be longer than 4095 bytes; %s is used\n",
                      rex_setting_variable(known[i].option), known[i].otherwise);
             if (occurrences(output, expected) != 1)
                 fail_msg("%snot once in\n%s", expected, output);
@@ -189,7 +189,7 @@ static void test_choice_instead(void **state)
 {
     (void)state;
     const char *output = in_child(choose_instead, NULL);
-    assert_ptr_equal(strstr(output, "librex: chosen\nlibrex: REX_WAIT cannot be \"sometimes\""), output);
+    assert_ptr_equal(strstr(output, "librex: warning: chosen\nlibrex: warning: REX_WAIT cannot be \"sometimes\""), output);
     assert_int_equal(occurrences(output, "REX_WAIT"), 1);
 }
 
@@ -209,7 +209,7 @@ static void test_unknown_names(void **state)
         setenv(others[i], "x", 1);
     const char *output = in_child(use_librex, NULL);
     for (size_t i = 0; i < COUNT(near); i++) {
-        snprintf(expected, sizeof expected, "librex: %s is no setting of librex; the nearest is %s\n", near[i][0], near[i][1]);
+        snprintf(expected, sizeof expected, "librex: warning: %s is no setting of librex; the nearest is %s\n", near[i][0], near[i][1]);
         if (occurrences(output, expected) != 1)
             fail_msg("%snot once in\n%s", expected, output);
         unsetenv(near[i][0]);
@@ -341,14 +341,14 @@ static void test_log_levels(void **state)
         int lines;
     } cases[] = {{"off", 0},  {"error", 1}, {"warn", 2},  {NULL, 2},
                  {"info", 3}, {"debug", 4}, {"Debug", 4}, {"nonsense", 2}, {"Warning", 2}, {"debug:", 2}};
-    static const char *const in_order[] = {"librex: error line\n", "librex: warn line\n", "librex: info line\n",
-                                           "librex: debug line\n"};
+    static const char *const in_order[] = {"librex: error: error line\n", "librex: warning: warn line\n", "librex: info: info line\n",
+                                           "librex: debug: debug line\n"};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *output = in_child(one_line_of_each, cases[i].level);
         for (int line = 0; line < 4; line++)
             assert_int_equal(occurrences(output, in_order[line]), line < cases[i].lines);
-        assert_int_equal(occurrences(output, "librex: a failure [REX_EINVAL]\n"), cases[i].lines > 0);
+        assert_int_equal(occurrences(output, "librex: error: a failure [REX_EINVAL]\n"), cases[i].lines > 0);
     }
 }
 
@@ -394,7 +394,7 @@ static void test_becomes_debug(void **state)
 {
     (void)state;
     in_child(becomes_debug, NULL);
-    assert_string_equal(in_child(first_line, NULL), "librex: first\nlibrex: second\n");
+    assert_string_equal(in_child(first_line, NULL), "librex: info: first\nlibrex: info: second\n");
 }
 
 static void repeated_failures(const void *context)
@@ -465,7 +465,7 @@ static void test_long_message(void **state)
 {
     (void)state;
     const char *output = in_child(long_message, NULL), *end = "mmm [REX_EINVAL]\n";
-    assert_int_equal(strlen(output), strlen("librex: ") + REX_MESSAGE_MAX - 1 + strlen(" [REX_EINVAL]\n"));
+    assert_int_equal(strlen(output), strlen("librex: error: ") + REX_MESSAGE_MAX - 1 + strlen(" [REX_EINVAL]\n"));
     assert_string_equal(output + strlen(output) - strlen(end), end);
 }
 

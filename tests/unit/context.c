@@ -351,12 +351,12 @@ static void test_without_policy(void **state)
     static const struct {
         const char *broken, *said;
     } cases[] = {
-        {"cuDeviceGet:719:1", "librex: GPU 0: cuDeviceGet: CUDA_ERROR_LAUNCH_FAILED"},
-        {"cuDevicePrimaryCtxGetState:719:1", "librex: GPU 0: cuDevicePrimaryCtxGetState: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuDeviceGet:719:1", "librex: warning: GPU 0: cuDeviceGet: CUDA_ERROR_LAUNCH_FAILED"},
+        {"cuDevicePrimaryCtxGetState:719:1", "librex: warning: GPU 0: cuDevicePrimaryCtxGetState: CUDA_ERROR_LAUNCH_FAILED"},
         {"cuDevicePrimaryCtxSetFlags:719:1",
-         "librex: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxSetFlags: CUDA_ERROR_LAUNCH_FAILED"},
+         "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxSetFlags: CUDA_ERROR_LAUNCH_FAILED"},
         {"cuDevicePrimaryCtxRetain:719:1",
-         "librex: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
+         "librex: warning: GPU 0: the wait policy could not be set: cuDevicePrimaryCtxRetain: CUDA_ERROR_LAUNCH_FAILED"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)

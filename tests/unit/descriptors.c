@@ -97,7 +97,7 @@ static void test_low_numbers(void **state)
         assert_string_equal(in_child(leave_low_numbers, &limits[i]), "");
         check_trace("low.json", "phase/first=1");
     }
-    assert_int_equal(in_file(in_folder("low.log"), "librex: a line\n"), COUNT(limits));
+    assert_int_equal(in_file(in_folder("low.log"), "librex: info: a line\n"), COUNT(limits));
 }
 
 enum { NUMBERS = 1024 };
@@ -151,7 +151,7 @@ static void test_closed_by_the_program(void **state)
 {
     (void)state;
     assert_string_equal(in_child(close_all, NULL), "");
-    assert_int_equal(in_file(in_folder("closed.log"), "librex: before\nlibrex: after\nlibrex: after\n"), 1);
+    assert_int_equal(in_file(in_folder("closed.log"), "librex: info: before\nlibrex: info: after\nlibrex: info: after\n"), 1);
     check_trace("closed.json", "phase/before=1 phase/after=2");
     assert_int_equal(size_of("program's"), 0);
 }
@@ -273,7 +273,7 @@ static void test_no_standard_error(void **state)
     in_child(without_standard_files, NULL);
     check_trace("closed2.json", "phase/before=1 phase/after=1");
     assert_int_equal(in_file(in_folder("closed2.json"), "nobody"), 0);
-    assert_int_equal(in_file(in_folder("closed2.log"), "librex: to the log\n"), 1);
+    assert_int_equal(in_file(in_folder("closed2.log"), "librex: warning: to the log\n"), 1);
     assert_int_equal(in_file(in_folder("closed2.log"), "nobody"), 0);
 }
 
@@ -355,12 +355,12 @@ static void test_pipes(void **state)
     assert_int_equal(occurrences(output, "/pipe cannot be opened: nobody reads from this pipe; standard error is used\n"), 1);
     assert_int_equal(occurrences(output, "REX_TRACE: "), 1);
     assert_int_equal(occurrences(output, "/pipe cannot be written: nobody reads from this pipe; the program runs on without it\n"), 1);
-    assert_int_equal(occurrences(output, "librex: goes on\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: goes on\n"), 1);
 
     output = in_child(reader_leaves, NULL);
     assert_int_equal(occurrences(output, "/pipe cannot be written: nobody reads from this pipe any more; standard error is used\n"), 2);
     assert_int_equal(occurrences(output, "/other cannot be written: nobody reads from this pipe any more; the program runs on"), 1);
-    assert_int_equal(occurrences(output, "librex: line 0\nlibrex: line 1\nlibrex: line 2\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: line 0\nlibrex: info: line 1\nlibrex: info: line 2\n"), 1);
     in_child(reader_is_slow, NULL);
 }
 

@@ -351,12 +351,12 @@ struct match {
 #define CALLED (REX_FACT_MATCHED | REX_FACT_CALLED)
 #define ON_GPU(...) {.kernel = true, __VA_ARGS__}
 #define WIDE(number, bytes, release)                                                                                              \
-    "librex: kernel \"k__kernel__\" in an.image: parameter " number " is " bytes " bytes wide: only queues can launch it on LLVM " \
+    "librex: info: kernel \"k__kernel__\" in an.image: parameter " number " is " bytes " bytes wide: only queues can launch it on LLVM " \
     release "\n"
 #define ENVIRONMENT(bytes, release, wanted)                                                                                               \
     "kernel \"k__kernel__\" in an.image: its symbol k__kernel___kernel_environment is " bytes " bytes, and LLVM " release " aborts unless " \
     "it is " wanted
-#define GENERIC(release) "librex: kernel \"k__kernel__\" in an.image: its environment is generic: LLVM " release " adds 32 threads to each block\n"
+#define GENERIC(release) "librex: info: kernel \"k__kernel__\" in an.image: its environment is generic: LLVM " release " adds 32 threads to each block\n"
 
 static const struct match matches[] = {
     {"plain", ON_GPU(.parameters = 3, .plain = true), 19, REX_IMAGE_CUBIN, {3, REX_FORM_PLAIN, MATCHED, 0}, {0, 0}, 1024, 0, NULL},

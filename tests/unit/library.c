@@ -947,7 +947,7 @@ static void test_on_the_host(void **state)
         in_child(registered_each_time, &releases[i]);
     in_child(not_accepted, NULL);
     const char *output = in_child(held_by_graphs, NULL);
-    assert_int_equal(occurrences(output, "librex: " FAKE("host.so") " stays: a module: a module is neither registered nor ended "), 1);
+    assert_int_equal(occurrences(output, "librex: warning: " FAKE("host.so") " stays: a module: a module is neither registered nor ended "), 1);
     assert_int_equal(occurrences(output, " stays: "), 1);
 }
 

@@ -96,7 +96,7 @@ static void forks(const void *context)
         char name[64], line[64];
         long pid = i == 0 ? (long)getpid() : (long)child;
         snprintf(name, sizeof name, "of %ld", pid);
-        snprintf(line, sizeof line, "librex: by %ld\n", pid);
+        snprintf(line, sizeof line, "librex: info: by %ld\n", pid);
         char *text = text_of(name);
         CHECK(strcmp(text, line) == 0);
         free(text);
@@ -127,8 +127,8 @@ static void opened_once(const void *name)
     }
     CHECK(access(old, F_OK) != 0);
     char *text = text_of("moved");
-    CHECK_EQUAL(occurrences(text, "librex: before\nlibrex: after\n"), 1);
-    CHECK_EQUAL(occurrences(text, "librex: in a child\n"), strcmp(name, "once") == 0);
+    CHECK_EQUAL(occurrences(text, "librex: info: before\nlibrex: info: after\n"), 1);
+    CHECK_EQUAL(occurrences(text, "librex: info: in a child\n"), strcmp(name, "once") == 0);
     free(text);
 }
 
@@ -138,22 +138,22 @@ static void test_files(void **state)
     in_child(opened_once, "once");
     in_child(opened_once, "once each ");
     const char *output = in_child(to_a_file, NULL);
-    assert_string_equal(output, "librex: to standard error\n");
+    assert_string_equal(output, "librex: info: to standard error\n");
     char *text = text_of("plain");
-    assert_string_equal(text, "librex: to the file\nlibrex: behind it\n");
+    assert_string_equal(text, "librex: info: to the file\nlibrex: warning: behind it\n");
     free(text);
     char command[2 * PATH_MAX];
-    snprintf(command, sizeof command, "grep -q '^librex: by [0-9]*$' '%s/100%% of '[0-9]*", folder);
+    snprintf(command, sizeof command, "grep -q '^librex: debug: by [0-9]*$' '%s/100%% of '[0-9]*", folder);
     assert_int_equal(system(command), 0);
 
     output = in_child(no_such_folder, NULL);
     assert_int_equal(occurrences(output, "cannot be opened: No such file or directory; standard error is used\n"), 1);
     assert_int_equal(occurrences(output, "missing/file"), 1);
-    assert_int_equal(occurrences(output, "librex: one line\nlibrex: another\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: one line\nlibrex: info: another\n"), 1);
 
     assert_string_equal(in_child(from_the_environment, NULL), "");
     text = text_of("environment");
-    assert_string_equal(text, "librex: in it\n");
+    assert_string_equal(text, "librex: debug: in it\n");
     free(text);
     in_child(forks, NULL);
 }
@@ -193,10 +193,10 @@ static void test_whole_lines(void **state)
     in_child(lines_of_threads, NULL);
     char *text = text_of("threads"), *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-        int number = line[strlen("librex: ")] - 'a';
-        assert_int_equal(strlen(line), strlen("librex: ") + WIDTH);
+        int number = line[strlen("librex: info: ")] - 'a';
+        assert_int_equal(strlen(line), strlen("librex: info: ") + WIDTH);
         assert_in_range(number, 0, THREADS - 1);
-        assert_int_equal(strspn(line + strlen("librex: "), (char[]){(char)('a' + number), '\0'}), WIDTH);
+        assert_int_equal(strspn(line + strlen("librex: info: "), (char[]){(char)('a' + number), '\0'}), WIDTH);
         counts[number]++;
     }
     for (int i = 0; i < THREADS; i++)
@@ -275,7 +275,7 @@ static void test_callback(void **state)
 {
     (void)state;
     const char *output = in_child(callback, NULL);
-    assert_int_equal(occurrences(output, "librex: to standard error\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: to standard error\n"), 1);
     /* What librex said to the function itself. */
     assert_true(occurrences(output, "no option 99") > 0);
     assert_int_equal(occurrences(output, "an error"), 0);
@@ -398,19 +398,19 @@ static void test_rows(void **state)
     assert_string_equal(small, "to|ta");
     char expected[4096];
     snprintf(expected, sizeof expected,
-             "librex: axpy__kernel__: device -1, 4 x 3 x 2 teams of 256 x 5 x 7 threads, 64 bytes of dynamic shared memory, 5 rows\n"
-             "librex: axpy__kernel__: row 0: to|target_param x[0:1000] 4000 bytes\n"
-             "librex: axpy__kernel__: row 1: to|from|member_of(2) y 16 bytes, base %p, through a mapper\n"
-             "librex: axpy__kernel__: row 2: target_param|literal 0x2c = 0x2a, 8 bytes\n"
-             "librex: axpy__kernel__: row 3: target_param|literal n = 0x2b, 4 bytes\n"
-             "librex: axpy__kernel__: row 4: alloc %p 1 bytes, through a mapper\n"
-             "librex: data call: device 2, 5 rows\n"
-             "librex: data call: row 0: to|target_param %p 4000 bytes\n"
-             "librex: data call: row 1: to|from|member_of(2) %p 16 bytes, base %p\n"
-             "librex: data call: row 2: target_param|literal 0x2a, 8 bytes\n"
-             "librex: data call: row 3: target_param|literal 0x2b, 4 bytes\n"
-             "librex: data call: row 4: alloc %p 1 bytes\n"
-             "librex: nothing: device 1, 0 rows\n",
+             "librex: debug: axpy__kernel__: device -1, 4 x 3 x 2 teams of 256 x 5 x 7 threads, 64 bytes of dynamic shared memory, 5 rows\n"
+             "librex: debug: axpy__kernel__: row 0: to|target_param x[0:1000] 4000 bytes\n"
+             "librex: debug: axpy__kernel__: row 1: to|from|member_of(2) y 16 bytes, base %p, through a mapper\n"
+             "librex: debug: axpy__kernel__: row 2: target_param|literal 0x2c = 0x2a, 8 bytes\n"
+             "librex: debug: axpy__kernel__: row 3: target_param|literal n = 0x2b, 4 bytes\n"
+             "librex: debug: axpy__kernel__: row 4: alloc %p 1 bytes, through a mapper\n"
+             "librex: debug: data call: device 2, 5 rows\n"
+             "librex: debug: data call: row 0: to|target_param %p 4000 bytes\n"
+             "librex: debug: data call: row 1: to|from|member_of(2) %p 16 bytes, base %p\n"
+             "librex: debug: data call: row 2: target_param|literal 0x2a, 8 bytes\n"
+             "librex: debug: data call: row 3: target_param|literal 0x2b, 4 bytes\n"
+             "librex: debug: data call: row 4: alloc %p 1 bytes\n"
+             "librex: debug: nothing: device 1, 0 rows\n",
              (void *)(mapped + 8), (void *)mapped, (void *)mapped, (void *)mapped, (void *)(mapped + 8), (void *)mapped);
     assert_string_equal(in_child(rows_in_words, NULL), expected);
 }
@@ -467,7 +467,7 @@ static void test_held_without_memory(void **state)
 {
     (void)state;
     const char *output = in_child(held_without_memory, NULL);
-    assert_ptr_equal(strstr(output, "librex: no memory\n"), output);
+    assert_ptr_equal(strstr(output, "librex: info: no memory\n"), output);
     assert_int_equal(occurrences(output, "held"), 0);
 }
 

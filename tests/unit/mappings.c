@@ -931,9 +931,9 @@ static void test_who_is_asked(void **unused)
 {
     (void)unused;
     const char *output = in_child(unfinished_are_asked, NULL);
-    assert_int_equal(occurrences(output, "librex: a test waits for queue \"b\"\nlibrex: a test waits for queue \"a\"\n"), 1);
-    assert_int_equal(occurrences(output, "librex: a call waits for queue \"b\": call rex_queue_sync() before\n"), 1);
-    assert_int_equal(occurrences(output, "librex: a call waits for queue \"c\": call rex_queue_sync() before\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: a test waits for queue \"b\"\nlibrex: info: a test waits for queue \"a\"\n"), 1);
+    assert_int_equal(occurrences(output, "librex: warning: a call waits for queue \"b\": call rex_queue_sync() before\n"), 1);
+    assert_int_equal(occurrences(output, "librex: warning: a call waits for queue \"c\": call rex_queue_sync() before\n"), 1);
     in_child(ends_are_told, NULL);
     in_child(calls_are_told, NULL);
 }

@@ -702,9 +702,9 @@ static void test_names(void **state)
 {
     (void)state;
     in_child(own_names, NULL);
-    assert_string_equal(in_child(asked_for, NULL), "librex: \"another.cubin\" was asked for; registered is " SM_90 "\n"
-                                                   "librex: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
-    assert_string_equal(in_child(asked_for_memory, NULL), "librex: \"mem\" was asked for; registered is memory\n");
+    assert_string_equal(in_child(asked_for, NULL), "librex: info: \"another.cubin\" was asked for; registered is " SM_90 "\n"
+                                                   "librex: info: \"data/sm_90.cubin\" was asked for; registered is " SM_90 "\n");
+    assert_string_equal(in_child(asked_for_memory, NULL), "librex: info: \"mem\" was asked for; registered is memory\n");
 }
 
 static void test_late_images(void **state)

@@ -268,7 +268,7 @@ static void test_never_alone(void **state)
 {
     (void)state;
     const char *output = in_child(never_alone, NULL);
-    assert_int_equal(occurrences(output, "librex: a test: waiting for launches and data calls of other threads\n"), 1);
+    assert_int_equal(occurrences(output, "librex: info: a test: waiting for launches and data calls of other threads\n"), 1);
 }
 
 static void *look(void *unused)

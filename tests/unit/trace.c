@@ -822,7 +822,7 @@ static void test_child_without_folder(void **state)
     (void)state;
     const char *output = in_child(fork_without_folder, file->path);
     assert_int_equal(occurrences(output, "\n"), 1);
-    assert_int_equal(strncmp(output, "librex: REX_TRACE: ", 19), 0);
+    assert_int_equal(strncmp(output, "librex: warning: REX_TRACE: ", 28), 0);
     assert_int_equal(occurrences(output, " cannot be written: No such file or directory; the program runs on without it\n"), 1);
     assert_int_equal(occurrences(output, file->path), 1);
     assert_int_equal(in_file(file->path, ",\"name\":\"a\",\"args\":{}}\n]"), 1);
