@@ -11,9 +11,9 @@
 
 #include "base/fork.h"
 #include "base/log.h"
-#include "cuda/driver.h"
+#include "cuda/context.h"
 
-#define KEPT_MOST ((size_t)256 << 20) /* bytes that are kept for nobody */
+#define KEPT_MOST ((size_t)256 << 20) /* bytes that are kept on each GPU */
 
 struct block {
     struct block *next;
@@ -26,7 +26,7 @@ struct block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static struct block *taken, *kept; /* the one given back last is the first */
-static size_t kept_bytes;
+static size_t kept_bytes[REX_CUDA_DEVICES_MAX]; /* of each GPU */
 
 static void push(struct block **list, struct block *block)
 {
@@ -56,7 +56,7 @@ static struct block *reuse(int ordinal, size_t size)
     rex_lock(&lock);
     struct block **at = find_kept(ordinal, size), *block = *at != NULL ? take_out(at) : NULL;
     if (block != NULL) {
-        kept_bytes -= block->size;
+        kept_bytes[ordinal] -= block->size;
         push(&taken, block);
     }
     rex_unlock(&lock);
@@ -76,15 +76,12 @@ static void free_all(struct block *blocks)
 /* Of GPU ORDINAL, until at most MOST bytes are kept; the oldest first. */
 static struct block *shed(int ordinal, size_t most)
 {
-    struct block *out = NULL, **oldest;
-    while (kept_bytes > most) {
-        oldest = NULL;
+    struct block *out = NULL, **oldest = NULL;
+    while (kept_bytes[ordinal] > most) {
         for (struct block **at = &kept; *at != NULL; at = &(*at)->next)
             if ((*at)->ordinal == ordinal)
                 oldest = at;
-        if (oldest == NULL)
-            break;
-        kept_bytes -= (*oldest)->size;
+        kept_bytes[ordinal] -= (*oldest)->size;
         push(&out, take_out(oldest));
     }
     return out;
@@ -96,6 +93,31 @@ void rex_blocks_free(int ordinal)
     struct block *out = shed(ordinal, 0);
     rex_unlock(&lock);
     free_all(out);
+}
+
+static bool are_kept(int ordinal)
+{
+    rex_lock(&lock);
+    bool some = kept_bytes[ordinal] > 0;
+    rex_unlock(&lock);
+    return some;
+}
+
+bool rex_blocks_free_all(void)
+{
+    bool freed = false;
+    for (int i = 0; i < rex_cuda_devices(); i++) {
+        void *context;
+        if (!are_kept(i) || rex_context_retain(i, &context) != 0)
+            continue;
+        int entered = rex_context_enter(context);
+        if (entered >= 0)
+            rex_blocks_free(i);
+        freed |= entered >= 0;
+        rex_context_leave(entered);
+        rex_context_drop(i);
+    }
+    return freed;
 }
 
 /* A launch with a little more the next time finds it large enough. */
@@ -119,6 +141,7 @@ static struct block *make(int ordinal, size_t size, bool exact)
     int result = REX_CUDA(cuMemAlloc, &block->address, block->size);
     if (result == REX_CUDA_OUT_OF_MEMORY) {
         rex_blocks_free(ordinal);
+        block->size = size;
         result = REX_CUDA(cuMemAlloc, &block->address, block->size);
     }
     if (result == 0)
@@ -149,7 +172,7 @@ void rex_block_give(uint64_t address)
         at = &(*at)->next;
     if (*at != NULL) {
         struct block *block = take_out(at);
-        kept_bytes += block->is_exact ? 0 : block->size;
+        kept_bytes[block->ordinal] += block->is_exact ? 0 : block->size;
         push(block->is_exact ? &out : &kept, block);
         if (!block->is_exact)
             out = shed(block->ordinal, KEPT_MOST);

@@ -20,5 +20,7 @@ uint64_t rex_block_take(int ordinal, size_t size, bool exact);
 void rex_block_give(uint64_t address);
 /* None of GPU ORDINAL is kept. The context is current. */
 void rex_blocks_free(int ordinal);
+/* None is kept on any GPU. Whether any was freed. */
+bool rex_blocks_free_all(void);
 
 #endif

@@ -148,23 +148,40 @@ static void free_blocks(struct rex_driver_rows *rows)
             rex_block_give(rows->own[i].device);
 }
 
-/* Each row has an allocation of its own. */
-static int take_blocks(struct rex_driver_launch *launch)
+static size_t size_of(const struct rex_own_row *own)
+{
+    return own->end - own->begin;
+}
+
+/* The first row that gets no allocation, in which case none keeps one; NULL: each has its own. */
+static const struct rex_own_row *try_blocks(struct rex_driver_launch *launch, bool exact)
 {
     struct rex_driver_rows *rows = &launch->rows;
+    for (size_t i = 0; i < rows->own_count; i++)
+        rows->own[i].device = 0;
     for (size_t i = 0; i < rows->own_count; i++) {
         struct rex_own_row *own = &rows->own[i];
-        size_t size = own->end - own->begin;
-        own->device =
-            own->outer == i ? rex_block_take(launch->slot->ordinal, size, launch->is_exact) : 0;
-        if (own->device != 0 || own->outer != i)
+        if (own->outer != i)
             continue;
-        int result = rex_fail(REX_ENOMEM, "kernel \"%s\": map row %d, %zu bytes: %s",
-                              launch->packed.kernel->name, own->row, size, rex_cuda_why());
-        free_blocks(rows);
-        return result;
+        own->device = rex_block_take(launch->slot->ordinal, size_of(own), exact);
+        if (own->device == 0) {
+            free_blocks(rows);
+            return own;
+        }
     }
-    return REX_OK;
+    return NULL;
+}
+
+/* Allocations of exact size are tried last, because those that are kept are larger than a row. */
+static int take_blocks(struct rex_driver_launch *launch)
+{
+    const struct rex_own_row *failed = try_blocks(launch, launch->is_exact);
+    if (failed != NULL && !launch->is_exact)
+        failed = try_blocks(launch, true);
+    return failed == NULL ? REX_OK
+                          : rex_fail(REX_ENOMEM, "kernel \"%s\": map row %d, %zu bytes: %s",
+                                     launch->packed.kernel->name, failed->row, size_of(failed),
+                                     rex_cuda_why());
 }
 
 static void lie_in_arena(struct rex_driver_rows *rows, uint64_t arena)

@@ -203,7 +203,12 @@ int rex_slot_make_room(struct rex_slot *slot, size_t size, const char *what)
         return rex_fail(REX_ENOMEM, "%s: %zu bytes of pinned memory: %s", what, room,
                         rex_cuda_why());
     slot->staging = staging;
-    if (REX_CUDA(cuMemAlloc, &slot->arena, room) != 0) {
+    int made = REX_CUDA(cuMemAlloc, &slot->arena, room);
+    if (made == REX_CUDA_OUT_OF_MEMORY) {
+        rex_blocks_free(slot->ordinal);
+        made = REX_CUDA(cuMemAlloc, &slot->arena, room);
+    }
+    if (made != 0) {
         slot->arena = 0;
         int result =
             rex_fail(REX_ENOMEM, "%s: %zu bytes of device memory: %s", what, room, rex_cuda_why());

@@ -14,6 +14,7 @@
 #include "memory/devicememory.h"
 
 #include "base/error.h"
+#include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
@@ -131,6 +132,8 @@ void *rex_device_alloc(size_t size, int64_t device)
         rex_device_lost(number, "rex_device_alloc") != REX_OK)
         return NULL;
     void *memory = rex_runtime_omp()->alloc(size, number);
+    if (memory == NULL && rex_blocks_free_all())
+        memory = rex_runtime_omp()->alloc(size, number);
     if (memory == NULL)
         rex_fail(REX_ENOMEM, "rex_device_alloc: device %d has no %zu bytes", number, size);
     return memory;

@@ -11,6 +11,7 @@
 #include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "launch/slotgraph.h"
+#include "rex/device.h"
 #include "rex/launch.h"
 #include "stateless.h"
 
@@ -43,7 +44,11 @@ static void add_twice(const unsigned *grid, const unsigned *block, void **parame
 static void start_with(const char *gpus)
 {
     static const size_t words[] = {8, 8, 8, 8, 8};
+    const char *memory = getenv("FAKE_CUDA_MEMORY");
+    char wanted[16];
+    snprintf(wanted, sizeof wanted, "%s", memory != NULL ? memory : "64");
     use_computing_gpu(22, "late");
+    setenv("FAKE_CUDA_MEMORY", wanted, 1);
     setenv("FAKE_CUDA_DEVICES", gpus, 1);
     name_kernel("axpy__kernel__", add, 4, words);
     name_kernel("axpy_env__kernel__", add_twice, 5, words);
@@ -679,10 +684,10 @@ static void free_blocks(const void *unused)
     CHECK(device_bytes() == SIZE && at_device(kept, SIZE) != NULL);
 }
 
-/* 256 MiB are kept: of more the oldest go, of the GPU whose block makes them more. */
+/* 256 MiB are kept on each GPU: of more the oldest go. */
 static void keep_blocks(const void *unused)
 {
-    enum { SMALL = 512, HALF = 128 << 20, LEFT = HALF - 2 * SMALL };
+    enum { SMALL = 512, HALF = 128 << 20, LEFT = HALF - 2 * SMALL, MORE = 8 << 20 };
     (void)unused;
     start_blocks("300");
     uint64_t other = take_block(1, SMALL, false, 1), first = take_block(0, SMALL, false, 1);
@@ -694,19 +699,87 @@ static void keep_blocks(const void *unused)
         rex_block_give(half);
         CHECK_EQUAL(take_block(0, HALF, false, 0), half);
     }
-    uint64_t quarter[2] = {take_block(0, HALF / 2, false, 1), take_block(0, HALF / 2, false, 1)};
+    uint64_t quarter[2] = {take_block(0, HALF / 2, false, 1), take_block(0, HALF / 2 + MORE, false, 1)};
     rex_block_give(half);
     rex_block_give(quarter[0]);
     CHECK_EQUAL(driver_calls("cuMemFree"), 1);
-    rex_block_give(quarter[1]); /* 1024 bytes more than there may be: the first goes, and the half */
+    rex_block_give(quarter[1]); /* 8 MiB and 512 bytes more than there may be: the first goes, and the half */
     CHECK_EQUAL(driver_calls("cuMemFree"), 3);
-    CHECK_EQUAL(device_bytes(), SMALL + HALF);
+    CHECK_EQUAL(device_bytes(), SMALL + HALF + MORE);
     CHECK_EQUAL(take_block(1, SMALL, false, 0), other);
-    half = take_block(0, HALF, false, 1);
+    half = take_block(0, HALF - MORE, false, 1);
     rex_block_give(half);
     CHECK_EQUAL(driver_calls("cuMemFree"), 3); /* as many as there may be */
+    /* the first GPU is full, which is nothing to the second */
     rex_block_give(other);
-    CHECK(driver_calls("cuMemFree") == 4 && device_bytes() == 2 * (size_t)HALF);
+    CHECK(driver_calls("cuMemFree") == 3 && device_bytes() == 2 * (size_t)HALF + SMALL);
+    CHECK_EQUAL(take_block(1, SMALL, false, 0), other);
+}
+
+/* A block that fits as it is, but not when its size is rounded up. */
+static void fit_exactly(const void *unused)
+{
+    enum { MIB = 1 << 20, SMALL = 512 };
+    (void)unused;
+    start_blocks("1");
+    take_block(0, SMALL, false, 1);
+    uint64_t large = take_block(0, MIB - SMALL - 1, false, 2);
+    CHECK_EQUAL(device_bytes(), MIB - 1);
+    rex_block_give(large);
+    CHECK_EQUAL(take_block(0, MIB - SMALL - 1, false, 0), large);
+}
+
+/* Two rows fit, but not if only the second has its exact size. */
+static void fit_together(const void *unused)
+{
+    enum { WORDS = 1101005 };
+    static uint64_t from[WORDS], to[WORDS];
+    uint64_t n = WORDS, a = 1;
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(from, n), REX_TOFROM(to, n));
+    (void)unused;
+    setenv("FAKE_CUDA_MEMORY", "17", 1);
+    start();
+    for (uint64_t i = 1; i <= 2; i++) {
+        CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+        CHECK(to[0] == i && to[WORDS - 1] == i && device_bytes() == 0);
+    }
+}
+
+/* Blocks that are kept make room for the program's own memory; there is no second try where none is kept. */
+static void make_room_for_program(const void *unused)
+{
+    enum { MIB = 1 << 20 };
+    void *context;
+    (void)unused;
+    setenv("FAKE_CUDA_MEMORY", "1", 1);
+    start();
+    CHECK(rex_context_retain(0, &context) == 0 && rex_context_enter(context) == 1);
+    uint64_t block = take_block(0, MIB / 2, false, 1);
+    rex_context_leave(1);
+    CHECK(rex_device_alloc(MIB - 512, 0) == NULL);
+    rex_block_give(block);
+    void *memory = rex_device_alloc(MIB - 512, 0);
+    CHECK(memory != NULL && device_bytes() == MIB - 512 && !is_context_current());
+    int calls = driver_calls("cuMemAlloc");
+    CHECK(rex_device_alloc(MIB, 0) == NULL && driver_calls("cuMemAlloc") == calls + 1);
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+    rex_device_free(memory, 0);
+    CHECK_EQUAL(device_bytes(), 0);
+}
+
+/* So they do for a slot's arena. */
+static void make_room_for_arena(const void *unused)
+{
+    enum { MIB = 1 << 20 };
+    (void)unused;
+    setenv("FAKE_CUDA_MEMORY", "1", 1);
+    start();
+    struct rex_slot *slot = take(0);
+    rex_block_give(take_block(0, MIB - MIB / 8, false, 1));
+    CHECK_EQUAL(rex_slot_make_room(slot, 1, "a test"), REX_OK);
+    CHECK_EQUAL(device_bytes(), REX_SLOT_FIRST);
+    rex_slot_give(slot, entered);
 }
 
 static void test_blocks(void **state)
@@ -716,6 +789,10 @@ static void test_blocks(void **state)
     in_child(reuse_blocks, NULL);
     in_child(free_blocks, NULL);
     in_child(keep_blocks, NULL);
+    in_child(fit_exactly, NULL);
+    in_child(fit_together, NULL);
+    in_child(make_room_for_program, NULL);
+    in_child(make_room_for_arena, NULL);
 }
 
 int main(void)
