@@ -107,6 +107,22 @@ static int set_parameter(struct rex_image_view *view, struct rex_image_symbol *k
     return 0;
 }
 
+/* Code that copies arguments relies on this: a parameter begins behind the one before it. */
+static int check_offsets(const struct rex_image_view *view, struct rex_elf *elf,
+                         const struct rex_image_symbol *kernel)
+{
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < kernel->parameters; i++) {
+        const struct rex_image_parameter *parameter = &view->parameters[kernel->first + i];
+        if (parameter->offset < end) {
+            elf->why = "the parameters of a kernel overlap, or are out of order";
+            return -1;
+        }
+        end = (uint32_t)parameter->offset + parameter->size;
+    }
+    return 0;
+}
+
 static uint32_t threads(const struct attribute *bounds)
 {
     uint64_t product = word(bounds, 0);
@@ -136,7 +152,7 @@ static int read_kernel(struct rex_image_view *view, struct rex_elf *elf, const E
         elf->why = "the parameters of a kernel are not numbered from 0 on, once each";
         return -1;
     }
-    return 0;
+    return check_offsets(view, elf, kernel);
 }
 
 /* ---- symbols --------------------------------------------------------------------------------- */

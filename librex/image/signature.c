@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "image/declaration.h"
 
 #define PREFIX "rex_signature_"
@@ -92,6 +93,27 @@ static int add_words(struct rex_image_view *view, struct rex_image_symbol *kerne
     return 0;
 }
 
+/*
+ * An argument is read as wide as the signature tells. One that is wider than its parameter would be
+ * read behind its end: then nothing of the signature is kept.
+ */
+static bool is_wider(const struct rex_image_view *view, const struct rex_image_symbol *kernel)
+{
+    struct rex_image_parameter *parameters = view->parameters + kernel->first;
+    size_t i = 0;
+    while (i < kernel->parameters && parameters[i].width <= parameters[i].size)
+        i++;
+    if (i == kernel->parameters)
+        return false;
+    rex_log(REX_LOG_WARN,
+            "kernel \"%s\": parameter %zu has %u bytes by its signature, and %u by the image: the "
+            "signature is not used",
+            kernel->name, i, parameters[i].width, parameters[i].size);
+    for (i = 0; i < kernel->parameters; i++)
+        rex_parameter_set(&parameters[i], REX_KIND_UNKNOWN, 0);
+    return true;
+}
+
 static int tell(struct rex_image_view *view, struct rex_image_symbol *kernel,
                 long (*parse)(const char *, bool *, struct rex_image_parameter *), const char *text)
 {
@@ -109,9 +131,9 @@ static int tell(struct rex_image_view *view, struct rex_image_symbol *kernel,
         rex_parameter_set(&view->parameters[kernel->first], REX_KIND_POINTER, 0);
     if (all > 0) /* else there may be no parameters in the whole image */
         parse(text, &env, view->parameters + kernel->first + env);
-    kernel->env = env;
-    kernel->plain = !env;
-    kernel->signature = true;
+    kernel->signature = all == 0 || !is_wider(view, kernel);
+    kernel->env = kernel->signature && env;
+    kernel->plain = kernel->signature && !env;
     return 0;
 }
 

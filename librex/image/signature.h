@@ -20,7 +20,8 @@ const char *rex_signature_of(const char *name);
 /*
  * For the readers, once the parameters of all kernels are known: have the kernel whose signature is
  * MANGLED, or TEXT for the kernel called NAME, tell its form and the kinds of its parameters. What
- * is no signature, or not of a kernel with as many parameters, tells nothing. 0 or -1, as
+ * is no signature, or not of a kernel with as many parameters, tells nothing. One with a parameter
+ * that is wider than the image's tells nothing either, and a warning says so. 0 or -1, as
  * rex_view_add_parameters(), which a text alone may need.
  */
 void rex_signature_read_mangled(struct rex_image_view *view, const char *mangled);

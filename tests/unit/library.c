@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include "module/librarymodule.h"
 #include "module/modules.h"
@@ -415,6 +416,85 @@ static void no_context(const void *call)
     CHECK_EQUAL(context_users(), users);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
+}
+
+/* ---- images that contradict themselves ------------------------------------------------------------------------------------------------ */
+
+/* The attribute of parameter ORDINAL at OFFSET in the CUBIN's BYTES gets offset OTHER, in each kernel that has such a one; how many have. */
+static int move_parameter(unsigned char *bytes, size_t size, uint16_t ordinal, uint16_t offset, uint16_t other)
+{
+    const uint16_t wanted[] = {0x1704, 12, 0, 0, ordinal, offset};
+    int moved = 0;
+    for (size_t i = 0; i + sizeof wanted <= size; i++)
+        if (memcmp(bytes + i, wanted, sizeof wanted) == 0) {
+            memcpy(bytes + i + 10, &other, sizeof other);
+            moved++;
+        }
+    return moved;
+}
+
+/* With such offsets a launch would read before the caller's block, or behind it. */
+static void moved_parameters(const void *context)
+{
+    static const struct {
+        uint16_t ordinal, offset, other;
+        int result;
+    } cases[] = {{3, 16, 16, REX_OK},     {3, 16, 15, REX_EIMAGE},    {3, 16, 0, REX_EIMAGE}, {3, 16, 65535, REX_OK},
+                 {0, 0, 16, REX_EIMAGE}, {0, 0, 65535, REX_EIMAGE}, {2, 12, 20, REX_EIMAGE}};
+    (void)context;
+    start(22);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_library *library = NULL;
+        unsigned char *bytes;
+        size_t size;
+        read_whole(CUBIN, &bytes, &size);
+        CHECK(move_parameter(bytes, size, cases[i].ordinal, cases[i].offset, cases[i].other) > 0);
+        CHECK_EQUAL(rex_library_load(&library, 0, bytes, size, "moved"), cases[i].result);
+        if (cases[i].result != REX_OK)
+            CHECK_MENTIONS(rex_last_error(), "device image moved cannot be used: the parameters of a kernel overlap, or are out of order");
+        CHECK_EQUAL(rex_library_unload(library), REX_OK);
+        free(bytes);
+    }
+}
+
+/* The argument ends where a page does, and the next one cannot be read: its signature tells 39 bytes of an int. */
+static void wide_signature(const void *context)
+{
+    static const char told[] = "narrow__kernel__P9rex_kindsIJLj0ELj1ELj1027";
+    static const size_t narrow[] = {8, 4, 4, 8};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct rex_library *library = NULL;
+    unsigned char *bytes, *name, *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t size;
+    (void)context;
+    start(22);
+    CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
+    read_whole("tests/data/signed_sm_90.cubin", &bytes, &size);
+    while ((name = memmem(bytes, size, told, strlen(told))) != NULL)
+        memcpy(name + strlen(told) - 4, "9987", 4); /* 39 << 8 | REX_KIND_VALUE */
+    CHECK_EQUAL(rex_library_load(&library, 0, bytes, size, "wide"), REX_OK);
+    struct rex_queue *queue = new_queue("wide");
+    struct rex_kernel_launch launch = launch_of(library, "narrow__kernel__");
+    uint64_t out = 0x1000;
+    float b = 2;
+    double c = 3;
+    int a = -7;
+    void *arguments[] = {&out, memcpy(pages + page - sizeof a, &a, sizeof a), &b, &c};
+    memcpy(widths, narrow, sizeof narrow);
+    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 4), REX_OK);
+    SEES(1, int, -7);
+    CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
+    CHECK_EQUAL(rex_library_unload(library), REX_OK);
+    munmap(pages, 2 * page);
+    free(bytes);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    in_child(moved_parameters, NULL);
+    CHECK_MENTIONS(in_child(wide_signature, NULL), "kernel \"narrow__kernel__\": parameter 1 has 39 bytes by its signature, and 4 by the "
+                                                   "image: the signature is not used");
 }
 
 static void test_images(void **state)
@@ -1032,6 +1112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_images),
+        cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_host),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_end),

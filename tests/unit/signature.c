@@ -8,7 +8,7 @@
 #include "image/open.h"
 #include "image/signature.h"
 
-/* A view of one kernel, "k"; PARAMETERS as a CUBIN's reader finds them. */
+/* A view of one kernel, "k"; PARAMETERS as a CUBIN's reader finds them, 16 bytes each. */
 static void open_view(struct rex_image_view *view, enum rex_image_kind kind, uint16_t parameters)
 {
     const struct rex_image_symbol kernel = {.name = "k", .kernel = true, .parameters = parameters, .exec_mode = -1};
@@ -16,6 +16,8 @@ static void open_view(struct rex_image_view *view, enum rex_image_kind kind, uin
     assert_int_equal(rex_view_add(view, &kernel), 0);
     if (parameters != REX_PARAMETERS_UNKNOWN)
         assert_int_equal(rex_view_add_parameters(view, parameters, &view->symbols[0].first), 0);
+    for (size_t i = 0; i < view->parameter_count; i++)
+        view->parameters[i] = (struct rex_image_parameter){.offset = (uint16_t)(16 * i), .size = 16};
     assert_int_equal(rex_view_index(view), 0);
 }
 
@@ -174,6 +176,36 @@ static void test_mangled(void **state)
     }
 }
 
+/* A signature with a parameter that is wider than the image's is dropped, whole, and so is one before it; the log names the parameter. */
+static void test_too_wide(void **state)
+{
+    static const struct {
+        const char *name;
+        uint16_t size;
+        const char *list;
+    } cases[] = {
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj1027ELj1028EEE", 4, "(value of 4 bytes, floating point of 4 bytes)"},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj1027ELj1284EEE", 4, NULL},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj1048579ELj1028EEE", 4, NULL},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj1ELj1028EEE", 4, NULL},
+        {"_Z15rex_signature_kP9rex_kindsIJLj0ELj2ELj14EEE", 7, NULL},
+        {"_Z15rex_signature_kP9rex_kindsIJLj1ELj1027EEE", 4, NULL},
+        {"_Z15rex_signature_kP9rex_kindsIJLj1ELj1027EEE", 8, "(pointer, value of 4 bytes)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct rex_image_view view;
+        open_view(&view, REX_IMAGE_PTX, 2);
+        rex_signature_read_mangled(&view, "_Z15rex_signature_kP9rex_kindsIJLj0ELj2ELj2EEE");
+        assert_true(rex_view_find(&view, "k")->signature);
+        view.parameters[0].size = view.parameters[1].size = cases[i].size;
+        rex_signature_read_mangled(&view, cases[i].name);
+        for (size_t k = 0; k < 2 && cases[i].list == NULL; k++)
+            assert_true(view.parameters[k].kind == REX_KIND_UNKNOWN && view.parameters[k].width == 0);
+        check_view(&view, cases[i].name, cases[i].list);
+    }
+}
+
 /* The list in a message ends, however many parameters there are. */
 static void test_long_list(void **state)
 {
@@ -236,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_text),    cmocka_unit_test(test_many_words), cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_is_mangled),
         cmocka_unit_test(test_mangled), cmocka_unit_test(test_long_list),  cmocka_unit_test(test_images),
+        cmocka_unit_test(test_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -756,7 +756,7 @@ static void test_overfull(void **state)
 {
     static const char text[] = ".version 8.0\n.target sm_75\n.global .b8 g[4];\n"
                                ".entry _Z15rex_signature_kP9rex_kindsIJLj0ELj1ELj1ELj1EEE(){ret;}\n"
-                               ".entry k(.param .u64 a, .param .u64 b, .param .u32 c){ret;}\n";
+                               ".entry k(.param .u64 a, .param .u64 b, .param .u64 c){ret;}\n";
     struct rex_image_view view;
     size_t size, count = 0;
     unsigned char *cubin = read_bytes("tests/data/sm_90.cubin", &size);

@@ -6,10 +6,12 @@
 static void ask_of_kernel(const struct rex_image_view *view, const struct rex_image_symbol *kernel)
 {
     const struct rex_image_parameter *parameter;
-    size_t count = 0, odd = 0;
+    size_t count = 0, odd = 0, end = 0;
     while ((parameter = rex_image_view_parameter(view, kernel, count)) != NULL) {
         /* PTX may say things that are not understood, a parameter's size among them. */
         FUZZ_CHECK(parameter->size > 0 || view->kind == REX_IMAGE_PTX);
+        FUZZ_CHECK(parameter->offset >= end && parameter->width <= parameter->size);
+        end = (size_t)parameter->offset + parameter->size;
         odd += parameter->size != 8;
         count++;
     }
