@@ -4,7 +4,7 @@
  * Include it before the first offload entry. It gives, in this order:
  *   1. the ABI structs of libomptarget (rex/abi.h), so that no LLVM header is needed;
  *   2. declarations of the host runtime's `__kmpc_*` functions that outlined host code calls (its
- *      user links libomp);
+ *      user links libomp); REX's outlined functions need no cast;
  *   3. `__rex_real___tgt_X`: libomptarget's own entry points, under names that the rewrite of part
  *      7 does not touch;
  *   4. this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h),
@@ -80,6 +80,14 @@ int32_t __kmpc_global_thread_num(ident_t *loc);
 void __kmpc_push_num_threads(ident_t *loc, int32_t gtid, int32_t num_threads);
 /** __kmpc_fork_call(): runs @microtask on a team; @argc counts the pointers that follow. */
 void __kmpc_fork_call(ident_t *loc, int32_t argc, kmpc_micro microtask, ...);
+#ifndef REX_KMP_INTERNAL
+/**
+ * __kmpc_fork_call(): takes a function of any type, or a `void *`, as @microtask: generated regions
+ * have a parameter for each pointer, and a function that is not variadic is no kmpc_micro.
+ */
+#define __kmpc_fork_call(loc, argc, ...) \
+    __kmpc_fork_call(loc, argc, __extension__(kmpc_micro)(void (*)(void)) __VA_ARGS__)
+#endif
 /** __kmpc_serialized_parallel(): begins a parallel region of one thread. */
 void __kmpc_serialized_parallel(ident_t *loc, int32_t gtid);
 /** __kmpc_end_serialized_parallel(): ends it. */
@@ -265,7 +273,7 @@ REX_API int rex_module_launch_packet(struct __tgt_kernel_arguments *packet,
  * name. One function for each linked binary, as rex_offload_init() is.
  */
 struct __tgt_bin_desc *register_cubin(const char *name);
-REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name)
+REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older: rex_kmp(3) */
 {
     return rex_module_register_image(&rex_this_module, name);
 }
@@ -316,10 +324,12 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
                                                 int64_t *arg_types, int32_t num_teams,
                                                 int32_t thread_limit)
 {
-    int32_t teams = num_teams > 0 ? num_teams : 0, threads = thread_limit > 0 ? thread_limit : 0;
+    REX_PACKET_INT(32) rows = (REX_PACKET_INT(32))arg_num;
+    REX_PACKET_INT(32) teams = (REX_PACKET_INT(32))(num_teams > 0 ? num_teams : 0);
+    REX_PACKET_INT(32) threads = (REX_PACKET_INT(32))(thread_limit > 0 ? thread_limit : 0);
     struct __tgt_kernel_arguments packet = {
-        3,    arg_num, args_base, args,          arg_sizes,       arg_types, NULL,
-        NULL, 0,       0,         {teams, 1, 1}, {threads, 1, 1}, 0};
+        3,    rows, args_base, args,          arg_sizes,       arg_types, NULL,
+        NULL, 0,    0,         {teams, 1, 1}, {threads, 1, 1}, 0};
     return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, &packet);
 }
 

@@ -68,34 +68,49 @@ struct __tgt_bin_desc {
     struct __tgt_offload_entry *HostEntriesEnd;   /**< one past the last. */
 };
 
+/*
+ * The packet's integers are signed, because REX's output fills them from variables of type int and
+ * int64_t. LLVM's own header has them unsigned. In C++ braces a variable of the other signedness is
+ * a narrowing conversion, which clang++ refuses. REX_PACKET_UNSIGNED, defined before the include
+ * and alike in all C++ files of a binary, makes them unsigned. C takes both. The bytes are the
+ * same.
+ */
+#ifdef REX_PACKET_UNSIGNED
+/** REX_PACKET_INT(bits): type of the packet's integers: uint32_t, uint64_t. */
+#define REX_PACKET_INT(bits) uint##bits##_t
+#else
+/** REX_PACKET_INT(bits): likewise, int32_t, int64_t. */
+#define REX_PACKET_INT(bits) int##bits##_t
+#endif
+
 /**
  * struct __tgt_kernel_arguments: the packet of one launch. 104 bytes (LLVM 16 to 24; LLVM 15 reads
  * the first 64, LLVM 14 has none and librex translates). A caller fills it positionally or by name;
- * librex passes on an adapted copy and never writes to it. Fields are signed, so that generated C++
- * may fill them from variables of type int and int64_t without a cast.
+ * librex passes on an adapted copy and never writes to it.
  */
 struct __tgt_kernel_arguments {
     /** write 3; librex passes on the version that release and kernel need. */
-    int32_t Version;
-    int32_t NumArgs;   /**< rows in the four columns. */
-    void **ArgsBase;   /**< column 1: base address, or the value itself for a literal. */
-    void **Args;       /**< column 2: begin address, or the value itself for a literal. */
-    int64_t *ArgSizes; /**< column 3: size in bytes. */
-    int64_t *ArgTypes; /**< column 4: map type bits. */
-    void **ArgNames;   /**< names for messages; NULL allowed. */
-    void **ArgMappers; /**< mapper functions; NULL allowed. */
-    int64_t Tripcount; /**< iterations of the loop, 0 if unknown. */
-    int64_t Flags;     /**< bit 0: nowait; bits unknown to the release are REX_EINVAL. */
+    REX_PACKET_INT(32) Version;
+    REX_PACKET_INT(32) NumArgs; /**< rows in the four columns. */
+    void **ArgsBase;            /**< column 1: base address, or the value itself for a literal. */
+    void **Args;                /**< column 2: begin address, or the value itself for a literal. */
+    int64_t *ArgSizes;          /**< column 3: size in bytes. */
+    int64_t *ArgTypes;          /**< column 4: map type bits. */
+    void **ArgNames;            /**< names for messages; NULL allowed. */
+    void **ArgMappers;          /**< mapper functions; NULL allowed. */
+    REX_PACKET_INT(64) Tripcount; /**< iterations of the loop, 0 if unknown. */
+    /** bit 0: nowait; bits unknown to the release are REX_EINVAL. */
+    REX_PACKET_INT(64) Flags;
     /**
      * blocks in x, y, z; 0 in x: the num_teams argument, if 0 too as many as @Tripcount needs, or
      * 128; y, z: 1.
      */
-    int32_t Teams[3];
+    REX_PACKET_INT(32) Teams[3];
     /**
      * threads of a block in x, y, z; 0 in x: the thread_limit argument, if 0 too 128; 0 in y, z: 1.
      */
-    int32_t Threads[3];
-    int32_t DynCGroupMem; /**< dynamic shared memory in bytes. */
+    REX_PACKET_INT(32) Threads[3];
+    REX_PACKET_INT(32) DynCGroupMem; /**< dynamic shared memory in bytes. */
 };
 
 REX_STATIC_ASSERT(sizeof(ident_t) == 24, "ident_t is 24 bytes");

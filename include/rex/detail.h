@@ -79,16 +79,17 @@ static inline struct rex_row rex_row_value(const void *value, size_t size)
 }
 
 #ifdef __cplusplus
+extern "C++" { /* nvcc refuses the same in front of a single specialization */
 /** struct rex_kind_of_value: rex_kind_told is the `enum rex_kind` of a value of a type. */
-extern "C++" template <class type> struct rex_kind_of_value {
+template <class type> struct rex_kind_of_value {
     enum { rex_kind_told = REX_KIND_UNKNOWN };
 };
-extern "C++" template <class type> struct rex_kind_of_value<type *> {
+template <class type> struct rex_kind_of_value<type *> {
     enum { rex_kind_told = REX_KIND_POINTER };
 };
-#define REX_KIND_IS(type, number)                             \
-    extern "C++" template <> struct rex_kind_of_value<type> { \
-        enum { rex_kind_told = number };                      \
+#define REX_KIND_IS(type, number)                \
+    template <> struct rex_kind_of_value<type> { \
+        enum { rex_kind_told = number };         \
     };
 /** REX_KIND_IS: the types that have kinds of their own. */
 REX_KIND_IS(signed char, REX_KIND_I8)
@@ -105,6 +106,7 @@ REX_KIND_IS(float, REX_KIND_F32)
 REX_KIND_IS(double, REX_KIND_F64)
 REX_KIND_IS(bool, REX_KIND_BOOL)
 #undef REX_KIND_IS
+} /* extern "C++" */
 /** REX_KIND_OF(value): the `enum rex_kind` of a variable's type; of others, 0. */
 #define REX_KIND_OF(value) rex_kind_of_value<__typeof__(value)>::rex_kind_told
 #else

@@ -71,10 +71,10 @@ extern const char rex_embedded_host_image_end[] REX_PER_BINARY;
 
 /**
  * __cubin_desc: the descriptor of this binary's registered image, NULL before registration and
- * after rex_offload_fini().
+ * after rex_offload_fini(). Compilers quote the line of the definition where a file has its own.
  */
 extern struct __tgt_bin_desc *__cubin_desc;
-REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL;
+REX_PER_BINARY struct __tgt_bin_desc *__cubin_desc = NULL; /* REX's older output: rex_kmp(3) */
 
 /** rex_target_kernel_ident: the source location that launches pass: unknown. */
 extern ident_t rex_target_kernel_ident;
@@ -102,8 +102,9 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
 
 /*
  * Functions, one of each for a linked binary, so that a file of it which includes nothing may
- * declare and call them. They have a name of their own in C, and the known one for the linker: a
- * file may have declared `void rex_offload_init(void)` before it included this.
+ * declare and call them. They have a name of their own in C, and the known one for the linker,
+ * because a file may have declared `void rex_offload_init(void)` before it included this. Behind
+ * the include, such a declaration names a function that nothing calls.
  */
 /** rex_offload_init: rex_offload_init(). */
 #define rex_offload_init rex_this_init
@@ -129,6 +130,19 @@ REX_PER_BINARY int rex_offload_fini(void)
 {
     return rex_module_fini(&rex_this_module);
 }
+
+/** rex_this_init(): a call of rex_offload_init(), or with `void` its declaration. */
+#define rex_this_init(...) rex_this_init_##__VA_ARGS__
+/** rex_this_init_: the call. */
+#define rex_this_init_ (rex_this_init)()
+/** rex_this_init_void: the declaration. */
+#define rex_this_init_void rex_declared_init(void)
+/** rex_this_fini(): a call of rex_offload_fini(), or with `void` its declaration. */
+#define rex_this_fini(...) rex_this_fini_##__VA_ARGS__
+/** rex_this_fini_: the call. */
+#define rex_this_fini_ (rex_this_fini)()
+/** rex_this_fini_void: the declaration. */
+#define rex_this_fini_void rex_declared_fini(void)
 
 #endif /* REX_BUILDING_LIBRARY */
 

@@ -164,6 +164,43 @@ static void tasks(int32_t *gtid, int32_t *bound, int64_t *sum, ...)
     __kmpc_barrier(&here, *gtid);
 }
 
+/* Regions as the REX compiler outlines them: they are not variadic, and there is no cast in the call. */
+static void one_pointer(int *__global_tid, int *__bound_tid, void *__out_argv)
+{
+    (void)__global_tid;
+    (void)__bound_tid;
+    add((int64_t *)__out_argv, 1);
+}
+
+static void two_pointers(int *__global_tid, int *__bound_tid, int64_t **sump__, int *onep__)
+{
+    (void)__global_tid;
+    (void)__bound_tid;
+    add(*sump__, *onep__);
+}
+
+static void no_pointer(int *__global_tid, int *__bound_tid)
+{
+    (void)__bound_tid;
+    __kmpc_barrier(0, *__global_tid);
+}
+
+static int64_t outlined(void)
+{
+    int64_t sum = 0, *address = &sum;
+    int one = 1;
+    __kmpc_push_num_threads(0, __kmpc_global_thread_num(0), THREADS);
+    __kmpc_fork_call(0, 1, one_pointer, &sum);
+    __kmpc_push_num_threads(0, __kmpc_global_thread_num(0), THREADS);
+    __kmpc_fork_call(0, 2, two_pointers, &address, &one);
+    __kmpc_push_num_threads(0, __kmpc_global_thread_num(0), THREADS);
+    __kmpc_fork_call(0, 0, no_pointer, 0);
+    __extension__ void *region = (void *)one_pointer;
+    __kmpc_push_num_threads(0, __kmpc_global_thread_num(0), THREADS);
+    __kmpc_fork_call(0, 1, region, &sum);
+    return sum;
+}
+
 static void fork_call(void (*region)(int32_t *gtid, int32_t *bound, int64_t *shared, ...), int64_t *shared)
 {
     __kmpc_push_num_threads(&here, __kmpc_global_thread_num(&here), THREADS);
@@ -186,6 +223,7 @@ int main(void)
     expect("master", counts[2], 1);
     expect("critical", counts[3], THREADS * N);
     expect("atomic", counts[4], THREADS * N);
+    expect("outlined as by REX", outlined(), (int64_t)3 * THREADS);
     fork_call(tasks, &in_tasks);
     expect("tasks", in_tasks, N * (N - 1) / 2);
 

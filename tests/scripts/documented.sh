@@ -48,8 +48,8 @@ class Header:
             if d and d[1] not in undefined and not (guard and d[1] == guard[1]):
                 self.defines.append((m.start(), m.end(), d[1]))
             code = code[: m.start()] + re.sub(r"[^\n]", " ", m[0]) + code[m.end():]
-        # extern "C" opens a brace that is no body; its closing one is ignored in statements().
-        return re.sub(r'extern\s+"C"\s*\{', lambda m: re.sub(r"[^\n]", " ", m[0]), code)
+        # extern "C" and extern "C++" open a brace that is no body; its closing one is ignored in statements().
+        return re.sub(r'extern\s+"C(?:\+\+)?"\s*\{', lambda m: re.sub(r"[^\n]", " ", m[0]), code)
 
     def statements(self):
         """(start, end, text) of each declaration at file scope; a function's body is left out of its text."""

@@ -6,6 +6,8 @@
 #
 # The ordinary words of the declarations (parameters, fields, locals) are put aside by rex/detail_push.h and brought back by
 # rex/detail_pop.h. This test knows the words from the headers themselves; --write writes the two files anew.
+# And files of generators and of nvcc compile: packets of either signedness, declarations behind the include, a host .cu; for REX's older
+# output the compiler's message names the page that says what to do.
 #
 # usage: headers.sh [--write]
 set -eu
@@ -13,6 +15,7 @@ cd "$(dirname "$0")/../.."
 exec python3 - "$@" <<'PYTHON'
 import glob
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -185,6 +188,83 @@ with tempfile.TemporaryDirectory() as folder:
                                  capture_output=True, text=True)
             if run.returncode != 0:
                 fail("words as macros %s the include: %s\n%s" % (name, compiler, run.stderr[:2000]))
+
+# ---- what generators and nvcc compile
+
+def compile_with(compiler, source, text, *flags):
+    open(source, "w").write(text)
+    return subprocess.run(compiler.split() + ["-Iinclude", *flags, source], capture_output=True, text=True)
+
+
+STRICT = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only".split()
+C, CXX = ("gcc -std=c11", "gcc -std=gnu2x", "clang-19 -std=c11"), ("g++ -std=c++11", "g++ -std=c++17", "clang++-19 -std=c++17")
+# A packet as REX fills it, from signed variables, and as LLVM does; functions declared again behind the include.
+PACKET = """
+#include <rex_kmp.h>
+void rex_offload_init(void);
+void rex_offload_fini(void);
+int fill(SIGN##32_t n, SIGN##64_t trip, void *key, int (**init)(void));
+int fill(SIGN##32_t n, SIGN##64_t trip, void *key, int (**init)(void))
+{
+    struct __tgt_kernel_arguments packet = {3, n, 0, 0, 0, 0, 0, 0, trip, 0, {n, 1, 1}, {n, 1, 1}, n};
+    *init = rex_offload_init;
+    if (rex_offload_init() != 0)
+        return 1;
+    rex_offload_fini();
+    return __tgt_target_kernel(-1, 1, 1, key, &packet);
+}
+"""
+# A host file: every header but those for kernels and MPI, and the macros that a program uses most.
+HOST = """
+%s
+REX_KERNEL(axpy);
+int launch(double *x, double *y, int64_t n)
+{
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(2.0), REX_TO(x, n), REX_TOFROM(y, n));
+    struct rex_kernel_launch how = rex_kernel_launch_of(REX_KERNEL_ID(axpy), 8, 128);
+    REX_DATA_MAP(region, REX_ALLOC(x, n));
+    REX_DATA_REGION(-1, region)
+        if (rex_launch(&how, &args) != 0)
+            break;
+    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
+    return rex_offload_init();
+}
+"""
+OLDER = {
+    "__cubin_desc": "#include <rex_kmp.h>\nstruct __tgt_bin_desc *__cubin_desc = 0;\n",
+    "register_cubin()": """#include <rex_kmp.h>
+struct __tgt_offload_entry table[1];
+void begin(void);
+void begin(void)
+{
+    __cubin_desc = register_cubin("rex_lib_nvidia.cubin", &table[0], &table[1]);
+}
+""",
+}
+host_headers = [h[len("include/"):] for h in HEADERS if not re.search(r"/(kernel|clang|reduce|mpi)\.h$", h)]
+includes = "".join("#include <%s>\n" % h for h in host_headers)
+with tempfile.TemporaryDirectory() as folder:
+    for compiler in C + CXX:
+        source = "%s/file.%s" % (folder, "cc" if "++" in compiler else "c")
+        for sign, flags in (("int", []), ("uint", ["-DREX_PACKET_UNSIGNED"])):
+            run = compile_with(compiler, source, PACKET.replace("SIGN##", sign), *STRICT, *flags)
+            if run.returncode != 0:
+                fail("a packet of %s32_t: %s\n%s" % (sign, compiler, run.stderr[:2000]))
+        for name, text in OLDER.items():
+            run = compile_with(compiler, source, text, "-fsyntax-only")
+            if run.returncode == 0 or "rex_kmp(3)" not in run.stderr:
+                fail("REX's older %s: %s does not name the page\n%s" % (name, compiler, run.stderr[:2000]))
+    for compiler in CXX:
+        run = compile_with(compiler, folder + "/linkage.cc", HOST % ('extern "C" {\n%s}' % includes), "-fsyntax-only")
+        if run.returncode != 0:
+            fail('the headers inside of extern "C": %s\n%s' % (compiler, run.stderr[:2000]))
+    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    if not nvcc:
+        print("left out: a host file by nvcc: no nvcc")
+    for what, text in (("the headers", "#include <rex/kernel.h>\n" + includes), ('the headers inside of extern "C"', 'extern "C" {\n%s}' % includes)) if nvcc else ():
+        run = compile_with(nvcc, folder + "/host.cu", HOST % text, "-arch=sm_90", "-c", "-o", folder + "/host.o")
+        if run.returncode != 0 or run.stderr:
+            fail("%s by nvcc:\n%s" % (what, run.stderr[:2000]))
 
 # ---- since when
 

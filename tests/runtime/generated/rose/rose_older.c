@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "rex_kmp.h"
+void rex_offload_init(void);
+void rex_offload_fini(void);
 
 char OUT__2__older__20__id__ = 0;
 struct __tgt_offload_entry OUT__2__older__20__omp_offload_entry__ __attribute__((section("omp_offloading_entries"))) = {
