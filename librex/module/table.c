@@ -43,8 +43,12 @@ static int check_shape(const struct rex_module *module, size_t *count)
 /* Shapes and signatures, which are found by way of the facts. */
 static void free_found(struct rex_table *table)
 {
+    while (table->signatures != NULL) {
+        struct rex_signature *signature = table->signatures;
+        table->signatures = signature->older;
+        free(signature);
+    }
     for (uint32_t i = 0; table->launched != NULL && i < table->count; i++) {
-        free(table->signature[i]);
         table->signature[i] = NULL;
         while (table->launched[i].shapes != NULL) {
             struct rex_shape *shape = table->launched[i].shapes;
@@ -60,7 +64,7 @@ static int allocate(struct rex_table *table, size_t count, size_t slots)
     uint64_t *facts = malloc(count * sizeof *facts);
     struct rex_launched *launched = calloc(count, sizeof *launched); /* no shapes */
     struct rex_misfit *misfit = malloc(count * sizeof *misfit);
-    struct rex_signature **signature = calloc(count, sizeof(void *)); /* none */
+    const struct rex_signature **signature = calloc(count, sizeof(void *)); /* none */
     if (index == NULL || facts == NULL || launched == NULL || misfit == NULL || signature == NULL) {
         free(index);
         free(facts);
@@ -250,22 +254,53 @@ static int check_environment(const struct rex_image_symbol *kernel, const char *
     return REX_OK;
 }
 
+#define SIGNATURES_COMPARED 16 /* the newest: so many kernels may take turns */
+
+/* A signature of the table with these COUNT parameters, NULL where none of the newest has them. */
+static const struct rex_signature *find_signature(const struct rex_table *table,
+                                                  const struct rex_image_parameter *parameters,
+                                                  size_t count)
+{
+    const struct rex_signature *known = table->signatures;
+    for (int i = 0; i < SIGNATURES_COMPARED && known != NULL; i++, known = known->older)
+        if (known->count == count &&
+            memcmp(known->parameter, parameters, count * sizeof *parameters) == 0)
+            return known;
+    return NULL;
+}
+
+static struct rex_signature *add_signature(struct rex_table *table,
+                                           const struct rex_image_parameter *parameters,
+                                           size_t count)
+{
+    size_t size = sizeof(struct rex_signature) + count * sizeof *parameters;
+    struct rex_signature *added = malloc(size);
+    if (added == NULL) {
+        rex_fail_memory(size, "a kernel's signature");
+        return NULL;
+    }
+    added->count = (uint32_t)count;
+    memcpy(added->parameter, parameters, count * sizeof *parameters);
+    added->older = table->signatures;
+    table->signatures = added;
+    return added;
+}
+
 /* A signature is kept for launches; the view may be closed. */
 static int keep_signature(struct rex_table *table, uint32_t position,
                           const struct rex_image_symbol *kernel, const struct rex_image_view *view)
 {
+    static const struct rex_image_parameter none;
     if (!kernel->signature)
         return REX_OK;
     size_t count = (size_t)kernel->parameters - kernel->env;
-    struct rex_signature *kept = malloc(sizeof *kept + count * sizeof *kept->parameter);
+    const struct rex_image_parameter *parameters =
+        count > 0 ? view->parameters + kernel->first + kernel->env : &none;
+    const struct rex_signature *kept = find_signature(table, parameters, count);
     if (kept == NULL)
-        return rex_fail_memory(sizeof *kept + count * sizeof *kept->parameter,
-                               "a kernel's signature");
-    kept->count = (uint32_t)count;
-    if (count > 0)
-        memcpy(kept->parameter, view->parameters + kernel->first + kernel->env,
-               count * sizeof *kept->parameter);
-    free(table->signature[position]);
+        kept = add_signature(table, parameters, count);
+    if (kept == NULL)
+        return REX_ENOMEM;
     table->signature[position] = kept;
     return REX_OK;
 }

@@ -71,10 +71,11 @@ struct rex_misfit {
 };
 
 /*
- * What a kernel's signature says of its parameters, without the runtime's. Never changed once a
- * thread can find it; freed with the table's facts.
+ * What a signature says of a kernel's parameters, without the runtime's. Kernels of the same
+ * parameters share one. Never changed once a thread can find it; freed with the table's facts.
  */
 struct rex_signature {
+    struct rex_signature *older; /* of the same table */
     uint32_t count;
     struct rex_image_parameter parameter[];
 };
@@ -90,7 +91,9 @@ struct rex_table {
     uint64_t *facts;                  /* a struct rex_kernel_facts each */
     struct rex_launched *launched;    /* one for each entry */
     struct rex_misfit *misfit;        /* likewise */
-    struct rex_signature **signature; /* likewise; NULL where the kernel has none */
+    /* likewise; NULL where the kernel has none */
+    const struct rex_signature **signature;
+    struct rex_signature *signatures; /* all of them, the newest first */
 };
 
 /*

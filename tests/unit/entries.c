@@ -15,7 +15,7 @@
 #define SM_90 "tests/data/sm_90.cubin"
 #define NAME(text) ((char *)(uintptr_t)(text))
 
-static char keys[4];
+static char keys[40];
 static double table[4];
 
 /* Register ENTRIES, COUNT of them, as a module of its own. */
@@ -481,6 +481,44 @@ static void of_an_older_header(const void *context)
     rex_view_close(&view);
 }
 
+/* COUNT kernels of 0, 1, 2 ... parameters, in turn. */
+static void describe_kernels(struct rex_image_view *view, struct __tgt_offload_entry *entries, uint16_t count, uint16_t kinds)
+{
+    static char names[40][16];
+    for (uint16_t i = 0; i < count; i++) {
+        uint16_t parameters = i % kinds;
+        struct rex_image_symbol kernel = {.name = names[i], .kernel = true, .signature = true, .plain = true, .parameters = parameters};
+        snprintf(names[i], sizeof names[i], "k%02u__kernel__", (unsigned)i);
+        entries[i] = (struct __tgt_offload_entry){&keys[i], names[i], 0, 0, 0};
+        CHECK_EQUAL(rex_view_add_parameters(view, parameters, &kernel.first), 0);
+        CHECK_EQUAL(rex_view_add(view, &kernel), 0);
+    }
+    CHECK_EQUAL(rex_view_index(view), 0);
+}
+
+/* Kernels of the same parameters share a signature, as long as no more than 16 of them take turns. */
+static void shares_signatures(const void *context)
+{
+    struct __tgt_offload_entry entries[40];
+    struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 40};
+    (void)context;
+    for (uint16_t kinds = 1; kinds <= 17; kinds = (uint16_t)(kinds + 8)) {
+        struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+        struct rex_table made = {.count = 0};
+        describe_kernels(&view, entries, 40, kinds);
+        CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
+        CHECK_EQUAL(rex_table_match(&made, 0, 40, &view, "an.image", NULL), REX_OK);
+        rex_view_close(&view);
+        uint16_t held = 0;
+        for (const struct rex_signature *one = made.signatures; one != NULL; one = one->older)
+            held++;
+        CHECK_EQUAL(held, kinds <= 16 ? kinds : 40);
+        for (uint16_t i = 0; i < 40; i++)
+            CHECK_EQUAL(made.signature[i]->count, i % kinds);
+        rex_table_free(&made);
+    }
+}
+
 /* A signature is kept without what is the runtime's; matched again, another takes its place. */
 static void keeps_signatures(const void *context)
 {
@@ -605,6 +643,7 @@ static void test_against_images(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(releases); i++)
         in_child(of_an_older_header, &releases[i]);
+    in_child(shares_signatures, NULL);
     in_child(keeps_signatures, NULL);
     in_child(globals, NULL);
     in_child(begins_anew, NULL);
