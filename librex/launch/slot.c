@@ -1,8 +1,8 @@
 /*
  * slot.c - what launches by the driver work with: slots, each for one launch at a time.
  *
- * A thread that launches takes a free one or makes one; of those that are given back one for each
- * processor is kept. Before an image is unloaded all are ended, since graphs name its kernels and
+ * A thread that launches takes a free one or makes one; of those that are given back 64 are kept on
+ * each GPU, or one for each processor if these are more. Before an image is unloaded all are ended, since graphs name its kernels and
  * the context may end with it: nobody launches then.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 REX_FORK_UNREACHED("nobody takes it without a driver, and a child has none");
 static struct rex_slot *idle; /* the one given back last is the first */
-static long idle_count, idle_most;
+#define IDLE_LEAST 64
+static long idle_count[REX_CUDA_DEVICES_MAX], idle_most; /* of each GPU */
 static int ordinals[REX_CUDA_DEVICES_MAX]; /* of libomptarget's devices, plus 2; atomic */
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -81,7 +82,7 @@ static void end_all(int ordinal)
             continue;
         }
         *at = slot->next;
-        idle_count--;
+        idle_count[ordinal]--;
         slot->next = out;
         out = slot;
     }
@@ -156,7 +157,7 @@ static struct rex_slot *take_idle(int ordinal)
     struct rex_slot *slot = *at;
     if (slot != NULL) {
         *at = slot->next;
-        idle_count--;
+        idle_count[ordinal]--;
     }
     rex_unlock(&lock);
     return slot;
@@ -179,13 +180,15 @@ void rex_slot_give(struct rex_slot *slot, int entered)
 {
     rex_context_leave(entered);
     rex_lock(&lock);
-    if (idle_most == 0) /* which takes the C library some microseconds */
-        idle_most = sysconf(_SC_NPROCESSORS_ONLN);
-    bool is_kept = idle_count < idle_most;
+    if (idle_most == 0) { /* which takes the C library some microseconds */
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        idle_most = processors > IDLE_LEAST ? processors : IDLE_LEAST;
+    }
+    bool is_kept = idle_count[slot->ordinal] < idle_most;
     if (is_kept) {
         slot->next = idle;
         idle = slot;
-        idle_count++;
+        idle_count[slot->ordinal]++;
     }
     rex_unlock(&lock);
     if (!is_kept)

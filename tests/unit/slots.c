@@ -87,38 +87,40 @@ static bool is_context_current(void)
     return get(&context) == 0 && context != NULL;
 }
 
-enum { PROCESSORS = 5 };
+static long processors;
 long __real_sysconf(int name);
 long __wrap_sysconf(int name);
 long __wrap_sysconf(int name)
 {
-    return name == _SC_NPROCESSORS_ONLN ? PROCESSORS : __real_sysconf(name);
+    return name == _SC_NPROCESSORS_ONLN ? processors : __real_sysconf(name);
 }
 
-/* One for each processor is kept, and the one given back last comes first. */
-static void take_and_give(const void *unused)
+/* 64 are kept on each GPU, or one for each processor if these are more, and the one given back last comes first. */
+static void take_and_give(const void *context)
 {
-    enum { KEPT = PROCESSORS, ALL = KEPT + 3 };
-    static struct rex_slot *slot[ALL];
-    static int way_back[ALL];
-    (void)unused;
+    enum { MOST = 100 };
+    static struct rex_slot *slot[MOST];
+    static int way_back[MOST];
+    processors = *(const long *)context;
+    const int kept = processors > 64 ? (int)processors : 64, all = kept + 3;
     start_with("2");
     int before = driver_objects();
-    for (int i = 0; i < ALL; i++) {
+    for (int i = 0; i < all; i++) {
         slot[i] = rex_slot_take(0, "a test", &way_back[i]);
         CHECK(slot[i] != NULL && is_context_current());
         for (int j = 0; j < i; j++)
             CHECK(slot[i] != slot[j]);
     }
-    CHECK_EQUAL(driver_objects(), before + ALL); /* a stream each */
-    for (int i = ALL; i-- > 0;)
+    CHECK_EQUAL(driver_objects(), before + all); /* a stream each */
+    for (int i = all; i-- > 0;)
         rex_slot_give(slot[i], way_back[i]);
     CHECK(!is_context_current());
-    CHECK_EQUAL(driver_objects(), before + KEPT);
-    /* of the right device */
+    CHECK_EQUAL(driver_objects(), before + kept);
+    /* of the right device, which keeps its own */
     struct rex_slot *one = take(1);
-    CHECK_EQUAL(driver_objects(), before + KEPT + 1);
+    CHECK_EQUAL(driver_objects(), before + kept + 1);
     rex_slot_give(one, entered);
+    CHECK_EQUAL(driver_objects(), before + kept + 1);
     /* and the one given back last is the first */
     one = take(0);
     rex_slot_give(one, entered);
@@ -272,8 +274,10 @@ static void use_stream(const void *unused)
 
 static void test_slots(void **state)
 {
+    static const long few = 2, many = 70;
     (void)state;
-    in_child(take_and_give, NULL);
+    in_child(take_and_give, &few);
+    in_child(take_and_give, &many);
     in_child(enter_in_vain, NULL);
     in_child(ask_ordinals, NULL);
     in_child(end_some, NULL);
