@@ -52,8 +52,8 @@ int main(void)
         y[i] = 1.0;
     }
 
-    const char *where = "on the device";
     int result = axpy(COUNT, a, x, y);
+    const char *where = rex_module_on_host(&rex_this_module) ? "on the CPU" : "on the GPU";
     if (result == REX_EHOST) { /* offloading is disabled, or the default device is the host */
         axpy_on_the_host(COUNT, a, x, y);
         where = "on the host";

@@ -127,8 +127,8 @@ int main(void)
     double difference = largest_difference(position, velocity);
     double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;
-    printf("%d launches over %d bodies, %g time units on the device\n", launches, BODIES,
-           elapsed);
+    printf("%d launches over %d bodies, %g time units on the %s\n", launches, BODIES, elapsed,
+           rex_module_on_host(&rex_this_module) ? "CPU" : "GPU");
     printf("energy: %.3f before, %.3f after\n", energy_before, sum(each, BODIES));
     printf("largest difference from the host's own run: %.1e\n", difference);
     return !(difference < 1e-12 && fabs(elapsed - expected) < 1e-12);

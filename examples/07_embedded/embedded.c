@@ -43,7 +43,7 @@ int main(void)
     for (int i = 0; i < COUNT; i++)
         wrong += y[i] != a * x[i] + 1.0;
     printf("image: %s, for %s\n", rex_module_image_path(&rex_this_module),
-           rex_module_on_host(&rex_this_module) ? "the host device" : "the GPU");
+           rex_module_on_host(&rex_this_module) ? "the CPU" : "the GPU");
     printf("axpy:  y[%d] = %g, %d of %d values wrong\n", COUNT - 1, y[COUNT - 1], wrong, COUNT);
     return wrong != 0;
 }

@@ -73,7 +73,7 @@ void print_device(int device)
 {
     int on_host = rex_module_on_host(&rex_this_module);
     printf("LLVM         %d, %s\n", rex_runtime_release(), rex_runtime_path());
-    printf("device       %s, ", on_host ? "the host device of libomptarget (no GPU)" : "NVIDIA GPU");
+    printf("device       %s, ", on_host ? "CPU, by libomptarget's host device" : "NVIDIA GPU");
     if (device < 0)
         printf("the default of %d\n", rex_device_count());
     else

@@ -215,7 +215,7 @@ static int run(int size, float *fields)
     double began = seconds_now();
     int status = simulate(power, temp, result, size, STEPS) == 0 ? 0 : 1;
     printf("hotspot_raw  %d x %d cells, %d steps\n", size, size, STEPS);
-    printf("device       %s, LLVM %d\n", rex_module_on_host(&rex_this_module) ? "the host device (no GPU)" : "NVIDIA GPU",
+    printf("device       %s, LLVM %d\n", rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device" : "NVIDIA GPU",
            rex_runtime_release());
     printf("launches     %lld, with the copies %.6f s\n", (long long)launches, seconds_now() - began);
     if (status == 0 && verify)

@@ -286,7 +286,7 @@ static int run(int64_t swarms)
         double began = seconds_now();
         status = simulate(swarm, swarms, energy) == 0 ? 0 : 1;
         printf("particles_raw %lld swarms, %d steps\n", (long long)swarms, STEPS);
-        printf("device       %s, LLVM %d\n", rex_module_on_host(&rex_this_module) ? "the host device (no GPU)" : "NVIDIA GPU",
+        printf("device       %s, LLVM %d\n", rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device" : "NVIDIA GPU",
                rex_runtime_release());
         printf("launches     %lld, with the copies %.6f s\n", (long long)launches, seconds_now() - began);
     }

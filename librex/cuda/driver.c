@@ -40,7 +40,6 @@ static void *handle; /* of the driver, once opened; never closed */
 static int devices;
 static unsigned architectures[REX_CUDA_DEVICES_MAX];
 static const char *absent = ""; /* why there is no device */
-static bool broken;             /* although a GPU seems to be there */
 static int kept;                /* decisions that stand on what there is */
 static unsigned starts;         /* that were tried */
 static __thread char why[512];  /* the last call of this thread that failed */
@@ -219,10 +218,8 @@ static void note_none(enum rex_nogpu cause, int result)
     char text[1024];
     snprintf(text, sizeof text, "%s",
              cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
-    bool is_broken = rex_nogpu_explain(cause, result, text, sizeof text);
+    rex_nogpu_explain(cause, result, text, sizeof text);
     set_absent(text);
-    /* Relaxed: it stands for itself: what is told where there is no GPU. */
-    __atomic_store_n(&broken, is_broken, __ATOMIC_RELAXED);
     rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
 }
 
@@ -243,8 +240,6 @@ static void start(void)
     count = count < REX_CUDA_DEVICES_MAX ? count : REX_CUDA_DEVICES_MAX;
     for (int i = 0; i < count; i++)
         architectures[i] = architecture(i);
-    /* Relaxed: it stands for itself: what is told where there is no GPU. */
-    __atomic_store_n(&broken, false, __ATOMIC_RELAXED);
     __atomic_store_n(&devices, count, __ATOMIC_RELEASE);
 }
 
@@ -307,13 +302,6 @@ const char *rex_cuda_why(void)
     return is_parents()              ? REX_NOGPU_FORKED
            : rex_cuda_devices() == 0 ? __atomic_load_n(&absent, __ATOMIC_ACQUIRE)
                                      : why;
-}
-
-bool rex_cuda_broken(void)
-{
-    start_once();
-    /* Relaxed: it stands for itself: what is told where there is no GPU. */
-    return is_parents() || __atomic_load_n(&broken, __ATOMIC_RELAXED);
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])

@@ -225,12 +225,6 @@ const char *rex_cuda_why(void);
  */
 bool rex_cuda_forked(void);
 
-/*
- * Whether there is no GPU to use although there seems to be one, and CUDA_VISIBLE_DEVICES does not
- * say so.
- */
-bool rex_cuda_broken(void);
-
 /* The driver's file, links followed, in PATH; NULL where it is not open. */
 const char *rex_cuda_library(char path[PATH_MAX]);
 

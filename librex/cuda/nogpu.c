@@ -179,21 +179,17 @@ static bool explain_files(const struct text *text)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* No device was found. Returns whether something is broken. */
-static bool explain_none(const struct text *text)
+static void explain_none(const struct text *text)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     size_t count = gpus_in_machine();
-    if (explain_files(text))
-        return true;
-    if (visible == NULL)
-        return count > 0;
+    if (explain_files(text) || visible == NULL)
+        return;
     if (count > 0)
         add(text, "; CUDA_VISIBLE_DEVICES=\"%s\" hides the %zu GPU%s of this machine", visible,
             count, count > 1 ? "s" : "");
     else
         add(text, "; CUDA_VISIBLE_DEVICES=\"%s\" is set, which may hide some", visible);
-    return false;
 }
 
 static void explain_mismatch(const struct text *text)
@@ -210,29 +206,29 @@ static void explain_mismatch(const struct text *text)
                   "or restart the machine");
 }
 
-static bool explain_result(const struct text *text, int result)
+static void explain_result(const struct text *text, int result)
 {
     switch (result) {
     case NO_DEVICE:
-    case INVALID_DEVICE: return explain_none(text);
-    case NOT_INITIALIZED: add(text, "; " REX_NOGPU_FORKED); return true;
+    case INVALID_DEVICE: explain_none(text); break;
+    case NOT_INITIALIZED: add(text, "; " REX_NOGPU_FORKED); break;
     case STUB_LIBRARY:
         add(text, "; the libcuda.so.1 that was found is the toolkit's stub: take its folder out of "
                   "LD_LIBRARY_PATH");
-        return true;
+        break;
     case SYSTEM_NOT_READY:
         add(text, "; a service of the machine is not running, as nvidia-fabricmanager where there "
                   "are NVSwitches");
-        return true;
-    case SYSTEM_DRIVER_MISMATCH: explain_mismatch(text); return true;
+        break;
+    case SYSTEM_DRIVER_MISMATCH: explain_mismatch(text); break;
     case COMPAT_NOT_SUPPORTED_ON_DEVICE:
         add(text, "; the libcuda.so.1 that was found is a compatibility package's, which this GPU "
                   "does not take: take it out of LD_LIBRARY_PATH");
-        return true;
+        break;
     case MPS_CONNECTION_FAILED:
         add(text, "; the MPS daemon does not answer: start it, or unset CUDA_MPS_PIPE_DIRECTORY");
-        return true;
-    default: explain_files(text); return true;
+        break;
+    default: explain_files(text);
     }
 }
 
@@ -244,14 +240,14 @@ int rex_nogpu_open_error(void)
     return file < 0 && (error == EMFILE || error == ENFILE) ? error : 0;
 }
 
-bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t size)
+void rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t size)
 {
     const struct text text = {begin, size};
     char version[64];
     int error = rex_nogpu_open_error();
     if (error != 0) {
         add(&text, "; no file can be opened: %s", strerror(error));
-        return true;
+        return;
     }
     bool module = module_version(version, sizeof version);
     switch (cause) {
@@ -261,9 +257,9 @@ bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *begin, size_t siz
                 "; its kernel module %s is loaded: install the library of that version, or let the "
                 "container have it (--gpus all)",
                 version);
-        return module;
-    case REX_NOGPU_FUNCTION: return true;
-    case REX_NOGPU_RESULT: return explain_result(&text, result);
-    default: return explain_none(&text);
+        break;
+    case REX_NOGPU_FUNCTION: break;
+    case REX_NOGPU_RESULT: explain_result(&text, result); break;
+    default: explain_none(&text);
     }
 }

@@ -21,10 +21,9 @@ enum rex_nogpu {
 
 /*
  * Append to TEXT, of SIZE bytes, what the machine tells about the cause: CUDA_VISIBLE_DEVICES,
- * device files, the kernel module; and what helps. RESULT is the CUresult. Returns whether
- * something is broken: a GPU seems to be there, and nobody asked to go without.
+ * device files, the kernel module; and what helps. RESULT is the CUresult.
  */
-bool rex_nogpu_explain(enum rex_nogpu cause, int result, char *text, size_t size);
+void rex_nogpu_explain(enum rex_nogpu cause, int result, char *text, size_t size);
 
 /* Why this process can open no file at all, as EMFILE; 0: it can. */
 int rex_nogpu_open_error(void);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cuda/driver.h"
 #include "image/cubin.h"
+#include "omp/runtime.h"
 
 /* ---- how well an image suits ----------------------------------------------------------------- */
 
@@ -137,7 +138,16 @@ static int nothing_suits(const struct rex_sources *sources)
                     sm, listing.text.text, sm, sm);
 }
 
-/* A program that runs on the CPU because its GPU is out of order should hear of it. */
+static bool is_warned; /* that kernels run on the CPU */
+
+enum rex_log_level rex_choose_host_level(void)
+{
+    /* Relaxed: the flag stands for itself. */
+    return rex_runtime_disabled() || __atomic_exchange_n(&is_warned, true, __ATOMIC_RELAXED)
+               ? REX_LOG_INFO
+               : REX_LOG_WARN;
+}
+
 static void log_choice(const struct rex_choice *choice, const struct rex_sources *sources)
 {
     struct listing all = {.path = NULL};
@@ -146,7 +156,7 @@ static void log_choice(const struct rex_choice *choice, const struct rex_sources
     visit_all(sources, tell, &all);
     rex_log(REX_LOG_DEBUG, "to choose from: %s", all.text.text);
     if (item->kind == REX_IMAGE_HOST && visit_all(sources, needs_gpu, NULL))
-        rex_log(rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO, "host image %s is used: %s",
+        rex_log(rex_choose_host_level(), "kernels run on the CPU: host image %s is used: %s",
                 choice->source->path, rex_cuda_why());
     else
         rex_log(REX_LOG_INFO, "device image %s: chosen is the one for %s", choice->source->path,

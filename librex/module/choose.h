@@ -6,6 +6,7 @@
 #ifndef REX_INTERNAL_CHOOSE_H
 #define REX_INTERNAL_CHOOSE_H
 
+#include "base/log.h"
 #include "module/source.h"
 
 struct rex_choice {
@@ -24,5 +25,11 @@ int rex_choose(const struct rex_sources *sources, struct rex_choice *choice);
 
 /* Whether all that there is needs a GPU, and there is none. */
 bool rex_choose_lacks_gpu(const struct rex_sources *sources);
+
+/*
+ * The level of the line which says that the host image is used because there is no GPU: a warning,
+ * once, unless the user has disabled offloading.
+ */
+enum rex_log_level rex_choose_host_level(void);
 
 #endif

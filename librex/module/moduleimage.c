@@ -209,17 +209,16 @@ static int find_host(struct rex_sources *host, const struct rex_module *module)
                : REX_ENOIMAGE;
 }
 
-/* A program that runs on the CPU because its GPU is out of order should hear of it. */
 static void log_host(const struct rex_sources *host, const struct rex_module *module,
                      bool gpu_image)
 {
-    enum rex_log_level level = gpu_image && rex_cuda_broken() ? REX_LOG_WARN : REX_LOG_INFO;
+    enum rex_log_level level = gpu_image ? rex_choose_host_level() : REX_LOG_INFO;
     if (host->names == NULL)
-        rex_log(level, "the host image in memory is used: %s",
+        rex_log(level, "kernels run on the CPU: the host image in memory is used: %s",
                 gpu_image ? rex_cuda_why() : "there is no other");
     else
-        rex_log(level, "host image %s instead of %s: %s", host->list[0].path,
-                module->image_name != NULL ? module->image_name : "a CUBIN",
+        rex_log(level, "kernels run on the CPU: host image %s instead of %s: %s",
+                host->list[0].path, module->image_name != NULL ? module->image_name : "a CUBIN",
                 gpu_image ? rex_cuda_why() : "which does not exist");
 }
 

@@ -97,7 +97,7 @@ mkdir "$work/both"
 cp "$work/provoke" "$work/both/provoke"
 cp tests/data/sm_90.cubin "$work/both/rex_lib_nvidia.cubin"
 cp "$host" "$work/both/rex_lib_host.so"
-speaks librex tests/llvm 19 env CUDA_VISIBLE_DEVICES= REX_LOG=info "$work/both/provoke" none
+speaks librex tests/llvm 19 env CUDA_VISIBLE_DEVICES= "$work/both/provoke" none
 
 # Images and GPUs.
 faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" none

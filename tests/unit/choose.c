@@ -167,7 +167,7 @@ static void test_own_images(void **state)
     for (size_t i = 0; i < COUNT(gpus); i++)
         in_child(own_images, &gpus[i]);
     output = in_child(logged, &gpus[0]);
-    assert_int_equal(occurrences(output, "librex: info: host image " HOST " is used: the CUDA driver reports no device\n"), 1);
+    assert_int_equal(occurrences(output, "librex: warning: kernels run on the CPU: host image " HOST " is used: the CUDA driver reports no device\n"), 1);
     output = in_child(logged, &gpus[2]);
     assert_int_equal(occurrences(output, "librex: info: device image " DATA "sm_90.cubin: chosen is the one for sm_90\n"), 1);
 }
@@ -335,7 +335,7 @@ static void test_told(void **state)
     assert_non_null(strstr(output, "librex: info: device image one: chosen is the one for sm_90\n"));
     output = in_child(told, "");
     assert_non_null(strstr(output, all));
-    assert_non_null(strstr(output, "librex: info: host image two is used: the CUDA driver reports no device\n"));
+    assert_non_null(strstr(output, "librex: warning: kernels run on the CPU: host image two is used: the CUDA driver reports no device\n"));
     output = in_child(told, "100,90");
     assert_non_null(strstr(output, "librex: info: device image two: chosen is the one for sm_100f\n"));
 }
@@ -390,14 +390,14 @@ static void opened_instead(const void *context)
 static void test_instead(void **state)
 {
     static const struct instead cases[] = {
-        {0, "memory", "memory", NULL, "memory", "librex: info: the host image in memory is used: the CUDA driver reports no device\n"},
-        {0, NULL, "memory", NULL, "memory", "librex: info: the host image in memory is used: there is no other\n"},
-        {90, NULL, "memory", NULL, "memory", "librex: info: the host image in memory is used: there is no other\n"},
+        {0, "memory", "memory", NULL, "memory", "librex: warning: kernels run on the CPU: the host image in memory is used: the CUDA driver reports no device\n"},
+        {0, NULL, "memory", NULL, "memory", "librex: info: kernels run on the CPU: the host image in memory is used: there is no other\n"},
+        {90, NULL, "memory", NULL, "memory", "librex: info: kernels run on the CPU: the host image in memory is used: there is no other\n"},
         {90, "memory", "memory", NULL, "memory", NULL},
-        {0, "memory", HOST, NULL, HOST, "librex: info: host image " HOST " instead of a CUBIN: the CUDA driver reports no device\n"},
+        {0, "memory", HOST, NULL, HOST, "librex: warning: kernels run on the CPU: host image " HOST " instead of a CUBIN: the CUDA driver reports no device\n"},
         {0, DATA "sm_90.cubin", HOST, NULL, HOST,
-         "librex: info: host image " HOST " instead of " DATA "sm_90.cubin: the CUDA driver reports no device\n"},
-        {0, "./none.cubin", HOST, NULL, HOST, "librex: info: host image " HOST " instead of ./none.cubin: which does not exist\n"},
+         "librex: warning: kernels run on the CPU: host image " HOST " instead of " DATA "sm_90.cubin: the CUDA driver reports no device\n"},
+        {0, "./none.cubin", HOST, NULL, HOST, "librex: info: kernels run on the CPU: host image " HOST " instead of ./none.cubin: which does not exist\n"},
         {90, DATA "sm_90.cubin", HOST, NULL, DATA "sm_90.cubin", NULL},
         {0, NULL, HOST, NULL, HOST, NULL},
         {0, "./none.cubin", "./no.so", NULL, NULL, "no device image ./none.cubin; looked for ./none.cubin, ./no.so"},
@@ -425,7 +425,7 @@ static void test_instead(void **state)
     }
 }
 
-/* A GPU that is out of order is worth a warning, and one that is required an error. */
+/* The host image in place of one for a GPU is worth a warning; where a GPU is required it is an error. */
 static void out_of_order(const void *context)
 {
     struct rex_module own = {.struct_size = sizeof own, .image_name = DATA "sm_90.cubin", .host_image_name = HOST};
@@ -455,17 +455,40 @@ static void for_any(const void *context)
                                    "rex-cc --arch=sm_80") == 0);
 }
 
-/* That there is none, or no image for it, is no reason to warn. */
-static void in_order(const void *context)
+/* One warning in a process, and none where the user wants no GPU, or the program has no image for one. */
+struct warned {
+    const char *image, *offload, *configured;
+    int warnings;
+};
+
+static void warned(const void *context)
 {
-    struct rex_module own = {.struct_size = sizeof own, .image_name = context, .host_image_name = HOST};
+    const struct warned *given = context;
+    struct rex_module own = {.struct_size = sizeof own, .image_name = given->image, .host_image_name = HOST};
     struct rex_module_image image;
     rex_configure(REX_OPTION_LOG, "warn");
-    use_gpu(strstr(context, "none") != NULL ? 90 : 0);
-    if (strstr(context, "none") != NULL)
-        setenv("FAKE_CUDA_FAILS", "999", 1);
-    CHECK_EQUAL(rex_module_image_open(&image, &own, NULL, rex_release_row(22)), REX_OK);
-    rex_module_image_close(&image);
+    rex_configure(REX_OPTION_CUBIN, given->configured);
+    setenv("OMP_TARGET_OFFLOAD", given->offload, 1);
+    use_gpu(0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(rex_module_image_open(&image, &own, NULL, rex_release_row(22)), REX_OK);
+        rex_module_image_close(&image);
+    }
+}
+
+static void test_warned(void **state)
+{
+    static const struct warned cases[] = {{DATA "sm_90.cubin", "default", NULL, 1},
+                                          {DATA "sm_90.cubin:" HOST, "default", NULL, 1},
+                                          {DATA "sm_90.cubin", "Disabled", NULL, 0},
+                                          {"./none.cubin", "default", NULL, 0},
+                                          {DATA "sm_90.cubin", "default", HOST, 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *output = in_child(warned, &cases[i]);
+        assert_int_equal(occurrences(output, "\n"), cases[i].warnings);
+        assert_int_equal(occurrences(output, "librex: warning: kernels run on the CPU: host image " HOST " "), cases[i].warnings);
+    }
 }
 
 /* What the release refuses is not opened. */
@@ -488,11 +511,9 @@ static void refused_header(const void *context)
 static void test_out_of_order(void **state)
 {
     (void)state;
-    assert_string_equal(in_child(in_order, DATA "sm_90.cubin"), "");
-    assert_string_equal(in_child(in_order, "./none.cubin"), "");
     in_child(refused_header, NULL);
-    assert_non_null(strstr(in_child(out_of_order, NULL), "librex: warning: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
-    assert_non_null(strstr(in_child(out_of_order, ""), "librex: warning: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
+    assert_non_null(strstr(in_child(out_of_order, NULL), "librex: warning: kernels run on the CPU: host image " HOST " instead of " DATA "sm_90.cubin: cuInit: CUDA_ERROR_UNKNOWN"));
+    assert_non_null(strstr(in_child(out_of_order, ""), "librex: warning: kernels run on the CPU: host image " HOST " is used: cuInit: CUDA_ERROR_UNKNOWN"));
     in_child(for_any, NULL);
 }
 
@@ -737,7 +758,7 @@ int main(void)
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_told),
         cmocka_unit_test(test_instead),
-        cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_out_of_order), cmocka_unit_test(test_warned),
         cmocka_unit_test(test_after_a_fork),
         cmocka_unit_test(test_linker_faults),
         cmocka_unit_test(test_compiled),
