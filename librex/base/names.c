@@ -102,29 +102,33 @@ void rex_escape_lines(char *text, size_t size)
 #define LONGEST_NAME 255
 #define MOST_STEPS ((size_t)1 << 21) /* more would take longer than a message is worth */
 
-/* How many edits make B of A; SIZE_MAX where it is more than MOST. Adds to STEPS what it took.
+/*
+ * How many edits make B of A, two swapped neighbours being one; SIZE_MAX where it is more than MOST.
+ * Adds to STEPS what it took.
  */
 static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
                        size_t *steps)
 {
-    size_t row[LONGEST_NAME + 1];
+    size_t rows[3][LONGEST_NAME + 1];
     for (size_t j = 0; j <= length_b; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= length_a; i++) {
-        size_t diagonal = row[0], least = i;
-        row[0] = i;
+        size_t *row = rows[i % 3], *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        size_t least = row[0] = i;
         *steps += length_b;
         for (size_t j = 1; j <= length_b; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t either = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
+            size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t either = (last[j] < row[j - 1] ? last[j] : row[j - 1]) + 1;
             row[j] = change < either ? change : either;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
             least = row[j] < least ? row[j] : least;
         }
         if (least > most)
             return SIZE_MAX;
     }
-    return row[length_b];
+    return rows[length_a % 3][length_b];
 }
 
 /* How many letters both names end with. Names of kernels all end alike, which tells nothing. */

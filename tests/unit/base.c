@@ -176,7 +176,11 @@ static void test_nearest(void **state)
         {"axpy__kernel__", "axp__kernel__", 1},
         {"axpy__kernel__", "aaxpy__kernel__", 1},
         {"axpy__kernel__", "bxpz__kernel__", 2},
-        {"axpy__kernel__", "xapz__kernel__", SIZE_MAX}, /* 3 of 4 */
+        {"axpy__kernel__", "xapz__kernel__", 2}, /* two are swapped */
+        {"axpy__kernel__", "xbpz__kernel__", SIZE_MAX}, /* 3 of 4 */
+        {"axpy__kernel__", "axyp__kernel__", 1},
+        {"abcdef1", "bacdfe2", 3},
+        {"abcdef1", "cabdef2", 3}, /* no neighbours */
         {"axpy__kernel__", "spmv__kernel__", SIZE_MAX},
         {"abcdefgh1", "abcdefgh2", 1},
         {"abcdefg", "bcdefgh", 2},
@@ -187,7 +191,7 @@ static void test_nearest(void **state)
         {"a", "", 1},
         {"", "a", 1},
         {"", "", 0},
-        {"ab", "ba", SIZE_MAX},
+        {"ab", "ba", 1},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -198,7 +198,7 @@ static void test_choice_instead(void **state)
 static void test_unknown_names(void **state)
 {
     static const char *const near[][2] = {{"REX_WIAT", "REX_WAIT"}, {"REX_LOGS", "REX_LOG"}, {"REX_CUBIN_PAHT", "REX_CUBIN_PATH"},
-                                          {"REX_OMP_TARGET", "REX_OMPTARGET"}};
+                                          {"REX_OMP_TARGET", "REX_OMPTARGET"}, {"REX_LGO", "REX_LOG"}};
     static const char *const others[] = {"REX_TEST_LOG",  "REX_TEST_TRACE", "REX_TEST_RELEASE", "REX_LLVM_LIBDIR",
                                          "REX_BENCH",       "REX_BENCH_LOG", "REX_LIB",        "REX_HOME",         "REX_"};
     char expected[256];
