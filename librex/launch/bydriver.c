@@ -120,6 +120,19 @@ static int send_claimed(const struct rex_target *target, const struct rex_kernel
     return result;
 }
 
+/*
+ * While the launch waited for its memory, another call may have turned all launches over to
+ * libomptarget.
+ */
+static bool is_turned_over(struct rex_target *target, struct rex_driver_rows *rows)
+{
+    if (!rows->is_mapped)
+        target->against = rex_against_all();
+    if (target->against != 0)
+        rex_driver_rows_end(rows);
+    return target->against != 0;
+}
+
 static int send_from(struct rex_slot *slot, struct rex_target *target,
                      const struct rex_kernel_launch *launch, const struct rex_map *map, int number,
                      bool is_mapped)
@@ -134,7 +147,7 @@ static int send_from(struct rex_slot *slot, struct rex_target *target,
         result = rex_check_form_of(target, map, &form);
     if (result == REX_OK)
         result = rex_driver_rows_begin(&sent.rows, slot, map, number, is_mapped, &target->against);
-    if (result != REX_OK || target->against != 0)
+    if (result != REX_OK || target->against != 0 || is_turned_over(target, &sent.rows))
         return result;
     if (rex_log_wanted(REX_LOG_INFO))
         log_sender(target, "the CUDA driver", "");

@@ -105,6 +105,9 @@ void rex___tgt_target_data_end(MAP_P)
 
 void rex___tgt_target_data_update(MAP_P)
 {
-    if (ready("data update", MAP_A))
-        rex_call_data(REX_DATA_UPDATE, "data update", device, &MAP_OF_COLUMNS);
+    if (!ready("data update", MAP_A))
+        return;
+    rex_call_comes(REX_CALL_UPDATES, &MAP_OF_COLUMNS, device);
+    rex_call_data(REX_DATA_UPDATE, "data update", device, &MAP_OF_COLUMNS);
+    rex_call_is_over(REX_CALL_UPDATES, &MAP_OF_COLUMNS, device);
 }

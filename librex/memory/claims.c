@@ -3,10 +3,11 @@
  * other.
  *
  * libomptarget counts a launch as a user of what it maps, so that another thread cannot end the
- * mapping under it. A launch by the driver claims its memory instead. A data call says that it
- * comes, waits for the launches that have claimed some of the same memory, and lets no more begin;
- * a launch that finds one waits for its end. Who waits has claimed nothing yet, but for a data
- * call, which waits for launches alone: so none waits in a circle.
+ * mapping under it. A launch by the driver claims its memory instead. A data call that maps or ends
+ * memory says that it comes, waits for the launches and updates that have claimed some of the same
+ * memory, and lets no more begin; a launch or update that finds one waits for its end. Who waits
+ * has claimed nothing yet, but for such a data call, which waits for launches and updates alone: so
+ * none waits in a circle.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -41,24 +42,62 @@ static bool overlap(const struct rex_place *one, const struct rex_place *other)
     return one->begin < other->end && other->begin < one->end;
 }
 
-/* Both map this memory for themselves, and one would not see what the other copies back. */
+static bool is_launch(const struct rex_claim *claim)
+{
+    return claim->kind == REX_CLAIM_LAUNCH || claim->kind == REX_CLAIM_RUNTIME_LAUNCH;
+}
+
+/* A data call that may change what is mapped. */
+static bool is_data_call(const struct rex_claim *claim)
+{
+    return claim->kind == REX_CLAIM_BEGIN || claim->kind == REX_CLAIM_END;
+}
+
+/* libomptarget keeps its own launches apart. */
+static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *other)
+{
+    return is_launch(one) && is_launch(other) &&
+           (one->kind == REX_CLAIM_LAUNCH || other->kind == REX_CLAIM_LAUNCH);
+}
+
+/*
+ * Whether two calls cannot work at once on two places that overlap. The end of a mapping excludes
+ * all other calls. The begin of one excludes those that do not find their memory mapped. A launch
+ * excludes another that maps the memory for itself, where either copies it back.
+ */
 static bool exclude(const struct rex_claim *one, size_t i, const struct rex_claim *other, size_t j)
 {
-    return !one->place[i].is_mapped && !other->place[j].is_mapped &&
+    const struct rex_place *place = &one->place[i], *with = &other->place[j];
+    if (one->kind == REX_CLAIM_END || other->kind == REX_CLAIM_END)
+        return true;
+    if (one->kind == REX_CLAIM_BEGIN || other->kind == REX_CLAIM_BEGIN)
+        return !place->is_whole && !with->is_whole;
+    return are_kept_apart(one, other) && !place->is_mapped && !with->is_mapped &&
            (one->is_changed[i] || other->is_changed[j]);
 }
 
 static bool meet(const struct rex_claim *one, const struct rex_claim *other)
 {
-    bool any = one->is_data_call || other->is_data_call;
     if (one->number != other->number || one->lowest >= other->highest ||
         other->lowest >= one->highest)
         return false;
     for (size_t i = 0; i < one->count; i++)
         for (size_t j = 0; j < other->count; j++)
-            if (overlap(&one->place[i], &other->place[j]) && (any || exclude(one, i, other, j)))
+            if (overlap(&one->place[i], &other->place[j]) && exclude(one, i, other, j))
                 return true;
     return false;
+}
+
+/* What is mapped of the places now: an end takes whole mappings. */
+static void find_places(struct rex_claim *claim)
+{
+    if (claim->has_mappers)
+        return;
+    if (claim->kind == REX_CLAIM_END)
+        for (size_t i = 0; i < claim->count; i++)
+            rex_mappings_widen(&claim->place[i], claim->number);
+    else
+        rex_mappings_place(claim->place, claim->count, claim->number);
 }
 
 static void find_extent(struct rex_claim *claim)
@@ -72,13 +111,13 @@ static void find_extent(struct rex_claim *claim)
     }
 }
 
-enum { OF_DATA_CALLS = 1, OF_LAUNCHES = 2 };
+enum { OF_DATA_CALLS = 1, OF_OTHERS = 2 };
 
 /* Whether CLAIM, which is none of these KINDS or not at work yet, meets one of them. */
 static bool meets_any(const struct rex_claim *claim, int kinds)
 {
     for (const struct rex_claim *other = claims; other != NULL; other = other->next)
-        if ((kinds & (other->is_data_call ? OF_DATA_CALLS : OF_LAUNCHES)) && meet(claim, other))
+        if ((kinds & (is_data_call(other) ? OF_DATA_CALLS : OF_OTHERS)) && meet(claim, other))
             return true;
     return false;
 }
@@ -86,22 +125,43 @@ static bool meets_any(const struct rex_claim *claim, int kinds)
 static void add(struct rex_claim *claim)
 {
     claim->next = claims;
-    claims = claim;
+    __atomic_store_n(&claims, claim, __ATOMIC_SEQ_CST);
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
-
-void rex_claim_begin(struct rex_claim *claim)
+/*
+ * Whether calls claim their memory. Where a reason against the driver comes up, launches by the
+ * driver may still be at work. A launch that claims later sees the reason, because it looks for
+ * reasons after its claim, and both are in one order for all threads.
+ */
+static bool are_in_force(void)
 {
-    find_extent(claim);
-    rex_lock(&lock);
+    return rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER ||
+           __atomic_load_n(&claims, __ATOMIC_SEQ_CST) != NULL;
+}
+
+/* Its places are then as they are mapped as long as it works. */
+static void wait_for(struct rex_claim *claim, int kinds)
+{
     for (;;) {
-        rex_mappings_place(claim->place, claim->count, claim->number);
-        if (!meets_any(claim, OF_DATA_CALLS | OF_LAUNCHES))
+        find_places(claim);
+        find_extent(claim);
+        if (!meets_any(claim, kinds))
             break;
         pthread_cond_wait(&ended, &lock);
     }
+}
+
+/*
+ * A data call waits for other data calls first, because these may change what is mapped. It waits
+ * for all others when no more of them can begin.
+ */
+void rex_claim_begin(struct rex_claim *claim)
+{
+    rex_lock(&lock);
+    wait_for(claim, is_data_call(claim) ? OF_DATA_CALLS : OF_DATA_CALLS | OF_OTHERS);
     add(claim);
+    while (is_data_call(claim) && meets_any(claim, OF_OTHERS))
+        pthread_cond_wait(&ended, &lock);
     rex_unlock(&lock);
 }
 
@@ -112,7 +172,7 @@ void rex_claim_end(struct rex_claim *claim)
     while (*at != NULL && *at != claim)
         at = &(*at)->next;
     if (*at != NULL)
-        *at = claim->next;
+        __atomic_store_n(at, claim->next, __ATOMIC_SEQ_CST);
     pthread_cond_broadcast(&ended);
     rex_unlock(&lock);
 }
@@ -164,10 +224,25 @@ static void add_place(struct rex_place place, bool is_changed)
     own.is_changed[PLACES - 1] |= is_changed;
 }
 
+static bool has_mappers(const struct rex_map *map)
+{
+    bool some = false;
+    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
+        some |= map->mappers[i] != NULL;
+    return some;
+}
+
+/* A mapper names its rows to libomptarget alone: such a call claims all memory. */
 static void collect(const struct rex_map *map, int number)
 {
-    own.claim =
-        (struct rex_claim){.place = own.place, .is_changed = own.is_changed, .number = number};
+    own.claim = (struct rex_claim){.place = own.place,
+                                   .is_changed = own.is_changed,
+                                   .number = number,
+                                   .has_mappers = has_mappers(map)};
+    if (own.claim.has_mappers) {
+        add_place((struct rex_place){.begin = 0, .end = UINTPTR_MAX}, true);
+        return;
+    }
     for (int32_t i = 0; i < map->count; i++) {
         if (!is_mapped_by(map, i))
             continue;
@@ -177,59 +252,36 @@ static void collect(const struct rex_map *map, int number)
     }
 }
 
-static bool has_mappers(const struct rex_map *map)
-{
-    bool some = false;
-    for (int32_t i = 0; map->mappers != NULL && i < map->count; i++)
-        some |= map->mappers[i] != NULL;
-    return some;
-}
-
 /* What the call may map besides what its rows name, or otherwise than they say. */
 static void note_unusual(enum rex_watched_call call, const struct rex_map *map)
 {
-    bool attaches = false;
+    bool mappers = has_mappers(map), attaches = mappers;
+    if (call == REX_CALL_UPDATES)
+        return;
     for (int32_t i = 0; i < map->count; i++)
         attaches |=
             rex_row_has(map->types[i], REX_TYPE_POINTER | TYPE_ATTACH) && is_mapped_by(map, i);
     if (attaches)
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
     /* the pointers of a launch's pointees stay mapped */
-    if (has_mappers(map) || (attaches && call == REX_CALL_LAUNCHES))
+    if (mappers || (attaches && call == REX_CALL_LAUNCHES))
         rex_mapped_unseen();
-}
-
-/* Others of the same kind are waited for first: they may change what is mapped. */
-static void come_as_data_call(void)
-{
-    own.claim.is_data_call = true;
-    rex_lock(&lock);
-    for (;;) {
-        for (size_t i = 0; i < own.claim.count; i++)
-            rex_mappings_widen(&own.place[i], own.claim.number);
-        find_extent(&own.claim);
-        if (!meets_any(&own.claim, OF_DATA_CALLS))
-            break;
-        pthread_cond_wait(&ended, &lock);
-    }
-    add(&own.claim);
-    while (meets_any(&own.claim, OF_LAUNCHES))
-        pthread_cond_wait(&ended, &lock);
-    rex_unlock(&lock);
 }
 
 static void before(enum rex_watched_call call, const struct rex_map *map, int number)
 {
-    if (own.depth == 0 && rex_sender_for(rex_against_all()) != REX_SENDER_DRIVER)
+    static const enum rex_claim_kind kinds[] = {[REX_CALL_BEGINS] = REX_CLAIM_BEGIN,
+                                                [REX_CALL_ENDS] = REX_CLAIM_END,
+                                                [REX_CALL_LAUNCHES] = REX_CLAIM_RUNTIME_LAUNCH,
+                                                [REX_CALL_UPDATES] = REX_CLAIM_UPDATE};
+    if (own.depth == 0 && !are_in_force())
         return;
     note_unusual(call, map);
     if (own.depth++ > 0)
         return;
     collect(map, number);
-    if (call == REX_CALL_LAUNCHES)
-        rex_claim_begin(&own.claim);
-    else
-        come_as_data_call();
+    own.claim.kind = kinds[call];
+    rex_claim_begin(&own.claim);
 }
 
 /* Row by row: each lies in one mapping, or is none that the index can have. */

@@ -9,6 +9,14 @@
 
 #include "memory/mappings.h"
 
+enum rex_claim_kind {
+    REX_CLAIM_LAUNCH,         /* by the driver */
+    REX_CLAIM_RUNTIME_LAUNCH, /* by libomptarget */
+    REX_CLAIM_UPDATE,
+    REX_CLAIM_BEGIN,
+    REX_CLAIM_END
+};
+
 /* Memory that one launch, or one data call, works on until it ends. */
 struct rex_claim {
     struct rex_claim *next;
@@ -17,13 +25,15 @@ struct rex_claim {
     size_t count;
     uintptr_t lowest, highest; /* of all places; the claim's own */
     int number;                /* of the device */
-    bool is_data_call;         /* which may change what is mapped */
+    enum rex_claim_kind kind;
+    bool has_mappers; /* its one place is all memory, and no mapping says what of it is mapped */
 };
 
 /*
  * From now on no data call begins that may change what is mapped of these places, nor a launch that
  * maps some of them for itself as this one does, if either copies it back. The device address of
- * each is filled in. Waits for those that are at work; holds nothing meanwhile.
+ * each is filled in, but of an end's, which grow to whole mappings. Waits for those that are at
+ * work. Who looks for reasons against the driver afterwards misses none that others act on.
  */
 void rex_claim_begin(struct rex_claim *claim);
 void rex_claim_end(struct rex_claim *claim);

@@ -23,12 +23,11 @@
 #include "rex/launch.h"
 
 /*
- * Everything before the call itself: 0 and the number of the device, an error, or REX_EHOST where
- * there is nothing to do.
+ * What can be checked without a look at the mappings: 0 and the number of the device, an error, or
+ * REX_EHOST where there is nothing to do.
  */
 static int prepare(struct rex_module *module, int64_t device, const struct rex_map *map,
-                   enum rex_purpose purpose, const char *what, int *on_device,
-                   struct rex_new_rows *made)
+                   enum rex_purpose purpose, const char *what, int *on_device)
 {
     int number = 0,
         result = map != NULL ? rex_module_ready(module, what) : rex_fail_null(what, "map");
@@ -41,14 +40,19 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
     if (result == REX_OK)
         result = rex_device_lost(number, what);
     if (result == REX_OK)
-        result = rex_check_presence(map, purpose, number, what, made);
+        *on_device = number;
+    return result;
+}
+
+static int check_mapped(const struct rex_map *map, enum rex_purpose purpose, int number,
+                        const char *what, struct rex_new_rows *made)
+{
+    int result = rex_check_presence(map, purpose, number, what, made);
     if (result == REX_OK && purpose == REX_FOR_END)
         result = rex_before_unmap(map, number, what);
-    if (result != REX_OK)
-        return result;
-    *on_device = number;
-    rex_device_used();
-    return REX_OK;
+    if (result == REX_OK)
+        rex_device_used();
+    return result;
 }
 
 static int collect(const struct rex_map *map, struct rex_new_rows *rows)
@@ -128,23 +132,40 @@ static int begin(int64_t device, const struct rex_map *map, int number, const ch
     return result;
 }
 
-static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
-                enum rex_purpose purpose, const char *what)
+static int call_checked(int64_t device, const struct rex_map *map, enum rex_purpose purpose,
+                        int number, const char *what)
 {
     struct rex_new_rows made;
     rex_new_rows_open(&made);
-    int number = 0, result = prepare(module, device, map, purpose, what, &number, &made);
+    int result = check_mapped(map, purpose, number, what, &made);
     if (result == REX_OK)
         rex_map_log(what, device, map);
-    if (result != REX_OK)
-        result = result == REX_EHOST ? REX_OK : result;
-    else if (purpose == REX_FOR_BEGIN || purpose == REX_FOR_LAUNCH)
-        result = begin(device, map, number, what, &made);
-    else
+    if (result == REX_OK && purpose == REX_FOR_UPDATE)
+        result = rex_rows_update(what, device, number, map);
+    else if (result == REX_OK)
         result = purpose == REX_FOR_END ? end(device, map, number, what)
-                                        : rex_rows_update(what, device, number, map);
+                                        : begin(device, map, number, what, &made);
     rex_new_rows_free(&made);
     return result;
+}
+
+/* An update finds mappings that stay until it is over. */
+static int update(int64_t device, const struct rex_map *map, int number, const char *what)
+{
+    rex_call_comes(REX_CALL_UPDATES, map, number);
+    int result = call_checked(device, map, REX_FOR_UPDATE, number, what);
+    rex_call_is_over(REX_CALL_UPDATES, map, number);
+    return result;
+}
+
+static int call(struct rex_module *module, int64_t device, const struct rex_map *map,
+                enum rex_purpose purpose, const char *what)
+{
+    int number = 0, result = prepare(module, device, map, purpose, what, &number);
+    if (result != REX_OK)
+        return result == REX_EHOST ? REX_OK : result;
+    return purpose == REX_FOR_UPDATE ? update(device, map, number, what)
+                                     : call_checked(device, map, purpose, number, what);
 }
 
 int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)

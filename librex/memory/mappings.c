@@ -165,7 +165,8 @@ static void place_one(struct rex_place *place, int number, size_t *last)
     *last = find_near(*last, number, wanted.begin);
     const struct entry *entry = touching(*last, &wanted);
     place->is_mapped = entry != NULL;
-    place->device = entry != NULL && entry->mapping.device != 0 && has_all(entry, &wanted)
+    place->is_whole = entry != NULL && has_all(entry, &wanted);
+    place->device = place->is_whole && entry->mapping.device != 0
                         ? entry->mapping.device + (place->begin - entry->mapping.begin)
                         : 0;
 }

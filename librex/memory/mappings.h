@@ -44,6 +44,7 @@ struct rex_place {
     uintptr_t begin, end;
     uintptr_t device; /* where they begin there; 0: not in one mapping, or it is about to end */
     bool is_mapped;   /* some of them are */
+    bool is_whole;    /* all of them are, in one mapping that no other call is about to end */
 };
 /* COUNT of them, on device NUMBER: the rest of each PLACE but its bytes is filled in. */
 void rex_mappings_place(struct rex_place *place, size_t count, int number);

@@ -62,7 +62,8 @@ static bool is_watched(const struct __tgt_kernel_arguments *packet)
 
 /*
  * Whether who watches calls has been told of one with the rows of PACKET, and is to be told of its
- * end. LATER: it may not have ended when it returns.
+ * end. LATER: it may not have ended when it returns. Only then does it stand against the driver, so
+ * that launches by the driver that it must not meet are over.
  */
 static bool comes(enum rex_watched_call call, const struct __tgt_kernel_arguments *packet,
                   int64_t device, bool later)
@@ -70,9 +71,9 @@ static bool comes(enum rex_watched_call call, const struct __tgt_kernel_argument
     struct rex_map map = map_of(packet);
     if (!is_watched(packet))
         return false;
+    rex_call_comes(call, &map, device);
     if (later)
         rex_stand_against_all(REX_AGAINST_NOT_WAITED);
-    rex_call_comes(call, &map, device);
     return true;
 }
 
@@ -190,12 +191,15 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
     {                                                                                           \
         struct rex_call_trace trace = {                                                         \
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
-        bool told = (directions) == REX_TYPE_TO &&                                              \
-                    comes(REX_CALL_BEGINS, &trace.packet, device, IS_LATER(name));              \
+        enum rex_watched_call call =                                                            \
+            (directions) == REX_TYPE_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                   \
+        bool told = (directions) != REX_TYPE_FROM &&                                            \
+                    comes(call, &trace.packet, device,                                          \
+                          call == REX_CALL_BEGINS && IS_LATER(name));                           \
         enter_data(&trace, "__tgt_" #name, what, device);                                       \
         bound.call.name arguments;                                                              \
         leave_data(&trace, what, directions);                                                   \
-        is_over(told, REX_CALL_BEGINS, &trace.packet, device);                                  \
+        is_over(told, call, &trace.packet, device);                                             \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
     DATA(name, parameters, arguments, "data begin", REX_TYPE_TO, NULL, NULL)

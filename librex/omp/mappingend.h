@@ -151,7 +151,7 @@ void rex_mapping_ended_unseen(void);
 
 /*
  * Who keeps an index of mappings is told of ends, and who sends launches by the driver of
- * beginnings and of launches by libomptarget as well, each before the call and after it.
+ * beginnings, updates and launches by libomptarget as well, each before the call and after it.
  */
 struct rex_end_watch {
     void (*ends)(const struct rex_map *map, int number);
@@ -160,14 +160,17 @@ struct rex_end_watch {
 };
 void rex_ends_watch(const struct rex_end_watch *watch);
 
-enum rex_watched_call { REX_CALL_BEGINS, REX_CALL_ENDS, REX_CALL_LAUNCHES };
+enum rex_watched_call { REX_CALL_BEGINS, REX_CALL_ENDS, REX_CALL_LAUNCHES, REX_CALL_UPDATES };
 struct rex_call_watch {
     void (*before)(enum rex_watched_call call, const struct rex_map *map, int number);
     void (*after)(enum rex_watched_call call, const struct rex_map *map, int number);
 };
 void rex_calls_watch(const struct rex_call_watch *watch);
 
-/* Around a call on DEVICE (-1: the default one) that maps MAP's rows, ends them or launches. */
+/*
+ * Around a call on DEVICE (-1: the default one) that maps MAP's rows, ends or updates them, or
+ * launches.
+ */
 void rex_call_comes(enum rex_watched_call call, const struct rex_map *map, int64_t device);
 void rex_call_is_over(enum rex_watched_call call, const struct rex_map *map, int64_t device);
 

@@ -78,7 +78,7 @@ void rex_sender_bind(bool sees_all, bool disabled)
 
 unsigned rex_against_all(void)
 {
-    return __atomic_load_n(&all, __ATOMIC_ACQUIRE) & (DEMANDED - 1);
+    return __atomic_load_n(&all, __ATOMIC_SEQ_CST) & (DEMANDED - 1);
 }
 
 bool rex_driver_is_demanded(void)
@@ -88,7 +88,7 @@ bool rex_driver_is_demanded(void)
 
 void rex_stand_against_all(unsigned against)
 {
-    __atomic_fetch_or(&all, against, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&all, against, __ATOMIC_SEQ_CST);
 }
 
 void rex_reason_text(struct rex_reason reason, char text[REX_REASON_MAX])

@@ -102,6 +102,7 @@ struct fake_record {
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */
     void (*on_data)(enum fake_function); /* called by each data call, for a test that maps then; or NULL */
+    void (*on_launch)(void);             /* the same by each launch */
     int registered;       /* descriptors registered now */
     int used_address_again; /* a descriptor or a table of host entries came back at an address that was used before */
     uint32_t count;       /* calls, */

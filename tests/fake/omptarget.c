@@ -332,6 +332,8 @@ static struct fake_call *launched(enum fake_function function, const struct plac
     copy_rows(call, packet);
     work_out_parameters(call);
     work_out_grid(call);
+    if (record.on_launch != NULL)
+        record.on_launch();
     return call;
 }
 

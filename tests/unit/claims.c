@@ -170,11 +170,24 @@ static void meet_each_other(const void *unused)
         {{CLAIMS, {{40, 10, BOTH}, {0, 10, TO}}, 2, 0}, {CLAIMS, {{45, 1, TO}}, 0, 0}, true},
         /* what is mapped must not change meanwhile, by whatever part of it */
         {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
-        {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{9, 10, TO}}, 0, 0}, true},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{10, 10, TO}}, 0, 0}, false},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 0, TO}}, 0, 0}, true},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 1}, false},
+        /* a begin and an update of mapped memory leave it as it is; an update works on no other */
+        {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED + 900, 1, TO}}, 0, 0}, false},
+        {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED, 1000, BOTH}}, 0, 0}, false},
+        {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED - 5, 20, BOTH}}, 0, 0}, false},
+        {{CLAIMS, {{MAPPED - 5, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED - 5, 10, BOTH}}, 0, 0}, true},
+        {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_UPDATES, {{MAPPED, 10, BOTH}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, BOTH}}, 0, 0}, {REX_CALL_UPDATES, {{0, 10, BOTH}}, 0, 0}, false},
+        {{REX_CALL_UPDATES, {{0, 10, BOTH}}, 0, 0}, {REX_CALL_UPDATES, {{0, 10, BOTH}}, 0, 0}, false},
+        {{REX_CALL_UPDATES, {{0, 10, FROM}}, 0, 0}, {REX_CALL_BEGINS, {{5, 10, TO}}, 0, 0}, true},
+        {{REX_CALL_UPDATES, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, false},
+        {{REX_CALL_UPDATES, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
+        {{REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, false},
+        {{REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
+        {{REX_CALL_LAUNCHES, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, false},
         /* values, private copies and what has no size are not mapped */
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_TYPE_LITERAL}}, 0, 0}, false},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_TYPE_PRIVATE | TO}}, 0, 0}, false},
@@ -186,6 +199,8 @@ static void meet_each_other(const void *unused)
         /* launches of libomptarget's are as those by the driver */
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{0, 10, BOTH}}, 0, 0}, true},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{0, 10, TO}}, 0, 0}, false},
+        /* but they do not wait for each other */
+        {{REX_CALL_LAUNCHES, {{0, 10, BOTH}}, 0, 0}, {REX_CALL_LAUNCHES, {{0, 10, BOTH}}, 0, 0}, false},
         {{REX_CALL_ENDS, {{MAPPED + 500, 10, TO}}, 0, 0}, {REX_CALL_LAUNCHES, {{MAPPED, 10, TO}}, 0, 0}, true},
     };
     (void)unused;
@@ -431,7 +446,8 @@ static void test_calls(void **state)
     enum { ATTACH = 0x4000 };
     static const struct unusual calls[] = {
         {REX_CALL_BEGINS, TO, 8, false, false, true},
-        {REX_CALL_BEGINS, TO, 8, true, false, false},
+        {REX_CALL_BEGINS, TO, 8, true, true, false},
+        {REX_CALL_UPDATES, TO, 8, true, false, true},
         {REX_CALL_BEGINS, TO | REX_TYPE_POINTER, 8, false, true, true},
         {REX_CALL_BEGINS, TO | ATTACH, 8, false, true, true},
         {REX_CALL_LAUNCHES, TO | REX_TYPE_POINTER, 8, false, true, false},

@@ -901,7 +901,7 @@ static void calls_are_told(const void *context)
     __rex_real___tgt_target_data_begin(0, 1, begin, begin, sizes, types);
     EXPECT_TOLD(" <0 1@0 >0 1@0");
     __rex_real___tgt_target_data_update(0, 1, begin, begin, sizes, types);
-    EXPECT_TOLD("");
+    EXPECT_TOLD(" <3 1@0 >3 1@0");
     __rex_real___tgt_target_data_end(0, 1, begin, begin, sizes, types);
     EXPECT_TOLD(" <1 1@0 >1 1@0");
     for (int missing = 0; missing < 5; missing++)

@@ -28,6 +28,8 @@ $(O)/tests/unit/copythreads: unit_libs = -Wl,--wrap=dlopen,--wrap=pthread_create
 $(foreach name,rowcopies staging stagingbuffers,$(O)/tests/unit/$(name)): unit_libs = -rdynamic -Wl,--wrap=rex_processors,--wrap=pthread_create
 # addresses: looks for memory are counted.
 $(O)/tests/unit/addresses: unit_libs = -rdynamic -Wl,--wrap=rex_addresses_look_up
+# beside: waits of each thread are seen.
+$(O)/tests/unit/beside: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait
 # claims: who waits for memory is counted; others come between as the index learns of a mapping.
 $(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add
 # adopt: memory runs out where a test says so.
