@@ -15,11 +15,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cuda/context.h"
 #include "omp/callreport.h"
 #include "omp/columns.h"
 #include "omp/flight.h"
 #include "omp/grid.h"
 #include "omp/mappingend.h"
+#include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "trace/trace.h"
 
@@ -137,10 +139,24 @@ static void call_data(enum rex_data_call call, const char *name, int64_t device,
     leave_data(&trace, name, calls[call].directions);
 }
 
+/*
+ * The device may have been lost while the call waited for a kernel, and libomptarget would abort.
+ * WHAT begins the message.
+ */
+static int check_lost(int64_t device, const char *what)
+{
+    if (!rex_any_device_is_lost())
+        return REX_OK;
+    return rex_device_lost(device == -1 ? rex_openmp_default_device() : (int)device, what);
+}
+
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
-    int result = rex_flight_enter();
+    /* Without a name it is a look at what is mapped, for which no release needs the device. */
+    int result = name != NULL ? check_lost(device, name) : REX_OK;
+    if (result == REX_OK)
+        result = rex_flight_enter();
     if (result != REX_OK)
         return result;
     call_data(call, name, device, map);
@@ -148,8 +164,8 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     return REX_OK;
 }
 
-static int call_kernel(ident_t *loc, int64_t device, const void *key,
-                       struct __tgt_kernel_arguments *packet, struct rex_reason reason)
+static int launch(ident_t *loc, int64_t device, const void *key,
+                  struct __tgt_kernel_arguments *packet, struct rex_reason reason)
 {
     int32_t teams = packet->Teams[0], threads = packet->Threads[0];
     void *host_key = (void *)(uintptr_t)key;
@@ -161,6 +177,17 @@ static int call_kernel(ident_t *loc, int64_t device, const void *key,
     return leave_launch(&trace, key, result);
 }
 
+static int launch_claimed(ident_t *loc, int64_t device, const void *key,
+                          struct __tgt_kernel_arguments *packet, struct rex_reason reason,
+                          int *returned)
+{
+    const char *name = rex_any_device_is_lost() ? rex_trace_name(key) : NULL;
+    int result = check_lost(device, name != NULL ? name : "a launch");
+    if (result == REX_OK)
+        *returned = launch(loc, device, key, packet, reason);
+    return result;
+}
+
 int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
                     struct __tgt_kernel_arguments *packet, struct rex_reason reason, int *returned)
 {
@@ -169,10 +196,10 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
         return result;
     const struct __tgt_kernel_arguments rows = *packet; /* libomptarget changes it */
     bool told = comes(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
-    *returned = call_kernel(loc, device, key, packet, reason);
+    result = launch_claimed(loc, device, key, packet, reason, returned);
     is_over(told, REX_CALL_LAUNCHES, &rows, device);
     rex_flight_end();
-    return REX_OK;
+    return result;
 }
 
 /* ---- those of others: data calls ------------------------------------------------------------- */

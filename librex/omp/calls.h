@@ -33,7 +33,8 @@ bool rex_calls_logged(void);
  * back through none (LLVM 14 to 23): nothing is logged, and no end of a mapping is counted. A trace
  * has a data call as NAME (NULL: not at all), a launch by the name of its kernel, with the grid of
  * PACKET and the REASON for which it is libomptarget's. Both are in flight (flight.h) and return 0
- * or why they were not made; what libomptarget returned for a launch is in *RETURNED.
+ * or why they were not made; what libomptarget returned for a launch is in *RETURNED. A launch, and
+ * a data call with a name, is refused with REX_ECUDA where the device is lost.
  */
 enum rex_data_call { REX_DATA_BEGIN, REX_DATA_END, REX_DATA_UPDATE };
 int rex_call_data(enum rex_data_call call, const char *name, int64_t device,

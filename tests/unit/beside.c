@@ -450,8 +450,38 @@ static void test_pointers(void **state)
     in_child(update_pointers, "by a launch");
 }
 
+/* ---- the device is lost meanwhile ----------------------------------------------------------------------------------------------------- */
+
+/* The kernel that a call has waited for fails: libomptarget is not asked for anything more, since it would abort. */
+static void lose_device(const void *context)
+{
+    const struct scene *scene = context;
+    struct call held, call;
+    begin_on("early");
+    if (scene->is_mapped)
+        map_all();
+    uint32_t begun = the_record()->counts[FAKE_BEGIN];
+    setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
+    start_held(&held, launch_held);
+    CHECK(starts_waiting(&call, scene->what));
+    CHECK_EQUAL(let_go(&held), REX_ECUDA);
+    CHECK_EQUAL(join(&call), REX_ECUDA);
+    CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begun);
+    CHECK(the_record()->counts[FAKE_END] == 0 && by_runtime() == 0);
+    CHECK(rex_is_present(y, sizeof y, 0) == scene->is_mapped);
+}
+
+static void test_loss(void **state)
+{
+    static const struct scene all[] = {{ends, true, false}, {begins, false, false}, {launch_by_runtime, false, false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(all); i++)
+        in_child(lose_device, &all[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_calls), cmocka_unit_test(test_pointers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_calls), cmocka_unit_test(test_pointers),
+                                       cmocka_unit_test(test_loss)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
