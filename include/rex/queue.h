@@ -28,9 +28,10 @@
  *
  * **Device addresses** are looked up once and remembered until some mapping ends: librex counts the
  * calls that end one, as they pass through its forwarders. Where libomptarget is linked in front of
- * librex they do not, and every launch looks its addresses up again. Two calls are never seen:
- * after omp_target_disassociate_ptr() and omp_target_free() of memory that was associated, call
- * rex_mappings_changed().
+ * librex they do not, and every launch looks its addresses up again. A call is never seen if
+ * dlsym() gave its address for libomptarget itself, or if it comes from an object that dlopen()
+ * opened with RTLD_DEEPBIND. After such a call that maps or unmaps, and after omp_target_free() of
+ * memory that is associated, call rex_mappings_changed().
  *
  * **Values** have the size that the kernel's parameter has in the CUBIN, on every LLVM release:
  * `int`, `float` and structs by value (REX_BY_VALUE) are right here, where rex_launch() must have 8
@@ -224,9 +225,11 @@ REX_API bool rex_queue_is_immediate(const struct rex_queue *queue);
 REX_API const char *rex_queue_name(const struct rex_queue *queue);
 
 /**
- * rex_mappings_changed(): to be called after a call that ended a mapping and that librex cannot
- * see: omp_target_disassociate_ptr(). What librex remembers of mappings is asked anew after it:
- * device addresses of queues, and for rex_launch() and its like what is present.
+ * rex_mappings_changed(): to be called after a call that made or ended a mapping and that librex
+ * cannot see: a call by an address that dlsym() gave for libomptarget itself, or from an object
+ * that dlopen() opened with RTLD_DEEPBIND. What librex remembers of mappings is asked anew after
+ * it: device addresses of queues, and for rex_launch() and its like what is present and what is
+ * not.
  */
 REX_API void rex_mappings_changed(void);
 

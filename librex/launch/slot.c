@@ -2,8 +2,8 @@
  * slot.c - what launches by the driver work with: slots, each for one launch at a time.
  *
  * A thread that launches takes a free one or makes one; of those that are given back 64 are kept on
- * each GPU, or one for each processor if these are more. Before an image is unloaded all are ended, since graphs name its kernels and
- * the context may end with it: nobody launches then.
+ * each GPU, or one for each processor if these are more. Before an image is unloaded all are ended,
+ * since graphs name its kernels and the context may end with it: nobody launches then.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -1,6 +1,6 @@
 /*
  * forward.c - the exported `__tgt_*` functions: jumps to the bound libomptarget. Registration,
- * which is more than a jump, is in adopt.c.
+ * which is more than a jump, is in adopt.c. Two functions of OpenMP that map are forwarded, too.
  *
  * A program that links librex and no libomptarget calls these; so does libomptarget itself, whose
  * internal calls are not bound to itself (LLVM 14 to 23 are linked without -Bsymbolic). Hence they
@@ -133,6 +133,34 @@ REX_ENDING_BARE(FORWARD_ENDING_BARE)
 REX_ENDING_MAPPER(FORWARD_ENDING_MAPPER)
 REX_ENDING_LATER(FORWARD_ENDING_LATER)
 #pragma GCC diagnostic pop
+
+/*
+ * Programs map and unmap memory by these two without a data call. Other functions of libomptarget's
+ * that do so are not known.
+ */
+int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset,
+                             int device);
+int omp_target_disassociate_ptr(const void *host, int device);
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int omp_target_associate_ptr(const void *host, const void *on_device, size_t size,
+                                      size_t offset, int device)
+{
+    if (rex_runtime_bind() != REX_OK || rex_runtime_omp()->associate == NULL)
+        return -1;
+    rex_mapped_unseen();
+    return rex_runtime_omp()->associate(host, on_device, size, offset, device);
+}
+
+EXPORTED int omp_target_disassociate_ptr(const void *host, int device)
+{
+    if (rex_runtime_bind() != REX_OK)
+        return -1;
+    int result = rex_runtime_omp()->disassociate(host, device);
+    rex_mapping_ended_unseen();
+    return result;
+}
 
 /* The exported name may be bound to another library's function, its alias is not. */
 extern __typeof__(__tgt_target_data_end_mapper) rex_own_data_end

@@ -110,6 +110,16 @@ static int disassociate(const void *address, int device)
     return result;
 }
 
+static int associate(const void *address, const void *on_device, size_t size, size_t offset,
+                     int device)
+{
+    if (rex_flight_enter() != REX_OK)
+        return -1;
+    int result = bound.own.associate(address, on_device, size, offset, device);
+    rex_flight_end();
+    return result;
+}
+
 static void *mapped_pointer(const void *address, int device)
 {
     if (rex_flight_enter() != REX_OK)
@@ -149,7 +159,9 @@ static int copy(void *to, const void *from, size_t size, size_t to_offset, size_
 
 static void count_calls(void)
 {
-    bound.omp = (struct rex_omp){is_present, disassociate, NULL, allocate, free_memory, copy};
+    bound.omp = (struct rex_omp){is_present, NULL, disassociate, NULL, allocate, free_memory, copy};
+    if (bound.own.associate != NULL)
+        bound.omp.associate = associate;
     if (bound.own.mapped_pointer != NULL)
         bound.omp.mapped_pointer = mapped_pointer;
 }
@@ -185,6 +197,7 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
     point(&bound.device_count, handle, "omp_get_num_devices");
     point(&bound.own.is_present, handle, "omp_target_is_present");
+    point(&bound.own.associate, handle, "omp_target_associate_ptr");
     point(&bound.own.disassociate, handle, "omp_target_disassociate_ptr");
     point(&bound.own.mapped_pointer, handle, "omp_get_mapped_ptr");
     point(&bound.own.alloc, handle, "omp_target_alloc");

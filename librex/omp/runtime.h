@@ -27,11 +27,13 @@ int rex_runtime_device_count(void);
 bool rex_runtime_disabled(void);
 
 /*
- * The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16. Only
- * after a registration.
+ * The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16, and
+ * associate may be NULL. Only after a registration.
  */
 struct rex_omp {
     int (*is_present)(const void *address, int device);
+    int (*associate)(const void *address, const void *on_device, size_t size, size_t offset,
+                     int device);
     int (*disassociate)(const void *address, int device);
     void *(*mapped_pointer)(const void *address, int device);
     void *(*alloc)(size_t size, int device);

@@ -161,6 +161,7 @@ void __tgt_unregister_lib(struct fake_descriptor *descriptor)
 /* ---- device memory: the host's; mapped is what the test says ------------------------------------------------------------ */
 
 EXPORT int omp_target_is_present(const void *address, int device);
+EXPORT int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset, int device);
 EXPORT int omp_target_disassociate_ptr(const void *address, int device);
 EXPORT void *omp_target_alloc(size_t size, int device);
 EXPORT void omp_target_free(void *memory, int device);
@@ -190,6 +191,18 @@ void *omp_get_mapped_ptr(const void *address, int device)
     return mapping != NULL ? (void *)((uintptr_t)address - mapping->begin + mapping->device) : NULL;
 }
 #endif
+
+int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset, int device)
+{
+    int i = 0;
+    __atomic_store_n(&record.looked_at, device, __ATOMIC_RELAXED);
+    while (i < FAKE_MAPPINGS && record.mappings[i].size > 0)
+        i++;
+    if (i == FAKE_MAPPINGS || mapping_of(host) != NULL)
+        return -1;
+    record.mappings[i] = (struct fake_mapping){(uintptr_t)host, size, (uintptr_t)on_device + offset};
+    return 0;
+}
 
 int omp_target_disassociate_ptr(const void *address, int device)
 {

@@ -34,7 +34,7 @@ while read -r pattern; do
         fail "librex.map lists $pattern, which librex.so does not define"
 done <"$work/listed"
 for file in exported archive; do
-    for name in $(grep -vE '^(rex_|__tgt_|register_cubin$)' "$work/$file" || true); do
+    for name in $(grep -vE '^(rex_|__tgt_|register_cubin$|omp_target_(dis)?associate_ptr$)' "$work/$file" || true); do
         fail "$file symbol $name has none of our prefixes"
     done
 done

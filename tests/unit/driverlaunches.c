@@ -11,6 +11,7 @@
 
 #include "launch/launch.h"
 #include "module/modules.h"
+#include "omp/mappingend.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
@@ -65,6 +66,37 @@ static int launch_with(uint32_t flags)
     launch.flags = flags;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TOFROM(y, 10));
     return rex_module_launch_map(&module, &launch, &args);
+}
+
+int omp_target_associate_ptr(const void *host, const void *on_device, size_t size, size_t offset, int device);
+int omp_target_disassociate_ptr(const void *host, int device);
+
+/* Memory that the program maps without a data call is not absent; what is absent is still the driver's. */
+static void associate(const void *unused)
+{
+    static uint64_t z[10];
+    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    uint64_t n = 10, a = 1;
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TOFROM(z, 10));
+    (void)unused;
+    start();
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    uint32_t asked = the_record()->lookups;
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    CHECK_EQUAL(the_record()->lookups, asked); /* nothing is asked while all is seen */
+    expect_sent(2, 0);
+    CHECK_EQUAL(omp_target_associate_ptr(y, x, sizeof y, 8, 0), 0);
+    CHECK_EQUAL(the_record()->mappings[0].device, (uintptr_t)x + 8);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(2, 1);
+    CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
+    expect_sent(3, 1);
+    uint64_t before = rex_mapping_now();
+    the_record()->mappings[0].size = 0;
+    CHECK_EQUAL(omp_target_disassociate_ptr(y, 0), 1); /* as the fake says */
+    CHECK(rex_mapping_now() != before);
+    CHECK_EQUAL(launch_with(0), REX_OK);
+    expect_sent(4, 1);
 }
 
 static int launch_nothing(const struct rex_kernel_launch *launch)
@@ -223,6 +255,7 @@ static void test_reasons(void **state)
     expect_once(in_child(obey_process, NULL), BY_RUNTIME("OMP_TEAM_LIMIT is set, which libomptarget obeys"));
     in_child(obey_kernel, NULL);
     expect_once(in_child(obey_rows, NULL), BY_RUNTIME("a row has a type that only libomptarget maps"));
+    in_child(associate, NULL);
     expect_once(in_child(obey_module, NULL), "is launched by libomptarget: its module has device globals, \"table\" for one");
     const char *output = in_child(obey_launch, NULL);
     expect_once(output, BY_RUNTIME("it is not waited for"));
