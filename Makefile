@@ -75,7 +75,8 @@ sanitize       := $(sanitize_$(SAN))
 anywhere      := $(if $(SAN),,-ffile-prefix-map=$(call quote,$(CURDIR))=.)
 warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
-lib_cflags     = $(common_cflags) -Ilibrex -fPIC -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
+# A launch reads objects of its thread: the library's few (base/thread.h) are found without a call.
+lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
                  -DREX_VERSION_STRING='"$(VERSION)"'
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
 # ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.

@@ -11,32 +11,57 @@
 
 #include "base/log.h"
 #include "base/names.h"
+#include "base/thread.h"
 #include "rex/detail.h"
 
 /* ---- the last error of each thread ----------------------------------------------------------- */
 
-static __thread struct {
+struct failure {
     int code;
     char message[REX_MESSAGE_MAX];
-} last;
+};
+
+/* The code of an error that came when there was no memory for its text. */
+static int code_without_room(void)
+{
+    return rex_thread_is_over() ? REX_EINVAL : REX_ENOMEM;
+}
 
 int rex_fail_again(int code, const char *message)
 {
     int error = errno;
-    last.code = code;
-    snprintf(last.message, sizeof last.message, "%s", message);
+    struct failure *last = rex_part(REX_PART_FAILURE, sizeof *last);
+    rex_thread.has_no_room = last == NULL;
+    if (last != NULL) {
+        last->code = code;
+        snprintf(last->message, sizeof last->message, "%s", message);
+    }
     errno = error;
-    return code;
+    return last != NULL ? code : code_without_room();
+}
+
+void rex_fail_undo(int code, const char *message)
+{
+    if (code != REX_OK || rex_part_if_any(REX_PART_FAILURE) != NULL)
+        rex_fail_again(code, message);
+    else
+        rex_thread.has_no_room = false;
 }
 
 const char *rex_last_error(void)
 {
-    return last.message;
+    const struct failure *last = rex_part_if_any(REX_PART_FAILURE);
+    if (rex_thread.has_no_room)
+        return rex_thread_is_over() ? REX_THREAD_IS_OVER : "out of memory, also for the message";
+    return last != NULL ? last->message : "";
 }
 
 int rex_last_error_code(void)
 {
-    return last.code;
+    const struct failure *last = rex_part_if_any(REX_PART_FAILURE);
+    if (rex_thread.has_no_room)
+        return code_without_room();
+    return last != NULL ? last->code : REX_OK;
 }
 
 /* ---- a new one ------------------------------------------------------------------------------- */
@@ -56,28 +81,28 @@ static int fail(int code, const char *format, va_list arguments,
     int error = errno;
     vsnprintf(message, sizeof message, format, arguments);
     escape(message, sizeof message);
-    rex_fail_again(code, message);
+    int result = rex_fail_again(code, message);
     print(code, message);
     errno = error;
-    return code;
+    return result;
 }
 
 int rex_fail(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fail(code, format, arguments, rex_escape);
+    int result = fail(code, format, arguments, rex_escape);
     va_end(arguments);
-    return code;
+    return result;
 }
 
 int rex_fail_lines(int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fail(code, format, arguments, rex_escape_lines);
+    int result = fail(code, format, arguments, rex_escape_lines);
     va_end(arguments);
-    return code;
+    return result;
 }
 
 int rex_fail_null(const char *function, const char *argument)

@@ -14,12 +14,16 @@
 /*
  * CODE and MESSAGE become this thread's last error, and nothing is printed: for a thread that
  * shares a failure which another thread has printed. MESSAGE is escaped. Returns CODE; errno stays.
+ * Without memory for MESSAGE the error is REX_ENOMEM with a constant text, and so is the result.
  */
 int rex_fail_again(int code, const char *message);
 
+/* CODE and MESSAGE, from rex_last_error_code() and rex_last_error(), are the last error again. */
+void rex_fail_undo(int code, const char *message);
+
 /*
  * The message becomes this thread's last error and is printed, once however often it comes in a
- * row, with what could command a terminal escaped. Returns CODE; errno stays, as in all of these.
+ * row, with what could command a terminal escaped. Returns what rex_fail_again() returns.
  */
 int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,13 +1,15 @@
 /*
- * loader.c - whether shared objects can be opened.
+ * loader.c - whether shared objects can be opened, and which one an address lies in.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include "base/loader.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Of the program's own file. */
 struct seen {
@@ -38,4 +40,19 @@ bool rex_can_open_libraries(void)
     struct seen seen = {false, false};
     dl_iterate_phdr(look, &seen);
     return seen.loader || !seen.c_library;
+}
+
+bool rex_in_program(const void *address, char path[PATH_MAX])
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    int found = dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP);
+    snprintf(path, PATH_MAX, "%s", found != 0 ? map->l_name : "");
+    return path[0] == '\0';
+}
+
+bool rex_keep_loaded(const void *address, char path[PATH_MAX])
+{
+    return rex_in_program(address, path) ||
+           dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != NULL;
 }

@@ -25,6 +25,7 @@
 #include "base/names.h"
 #include "base/output.h"
 #include "base/settings.h"
+#include "base/thread.h"
 
 /* Of the level as it changes, the file, and the program's function. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -196,11 +197,10 @@ struct line {
     char message[];
 };
 
-static __thread struct {
-    int holds;
-    bool in_function; /* of the program */
+/* Of one thread, while rex_thread.holds is not 0. */
+struct lines {
     struct line *first, **end;
-} own;
+};
 
 void rex_set_log_callback(rex_log_function *function, void *context)
 {
@@ -224,10 +224,10 @@ static void call_function(rex_log_function *function, enum rex_log_level level, 
     char last[REX_MESSAGE_MAX];
     int code = rex_last_error_code();
     snprintf(last, sizeof last, "%s", rex_last_error());
-    own.in_function = true;
+    rex_thread.in_function = true;
     function(level, message, context);
-    own.in_function = false;
-    rex_fail_again(code, last);
+    rex_thread.in_function = false;
+    rex_fail_undo(code, last);
 }
 
 static void hand_over(enum rex_log_level level, const char *message)
@@ -236,7 +236,7 @@ static void hand_over(enum rex_log_level level, const char *message)
     rex_log_function *function = theirs.function;
     void *context = theirs.context;
     pthread_mutex_unlock(&lock);
-    if (function == NULL || own.in_function)
+    if (function == NULL || rex_thread.in_function)
         write_line(level, message);
     else
         call_function(function, level, message, context);
@@ -245,29 +245,27 @@ static void hand_over(enum rex_log_level level, const char *message)
 static void hold_back(enum rex_log_level level, const char *message)
 {
     size_t size = strlen(message) + 1;
-    struct line *line = malloc(sizeof *line + size);
+    struct lines *own = rex_part(REX_PART_LINES, sizeof *own);
+    struct line *line = own != NULL ? malloc(sizeof *line + size) : NULL;
     if (line == NULL) {
         write_line(level, message);
         return;
     }
     *line = (struct line){.level = level};
     memcpy(line->message, message, size);
-    *(own.first != NULL ? own.end : &own.first) = line;
-    own.end = &line->next;
+    *(own->first != NULL ? own->end : &own->first) = line;
+    own->end = &line->next;
+    rex_thread.has_held_lines = true;
 }
 
-void rex_log_hold(void)
-{
-    own.holds++;
-}
-
-void rex_log_resume(void)
+void rex_log_say_held(void)
 {
     int error = errno;
-    own.holds--;
-    while (own.holds == 0 && own.first != NULL) {
-        struct line *line = own.first;
-        own.first = line->next;
+    struct lines *own = rex_part_if_any(REX_PART_LINES);
+    rex_thread.has_held_lines = false;
+    while (rex_thread.holds == 0 && own != NULL && own->first != NULL) {
+        struct line *line = own->first;
+        own->first = line->next;
         hand_over(line->level, line->message);
         free(line);
     }
@@ -281,7 +279,7 @@ static void say(enum rex_log_level level, const char *message)
     /* Relaxed: whether there is one; who calls it reads it again, with the lock held. */
     if (__atomic_load_n(&theirs.function, __ATOMIC_RELAXED) == NULL)
         write_line(level, message);
-    else if (own.holds > 0)
+    else if (rex_thread.holds > 0)
         hold_back(level, message);
     else
         hand_over(level, message);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 
 /* Longest message with the name of its error behind it, in bytes with its NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)
@@ -54,8 +55,16 @@ void rex_log_on_debug(void (*call)(void));
  * What a thread says between these two reaches the program's own function after the second, so that
  * the function may call librex: around whatever it would wait for. The two nest.
  */
-void rex_log_hold(void);
-void rex_log_resume(void);
+void rex_log_say_held(void);
+static inline void rex_log_hold(void)
+{
+    rex_thread.holds++;
+}
+static inline void rex_log_resume(void)
+{
+    if (--rex_thread.holds == 0 && rex_thread.has_held_lines)
+        rex_log_say_held();
+}
 
 /* A lock under which something may be said. */
 static inline void rex_lock(pthread_mutex_t *mutex)

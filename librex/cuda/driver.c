@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "base/fork.h"
 #include "base/loader.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "cuda/nogpu.h"
 
 struct rex_driver rex_driver;
@@ -42,7 +44,6 @@ static unsigned architectures[REX_CUDA_DEVICES_MAX];
 static const char *absent = ""; /* why there is no device */
 static int kept;                /* decisions that stand on what there is */
 static unsigned starts;         /* that were tried */
-static __thread char why[512];  /* the last call of this thread that failed */
 /*
  * The process that has started the driver, or is in cuInit: its rex_forks(), plus 1. 0 where there
  * is none, or no device was found.
@@ -74,13 +75,33 @@ static bool is_parents(void)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+#define WHY_MAX 512
+
+/* Of this thread's last call that failed. */
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void note(const char *format, ...)
+{
+    va_list arguments;
+    char *why = rex_part(REX_PART_WHY, WHY_MAX);
+    va_start(arguments, format);
+    if (why != NULL)
+        vsnprintf(why, WHY_MAX, format, arguments);
+    va_end(arguments);
+}
+
+static const char *noted(void)
+{
+    const char *why = rex_part_if_any(REX_PART_WHY);
+    return why != NULL ? why : "out of memory for the reason";
+}
+
 int rex_cuda_note(int result, const char *call)
 {
     const char *name = NULL;
     if (result != 0 && (rex_driver.cuGetErrorName(result, &name) != 0 || name == NULL))
         name = "unknown error";
     if (result != 0)
-        snprintf(why, sizeof why, "%s: %s", call, name);
+        note("%s: %s", call, name);
     return result;
 }
 
@@ -88,13 +109,12 @@ int rex_cuda_note(int result, const char *call)
 static void note_too_old(const char *name, const char *since)
 {
     int version = 0;
-    int length =
-        snprintf(why, sizeof why,
-                 "the CUDA driver is too old: it has no %s, which came with CUDA %s", name, since);
+    char own[64] = "";
     if (rex_driver.cuDriverGetVersion != NULL && rex_driver.cuDriverGetVersion(&version) == 0 &&
-        version > 0 && length > 0)
-        snprintf(why + length, sizeof why - (size_t)length, ", and is one of CUDA %d.%d",
-                 version / 1000, version % 1000 / 10);
+        version > 0)
+        snprintf(own, sizeof own, ", and is one of CUDA %d.%d", version / 1000,
+                 version % 1000 / 10);
+    note("the CUDA driver is too old: it has no %s, which came with CUDA %s%s", name, since, own);
 }
 
 int rex_cuda_need(enum rex_cuda_group group)
@@ -132,9 +152,8 @@ static bool is_missing(const char *reason)
 static int open_library(void)
 {
     if (!rex_can_open_libraries()) {
-        snprintf(why, sizeof why,
-                 "the CUDA driver cannot be opened by a program that was linked "
-                 "with -static or -static-pie");
+        note("the CUDA driver cannot be opened by a program that was linked "
+             "with -static or -static-pie");
         return -1;
     }
     void *opened = handle != NULL ? handle : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -143,11 +162,11 @@ static int open_library(void)
     if (opened != NULL)
         return 0;
     if (rex_nogpu_open_error() != 0)
-        snprintf(why, sizeof why, "the CUDA driver (libcuda.so.1) cannot be opened");
+        note("the CUDA driver (libcuda.so.1) cannot be opened");
     else if (is_missing(reason))
-        snprintf(why, sizeof why, "there is no CUDA driver (libcuda.so.1)");
+        note("there is no CUDA driver (libcuda.so.1)");
     else
-        snprintf(why, sizeof why, "the CUDA driver cannot be opened: %s", reason);
+        note("the CUDA driver cannot be opened: %s", reason);
     return -1;
 }
 
@@ -217,7 +236,7 @@ static void note_none(enum rex_nogpu cause, int result)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s",
-             cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : why);
+             cause == REX_NOGPU_COUNT ? "the CUDA driver reports no device" : noted());
     rex_nogpu_explain(cause, result, text, sizeof text);
     set_absent(text);
     rex_log(REX_LOG_DEBUG, "no GPU: %s", text);
@@ -301,7 +320,7 @@ const char *rex_cuda_why(void)
     start_once();
     return is_parents()              ? REX_NOGPU_FORKED
            : rex_cuda_devices() == 0 ? __atomic_load_n(&absent, __ATOMIC_ACQUIRE)
-                                     : why;
+                                     : noted();
 }
 
 const char *rex_cuda_library(char path[PATH_MAX])

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/thread.h"
 #include "cuda/driver.h"
 
 #define POINTER_MEMORY_TYPE 2 /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
@@ -28,13 +29,14 @@ bool rex_is_ordinary_memory_now(const void *address)
 
 bool rex_is_ordinary_memory(const void *address)
 {
-    static __thread uintptr_t ordinary[STRETCHES]; /* plus 1 */
+    uintptr_t *ordinary = rex_part(REX_PART_ORDINARY, STRETCHES * sizeof *ordinary); /* plus 1 */
     uintptr_t stretch = (uintptr_t)address >> STRETCH_SHIFT;
-    uintptr_t *known = &ordinary[stretch % STRETCHES];
-    if (*known == stretch + 1)
+    uintptr_t *known = ordinary != NULL ? &ordinary[stretch % STRETCHES] : NULL;
+    if (known != NULL && *known == stretch + 1)
         return true;
     if (!rex_is_ordinary_memory_now(address))
         return false;
-    *known = stretch + 1;
+    if (known != NULL)
+        *known = stretch + 1;
     return true;
 }

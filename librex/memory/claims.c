@@ -17,6 +17,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "memory/devicememory.h"
 #include "memory/rowcheck.h"
 #include "omp/mappingend.h"
@@ -184,12 +185,12 @@ void rex_claim_end(struct rex_claim *claim)
 #define PLACES 16
 
 /* The call that a thread is in; libomptarget may call itself through the forwarders. */
-static __thread struct {
+struct call {
     unsigned depth;
     struct rex_claim claim;
     struct rex_place place[PLACES];
     bool is_changed[PLACES];
-} own;
+};
 
 static bool pointers_are_attached;
 
@@ -209,19 +210,19 @@ static struct rex_place place_of(const void *begin, int64_t size)
     return (struct rex_place){.begin = at, .end = at + (uintptr_t)(size > 0 ? size : 1)};
 }
 
-static void add_place(struct rex_place place, bool is_changed)
+static void add_place(struct call *own, struct rex_place place, bool is_changed)
 {
-    size_t i = own.claim.count;
+    size_t i = own->claim.count;
     if (i < PLACES) {
-        own.place[i] = place;
-        own.is_changed[i] = is_changed;
-        own.claim.count++;
+        own->place[i] = place;
+        own->is_changed[i] = is_changed;
+        own->claim.count++;
         return;
     }
-    struct rex_place *last = &own.place[PLACES - 1];
+    struct rex_place *last = &own->place[PLACES - 1];
     last->begin = place.begin < last->begin ? place.begin : last->begin;
     last->end = place.end > last->end ? place.end : last->end;
-    own.is_changed[PLACES - 1] |= is_changed;
+    own->is_changed[PLACES - 1] |= is_changed;
 }
 
 static bool has_mappers(const struct rex_map *map)
@@ -233,22 +234,23 @@ static bool has_mappers(const struct rex_map *map)
 }
 
 /* A mapper names its rows to libomptarget alone: such a call claims all memory. */
-static void collect(const struct rex_map *map, int number)
+static void collect(struct call *own, const struct rex_map *map, int number)
 {
-    own.claim = (struct rex_claim){.place = own.place,
-                                   .is_changed = own.is_changed,
+    own->claim = (struct rex_claim){.place = own->place,
+                                   .is_changed = own->is_changed,
                                    .number = number,
                                    .has_mappers = has_mappers(map)};
-    if (own.claim.has_mappers) {
-        add_place((struct rex_place){.begin = 0, .end = UINTPTR_MAX}, true);
+    if (own->claim.has_mappers) {
+        add_place(own, (struct rex_place){.begin = 0, .end = UINTPTR_MAX}, true);
         return;
     }
     for (int32_t i = 0; i < map->count; i++) {
         if (!is_mapped_by(map, i))
             continue;
-        add_place(place_of(map->begin[i], map->sizes[i]), (map->types[i] & REX_TYPE_FROM) != 0);
+        add_place(own, place_of(map->begin[i], map->sizes[i]),
+                  (map->types[i] & REX_TYPE_FROM) != 0);
         if (map->types[i] & REX_TYPE_POINTER)
-            add_place(place_of(map->base[i], sizeof(void *)), true);
+            add_place(own, place_of(map->base[i], sizeof(void *)), true);
     }
 }
 
@@ -268,20 +270,40 @@ static void note_unusual(enum rex_watched_call call, const struct rex_map *map)
         rex_mapped_unseen();
 }
 
+/*
+ * There is no memory for the claim of a call: no launch goes by the driver any more, and the call
+ * waits for all that is at work.
+ */
+static void come_without_claim(int number)
+{
+    struct rex_place all = {.begin = 0, .end = UINTPTR_MAX};
+    struct rex_claim claim = {.place = &all,
+                              .count = 1,
+                              .number = number,
+                              .kind = REX_CLAIM_END,
+                              .has_mappers = true};
+    rex_stand_against_all(REX_AGAINST_NO_MEMORY);
+    rex_claim_begin(&claim);
+    rex_claim_end(&claim);
+}
+
 static void before(enum rex_watched_call call, const struct rex_map *map, int number)
 {
     static const enum rex_claim_kind kinds[] = {[REX_CALL_BEGINS] = REX_CLAIM_BEGIN,
                                                 [REX_CALL_ENDS] = REX_CLAIM_END,
                                                 [REX_CALL_LAUNCHES] = REX_CLAIM_RUNTIME_LAUNCH,
                                                 [REX_CALL_UPDATES] = REX_CLAIM_UPDATE};
-    if (own.depth == 0 && !are_in_force())
+    struct call *own = rex_part_if_any(REX_PART_CALL);
+    if ((own == NULL || own->depth == 0) && !are_in_force())
         return;
     note_unusual(call, map);
-    if (own.depth++ > 0)
+    if (own == NULL && (own = rex_part(REX_PART_CALL, sizeof *own)) == NULL)
+        come_without_claim(number);
+    if (own == NULL || own->depth++ > 0)
         return;
-    collect(map, number);
-    own.claim.kind = kinds[call];
-    rex_claim_begin(&own.claim);
+    collect(own, map, number);
+    own->claim.kind = kinds[call];
+    rex_claim_begin(&own->claim);
 }
 
 /* Row by row: each lies in one mapping, or is none that the index can have. */
@@ -307,12 +329,13 @@ static void add_all_begun(const struct rex_map *map, int number)
 
 static void after(enum rex_watched_call call, const struct rex_map *map, int number)
 {
-    if (own.depth == 0)
+    struct call *own = rex_part_if_any(REX_PART_CALL);
+    if (own == NULL || own->depth == 0)
         return;
     if (call == REX_CALL_BEGINS)
         add_all_begun(map, number);
-    if (--own.depth == 0)
-        rex_claim_end(&own.claim);
+    if (--own->depth == 0)
+        rex_claim_end(&own->claim);
 }
 
 /* Before any call: nothing can be mapped yet. */

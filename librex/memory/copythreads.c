@@ -13,7 +13,6 @@
  */
 #include "memory/copythreads.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -101,14 +100,6 @@ static void *run_thread(void *argument)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* What the threads return to must stay, whoever closes the library. */
-static void keep_library(void)
-{
-    Dl_info library;
-    if (dladdr(&pool, &library) != 0)
-        dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 /* The thread inherits the caller's signal mask. */
 static bool start_one(unsigned number)
 {
@@ -133,8 +124,6 @@ static bool start_one(unsigned number)
 static unsigned start(unsigned count)
 {
     unsigned before = pool.started;
-    if (before == 0)
-        keep_library();
     for (; pool.started < count; pool.started++) {
         pool.seen[pool.started] = pool.serial;
         if (!start_one(pool.started))

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "memory/mappings.h"
 #include "module/registration.h"
 #include "omp/calls.h"
@@ -78,12 +79,12 @@ enum rex_presence rex_presence_after_load(const void *begin, size_t size, int nu
  */
 #define FOUND_SLOTS 64
 
-static __thread struct found {
+struct found {
     const void *begin;
     int64_t size;
     uint64_t generation; /* 0: nothing */
     int number;
-} found[FOUND_SLOTS];
+};
 
 static inline struct found *slot_of(struct found *slots, const void *begin)
 {
@@ -102,10 +103,8 @@ static inline bool is_found(struct found *slots, const void *begin, int64_t size
 bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t count, int number)
 {
     uint64_t generation = rex_mapping_now();
-    /* A call finds a thread's own objects; without this, gcc makes it once a row. */
-    struct found *slots = found;
-    __asm__("" : "+r"(slots));
-    bool all = true;
+    struct found *slots = rex_part_if_any(REX_PART_FOUND);
+    bool all = slots != NULL || count == 0;
     for (int32_t i = 0; all && i < count; i++)
         all = is_found(slots, map->begin[rows[i]], map->sizes[rows[i]], number, generation);
     return all;
@@ -186,6 +185,14 @@ static bool is_needed(const struct look *look, const struct wanted *wanted)
            rex_row_has(wanted->type, REX_TYPE_PRESENT);
 }
 
+static void remember(const struct look *look, const struct wanted *wanted)
+{
+    struct found *slots = rex_part(REX_PART_FOUND, FOUND_SLOTS * sizeof *slots);
+    if (slots != NULL)
+        *slot_of(slots, wanted->begin) =
+            (struct found){wanted->begin, wanted->size, look->generation, look->number};
+}
+
 static int ask(struct look *look, const struct wanted *wanted)
 {
     size_t size = (size_t)wanted->size;
@@ -197,8 +204,7 @@ static int ask(struct look *look, const struct wanted *wanted)
     if (needed && presence == REX_ABSENT)
         presence = rex_presence_after_load(wanted->begin, size, look->number);
     if (presence == REX_PRESENT_WHOLE && rex_forward_first())
-        *slot_of(found, wanted->begin) =
-            (struct found){wanted->begin, wanted->size, look->generation, look->number};
+        remember(look, wanted);
     if (presence == REX_PRESENT_WHOLE)
         return REX_OK;
     if (needed)
@@ -212,7 +218,9 @@ static int ask(struct look *look, const struct wanted *wanted)
 
 static int check_wanted(struct look *look, const struct wanted *wanted)
 {
-    return is_found(found, wanted->begin, wanted->size, look->number, look->generation)
+    struct found *slots = rex_part_if_any(REX_PART_FOUND);
+    return slots != NULL &&
+                   is_found(slots, wanted->begin, wanted->size, look->number, look->generation)
                ? REX_OK
                : ask(look, wanted);
 }

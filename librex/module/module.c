@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "cuda/context.h"
 #include "module/modules.h"
 #include "module/register.h"
@@ -56,6 +57,8 @@ static void end_in_child(void)
         registration->loaded_images = NULL; /* the driver's handles mean nothing here */
         registration->unload = NULL;
         module->packet_rules = 0;
+        if (registration->worker != &rex_thread)
+            registration->worker = NULL;
         module->state = (module->state & ~(uintptr_t)STATE_MASK) | UNREGISTERED;
     }
 }
@@ -102,22 +105,22 @@ static int shared_failure(struct rex_registration *registration, uintptr_t numbe
 }
 
 /*
- * The attempts that the thread is in, and the ends: the program's own function for the log may
- * begin another one.
+ * WORKER makes the state BUSY, or NULL has left it so. The program's own function for the log may
+ * begin to register another module meanwhile.
  */
-struct attempt {
-    const struct attempt *outer;
-    const struct rex_registration *registration;
-};
-static __thread const struct attempt *attempts;
-
-static int check_attempts(const struct rex_registration *registration)
+static void set_worker(struct rex_registration *registration, const struct rex_thread *worker)
 {
-    for (const struct attempt *attempt = attempts; attempt != NULL; attempt = attempt->outer)
-        if (attempt->registration == registration)
-            return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is "
-                                        "being registered or ended");
-    return REX_OK;
+    /* Relaxed: a thread looks for itself alone. */
+    __atomic_store_n(&registration->worker, worker, __ATOMIC_RELAXED);
+}
+
+static int check_worker(const struct rex_registration *registration)
+{
+    /* Relaxed: as above. */
+    if (__atomic_load_n(&registration->worker, __ATOMIC_RELAXED) != &rex_thread)
+        return REX_OK;
+    return rex_fail(REX_EINVAL, "a module cannot be used by the log's function while it is being "
+                                "registered or ended");
 }
 
 /*
@@ -127,17 +130,16 @@ static int check_attempts(const struct rex_registration *registration)
 static int check_thread(const struct rex_registration *registration)
 {
     const char *name = registration->module->image_name;
-    int result = check_attempts(registration);
+    int result = check_worker(registration);
     return result == REX_OK ? rex_flight_check_outside(name != NULL ? name : "a module") : result;
 }
 
 /* Do the work of attempt NUMBER, with the state BUSY. */
 static int make_attempt(struct rex_registration *registration, uintptr_t number, const char *name)
 {
-    struct attempt this = {attempts, registration};
-    attempts = &this;
+    set_worker(registration, &rex_thread);
     int result = rex_register(registration, name);
-    attempts = this.outer;
+    set_worker(registration, NULL);
     if (result == REX_OK)
         publish(registration, &registration->descriptor->given);
     else
@@ -350,12 +352,11 @@ int rex_module_fini(struct rex_module *module)
         !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
-    struct attempt this = {attempts, registration};
-    attempts = &this;
+    set_worker(registration, &rex_thread);
     result = prepare_end(registration);
     if (result == REX_OK)
         end_registration(registration);
-    attempts = this.outer;
+    set_worker(registration, NULL);
     __atomic_store_n(&module->state, result == REX_OK ? number | UNREGISTERED : state,
                      __ATOMIC_RELEASE);
     return result;

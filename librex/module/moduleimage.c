@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "cuda/context.h"
@@ -170,7 +171,7 @@ static int find_named(struct rex_sources *sources, const struct rex_module *modu
 {
     char configured[REX_SETTING_MAX], binary[PATH_MAX];
     const char *names = name;
-    if (names == NULL && rex_module_in_program(module, binary) &&
+    if (names == NULL && rex_in_program(module, binary) &&
         rex_setting_text(REX_OPTION_CUBIN, configured))
         names = configured;
     sources->asked_for = names != NULL;

@@ -8,13 +8,12 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "omp/flight.h"
 #include "omp/runtime.h"
@@ -62,15 +61,6 @@ struct rex_module *rex_modules_find(const void *key)
     return known;
 }
 
-bool rex_module_in_program(const struct rex_module *module, char path[PATH_MAX])
-{
-    Dl_info info;
-    struct link_map *map = NULL;
-    int found = dladdr1(module, &info, (void **)&map, RTLD_DL_LINKMAP);
-    snprintf(path, PATH_MAX, "%s", found != 0 ? map->l_name : "");
-    return path[0] == '\0';
-}
-
 /*
  * A shared object must not go away: its module is on our list, even if its registration fails, and
  * libomptarget keeps its keys and names in tables that are never cleared.
@@ -78,8 +68,7 @@ bool rex_module_in_program(const struct rex_module *module, char path[PATH_MAX])
 static void pin(const struct rex_module *module)
 {
     char path[PATH_MAX];
-    if (!rex_module_in_program(module, path) &&
-        dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) == NULL)
+    if (!rex_keep_loaded(module, path))
         rex_log(REX_LOG_WARN, "%s cannot be pinned; do not dlclose it", path);
 }
 

@@ -11,11 +11,6 @@
 
 #include "module/registration.h"
 
-/*
- * Whether MODULE is in the main program. PATH gets the file of its binary, "" for the main program.
- */
-bool rex_module_in_program(const struct rex_module *module, char path[PATH_MAX]);
-
 /* An argument of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 

@@ -52,7 +52,8 @@ struct rex_registration {
     struct rex_library *library;
     const char *memory_name;  /* what messages call an image in memory; NULL: "memory" */
     char *image_path;         /* atomic: of the last registration, or of the last attempt at one */
-    uintptr_t failed_attempt; /* number of the last attempt that failed, */
+    const struct rex_thread *worker; /* registers or ends the module; atomic */
+    uintptr_t failed_attempt;        /* number of the last attempt that failed, */
     int failure;              /* its result */
     /* and its message, for the threads that waited; all three under the lock of module.c */
     char *failure_message;

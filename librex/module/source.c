@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "image/extent.h"
@@ -107,7 +108,7 @@ int rex_source_read(const struct rex_module *module, const char *name, struct re
     }
     if (rex_setting_text(REX_OPTION_CUBIN_PATH, folders))
         result = read_in_list(folders, name, file, path, tried);
-    if (result == REX_ENOIMAGE && !rex_module_in_program(module, binary)) {
+    if (result == REX_ENOIMAGE && !rex_in_program(module, binary)) {
         rex_folder_of(binary, folder);
         result = read_in(folder, strlen(folder), name, file, path, tried);
     }

@@ -13,7 +13,6 @@
  */
 #include "omp/flight.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,6 +20,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 __thread struct rex_flight rex_flight;
 
@@ -35,45 +35,24 @@ static int closed; /* REX_EFORK or REX_EINVAL: nobody may enter any more */
 
 /* ---- the threads ----------------------------------------------------------------------------- */
 
-static pthread_key_t key;
-static bool has_key;
-
-static void unlist(void *flight)
+/* The thread ends. */
+static void unlist(void)
 {
-    struct rex_flight *own = flight;
+    if (!rex_flight.is_listed)
+        return;
     pthread_mutex_lock(&lock);
     struct rex_flight **link = &all;
-    while (*link != own)
+    while (*link != &rex_flight)
         link = &(*link)->next;
-    *link = own->next;
+    *link = rex_flight.next;
     pthread_mutex_unlock(&lock);
-    *own = (struct rex_flight){.endings = own->endings + 1};
-}
-
-/* Tried again by each new thread where it failed: a process has a limited number of keys. */
-static bool make_key(void)
-{
-    pthread_key_t made;
-    if (__atomic_load_n(&has_key, __ATOMIC_ACQUIRE))
-        return true;
-    if (pthread_key_create(&made, unlist) != 0)
-        return false;
-    pthread_mutex_lock(&lock);
-    bool is_first = !has_key;
-    if (is_first) {
-        key = made;
-        __atomic_store_n(&has_key, true, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&lock);
-    if (!is_first)
-        pthread_key_delete(made);
-    return true;
+    rex_flight = (struct rex_flight){0};
 }
 
 static int list(struct rex_flight *own)
 {
     if (!own->is_listed) {
-        if (!make_key() || pthread_setspecific(key, own) != 0)
+        if (!rex_thread_is_watched())
             return rex_fail_memory(sizeof *own, "a thread that launches");
         pthread_mutex_lock(&lock);
         own->next = all;
@@ -134,8 +113,8 @@ int rex_flight_check(void)
         return rex_fail(REX_EINVAL, "the process is ending, and libomptarget with it: do this "
                                     "before main() returns or exit() is called");
     /* In the last round of a thread's destructors nobody would take it off the list any more. */
-    if (rex_flight.endings >= PTHREAD_DESTRUCTOR_ITERATIONS)
-        return rex_fail(REX_EINVAL, "the thread is ending: do this before its last destructors");
+    if (rex_thread_is_over())
+        return rex_fail(REX_EINVAL, REX_THREAD_IS_OVER);
     return REX_OK;
 }
 
@@ -329,5 +308,5 @@ REX_FORK_TAKEN(70, begin_in_child);
 __attribute__((constructor(1001))) static void begin(void)
 {
     rex_fork_look(look, go_on);
-    make_key();
+    rex_thread_on_end(unlist);
 }

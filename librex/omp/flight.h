@@ -24,11 +24,10 @@ struct rex_flight {
      */
     uint64_t numbers, devices;
     uint32_t depth; /* calls in flight: a kernel of the host device may launch another */
-    uint32_t endings;
-    struct rex_flight *next;
     bool is_listed;
+    struct rex_flight *next;
 };
-extern __thread struct rex_flight rex_flight __attribute__((tls_model("initial-exec")));
+extern __thread struct rex_flight rex_flight;
 
 /*
  * A launch like the one before is in flight from before it looks for that one, in

@@ -24,6 +24,7 @@
     X(TOOL, "an OMPT tool is loaded")                                                           \
     X(UNIFIED, "a module requires unified shared memory")                                       \
     X(NOT_WAITED, "the program has made launches or data calls that are not waited for")        \
+    X(NO_MEMORY, "there was no memory to keep launches and a data call apart")                  \
     X(DEVICE, "the device is no NVIDIA GPU")                                                    \
     X(GLOBALS, "its module has device globals, \"%s\" for one, which a second load would have " \
                "again")                                                                         \

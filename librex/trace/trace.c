@@ -18,6 +18,7 @@
 
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "trace/tracefile.h"
 #include "trace/traceline.h"
 #include "trace/tracesum.h"
@@ -116,13 +117,13 @@ void rex_track_label(const struct rex_track *track, char *name, size_t size)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-static __thread struct rex_track own; /* the calling thread's */
-
+/* The calling thread's; NULL where there is no memory for one. */
 static struct rex_track *own_track(void)
 {
-    if (own.id == 0)
-        own.id = (uint32_t)syscall(SYS_gettid);
-    return &own;
+    struct rex_track *own = rex_part(REX_PART_TRACK, sizeof *own);
+    if (own != NULL && own->id == 0)
+        own->id = (uint32_t)syscall(SYS_gettid);
+    return own;
 }
 
 /* The name of TRACK goes to the file once, and to a child's file again. */
@@ -140,6 +141,8 @@ static void announce(struct rex_track *track)
 static void write_slice(const struct rex_slice *slice)
 {
     struct rex_track *track = slice->track != NULL ? slice->track : own_track();
+    if (track == NULL)
+        return;
     if (!rex_trace_file_open_in_child()) {
         /* Relaxed: a thread may see it a call late; what is written is decided under the lock. */
         __atomic_store_n(&rex_tracing, REX_TRACE_NOWHERE, __ATOMIC_RELAXED);
@@ -245,7 +248,9 @@ static void begin_in_child(void)
         rex_trace_file_forget();
     if (rex_tracing == REX_TRACE_SUMMARY)
         rex_summary_forget();
-    own = (struct rex_track){0};
+    struct rex_track *own = rex_part_if_any(REX_PART_TRACK);
+    if (own != NULL)
+        *own = (struct rex_track){0};
     rex_track_forget();
 }
 

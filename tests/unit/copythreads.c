@@ -6,24 +6,12 @@
  */
 #include "common.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "memory/copythreads.h"
 #include "starting.h"
-
-/* How often the library was opened, and how the last time. */
-static int openings, open_flags;
-void *__real_dlopen(const char *file, int flags);
-void *__wrap_dlopen(const char *file, int flags);
-void *__wrap_dlopen(const char *file, int flags)
-{
-    openings++;
-    open_flags = flags;
-    return __real_dlopen(file, flags);
-}
 
 /* How often each number has worked. */
 struct job {
@@ -62,18 +50,6 @@ static void run_all(const void *unused)
         for (size_t i = 0; i < COUNT(counts); i++)
             run(counts[i], counts[i]);
     run(100, REX_COPY_THREADS_MOST);
-}
-
-/* What the threads return to stays, whoever closes the library: it is opened once more, for good, before the first one starts. */
-static void keep_library(const void *unused)
-{
-    (void)unused;
-    alarm(20);
-    run(2, 2);
-    CHECK_EQUAL(openings, 1);
-    CHECK_EQUAL(open_flags, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-    run(4, 4);
-    CHECK_EQUAL(openings, 1);
 }
 
 /* A child has none of its parent's threads, and starts its own, though its parent's were taken. */
@@ -117,7 +93,6 @@ static void test_runs(void **state)
 {
     (void)state;
     in_child(run_all, NULL);
-    in_child(keep_library, NULL);
     in_child(run_in_child_of_fork, NULL);
     in_child(run_with_mask, NULL);
 }

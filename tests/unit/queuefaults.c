@@ -589,6 +589,7 @@ static void pin_without_memory(const void *context)
     (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
+    CHECK_EQUAL(rex_pin(NULL, 1), REX_EINVAL); /* from here on there is room for an error */
     for (int i = 0; i < 2; i++) {
         allocations = 0;
         failing_allocation = 1;

@@ -10,6 +10,7 @@
 #include "computing.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "rex.h"
 #include "rex/device.h"
@@ -17,6 +18,8 @@
 #include "rex/library.h"
 #include "rex/queue.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/thread.h"
 #include "image/view.h"
 #include "module/librarymodule.h"
 
@@ -258,6 +261,13 @@ struct shortage {
     bool is_later; /* once all of it went well */
 };
 
+/* A thread keeps its parts, so that they are no part of what is counted. */
+static void have_parts(void)
+{
+    for (enum rex_part part = 0; part < REX_PARTS; part++)
+        CHECK(rex_part(part, 8192) != NULL);
+}
+
 /* What is left at the end is printed. It ends with status 3 where there are fewer allocations. */
 static void run_out(const void *context)
 {
@@ -272,6 +282,7 @@ static void run_out(const void *context)
     rex_this_module.image_name = shortage->sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
     setenv("REX_CACHE", "off", 1);
     setenv("FAKE_LINK_CUBIN", "tests/data/sm_90.cubin", 1);
+    have_parts();
     CHECK_EQUAL(shortage->is_later ? shortage->use() : REX_OK, REX_OK);
     failing = shortage->number;
     int result = shortage->use();
@@ -393,6 +404,72 @@ static void test_each(void **state)
     for (size_t i = 0; i < COUNT(shortages); i++)
         run_out_each(shortages[i]);
     check_messages();
+}
+
+/* ---- a thread without memory for its error ---------------------------------------------------------------------------------------- */
+
+/* An allocation fails that makes room for the error: of the list of parts first, of the error's own part then. */
+static void *no_room_in_thread(void *context)
+{
+    const int *number = context;
+    CHECK(rex_last_error_code() == REX_OK && strcmp(rex_last_error(), "") == 0);
+    failing = *number;
+    errno = EINTR;
+    CHECK_EQUAL(rex_module_register(NULL), REX_ENOMEM);
+    CHECK_EQUAL(errno, EINTR);
+    CHECK_EQUAL(allocations, *number);
+    failing = -1;
+    CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
+    CHECK(strcmp(rex_last_error(), "out of memory, also for the message") == 0);
+    CHECK_EQUAL(rex_module_register(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK(strcmp(rex_last_error(), "rex_module_register: the module is NULL") == 0);
+    return NULL;
+}
+
+static void no_room(const void *context)
+{
+    pthread_t thread;
+    int number = *(const int *)context;
+    setenv("REX_LOG", "off", 1);
+    CHECK_EQUAL(pthread_create(&thread, NULL, no_room_in_thread, &number), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+/* The function for the log changes no error, though none can be kept. */
+static void says(enum rex_log_level level, const char *message, void *context)
+{
+    (void)level;
+    (void)context;
+    CHECK(strcmp(message, "hello") == 0);
+    CHECK_EQUAL(rex_module_register(NULL), REX_ENOMEM);
+}
+
+static void *no_room_in_function(void *unused)
+{
+    failing = 1;
+    rex_log(REX_LOG_INFO, "hello");
+    CHECK_EQUAL(allocations, 1);
+    CHECK(rex_last_error_code() == REX_OK && strcmp(rex_last_error(), "") == 0);
+    return unused;
+}
+
+static void function_without_room(const void *unused)
+{
+    pthread_t thread;
+    (void)unused;
+    setenv("REX_LOG", "info", 1);
+    rex_set_log_callback(says, NULL);
+    CHECK_EQUAL(pthread_create(&thread, NULL, no_room_in_function, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void test_no_room(void **state)
+{
+    (void)state;
+    for (int number = 1; number <= 2; number++)
+        in_child(no_room, &number);
+    in_child(function_without_room, NULL);
 }
 
 /* ---- nothing fails, and nothing stays ---------------------------------------------------------------------------------------------- */
@@ -538,6 +615,6 @@ static void test_nothing_stays(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_nothing_stays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_no_room), cmocka_unit_test(test_nothing_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

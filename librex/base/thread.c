@@ -1,0 +1,93 @@
+/*
+ * thread.c - what librex keeps for each thread: allocated when it is first needed, freed when the
+ * thread ends.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "base/thread.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/loader.h"
+
+__thread struct rex_thread rex_thread;
+
+static unsigned key; /* plus 1, atomic; 0: there is none yet */
+static void (*on_end)(void);
+
+void rex_thread_on_end(void (*function)(void))
+{
+    on_end = function;
+}
+
+/*
+ * Destructors of other keys may run later and use librex again. Then this one runs in the next
+ * round, too; after PTHREAD_DESTRUCTOR_ITERATIONS rounds there is none.
+ */
+static void end(void *unused)
+{
+    (void)unused;
+    void **part = rex_thread.part;
+    if (on_end != NULL)
+        on_end();
+    rex_thread.part = NULL;
+    for (size_t i = 0; i < REX_PARTS; i++)
+        free(part[i]);
+    free(part);
+    rex_thread.ends++;
+}
+
+bool rex_thread_is_over(void)
+{
+    return rex_thread.ends >= PTHREAD_DESTRUCTOR_ITERATIONS;
+}
+
+/* Tried again by each new thread where it failed: a process has a limited number of keys. */
+static bool make_key(void)
+{
+    unsigned none = 0;
+    pthread_key_t made;
+    if (__atomic_load_n(&key, __ATOMIC_ACQUIRE) != 0)
+        return true;
+    if (pthread_key_create(&made, end) != 0)
+        return false;
+    if (!__atomic_compare_exchange_n(&key, &none, made + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        pthread_key_delete(made);
+    return true;
+}
+
+bool rex_thread_is_watched(void)
+{
+    if (rex_thread.part != NULL)
+        return true;
+    if (rex_thread_is_over() || !make_key())
+        return false;
+    void **part = calloc(REX_PARTS, sizeof *part);
+    if (part == NULL)
+        return false;
+    if (pthread_setspecific(__atomic_load_n(&key, __ATOMIC_ACQUIRE) - 1, part) != 0) {
+        free(part);
+        return false;
+    }
+    rex_thread.part = part;
+    return true;
+}
+
+void *rex_part_new(enum rex_part part, size_t size)
+{
+    if (!rex_thread_is_watched())
+        return NULL;
+    if (rex_thread.part[part] == NULL)
+        rex_thread.part[part] = calloc(1, size);
+    return rex_thread.part[part];
+}
+
+/* The key's function must stay for as long as there are threads, whatever dlclose() is given. */
+__attribute__((constructor(1001))) static void begin(void)
+{
+    char path[PATH_MAX];
+    make_key();
+    rex_keep_loaded(&key, path);
+}

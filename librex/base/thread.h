@@ -1,0 +1,70 @@
+/*
+ * thread.h - what librex keeps for each thread.
+ *
+ * Objects declared __thread lie in the static TLS of a process, which has little room for a library
+ * that dlopen() brings. All of them together are at most 64 bytes; tests/scripts/dlopen.sh holds
+ * that. Everything else is a part: memory that a thread gets when it first needs it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_INTERNAL_THREAD_H
+#define REX_INTERNAL_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The parts, each of one file, which alone knows its type. */
+enum rex_part {
+    REX_PART_FAILURE,  /* base/error.c */
+    REX_PART_LINES,    /* base/log.c */
+    REX_PART_TRACK,    /* trace/trace.c */
+    REX_PART_WHY,      /* cuda/driver.c */
+    REX_PART_ORDINARY, /* cuda/hostmemory.c */
+    REX_PART_FOUND,    /* memory/presence.c */
+    REX_PART_CALL,     /* memory/claims.c */
+    REX_PARTS
+};
+
+/* All is zero at first. */
+struct rex_thread {
+    void **part;         /* REX_PARTS of them; NULL: no memory yet */
+    uint16_t holds;      /* calls of rex_log_hold() that have not been undone */
+    uint8_t ends;        /* how often the end of this thread has freed its parts */
+    bool has_no_room;    /* the last error came when there was no memory for its text */
+    bool in_function;    /* of the program, for the log */
+    bool has_held_lines; /* of the log */
+};
+extern __thread struct rex_thread rex_thread;
+
+/*
+ * This thread's PART of SIZE bytes, all zero when it is new. NULL where there is no memory for it,
+ * or the thread is in its last destructors; no error is set.
+ */
+void *rex_part_new(enum rex_part part, size_t size);
+static inline void *rex_part(enum rex_part part, size_t size)
+{
+    void **all = rex_thread.part;
+    return all != NULL && all[part] != NULL ? all[part] : rex_part_new(part, size);
+}
+
+/* The same, or NULL where this thread has none yet. */
+static inline void *rex_part_if_any(enum rex_part part)
+{
+    return rex_thread.part != NULL ? rex_thread.part[part] : NULL;
+}
+
+/*
+ * Whether the end of this thread will be seen: its parts are freed then, and the function of
+ * rex_thread_on_end() is called. False where memory is missing for that; it may be tried again.
+ */
+bool rex_thread_is_watched(void);
+
+/* Whether this thread is in its last destructors, after which its end is not seen. */
+#define REX_THREAD_IS_OVER "the thread is ending: do this before its last destructors"
+bool rex_thread_is_over(void);
+
+/* FUNCTION is called when a thread ends, perhaps more than once. For one constructor. */
+void rex_thread_on_end(void (*function)(void));
+
+#endif
