@@ -290,8 +290,9 @@ REX_API int rex_release_next(int release);
 
 /**
  * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 24, told from what it
- * exports; nothing is loaded or run. REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no
- * libomptarget for this machine. Any thread.
+ * exports; nothing is loaded or run. A newer one gives the release that librex treats it as.
+ * REX_EINVAL if PATH is NULL, REX_ENORUNTIME if that is no libomptarget for this machine. Any
+ * thread.
  */
 REX_API int rex_runtime_tell(const char *path);
 

@@ -210,6 +210,10 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);
     rex_log(REX_LOG_INFO, "bound LLVM %d's libomptarget, %s", candidate->release->number,
             candidate->path);
+    if (*candidate->doubt != '\0') {
+        snprintf(bound.doubt, sizeof bound.doubt, "%s", candidate->doubt);
+        rex_log(REX_LOG_WARN, "libomptarget %s: %s", candidate->path, candidate->doubt);
+    }
 }
 
 /*
@@ -305,6 +309,7 @@ static int bind_named(const char *path, const char *how, bool loaded)
         result = check_plugins(&candidate, why, sizeof why);
     if (result != REX_OK)
         return rex_fail(result, "libomptarget %s (%s) cannot be used: %s", path, how, why);
+    snprintf(candidate.doubt, sizeof candidate.doubt, "%.255s", why);
     check_plugins(&candidate, bound.doubt, sizeof bound.doubt);
     bound.chosen = how;
     if (open_candidate(&candidate, NULL, 0, why, sizeof why) != BOUND)

@@ -46,7 +46,10 @@ const struct rex_omp *rex_runtime_omp(void);
 /* Why the bound libomptarget was taken: a variable's name, or words; "" while none is. */
 const char *rex_runtime_chosen(void);
 
-/* What may keep the bound libomptarget from any device, "" if nothing was seen. */
+/*
+ * What may keep the bound libomptarget from any device, or that librex does not know its release;
+ * "" if nothing was seen.
+ */
 const char *rex_runtime_doubt(void);
 
 /*

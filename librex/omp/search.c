@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "image/elf.h"
+#include "omp/forward.h"
 #include "rex/offload.h"
 
 static void add(struct rex_report *report, const char *format, va_list arguments)
@@ -70,16 +71,46 @@ struct exported {
     Elf64_Shdr symbols;
 };
 
+/* The name of export INDEX; NULL where that symbol is none. */
+static const char *export_name(const struct exported *table, size_t index)
+{
+    Elf64_Sym symbol;
+    const char *name;
+    return rex_elf_symbol(table->elf, &table->symbols, index, &symbol, &name) == 0 &&
+                   symbol.st_shndx != SHN_UNDEF
+               ? name
+               : NULL;
+}
+
 static bool exports(const char *wanted, void *context)
 {
     const struct exported *table = context;
-    Elf64_Sym symbol;
-    const char *name;
-    for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++)
-        if (rex_elf_symbol(table->elf, &table->symbols, i, &symbol, &name) == 0 &&
-            symbol.st_shndx != SHN_UNDEF && strcmp(name, wanted) == 0)
+    for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++) {
+        const char *name = export_name(table, i);
+        if (name != NULL && strcmp(name, wanted) == 0)
             return true;
+    }
     return false;
+}
+
+/* A `__tgt_` function that NEWEST, and every release before it, lacks; NULL if there is none. */
+static const char *unknown_export(const struct exported *table, const struct rex_release *newest)
+{
+#define NAME(type, name, parameters, arguments, missing) "__tgt_" #name,
+    static const char *const known[] = {REX_ENTRY_POINTS(NAME)};
+#undef NAME
+    for (size_t i = 1; i < rex_elf_symbols(&table->symbols); i++) {
+        const char *name = export_name(table, i);
+        size_t row = 0;
+        if (name == NULL || strncmp(name, "__tgt_", strlen("__tgt_")) != 0 ||
+            strcmp(name, newest->marker) == 0)
+            continue;
+        while (row < sizeof known / sizeof *known && strcmp(name, known[row]) != 0)
+            row++;
+        if (row == sizeof known / sizeof *known)
+            return name;
+    }
+    return NULL;
 }
 
 /*
@@ -114,6 +145,28 @@ static int named_release(const struct rex_elf *elf)
     return number;
 }
 
+/*
+ * WHY says that TOLD is only the nearest release that librex knows, where the number in a name is
+ * larger than all of them, or an export is one of none; else it is empty.
+ */
+static void tell_newer(const struct exported *table, const struct rex_release *told, int named,
+                       char *why, size_t why_size)
+{
+    const char *export = named == 0 && rex_release_after(told->number) == NULL
+                             ? unknown_export(table, told)
+                             : NULL;
+    *why = '\0';
+    if (named > 0 && rex_release_after(named - 1) == NULL)
+        snprintf(why, why_size,
+                 "it is LLVM %d's, which this librex does not know, and is treated as LLVM %d's",
+                 named, told->number);
+    else if (export != NULL)
+        snprintf(why, why_size,
+                 "it exports %.64s, which no LLVM does that this librex knows, and is treated as "
+                 "LLVM %d's",
+                 export, told->number);
+}
+
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,
                     size_t why_size)
 {
@@ -121,6 +174,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
     struct rex_elf elf;
     struct exported table = {.elf = &elf};
     const struct rex_release *told = NULL;
+    int named = 0;
     if (rex_file_read(path, &file, why, why_size) != 0)
         return errno == ENOMEM ? REX_ENOMEM : REX_ENORUNTIME;
     if (rex_elf_open(&elf, file.bytes, file.size) != 0)
@@ -131,7 +185,7 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
         snprintf(why, why_size, "it exports nothing");
     else if (exports("rex_version", &table))
         snprintf(why, why_size, "it is librex, which forwards to a libomptarget");
-    else if ((told = rex_release_tell(exports, &table, named_release(&elf))) == NULL)
+    else if ((told = rex_release_tell(exports, &table, named = named_release(&elf))) == NULL)
         snprintf(why, why_size,
                  "it exports no __tgt_target_teams_mapper: not libomptarget of LLVM 14 or later");
     else if (!exports("__tgt_register_lib", &table) ||
@@ -140,7 +194,8 @@ int rex_search_tell(const char *path, const struct rex_release **release, char *
                  exports("__tgt_register_lib", &table) ? "__tgt_target_data_begin"
                                                        : "__tgt_register_lib");
         told = NULL;
-    }
+    } else
+        tell_newer(&table, told, named, why, why_size);
     free(file.bytes);
     errno = 0;
     if (told == NULL)
@@ -198,6 +253,7 @@ static void add_file(struct list *list, const char *path)
     }
     list->candidates = grown;
     snprintf(grown[list->count].path, PATH_MAX, "%s", path);
+    snprintf(grown[list->count].doubt, sizeof grown->doubt, "%s", why);
     grown[list->count++].release = release;
 }
 
@@ -250,6 +306,8 @@ static int compare(const void *a, const void *b, void *openmp_folder)
     const struct rex_candidate *one = a, *other = b;
     char folder[2][PATH_MAX];
     bool beside[2] = {false, false};
+    if ((*one->doubt == '\0') != (*other->doubt == '\0'))
+        return *one->doubt == '\0' ? -1 : 1;
     if (openmp_folder != NULL) {
         rex_folder_of(one->path, folder[0]);
         rex_folder_of(other->path, folder[1]);

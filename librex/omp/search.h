@@ -15,6 +15,7 @@
 struct rex_candidate {
     char path[PATH_MAX];
     const struct rex_release *release;
+    char doubt[256]; /* why it is taken for a newer one than librex knows; "": it is not */
 };
 
 /* Text that grows up to a limit, escaped: what was tried, and why it was rejected. */
@@ -32,7 +33,7 @@ void rex_report_line(struct rex_report *report, const char *format, ...)
 
 /*
  * The candidates, to be freed by the caller, the best first: of OPENMP_FOLDER (may be NULL), then
- * the newest, LLVM 18 last.
+ * the newest, LLVM 18 behind these, and releases that librex does not know last.
  */
 size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
                   struct rex_report *report);
@@ -41,7 +42,8 @@ size_t rex_search(const char *openmp_folder, struct rex_candidate **candidates,
 extern const char *const rex_search_folders[];
 
 /*
- * Tell the release of the file PATH without opening it as a library. 0, or REX_ENORUNTIME or
+ * Tell the release of the file PATH without opening it as a library. 0, with the reason in WHY
+ * where the file is newer than all releases that librex knows, else "" there; or REX_ENORUNTIME or
  * REX_ENOMEM with the reason in WHY, and errno where the file could not be read, else 0.
  */
 int rex_search_tell(const char *path, const struct rex_release **release, char *why,

@@ -103,7 +103,8 @@ static void bound(const struct to *to)
     snprintf(text, sizeof text, "%d", release->number);
     say(to, "libomptarget", "release", text);
     say(to, "libomptarget", "chosen by", rex_runtime_chosen());
-    snprintf(text, sizeof text, "it exports %s, and nothing that came later", release->marker);
+    snprintf(text, sizeof text, "it exports %s, and nothing later that librex knows",
+             release->marker);
     say(to, "libomptarget", "told by", text);
     if (*rex_runtime_doubt() != '\0')
         say(to, "libomptarget", "trouble", rex_runtime_doubt());
@@ -130,7 +131,7 @@ static void rejected(const struct to *to, char *text)
 
 static void searched(const struct to *to)
 {
-    char folder[PATH_MAX], text[32];
+    char folder[PATH_MAX], text[320];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     for (const char *const *folders = rex_search_folders; *folders != NULL; folders++)
@@ -138,7 +139,8 @@ static void searched(const struct to *to)
     say(to, "searched", "the loader's folders", "LD_LIBRARY_PATH, run paths, the system's");
     size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
     for (size_t i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "LLVM %d", all[i].release->number);
+        snprintf(text, sizeof text, "LLVM %d%s%s", all[i].release->number,
+                 *all[i].doubt != '\0' ? ": " : "", all[i].doubt);
         say(to, "found", all[i].path, text);
     }
     free(all);

@@ -493,3 +493,6 @@ MARKER(omp_get_gprivate_limit)
 #if FAKE_RELEASE >= 24
 MARKER(__tgt_get_mapped_ptr)
 #endif
+#if FAKE_RELEASE >= 25 /* which is not there yet: nothing else is known of it */
+MARKER(__tgt_of_later)
+#endif

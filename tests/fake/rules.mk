@@ -18,6 +18,8 @@ $(O)/tests/fake/$(1)/libomp.so.5: tests/fake/libomp.c $(O)/flags
 	$$(Q)$$(CC) $$(fake_cflags) -MF $$@.d -MT $$@ -shared -Wl,-soname,libomp.so.5 -o $$@ $$<
 endef
 $(foreach r,$(fake_releases),$(eval $(call fake-omptarget,$(r),$(r),)))
+# Newer than what librex knows.
+$(eval $(call fake-omptarget,25,25,))
 $(eval $(call fake-omptarget,lacks-register,19,-DFAKE_LACKS_REGISTER))
 $(eval $(call fake-omptarget,lacks-devices,19,-DFAKE_LACKS_DEVICES))
 

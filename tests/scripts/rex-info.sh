@@ -134,6 +134,12 @@ if [ -z "${SAN-}" ]; then # a preloaded library comes before a sanitizer's
     is '.gpus[0].multiprocessors' 132
     is '.driver["CUDA version"]' 13.0
     is .launch.by 'the CUDA driver'
+    is .libomptarget.trouble null
+    gpu 25
+    ends 0
+    is .libomptarget.release 24
+    is .libomptarget.trouble "it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's"
+    [ "$(grep -c "warning: libomptarget .*25: it is LLVM 25's" "$work/err")" = 1 ] || fail "a newer libomptarget: $(cat "$work/err")"
     gpu 22 REX_LAUNCH_BY=runtime
     is .launch.by 'libomptarget: REX_LAUNCH_BY=runtime'
     gpu 22 OMP_NUM_TEAMS=3

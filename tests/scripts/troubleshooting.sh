@@ -99,6 +99,10 @@ cp tests/data/sm_90.cubin "$work/both/rex_lib_nvidia.cubin"
 cp "$host" "$work/both/rex_lib_host.so"
 speaks librex tests/llvm 19 env CUDA_VISIBLE_DEVICES= "$work/both/provoke" none
 
+# A libomptarget that is newer than librex.
+faked 25 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" none
+[ "$status" = 0 ] || fail "a newer libomptarget: $(cat "$work/output")"
+
 # Images and GPUs.
 faked 19 "$top/tests/data/sm_90.cubin" 90 "$work/provoke" none
 [ "$status" = 0 ] || fail "the fake GPU: $(cat "$work/output")"

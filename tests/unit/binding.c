@@ -225,6 +225,43 @@ static void test_numbers_in_names(void **state)
     remove_folder(folder);
 }
 
+/* A number above all that librex knows, or, without a number, a function that no known release has. */
+static void test_newer(void **state)
+{
+    static const struct {
+        const char *file, *own, *name, *why;
+        int64_t tag;
+    } cases[] = {
+        {FAKE("24/libomptarget.so.24"), "libomptarget.so.24", "libomptarget.so.24", "", DT_SONAME},
+        {FAKE("24/libomptarget.so.24"), "libomptarget.so.24", "libomptarget.so", "", DT_SONAME},
+        {FAKE("24/libomptarget.so.24"), "libomptarget.so.24", "libLLVM.so.30.1", "it is LLVM 30's, which this librex does not know, and is "
+         "treated as LLVM 24's", DT_NEEDED},
+        {FAKE("25/libomptarget.so.25"), "libomptarget.so.25", "libomptarget.so.25", "it is LLVM 25's, which this librex does not know, and is "
+         "treated as LLVM 24's", DT_SONAME},
+        {FAKE("25/libomptarget.so.25"), "libomptarget.so.25", "libomptarget.so", "it exports __tgt_of_later, which no LLVM does that this "
+         "librex knows, and is treated as LLVM 24's", DT_SONAME},
+        {FAKE("25/libomptarget.so.25"), "libomptarget.so.25", "libLLVM-24.so", "", DT_NEEDED},
+        {FAKE("22/libomptarget.so.22"), "libomptarget.so.22", "libomptarget.so", "", DT_SONAME},
+    };
+    char folder[PATH_MAX], path[PATH_MAX + 32], why[256];
+    (void)state;
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/library", folder);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct rex_release *release = NULL;
+        size_t size;
+        unsigned char *bytes = read_bytes(cases[i].file, &size);
+        assert_true(exchange(bytes, size, cases[i].own, cases[i].name) > 0);
+        rename_entry(bytes, size, cases[i].tag);
+        write_bytes(path, bytes, size);
+        free(bytes);
+        assert_int_equal(rex_search_tell(path, &release, why, sizeof why), 0);
+        assert_string_equal(why, cases[i].why);
+        assert_int_equal(release->number, i == COUNT(cases) - 1 ? 22 : 24);
+    }
+    remove_folder(folder);
+}
+
 /* Why a file is no libomptarget that can be used. */
 static void test_no_libomptarget(void **state)
 {
@@ -590,6 +627,46 @@ static void does_not_load(const void *root)
     CHECK_EQUAL(rex_runtime_bind(), REX_OK);
 }
 
+static void add_trouble(const char *group, const char *name, const char *value, void *found)
+{
+    if (strcmp(name, "trouble") == 0 || strcmp(group, "found") == 0)
+        snprintf((char *)found + strlen(found), 512 - strlen(found), "%s: %s\n", name, value);
+}
+
+#define LATER "it is LLVM 25's, which this librex does not know, and is treated as LLVM 24's"
+
+/* Known releases come first, 18 too, whichever OpenMP runtime there is. */
+static void known_first(const void *root)
+{
+    struct rex_candidate *candidates;
+    struct rex_report report = {0};
+    in_root(root);
+    CHECK_EQUAL(rex_search("/opt/a/lib", &candidates, &report), 2);
+    CHECK_EQUAL(candidates[0].release->number, 18);
+    free(candidates);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK_EQUAL(rex_runtime_release(), 18);
+}
+
+static void later_is_named(const void *root)
+{
+    in_root(root);
+    CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, "/opt/a/lib/libomptarget.so.25"), 0);
+    CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK(strcmp(rex_runtime_path(), "/opt/a/lib/libomptarget.so.25") == 0);
+}
+
+static void later_alone(const void *root)
+{
+    char found[512] = "";
+    in_root(root);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(rex_runtime_bind(), 0);
+    CHECK(strcmp(rex_runtime_path(), "/opt/a/lib/libomptarget.so.25") == 0);
+    CHECK_EQUAL(rex_info(add_trouble, found), 0);
+    CHECK(strcmp(found, "trouble: " LATER "\n/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n") == 0);
+}
+
 static void need_root(void)
 {
     if (geteuid() == 0)
@@ -648,6 +725,27 @@ static void test_found_in_root(void **state)
                         "librex: info: bound LLVM 16's libomptarget, /opt/b/lib/libomptarget.so.16\n"
                         "librex: info: passed over: /opt/a/lib/libomptarget.so.17 (LLVM 17): no libomptarget.rtl.*.so beside it: Debian has these "
                         "names of its plugins in libomp-17-dev\n");
+    remove_folder(root);
+}
+
+/* A release that librex does not know is taken where it is named, or where there is nothing else; it is said once. */
+static void test_later(void **state)
+{
+    static const char said[] = "librex: info: bound LLVM 24's libomptarget, /opt/a/lib/libomptarget.so.25\n"
+                               "librex: warning: libomptarget /opt/a/lib/libomptarget.so.25: " LATER "\n";
+    char root[PATH_MAX];
+    (void)state;
+    need_root();
+    make_folder(root);
+    make_folders(root, "opt/a/lib");
+    make_folders(root, "opt/b/lib");
+    place(root, "opt/a/lib/libomptarget.so.25", FAKE("25/libomptarget.so.25"));
+    place(root, "opt/a/lib/libomp.so.5", FAKE("25/libomp.so.5"));
+    assert_string_equal(in_child(later_alone, root), said);
+    place(root, "opt/b/lib/libomptarget.so.18", FAKE("18/libomptarget.so.18"));
+    place(root, "opt/b/lib/libomptarget.rtl.x86_64.so", FAKE("18/libomptarget.so.18"));
+    assert_string_equal(in_child(known_first, root), "librex: info: bound LLVM 18's libomptarget, /opt/b/lib/libomptarget.so.18\n");
+    assert_string_equal(in_child(later_is_named, root), said);
     remove_folder(root);
 }
 
@@ -1060,6 +1158,8 @@ int main(void)
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_report_is_bounded),
         cmocka_unit_test(test_nothing_found),
+        cmocka_unit_test(test_newer),
+        cmocka_unit_test(test_later),
         cmocka_unit_test(test_found_in_root),
         cmocka_unit_test(test_openmp),
         cmocka_unit_test(test_already_loaded),

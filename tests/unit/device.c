@@ -993,7 +993,7 @@ static void says(struct rows *said, const struct told *told, const char *path)
     snprintf(text, sizeof text, "%d", told->release);
     add_row("libomptarget", "release", text, said);
     add_row("libomptarget", "chosen by", "REX_OMPTARGET", said);
-    snprintf(text, sizeof text, "it exports %s, and nothing that came later", told->marker);
+    snprintf(text, sizeof text, "it exports %s, and nothing later that librex knows", told->marker);
     add_row("libomptarget", "told by", text, said);
     snprintf(file, sizeof file, FAKE("%d/libomptarget.rtl.x86_64.so"), told->release);
     add_row("plugin", told->plugin, strcmp(told->plugin, "all") == 0 ? "in libomptarget itself" : file, said);
