@@ -82,9 +82,24 @@ run "$rex_run" sh -c 'kill -TERM $$'
 [ "$status" = 143 ] || fail "the signal is lost: $status"
 
 (LD_PRELOAD='' "$rex_run" --wait=spin --log=error --trace=t.json -- env) >"$work/out"
-for line in "LD_PRELOAD=$librex" REX_ADOPT=on REX_WAIT=spin REX_LOG=error REX_TRACE=t.json; do
+for line in "LD_PRELOAD=$librex" REX_ADOPT=on REX_WAIT=spin REX_LOG=error "REX_TRACE=$PWD/t.json"; do
     grep -qxF "$line" "$work/out" || fail "no $line in the environment"
 done
+# Relative names are of the folder where rex-run was started: the program may change its own. A % of that folder is no %p.
+mkdir "$work/at%p"
+for given in log=info:l.%p:REX_LOG=info:/l.%p log=:l:REX_LOG=:/l log=debug:/dev/null:REX_LOG=debug:/dev/null trace=t.json:REX_TRACE=/t.json \
+    trace=-:REX_TRACE=- trace=off:REX_TRACE=off report=r.html:REX_TRACE=/r.html.json; do
+    line=$(printf '%s\n' "${given#*:REX}" | sed "s|^|REX|; /debug/!s|/|$work/at%%p/|")
+    (cd "$work/at%p" && "$rex_run" "--${given%%:REX*}" -- env) >"$work/out" 2>&1
+    grep -qxF "$line" "$work/out" || fail "--${given%%:REX*}: no $line in: $(grep REX_ "$work/out")"
+done
+# --report removes the trace of an earlier run, and no other file.
+printf '{"name": "mine"}\n' >"$work/package.json"
+run "$rex_run" --report="$work/package" true
+says 125 'package.json is there, and is no trace'
+run "$rex_run" --report="$work/page.html" --trace="$work/package.json" true
+says 125 'package.json is there, and is no trace'
+grep -q mine "$work/package.json" || fail '--report has removed a file that is no trace'
 ! grep -q '^LD_LIBRARY_PATH=.*rex-run' "$work/out" || fail 'a library path without --omptarget'
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho script "$@" "$LD_PRELOAD"\n' >"$work/script"
@@ -122,6 +137,10 @@ run "$rex_run" no-such-program-anywhere
 says 127 'no such program'
 run "$rex_run" "$work"
 says 127 'no such program'
+mkfifo "$work/pipe"
+chmod +x "$work/pipe"
+run timeout 60 "$rex_run" "$work/pipe"
+says 126 'is not a regular file'
 cp Makefile "$work/text"
 chmod +x "$work/text"
 run "$rex_run" "$work/text"
@@ -279,6 +298,20 @@ if [ -x "$work/clang-19" ] && has 22; then
     run tests/llvm 19 "$rex_run" --log=info:"$work/log" "$work/clang-19"
     grep -q adopted "$work/log" || fail '--log=info:FILE: nothing is in the file'
     ! grep -q librex "$work/err" || fail "--log=info:FILE: said on standard error: $(cat "$work/err")"
+fi
+
+# ---- the linked libomptarget, where the loader does not find it
+
+if [ -x "$work/clang-19" ]; then
+    run elsewhere 19 env REX_OMPTARGET="$(library_of 19)" "$rex_run" "$work/clang-19"
+    [ "$status" = 5 ] || fail "a libomptarget that REX_OMPTARGET names: status $status: $(cat "$work/err")"
+fi
+if [ -x "$work/clang-14" ] && [ -e /usr/lib/llvm-14/lib/libomptarget.so ]; then
+    build_by_clang 14 "$work/unaided" -fno-openmp-implicit-rpath
+    run env -u LD_LIBRARY_PATH OMP_TARGET_OFFLOAD=mandatory "$rex_run" "$work/unaided"
+    [ "$status" = 5 ] || fail "Debian's libomptarget: status $status: $(cat "$work/err")"
+else
+    echo "left out: Debian's libomptarget 14, which is not here"
 fi
 
 # ---- --omptarget: what it refuses, and the program's end

@@ -1,5 +1,6 @@
 /*
- * elsewhere.c - run a program on another libomptarget than the one it was linked with.
+ * elsewhere.c - run a program on another libomptarget than the one it was linked with, or on that
+ * one where the loader does not find it.
  *
  * Forwarding to another release, or preloading one, crashes: libomp and the linked libomptarget
  * call each other past librex. There must be one libomptarget in the process, under the linked
@@ -177,4 +178,46 @@ bool lead_to(const struct program *program, const char *library)
     ask_loader(program, link_openmp, NULL);
     ask_loader(program, check_name, &linked);
     return true;
+}
+
+/* ---- the linked libomptarget, where the loader does not find it ------------------------------ */
+
+struct missing {
+    const char *name;      /* the linked one, which the loader does not find */
+    char folder[PATH_MAX]; /* that has it; "": none known yet */
+};
+
+/* A file that librex's search found, or has bound: whether the linked name is beside it. */
+static void see_found(const char *group, const char *name, const char *value, void *context)
+{
+    struct missing *missing = context;
+    bool is_bound = strcmp(group, "libomptarget") == 0 && strcmp(name, "path") == 0;
+    const char *file = is_bound ? value : name, *slash = strrchr(file, '/');
+    char path[PATH_MAX];
+    if (*missing->folder != '\0' || slash == NULL || (!is_bound && strcmp(group, "found") != 0))
+        return;
+    path_of(path, "%.*s/%s", (int)(slash - file), file, missing->name);
+    if (access(path, F_OK) == 0 &&
+        rex_runtime_takes(rex_runtime_tell(path), number_in(missing->name)) == 1)
+        path_of(missing->folder, "%.*s", (int)(slash - file), file);
+}
+
+static void see_missing(const char *name, const char *path, void *context)
+{
+    struct missing *missing = context;
+    if (path != NULL || strncmp(name, NAME, strlen(NAME)) != 0 || *missing->folder != '\0')
+        return;
+    missing->name = name;
+    rex_info(see_found, missing);
+    missing->name = NULL;
+}
+
+void find_linked(const struct program *program)
+{
+    struct missing missing = {.name = NULL};
+    if (program->script)
+        return;
+    ask_loader(program, see_missing, &missing);
+    if (*missing.folder != '\0')
+        put_in_front("LD_LIBRARY_PATH", missing.folder, ":;");
 }

@@ -1,5 +1,5 @@
 /*
- * elsewhere.h - another libomptarget than the linked one.
+ * elsewhere.h - another libomptarget than the linked one, or that one where the loader lacks it.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -15,5 +15,11 @@
  * that has to be removed when the program has ended: run_and_tidy() does.
  */
 bool lead_to(const struct program *program, const char *library);
+
+/*
+ * Make PROGRAM find the libomptarget that it is linked with: where the loader does not find that,
+ * the folder where librex does comes in front of LD_LIBRARY_PATH.
+ */
+void find_linked(const struct program *program);
 
 #endif

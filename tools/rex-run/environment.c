@@ -6,10 +6,15 @@
 #include "environment.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
+#include "common/memory.h"
 #include "die.h"
 
 void put_in_front(const char *variable, const char *value, const char *separators)
@@ -27,6 +32,32 @@ void put_in_front(const char *variable, const char *value, const char *separator
         die(NOT_RUN, "out of memory");
     setenv(variable, both, 1);
     free(both);
+}
+
+/* The words that the library does not take for the name of a trace. */
+static bool is_word(const char *name)
+{
+    static const char *const words[] = {"-",    "on",    "off", "yes", "no",
+                                        "true", "false", "1",   "0"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+void set_file(const char *variable, const char *before, const char *name)
+{
+    char folder[PATH_MAX], doubled[2 * PATH_MAX], *to = doubled;
+    if (*name == '/' || is_word(name) || getcwd(folder, sizeof folder) == NULL ||
+        strlen(folder) + strlen(name) + 2 > PATH_MAX)
+        folder[0] = '\0';
+    for (const char *from = folder; *from != '\0'; *to++ = *from++)
+        if (*from == '%')
+            *to++ = '%';
+    *to = '\0';
+    char *value = tool_format("%s%s%s%s", before, doubled, *doubled != '\0' ? "/" : "", name);
+    setenv(variable, value, 1);
+    free(value);
 }
 
 void preload_librex(void)

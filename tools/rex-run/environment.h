@@ -12,6 +12,12 @@
  */
 void put_in_front(const char *variable, const char *value, const char *separators);
 
+/*
+ * Set VARIABLE to BEFORE and the absolute NAME of a file, because the program may change its folder
+ * before librex opens the file. NAME may have %p in it; a % in the folder's own name is doubled.
+ */
+void set_file(const char *variable, const char *before, const char *name);
+
 /* Preload the librex that rex-run itself uses, and have it adopt what it finds. */
 void preload_librex(void);
 

@@ -7,6 +7,7 @@
 #include "loader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,10 @@ static FILE *start(const struct program *program, pid_t *child)
         setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
         unsetenv("LD_DEBUG"); /* its lines would come in between */
         dup2(ends[1], STDOUT_FILENO);
+        /* The loader repeats its complaints when the program itself starts. */
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere >= 0)
+            dup2(nowhere, STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
         execl(program->path, program->path, (char *)NULL);

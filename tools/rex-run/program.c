@@ -115,7 +115,8 @@ static const char *machine_name(unsigned machine, char number[32])
 
 static void open_elf(struct file *file, const char *path)
 {
-    *file = (struct file){.path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC)};
+    *file = (struct file){.path = path,
+                          .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file->descriptor < 0)
         die(REFUSED, "%s cannot be read: %s", path, strerror(errno));
 }
@@ -260,6 +261,8 @@ void find_program(struct program *program, const char *name)
             forbidden ? "%s may not be executed" : "%s: there is no such program", name);
     if (stat(program->path, &status) != 0)
         die(REFUSED, "%s: %s", program->path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        die(REFUSED, "%s is not a regular file", program->path);
     check_rights(program->path, &status);
     look_at(program);
 }

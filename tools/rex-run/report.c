@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,36 @@
 #include "common/memory.h"
 #include "common/print.h"
 #include "die.h"
+#include "environment.h"
 
 static const char *page;
 static char trace[PATH_MAX];
 
-/* What an earlier run has left is not of this one. */
+/* Whether the file begins as librex's traces do, or is empty. */
+static bool is_trace(void)
+{
+    static const char begin[] = "[\n{\"ph\":\"M\",\"name\":\"process_name\"";
+    char bytes[sizeof begin - 1];
+    FILE *file = fopen(trace, "re");
+    if (file == NULL)
+        die(NOT_RUN, "%s: %s", trace, strerror(errno));
+    size_t got = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    return got == 0 || (got == sizeof bytes && memcmp(bytes, begin, got) == 0);
+}
+
+/* The trace of an earlier run is not of this one. Any other file is the user's. */
 static void remove_old(void)
 {
     struct stat status;
-    if (stat(trace, &status) == 0 && S_ISREG(status.st_mode) && unlink(trace) != 0)
+    if (stat(trace, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    if (!is_trace())
+        die(NOT_RUN,
+            "%s is there, and is no trace: the trace would take its place; remove it, or name "
+            "another file by --trace",
+            trace);
+    if (unlink(trace) != 0)
         die(NOT_RUN, "%s: %s", trace, strerror(errno));
 }
 
@@ -45,7 +67,7 @@ void report_prepare(const char *output, const char *given)
             output);
     page = output;
     remove_old();
-    setenv("REX_TRACE", trace, 1);
+    set_file("REX_TRACE", "", trace);
 }
 
 /* rex-report, which lies beside rex-run. */

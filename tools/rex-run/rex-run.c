@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "common/memory.h"
 #include "common/option.h"
 #include "die.h"
 #include "elsewhere.h"
@@ -71,6 +72,18 @@ static void set(enum rex_option option, const char *variable, const char *name, 
     setenv(variable, value, 1);
 }
 
+/* LEVEL, LEVEL:FILE or :FILE */
+static void set_log(const char *value)
+{
+    const char *colon = strchr(value, ':');
+    set(REX_OPTION_LOG, "REX_LOG", "--log", value);
+    if (colon != NULL) {
+        char *level = tool_format("%.*s:", (int)(colon - value), value);
+        set_file("REX_LOG", level, colon + 1);
+        free(level);
+    }
+}
+
 /* What was asked for; NULL: nothing. */
 struct request {
     const char *library, *trace, *report;
@@ -96,7 +109,7 @@ static struct request parse(int count, char **arguments)
     while ((option = getopt_long(count, arguments, "+hV", options, NULL)) != -1)
         switch (option) {
         case WAIT: set(REX_OPTION_WAIT, "REX_WAIT", "--wait", optarg); break;
-        case LOG: set(REX_OPTION_LOG, "REX_LOG", "--log", optarg); break;
+        case LOG: set_log(optarg); break;
         case TRACE: request.trace = optarg; break;
         case REPORT: request.report = optarg; break;
         case OMPTARGET: request.library = optarg; break;
@@ -114,13 +127,15 @@ static void prepare_trace(const struct request *request)
     if (request->report != NULL)
         report_prepare(request->report, request->trace);
     else if (request->trace != NULL)
-        setenv("REX_TRACE", request->trace, 1);
+        set_file("REX_TRACE", "", request->trace);
 }
 
 /* Whether the program is to run as a child, behind which there is something to do. */
 static bool is_child(const struct program *program, const struct request *request)
 {
-    if (request->library != NULL && lead_to(program, request->library))
+    if (request->library == NULL)
+        find_linked(program);
+    else if (lead_to(program, request->library))
         return true;
     if (request->report != NULL)
         hold_signals();
