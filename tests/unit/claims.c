@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/thread.h"
 #include "memory/claims.h"
 #include "omp/mappingend.h"
 #include "omp/sender.h"
@@ -441,6 +442,33 @@ static void note_unusual(const void *context)
     CHECK_EQUAL(rex_all_mappings_are_seen(), call->is_seen);
 }
 
+static bool has_no_memory;
+
+void *__real_rex_part_new(enum rex_part part, size_t size);
+void *__wrap_rex_part_new(enum rex_part part, size_t size);
+void *__wrap_rex_part_new(enum rex_part part, size_t size)
+{
+    return has_no_memory ? NULL : __real_rex_part_new(part, size);
+}
+
+/* A call whose thread gets no memory for a claim waits all the same, and no launch goes by the driver afterwards. */
+static void call_without_memory(const void *unused)
+{
+    static const struct side launches = {CLAIMS, {{0, 100, TO}}, 0, 0}, ends = {REX_CALL_ENDS, {{50, 100, TO}}, 0, 0};
+    static struct work launch, call;
+    pthread_t thread;
+    (void)unused;
+    start(22, NULL);
+    prepare(&launch, &launches);
+    prepare(&call, &ends);
+    begin(&launch);
+    has_no_memory = true;
+    CHECK(begins_waiting(&thread, &call));
+    end(&launch);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(rex_against_all(), REX_AGAINST_NO_MEMORY);
+}
+
 static void test_calls(void **state)
 {
     enum { ATTACH = 0x4000 };
@@ -458,6 +486,7 @@ static void test_calls(void **state)
     in_child(add_what_began, NULL);
     in_child(claim_pointer, NULL);
     in_child(begin_meanwhile, NULL);
+    in_child(call_without_memory, NULL);
     for (size_t i = 0; i < COUNT(calls); i++)
         in_child(note_unusual, &calls[i]);
 }
