@@ -295,8 +295,13 @@ static int unpin(const struct range *range)
 
 int rex_pin(void *address, size_t size)
 {
-    if (address == NULL || size == 0 || (uintptr_t)address > UINTPTR_MAX - size)
-        return rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p", size, address);
+    if (address == NULL)
+        return rex_fail_null("rex_pin", "address");
+    if (size == 0)
+        return rex_fail(REX_EINVAL, "rex_pin: a size of 0");
+    if ((uintptr_t)address > UINTPTR_MAX - size)
+        return rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p go past the last address", size,
+                        address);
     if (rex_cuda_forked())
         return failed("rex_pin", size);
     struct range *range = new_range(address, size, false);

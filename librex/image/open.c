@@ -22,6 +22,9 @@ static const char *refused_kind(const unsigned char *bytes, size_t size)
         return "it is a fatbin, and what is asked for is one of the images in it";
     if (rex_container_version(bytes, size) != 0)
         return "it is an OffloadBinary, and what is asked for is one of the images in it";
+    if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return "it is not an ELF file; a device image is a CUBIN, a fatbin, PTX, an OffloadBinary "
+               "or a shared object";
     return NULL;
 }
 

@@ -175,6 +175,7 @@ static int find_named(struct rex_sources *sources, const struct rex_module *modu
         rex_setting_text(REX_OPTION_CUBIN, configured))
         names = configured;
     sources->asked_for = names != NULL;
+    sources->by_setting = names == configured;
     if (names == NULL)
         names = module->image_name != NULL ? module->image_name : module->host_image_name;
     return names != NULL ? rex_sources_add_files(sources, module, names) : REX_ENOIMAGE;
@@ -244,10 +245,27 @@ static int turn_to_host(struct rex_sources *sources, const struct rex_module *mo
     return found == REX_ENOIMAGE ? result : found;
 }
 
+#define OWN_NAME "rex_lib_nvidia.cubin" /* as rex-cc writes it */
+
 static int no_image(const struct rex_sources *sources)
 {
-    return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", sources->names,
-                    sources->missing.text);
+    const char *names = sources->names, *missing = sources->missing.text;
+    if (sources->by_setting)
+        return rex_fail(REX_ENOIMAGE, "no device image %s, which REX_CUBIN names; looked for %s",
+                        names, missing);
+    return rex_fail(REX_ENOIMAGE, "no device image %s; looked for %s", names, missing);
+}
+
+/* The source's name is not known. A file with one kernel is often called like it. */
+static int no_own_image(const struct rex_sources *sources, const struct rex_module *module)
+{
+    const struct __tgt_offload_entry *entry = module->entries_begin;
+    bool is_only = module->entries_end - entry == 1 && entry->name != NULL;
+    const char *name = is_only ? entry->name : "kernels", *end = strstr(name, "__kernel__");
+    size_t length = end != NULL ? (size_t)(end - name) : strlen(name);
+    return rex_fail(REX_ENOIMAGE,
+                    "no device image %s; looked for %s; make it: rex-cc --images %.*s.cu",
+                    sources->names, sources->missing.text, (int)length, name);
 }
 
 static int find(struct rex_sources *sources, const struct rex_module *module, const char *name)
@@ -258,8 +276,10 @@ static int find(struct rex_sources *sources, const struct rex_module *module, co
         result = turn_to_host(sources, module, result);
     if (result != REX_ENOIMAGE)
         return result;
-    return sources->missing.length > 0 ? no_image(sources)
-                                       : rex_fail(REX_ENOIMAGE, "the module names no device image");
+    if (sources->missing.length == 0)
+        return rex_fail(REX_ENOIMAGE, "the module names no device image");
+    bool is_of_rex_cc = !sources->asked_for && strcmp(sources->names, OWN_NAME) == 0;
+    return is_of_rex_cc ? no_own_image(sources, module) : no_image(sources);
 }
 
 /* Of SOURCES, which are closed, if RESULT is 0. */

@@ -6,6 +6,7 @@
 #include "module/table.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,15 +175,33 @@ void rex_table_free(struct rex_table *table)
 
 /* ---- against the image ----------------------------------------------------------------------- */
 
+enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
+
+/* The first kernels, or globals, of VIEW, and how many more there are. */
+static void list_names(const struct rex_image_view *view, bool kernel, char *text, size_t size)
+{
+    size_t count = 0, length = 0;
+    snprintf(text, size, "none");
+    for (size_t i = 0; i < view->count; i++)
+        if (view->symbols[i].kernel == kernel && ++count <= LISTED_NAMES)
+            length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"",
+                                       count > 1 ? ", " : "", LISTED_BYTES, view->symbols[i].name);
+    if (count > LISTED_NAMES)
+        snprintf(text + length, size - length, " and %zu more", count - LISTED_NAMES);
+}
+
 int rex_table_lacks(const struct rex_image_view *view, const char *path, const char *name,
                     bool kernel)
 {
+    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
     const char *what = kernel ? "kernel" : "global", *near = rex_view_nearest(view, name, kernel);
     if (near != NULL)
         return rex_fail(REX_ENOKERNEL,
                         "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path,
                         what, name, near);
-    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"", path, what, name);
+    list_names(view, kernel, names, sizeof names);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; it has %s", path, what, name,
+                    names);
 }
 
 /*

@@ -72,14 +72,25 @@ static int will_use(int64_t device)
     return REX_OK;
 }
 
+/* DEVICE is none of COUNT, and neither the host. */
+static int no_such_device(int64_t device, bool is_default, int count)
+{
+    char range[32] = "";
+    if (count > 1)
+        snprintf(range, sizeof range, ", 0 to %d", count - 1);
+    if (is_default)
+        return rex_fail(REX_EDEVICE,
+                        "the default device is %lld (OMP_DEFAULT_DEVICE), and there are %d "
+                        "devices%s; %d is the host",
+                        (long long)device, count, range, count);
+    return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices%s; %d is the host",
+                    (long long)device, count, range, count);
+}
+
 int rex_device_check_default(void)
 {
     int device = rex_openmp_default_device(), count = rex_devices_ask();
-    if (device >= 0 && device <= count)
-        return will_use(device);
-    return rex_fail(REX_EDEVICE,
-                    "the default device is %d (OMP_DEFAULT_DEVICE), and there are %d devices",
-                    device, count);
+    return device >= 0 && device <= count ? will_use(device) : no_such_device(device, true, count);
 }
 
 int rex_device_check(int64_t device)
@@ -87,10 +98,8 @@ int rex_device_check(int64_t device)
     if (rex_device_known(device))
         return will_use(device);
     int count = rex_devices_ask();
-    if (device >= -1 && device <= count)
-        return will_use(device);
-    return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)device,
-                    count);
+    return device >= -1 && device <= count ? will_use(device)
+                                           : no_such_device(device, false, count);
 }
 
 int rex_device_resolve(int64_t device, int *number)
@@ -98,8 +107,7 @@ int rex_device_resolve(int64_t device, int *number)
     int count = rex_device_count();
     int64_t asked = device == -1 ? rex_openmp_default_device() : device;
     if (asked < 0 || asked > count)
-        return rex_fail(REX_EDEVICE, "device number %lld: there are %d devices", (long long)asked,
-                        count);
+        return no_such_device(asked, device == -1, count);
     *number = (int)asked;
     return will_use(asked);
 }

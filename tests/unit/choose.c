@@ -406,9 +406,10 @@ static void test_instead(void **state)
         {90, NULL, NULL, NULL, NULL, "the module names no device image"},
         {0, DATA "sm_90.cubin", "./no.so", NULL, NULL,
          "device image " DATA "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none: the CUDA driver reports no device"},
-        {0, "memory", DATA "kernels.cu", NULL, NULL, "device image " DATA "kernels.cu cannot be used: it is not an ELF file"},
+        {0, "memory", DATA "kernels.cu", NULL, NULL, "device image " DATA "kernels.cu cannot be used: it is not an ELF file; "
+         "a device image is a CUBIN, a fatbin, PTX, an OffloadBinary or a shared object"},
         /* what the user names is not replaced */
-        {0, "./none.cubin", HOST, "./other.cubin", NULL, "no device image ./other.cubin; looked for ./other.cubin"},
+        {0, "./none.cubin", HOST, "./other.cubin", NULL, "no device image ./other.cubin, which REX_CUBIN names; looked for ./other.cubin"},
         {90, "./none.cubin", HOST, DATA "sm_90.cubin", DATA "sm_90.cubin", NULL},
         {0, "./none.cubin", HOST, DATA "sm_90.cubin", NULL,
          "device image " DATA "sm_90.cubin is for an NVIDIA GPU (sm_90), and this process has none: the CUDA driver reports no device"},

@@ -76,7 +76,7 @@ static void each_call(const void *unused)
         REFUSED(call(way, 1, NULL), REX_EINVAL, "%s: the map is NULL", words[way]);
         REFUSED(call(way, 1, &wrong), REX_EINVAL, "%s: map row 1 has a negative size (base %p, begin %p, -1 bytes, type 0x2)", words[way],
                 (void *)(bytes + 8), (void *)(bytes + 8));
-        REFUSED(call(way, DEVICES + 1, &map), REX_EDEVICE, "device number %d: there are %d devices", DEVICES + 1, DEVICES);
+        REFUSED(call(way, DEVICES + 1, &map), REX_EDEVICE, "device number %d: there are 3 devices, 0 to 2; 3 is the host", DEVICES + 1);
         CHECK_EQUAL(calls(functions[way]), way == EXIT);
         CHECK_EQUAL(call(way, DEVICES, &map), REX_OK); /* the host has no copy */
         CHECK_EQUAL(calls(functions[way]), way == EXIT);
@@ -393,8 +393,8 @@ static void copy(const void *unused)
             "rex_device_copy_peer: libomptarget could not copy 24 bytes from device 1 to device 2");
     REFUSED(rex_device_copy_peer(NULL, 2, memory, 1, 24), REX_EINVAL, "rex_device_copy_peer: the destination is NULL");
     REFUSED(rex_device_copy_peer(other, 2, NULL, 1, 24), REX_EINVAL, "rex_device_copy_peer: the source is NULL");
-    REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device number 5: there are 3 devices");
-    REFUSED(rex_device_copy_peer(other, 2, memory, 6, 24), REX_EDEVICE, "device number 6: there are 3 devices");
+    REFUSED(rex_device_copy_peer(other, 5, memory, 1, 24), REX_EDEVICE, "device number 5: there are 3 devices, 0 to 2; 3 is the host");
+    REFUSED(rex_device_copy_peer(other, 2, memory, 6, 24), REX_EDEVICE, "device number 6: there are 3 devices, 0 to 2; 3 is the host");
     rex_device_free(memory, 1);
     rex_device_free(other, 2);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);

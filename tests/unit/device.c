@@ -777,11 +777,11 @@ static void each_number(const void *context)
     CHECK_EQUAL(rex_device_resolve(0, &number), 0);
     CHECK_EQUAL(number, 0);
     CHECK_EQUAL(rex_device_resolve(1, &number), REX_EDEVICE);
-    CHECK(strcmp(rex_last_error(), "device number 1: there are 0 devices") == 0);
+    CHECK(strcmp(rex_last_error(), "device number 1: there are 0 devices; 0 is the host") == 0);
     CHECK_EQUAL(rex_module_register(&module), 0);
     CHECK_EQUAL(rex_device_count(), 3);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        snprintf(said, sizeof said, "device number %lld: there are 3 devices", (long long)cases[i].device);
+        snprintf(said, sizeof said, "device number %lld: there are 3 devices, 0 to 2; 3 is the host", (long long)cases[i].device);
         int expected = cases[i].number < 0 ? REX_EDEVICE : REX_OK;
         number = -5;
         CHECK_EQUAL(rex_device_resolve(cases[i].device, &number), expected);
@@ -821,8 +821,8 @@ static void default_numbers(const void *context)
     } cases[] = {{"0", NULL},
                  {"2", NULL},
                  {"3", NULL},
-                 {"4", "the default device is 4 (OMP_DEFAULT_DEVICE), and there are 3 devices"},
-                 {"-1", "the default device is -1 (OMP_DEFAULT_DEVICE), and there are 3 devices"}};
+                 {"4", "the default device is 4 (OMP_DEFAULT_DEVICE), and there are 3 devices, 0 to 2; 3 is the host"},
+                 {"-1", "the default device is -1 (OMP_DEFAULT_DEVICE), and there are 3 devices, 0 to 2; 3 is the host"}};
     int number;
     (void)context;
     setenv("FAKE_DEVICES", "3", 1);
@@ -889,7 +889,7 @@ static void which_gpu(const void *context)
     CHECK(rex_devices_used() && rex_devices_in_use());
     CHECK_EQUAL(rex_device_gpu(-1), 1);
     CHECK_EQUAL(rex_device_gpu(4), REX_EDEVICE);
-    CHECK(strcmp(rex_last_error(), "device number 4: there are 3 devices") == 0);
+    CHECK(strcmp(rex_last_error(), "device number 4: there are 3 devices, 0 to 2; 3 is the host") == 0);
     CHECK_EQUAL(rex_device_gpu(3), REX_ENODEVICE);
     CHECK(strcmp(rex_last_error(), "rex_device_gpu: the device is no NVIDIA GPU") == 0);
     setenv("FAKE_CUDA_BREAKS", "cuMemAlloc:2:0", 1);

@@ -87,6 +87,9 @@ static void bad_tables(const void *context)
     entries[1].name = NAME("evn__kernel__");
     refused(entries, 2, REX_ENOKERNEL, "no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
     CHECK_MENTIONS(rex_last_error(), SM_90);
+    entries[1].name = NAME("nothing_like_it");
+    refused(entries, 2, REX_ENOKERNEL, "no kernel \"nothing_like_it\"; it has \"wide__kernel__\", "
+            "\"narrow_first__kernel__\", \"narrow__kernel__\", \"none__kernel__\" and 2 more");
     entries[1].name = NAME("table");
     refused(entries, 2, REX_ENOKERNEL, "no kernel \"table\"");
     entries[1] = (struct __tgt_offload_entry){table, NAME("table"), sizeof table - 8, 0, 0};
@@ -408,7 +411,7 @@ static const struct match matches[] = {
      "device image an.image: the host device of LLVM 24 calls kernels with one array of arguments, which kernel \"k__kernel__\" does not take: "
      "write it with REX_DEVICE_KERNEL (rex/kernel.h)"},
     {"no kernel", {.kernel = false}, 22, REX_IMAGE_CUBIN, {0, 0, 0, 0}, {0, 0}, 0, REX_ENOKERNEL,
-     "device image an.image has no kernel \"k__kernel__\""},
+     "device image an.image has no kernel \"k__kernel__\"; it has none"},
 };
 
 /* It is the second of two entries, behind a global that is not matched. */
@@ -615,8 +618,8 @@ static void globals(const void *context)
         {"cells", 32, 0, REX_ENOKERNEL, "global \"cells\" has 32 bytes in the program and 24 in device image an.image"},
         {"cells", 32, 1, REX_OK, ""},
         {"absent", 8, 1, REX_OK, ""},
-        {"absent", 8, 2, REX_ENOKERNEL, "device image an.image has no global \"absent\""},
-        {"k__kernel__", 8, 0, REX_ENOKERNEL, "device image an.image has no global \"k__kernel__\""},
+        {"absent", 8, 2, REX_ENOKERNEL, "device image an.image has no global \"absent\"; it has \"cells\""},
+        {"k__kernel__", 8, 0, REX_ENOKERNEL, "device image an.image has no global \"k__kernel__\"; it has \"cells\""},
     };
     struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
     (void)context;

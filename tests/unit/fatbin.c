@@ -547,7 +547,8 @@ static void test_first_bytes(void **state)
     (void)state;
     bytes[offsetof(Elf64_Ehdr, e_machine)] = REX_HOST_MACHINE & 0xff;
     assert_int_equal(rex_list_open(&list, bytes, sizeof bytes, "x"), REX_EIMAGE);
-    assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file");
+    assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file; "
+         "a device image is a CUBIN, a fatbin, PTX, an OffloadBinary or a shared object");
     memcpy(bytes, ELFMAG, SELFMAG);
     assert_int_equal(rex_list_open(&list, bytes, sizeof bytes, "x"), 0);
     assert_int_equal(list.entries[0].item.kind, REX_IMAGE_HOST);
@@ -555,7 +556,8 @@ static void test_first_bytes(void **state)
     assert_int_equal(rex_list_open(&list, bytes, sizeof bytes - 1, "x"), REX_EIMAGE);
     assert_string_equal(rex_last_error(), "device image x cannot be used: it is truncated inside the ELF header");
     assert_int_equal(rex_list_open(&list, bytes, 1, "x"), REX_EIMAGE);
-    assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file");
+    assert_string_equal(rex_last_error(), "device image x cannot be used: it is not an ELF file; "
+         "a device image is a CUBIN, a fatbin, PTX, an OffloadBinary or a shared object");
     assert_int_equal(rex_list_open(&list, bytes, 0, "x"), REX_EIMAGE);
     assert_string_equal(rex_last_error(), "device image x is empty");
     assert_int_equal(rex_list_open(&list, cubin, 100, "x"), 0);

@@ -13,6 +13,7 @@
 #include "image/extent.h"
 #include "module/moduleimage.h"
 #include "module/source.h"
+#include "rex/abi.h"
 
 #define STRANGER 65534
 
@@ -146,7 +147,7 @@ static void configured_image(void)
     CHECK(strcmp(opened(shared_module(), NULL, 0), in_root("module/an.image")) == 0);
     CHECK(strcmp(opened(&main_module, "an.image", 0), in_root("bin/an.image")) == 0);
     setenv("REX_CUBIN", in_root("none.image"), 1);
-    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), in_root("none.image"));
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), in_root("none.image, which REX_CUBIN names; looked for /"));
     unsetenv("REX_CUBIN");
     CHECK(strcmp(opened(&main_module, NULL, 0), in_root("bin/an.image")) == 0);
 }
@@ -160,6 +161,14 @@ static void host_image_instead(void)
     CHECK_MENTIONS(opened(&main_module, "none.image", REX_ENOIMAGE), "none.image");
     main_module.host_image_name = NULL;
     CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "none.image");
+    main_module.image_name = "rex_lib_nvidia.cubin";
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "; make it: rex-cc --images kernels.cu");
+    struct __tgt_offload_entry axpy = {&main_module, (char *)(uintptr_t)"axpy__kernel__", 0, 0, 0};
+    main_module.entries_begin = &axpy;
+    main_module.entries_end = &axpy + 1;
+    CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "; make it: rex-cc --images axpy.cu");
+    CHECK(strstr(opened(&main_module, "rex_lib_nvidia.cubin", REX_ENOIMAGE), "rex-cc") == NULL);
+    main_module.entries_begin = main_module.entries_end = NULL;
     main_module.image_name = NULL;
     CHECK_MENTIONS(opened(&main_module, NULL, REX_ENOIMAGE), "names no device image");
 }
@@ -176,7 +185,8 @@ static void unusable_files(void)
         {"./fifo", REX_EREAD, "device image ./fifo cannot be read: it is not a regular file"},
         {"./secret", REX_EREAD, "device image ./secret cannot be read: open: Permission denied"},
         {"./empty", REX_EIMAGE, "device image ./empty cannot be read: it is empty"},
-        {"./text", REX_EIMAGE, "device image ./text cannot be used: it is not an ELF file"},
+        {"./text", REX_EIMAGE, "device image ./text cannot be used: it is not an ELF file; "
+         "a device image is a CUBIN, a fatbin, PTX, an OffloadBinary or a shared object"},
         {"./other_machine", REX_EIMAGE, "device image ./other_machine cannot be used: it is for another processor"},
         {"./cut", REX_EIMAGE, "device image ./cut cannot be used: it is truncated: its section table lies past the end"},
         {"./dangling", REX_ENOIMAGE, "no device image ./dangling; looked for ./dangling"},

@@ -588,7 +588,7 @@ static void bad_launches(const void *context)
     start(*(const int *)context);
     refused_launch(0, &stranger, &packet, REX_EKEY, "in no registered table");
     refused_launch(0, NULL, &packet, REX_EKEY, "in no registered table");
-    refused_launch(2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number 2: there are 1 devices");
+    refused_launch(2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number 2: there are 1 devices; 1 is the host");
     refused_launch(-2, REX_KERNEL_ID(env), &packet, REX_EDEVICE, "device number -2");
     refused_launch(0, REX_KERNEL_ID(env), NULL, REX_EINVAL, "NULL");
     packet.NumArgs = 1;

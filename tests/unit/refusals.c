@@ -42,9 +42,9 @@ static void creating(struct rex_queue *queue)
         if ((flag & (REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) == 0)
             REFUSED(rex_queue_create(&untouched, 0, "none", flag), REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flag);
     int devices = (int)the_record()->devices;
-    REFUSED(rex_queue_create(&untouched, devices + 1, "none", 0), REX_EDEVICE, "device number %d: there are %d devices", devices + 1,
-            devices);
-    REFUSED(rex_queue_create(&untouched, -2, "none", 0), REX_EDEVICE, "device number -2: there are %d devices", devices);
+    REFUSED(rex_queue_create(&untouched, devices + 1, "none", 0), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", devices + 1,
+            devices, devices);
+    REFUSED(rex_queue_create(&untouched, -2, "none", 0), REX_EDEVICE, "device number -2: there are %d devices; %d is the host", devices, devices);
     CHECK(untouched == queue);
     CHECK_EQUAL(rex_queue_device(queue), 0);
     CHECK(strcmp(rex_queue_name(queue), "one") == 0);
@@ -312,14 +312,14 @@ static void memory(void)
     REFUSED(rex_device_copy_to(bytes, NULL, 1, 0), REX_EINVAL, "rex_device_copy_to: the source is NULL");
     REFUSED(rex_device_copy_from(NULL, bytes, 1, 0), REX_EINVAL, "rex_device_copy_from: the destination is NULL");
     REFUSED(rex_device_copy_from(bytes, NULL, 1, 0), REX_EINVAL, "rex_device_copy_from: the source is NULL");
-    REFUSED(rex_device_copy_to(bytes, bytes, 1, outside), REX_EDEVICE, "device number %d: there are %d devices", outside, host);
-    REFUSED(rex_device_copy_from(bytes, bytes, 0, outside), REX_EDEVICE, "device number %d: there are %d devices", outside, host);
-    NO_ADDRESS(rex_device_alloc(8, outside), REX_EDEVICE, "device number %d: there are %d devices", outside, host);
+    REFUSED(rex_device_copy_to(bytes, bytes, 1, outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
+    REFUSED(rex_device_copy_from(bytes, bytes, 0, outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
+    NO_ADDRESS(rex_device_alloc(8, outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
     CHECK(rex_device_address(bytes, outside) == NULL);
     CHECK(rex_device_address(NULL, 0) == NULL);
     CHECK(!rex_is_present(bytes, 8, outside));
     CHECK(!rex_is_present(NULL, 8, 0));
-    REFUSED(rex_device_gpu(outside), REX_EDEVICE, "device number %d: there are %d devices", outside, host);
+    REFUSED(rex_device_gpu(outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
     uint32_t touches = the_record()->touches;
     CHECK_EQUAL(rex_device_copy_to(bytes, bytes, 0, 0), REX_OK);
     rex_device_free(NULL, 0);
@@ -333,9 +333,9 @@ static void pinned(void)
     NO_ADDRESS(rex_pinned_alloc(0), REX_EINVAL, "rex_pinned_alloc: a size of 0");
     REFUSED(rex_pinned_free(&byte), REX_EINVAL, "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already", (void *)&byte);
     CHECK_EQUAL(rex_pinned_free(NULL), REX_OK);
-    REFUSED(rex_pin(NULL, 8), REX_EINVAL, "rex_pin: 8 bytes at (nil)");
-    REFUSED(rex_pin(&byte, 0), REX_EINVAL, "rex_pin: 0 bytes at %p", (void *)&byte);
-    REFUSED(rex_pin(&byte, SIZE_MAX), REX_EINVAL, "rex_pin: %zu bytes at %p", SIZE_MAX, (void *)&byte);
+    REFUSED(rex_pin(NULL, 8), REX_EINVAL, "rex_pin: the address is NULL");
+    REFUSED(rex_pin(&byte, 0), REX_EINVAL, "rex_pin: a size of 0");
+    REFUSED(rex_pin(&byte, SIZE_MAX), REX_EINVAL, "rex_pin: %zu bytes at %p go past the last address", SIZE_MAX, (void *)&byte);
 }
 
 static void packets(void)
