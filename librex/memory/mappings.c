@@ -17,6 +17,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "memory/devicememory.h"
+#include "omp/device.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
@@ -392,7 +393,7 @@ void rex_mappings_add(struct rex_mapping *made, size_t count)
 {
     static const struct rex_end_watch watch = {hide, show, forget};
     size_t added = 0;
-    if (count == 0 || !rex_forward_first())
+    if (count == 0 || !rex_forward_first() || rex_device_is_host(made->number))
         return;
     bool located = rex_sender_for(rex_against_all()) == REX_SENDER_DRIVER;
     for (size_t i = 0; i < count && located; i++)

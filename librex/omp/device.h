@@ -26,6 +26,12 @@ static inline int rex_devices_known(void)
     return __atomic_load_n(&rex_devices, __ATOMIC_RELAXED);
 }
 
+/* Whether NUMBER is the host's, where everything is mapped for ever, or a higher one. */
+static inline bool rex_device_is_host(int number)
+{
+    return number >= rex_devices_known() && number >= rex_devices_ask();
+}
+
 /* CHANGE more modules are registered: libomptarget has devices while one is. */
 void rex_devices_registered(int change);
 

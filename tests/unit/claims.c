@@ -380,6 +380,28 @@ static void add_what_began(const void *unused)
     CHECK_EQUAL(the_record()->lookups, asked); /* what is known need not be asked for */
 }
 
+/* On the host everything is present for ever: an entry would stay. */
+static void add_nothing_on_host(const void *unused)
+{
+    void *base = memory, *at = memory;
+    int64_t size = 100, type = TO;
+    struct rex_map map = {1, &base, &at, &size, &type, NULL, NULL};
+    struct rex_place place = {.begin = (uintptr_t)memory, .end = (uintptr_t)memory + 100};
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, 100, (uintptr_t)memory};
+    rex_call_comes(REX_CALL_BEGINS, &map, 1);
+    rex_call_is_over(REX_CALL_BEGINS, &map, 1);
+    rex_mappings_place(&place, 1, 1);
+    CHECK(!place.is_mapped);
+    /* a device that has come meanwhile is none */
+    the_record()->devices = 2;
+    rex_call_comes(REX_CALL_BEGINS, &map, 1);
+    rex_call_is_over(REX_CALL_BEGINS, &map, 1);
+    rex_mappings_place(&place, 1, 1);
+    CHECK(place.is_mapped);
+}
+
 /* The pointer of a pointee is changed by the call, and so claimed. */
 static void claim_pointer(const void *unused)
 {
@@ -484,6 +506,7 @@ static void test_calls(void **state)
     };
     (void)state;
     in_child(add_what_began, NULL);
+    in_child(add_nothing_on_host, NULL);
     in_child(claim_pointer, NULL);
     in_child(begin_meanwhile, NULL);
     in_child(call_without_memory, NULL);

@@ -48,6 +48,7 @@ static void start(void)
     use_release(22);
     CHECK_EQUAL(rex_module_register(&module), 0);
     CHECK(rex_forward_first());
+    the_record()->devices = DEVICES;
     memset(the_record()->mappings, 0, sizeof the_record()->mappings);
 }
 
