@@ -70,12 +70,8 @@ void *rex_memory_address(const void *address, int number)
                                                           : NULL;
 }
 
-enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+static enum rex_presence ask_once(const void *address, size_t size, int number, void **device)
 {
-    struct rex_mapping known;
-    if (rex_mapping_find(address, size, number, &known) &&
-        (*device = address_of_present(address, number)) != NULL)
-        return REX_PRESENT_WHOLE;
     const struct rex_omp *omp = rex_runtime_omp();
     const char *first = address, *last = first + (size > 0 ? size - 1 : 0);
     int has_first = omp->is_present(first, number) != 0,
@@ -94,6 +90,21 @@ enum rex_presence rex_memory_find(const void *address, size_t size, int number, 
         return REX_PRESENT_IN_PART;
     *device = on_device;
     return REX_PRESENT_WHOLE;
+}
+
+/* Another thread may begin or end the mapping between two questions: then the next answer differs. */
+#define TRIES 8
+
+enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
+{
+    struct rex_mapping known;
+    if (rex_mapping_find(address, size, number, &known) &&
+        (*device = address_of_present(address, number)) != NULL)
+        return REX_PRESENT_WHOLE;
+    enum rex_presence presence = REX_PRESENT_IN_PART;
+    for (int i = 0; i < TRIES && presence == REX_PRESENT_IN_PART; i++)
+        presence = ask_once(address, size, number, device);
+    return presence;
 }
 
 enum rex_presence rex_memory_presence(const void *address, size_t size, int number)

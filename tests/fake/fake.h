@@ -101,6 +101,7 @@ struct fake_record {
     int release;
     int devices;          /* offered once something is registered; the test may set it */
     int result;           /* of launches; the test may set it */
+    void (*on_lookup)(const void *);    /* called after each look for mapped memory; or NULL */
     void (*on_data)(enum fake_function); /* called by each data call, for a test that maps then; or NULL */
     void (*on_launch)(void);             /* the same by each launch */
     int registered;       /* descriptors registered now */

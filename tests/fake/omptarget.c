@@ -179,7 +179,10 @@ static const struct fake_mapping *mapping_of(const void *address)
 int omp_target_is_present(const void *address, int device)
 {
     __atomic_store_n(&record.looked_at, device, __ATOMIC_RELAXED);
-    return mapping_of(address) != NULL;
+    int present = mapping_of(address) != NULL;
+    if (record.on_lookup != NULL)
+        record.on_lookup(address);
+    return present;
 }
 
 #if FAKE_RELEASE >= 16

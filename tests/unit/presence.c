@@ -411,6 +411,33 @@ static bool is_known(int begin, int end)
     return is_found && found.begin == (uintptr_t)bytes + (uintptr_t)begin && found.end == (uintptr_t)bytes + (uintptr_t)end;
 }
 
+/* Another thread begins or ends the mapping where the first byte has been asked for, and not yet the last. */
+static int changes; /* to come */
+
+static void change(const void *address)
+{
+    struct fake_mapping *mapping = &the_record()->mappings[0];
+    if (address != bytes + MAPPED || changes == 0)
+        return;
+    changes--;
+    mapping->size = mapping->size == 0 ? MAPPED_BYTES : 0;
+}
+
+static void meet_changes(const void *unused)
+{
+    (void)unused;
+    start(22);
+    the_record()->on_lookup = change;
+    for (int i = 1; i <= 5; i++) { /* it is mapped at first, and after an even number of changes */
+        changes = i;
+        the_record()->mappings[0].size = MAPPED_BYTES;
+        CHECK_EQUAL(rex_memory_presence(bytes + MAPPED, MAPPED_BYTES, 0), i % 2 == 0 ? REX_PRESENT_WHOLE : REX_ABSENT);
+        CHECK_EQUAL(changes, 0);
+    }
+    the_record()->mappings[0].size = MAPPED_BYTES;
+    CHECK_EQUAL(rex_memory_presence(bytes + MAPPED, MAPPED_BYTES + 1, 0), REX_PRESENT_IN_PART);
+}
+
 static void check_and_map(const struct rex_map *map, enum rex_purpose purpose)
 {
     struct rex_new_rows rows;
@@ -521,6 +548,7 @@ static void test_index(void **state)
     static const int counts[] = {1, 15, 16, 17, 100};
     (void)state;
     in_child(load, NULL);
+    in_child(meet_changes, NULL);
     in_child(index_rows, NULL);
     in_child(index_rows, "");
     for (size_t i = 0; i < COUNT(counts); i++)
