@@ -1,6 +1,6 @@
 /*
  * What one thread does while others are inside libomptarget: it forks, registers another module and ends it, and does so from inside a
- * launch. Nothing hangs, nothing crashes, and each launch is right or refused.
+ * launch; it maps, updates and ends what a kernel works on. Nothing hangs, nothing crashes, and each launch is right or refused.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,6 +10,7 @@
 
 REX_KERNEL(square);
 REX_KERNEL(call);
+REX_KERNEL(stay);
 
 enum { THREADS = 4, SECONDS = 20 };
 
@@ -378,6 +379,309 @@ static void register_beside_launches(void **state)
     end_threads();
 }
 
+/* ---- data calls beside a kernel ------------------------------------------------------------------------------------------------- */
+
+/* On the host device the kernel does not stay. */
+static int64_t flags_of_host[2], *flags, value;
+static int64_t *nowhere = (int64_t *)16;
+
+/* A hang is a failure. */
+static void start_staying(void)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(SECONDS);
+    assert_int_equal(rex_offload_init(), 0);
+    flags = gpu_present() ? rex_pinned_alloc(sizeof flags_of_host) : flags_of_host;
+    assert_non_null(flags);
+    memset(flags, 0, sizeof flags_of_host);
+}
+
+static int launch_map(const void *key, uint32_t with_flags, const struct rex_map *map)
+{
+    return rex_launch(&(struct rex_kernel_launch){key, -1, {1, 1, 1}, {1, 1, 1}, 0, 0, with_flags}, map);
+}
+
+static int stay(void)
+{
+    REX_MAP(map, REX_DEVICE_POINTER(flags), REX_TOFROM(&value, 1));
+    return launch_map(REX_KERNEL_ID(stay), 0, &map);
+}
+
+/* When it may leave it meets with a fault. */
+static int stay_and_fault(void)
+{
+    REX_MAP(map, REX_DEVICE_POINTER(flags), REX_DEVICE_POINTER(nowhere), rex_row_in_region(REX_TOFROM(&value, 1)));
+    return launch_map(REX_KERNEL_ID(stay), 0, &map);
+}
+
+struct caller {
+    int (*call)(void);
+    pthread_t thread;
+    int result;
+};
+
+static void *make_call(void *caller)
+{
+    ((struct caller *)caller)->result = ((struct caller *)caller)->call();
+    return NULL;
+}
+
+static void start_call(struct caller *caller, int (*call)(void))
+{
+    caller->call = call;
+    assert_int_equal(pthread_create(&caller->thread, NULL, make_call, caller), 0);
+}
+
+static int result_of_call(struct caller *caller)
+{
+    pthread_join(caller->thread, NULL);
+    return caller->result;
+}
+
+static void start_kernel(struct caller *caller, int (*call)(void))
+{
+    start_call(caller, call);
+    while (__atomic_load_n(&flags[0], __ATOMIC_ACQUIRE) == 0)
+        usleep(100);
+}
+
+static int end_kernel(struct caller *caller)
+{
+    __atomic_store_n(&flags[1], 1, __ATOMIC_RELEASE);
+    return result_of_call(caller);
+}
+
+/* CALL comes while the kernel stays, which it has the time for, and waits for it. */
+static void call_beside_kernel(int (*call)(void))
+{
+    struct caller kernel, beside;
+    start_kernel(&kernel, stay);
+    start_call(&beside, call);
+    usleep(50000);
+    assert_int_equal(end_kernel(&kernel), 0);
+    assert_int_equal(result_of_call(&beside), 0);
+}
+
+static int data_of_value(int (*call)(int64_t, const struct rex_map *), int64_t type)
+{
+    REX_DATA_MAP(map, REX_OBJECT(type, value));
+    return call(-1, &map);
+}
+
+static int begin_value(void)
+{
+    return data_of_value(rex_data_begin, TOFROM);
+}
+
+static int end_value(void)
+{
+    return data_of_value(rex_data_end, TOFROM);
+}
+
+/* The kernel waits for what comes after a begin and an update of mapped memory. */
+static void map_again_beside_a_kernel(void **state)
+{
+    (void)state;
+    struct caller kernel;
+    start_staying();
+    assert_int_equal(begin_value(), 0);
+    start_kernel(&kernel, stay);
+    assert_int_equal(begin_value(), 0);
+    assert_int_equal(data_of_value(rex_data_update, FROM), 0);
+    assert_int_equal(end_kernel(&kernel), 0);
+    assert_int_equal(end_value(), 0);
+    value = -1;
+    assert_int_equal(end_value(), 0);
+    assert_int_equal(value, 1);
+}
+
+/* The program's own launches share what they map. */
+static struct rows shared_rows;
+static struct __tgt_kernel_arguments shared_packet;
+
+/* Whether the release takes such launches as they are. */
+static bool fit(void *key, struct rows *rows, struct __tgt_kernel_arguments *fitted)
+{
+    struct __tgt_kernel_arguments packet = packet_of(rows, 1, 1);
+    return rex_module_launch_packet(fitted, &rex_this_module, -1, 1, 1, key, &packet) == 0;
+}
+
+static int stay_raw(void)
+{
+    return __rex_real___tgt_target_kernel(NULL, -1, 1, 1, REX_KERNEL_ID(stay), &shared_packet);
+}
+
+static void launch_beside_a_launch(void **state)
+{
+    (void)state;
+    struct caller kernel;
+    int64_t three = 3;
+    struct __tgt_kernel_arguments packet;
+    struct rows rows = {.count = 2,
+                        .value = {rex_pack_literal_arg_bytes(&three, sizeof three), &value},
+                        .size = {8, 8},
+                        .type = {PARAMETER | LITERAL, PARAMETER | TOFROM}};
+    start_staying();
+    shared_rows = (struct rows){.count = 2, .value = {flags, &value}, .size = {8, 8}, .type = {PARAMETER | LITERAL, PARAMETER | TOFROM}};
+    if (!fit(REX_KERNEL_ID(stay), &shared_rows, &shared_packet) || !fit(REX_KERNEL_ID(square), &rows, &packet))
+        leave_out("LLVM %d takes no packet as it is", release_of_test());
+    start_kernel(&kernel, stay_raw);
+    assert_int_equal(__rex_real___tgt_target_kernel(NULL, -1, 1, 1, REX_KERNEL_ID(square), &packet), 0);
+    assert_int_equal(end_kernel(&kernel), 0);
+    assert_int_equal(value, gpu_present() ? 10 : value == 9 ? 9 : 10); /* whichever came first */
+}
+
+/* ---- mappers beside a kernel */
+
+struct holder {
+    int64_t *value;
+};
+
+static struct holder holder = {&value};
+
+static int map_holder(struct rex_cursor *cursor, void *element)
+{
+    struct holder *its = element;
+    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *its));
+    return result == 0 ? rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, its->value, 0, 1)) : result;
+}
+REX_RUNTIME_MAPPER(mapper_of_holder, map_holder, struct holder)
+
+static int data_by_mapper(int (*call)(int64_t, const struct rex_map *))
+{
+    void (*function)(void *, void *, void *, int64_t, int64_t, void *) = mapper_of_holder;
+    void *mapper;
+    memcpy(&mapper, &function, sizeof mapper);
+    REX_DATA_MAP(map, REX_TOFROM(&holder, 1));
+    map.mappers = &mapper;
+    return call(-1, &map);
+}
+
+static int begin_by_mapper(void)
+{
+    return data_by_mapper(rex_data_begin);
+}
+
+static int end_by_mapper(void)
+{
+    return data_by_mapper(rex_data_end);
+}
+
+static void map_by_mapper_beside_a_kernel(void **state)
+{
+    (void)state;
+    start_staying();
+    call_beside_kernel(begin_by_mapper);
+    assert_int_equal(end_by_mapper(), 0);
+    assert_int_equal(value, 1);
+}
+
+static void end_by_mapper_beside_a_kernel(void **state)
+{
+    (void)state;
+    start_staying();
+    assert_int_equal(begin_value(), 0);
+    assert_int_equal(begin_by_mapper(), 0);
+    assert_int_equal(end_value(), 0);
+    call_beside_kernel(end_by_mapper);
+    assert_int_equal(value, 1);
+    assert_false(rex_is_present(&value, 1, -1));
+}
+
+/* On the device it is another address. */
+static void update_a_pointer_of_a_mapper(void **state)
+{
+    (void)state;
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "1"), 0);
+    start_staying();
+    REX_DATA_MAP(plain, REX_TO(&holder, 1));
+    REX_DATA_MAP(update, REX_FROM(&holder, 1));
+    assert_int_equal(rex_data_begin(-1, &plain), 0);
+    assert_int_equal(begin_by_mapper(), 0);
+    assert_int_equal(rex_data_update(-1, &update), 0);
+    assert_ptr_equal(holder.value, &value);
+    assert_int_equal(end_by_mapper(), 0);
+    assert_int_equal(rex_data_end(-1, &plain), 0);
+}
+
+/* ---- on a GPU alone */
+
+static void gpu_only(void)
+{
+    if (!gpu_present())
+        skip();
+}
+
+/* The first call that is not waited for leaves launches by the driver as they are. */
+static void end_beside_a_kernel_after_nowait(void **state)
+{
+    (void)state;
+    int64_t seven = 7;
+    static int64_t result;
+    struct caller kernel, beside;
+    gpu_only();
+    start_staying();
+    REX_MAP(map, REX_VALUE(seven), REX_TOFROM(&result, 1));
+    assert_int_equal(begin_value(), 0);
+    start_kernel(&kernel, stay);
+    if (launch_map(REX_KERNEL_ID(square), REX_LAUNCH_NOWAIT, &map) == REX_EUNSUPPORTED) /* of LLVM 18 */
+        assert_int_equal(release_of_test(), 18);
+    start_call(&beside, end_value);
+    usleep(50000);
+    assert_int_equal(end_kernel(&kernel), 0);
+    assert_int_equal(result_of_call(&beside), 0);
+    assert_int_equal(value, 1);
+}
+
+/* A region's begin copies large rows later than it maps them: an update that comes between must not bring back what is not there yet. */
+enum { LARGE = 1 << 20 };
+static int64_t large[LARGE];
+
+static int update_often(void)
+{
+    REX_DATA_MAP(map, REX_FROM(large, LARGE));
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
+        __rex_real___tgt_target_data_update(-1, REX_MAP_ARGUMENTS(map));
+    return 0;
+}
+
+static void update_beside_regions(void **state)
+{
+    (void)state;
+    struct caller beside;
+    gpu_only();
+    assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
+    assert_int_equal(rex_offload_init(), 0);
+    REX_DATA_MAP(region, REX_TO(large, LARGE));
+    for (int64_t i = 0; i < LARGE; i++)
+        large[i] = 3 * i + 1;
+    start_call(&beside, update_often);
+    for (int i = 0; i < rounds_of(100); i++) {
+        assert_int_equal(rex_data_begin(-1, &region), 0);
+        assert_int_equal(rex_data_end(-1, &region), 0);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    result_of_call(&beside);
+    for (int64_t i = 0; i < LARGE; i++)
+        assert_int_equal(large[i], 3 * i + 1);
+}
+
+/* What waits for a kernel that loses the device fails as well; libomptarget would abort. */
+static void end_beside_a_fault(void **state)
+{
+    (void)state;
+    struct caller kernel, beside;
+    gpu_only();
+    start_staying();
+    assert_int_equal(begin_value(), 0);
+    start_kernel(&kernel, stay_and_fault);
+    start_call(&beside, end_value);
+    usleep(50000);
+    assert_int_equal(end_kernel(&kernel), REX_ECUDA);
+    assert_int_equal(result_of_call(&beside), REX_ECUDA);
+    _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +692,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(register_inside_a_launch),
         cmocka_unit_test(register_beside_a_kernel_that_waits),
         cmocka_unit_test(register_beside_launches),
+        cmocka_unit_test(map_again_beside_a_kernel),
+        cmocka_unit_test(launch_beside_a_launch),
+        cmocka_unit_test(map_by_mapper_beside_a_kernel),
+        cmocka_unit_test(end_by_mapper_beside_a_kernel),
+        cmocka_unit_test(update_a_pointer_of_a_mapper),
+        cmocka_unit_test(end_beside_a_kernel_after_nowait),
+        cmocka_unit_test(update_beside_regions),
+        cmocka_unit_test(end_beside_a_fault),
     };
     return RUN_EACH(argc, argv, tests);
 }
