@@ -77,6 +77,9 @@ real=$top
 top=$work
 wants bookworm demo libomp5-19
 wants bookworm check clang-tools-14
+wants bookworm deb build-essential
+wants trixie packages build-essential
+spares trixie check build-essential
 wants trixie demo libomp5-19
 wants trixie check libelf1t64
 wants noble demo libomp5-18
