@@ -232,7 +232,7 @@ enum { UNREGISTERED, BUSY, REGISTERED }; /* in the low bits of a module's state;
 /* The program's own variable for the descriptor is written as long as there is one; and each attempt has a number of its own. */
 static void published(const void *context)
 {
-    struct __tgt_bin_desc *descriptor = NULL;
+    static struct __tgt_bin_desc *descriptor = NULL;
     (void)context;
     start(90, 22);
     first.descriptor = &descriptor;
