@@ -187,9 +187,14 @@ static int unknown_key(const void *key)
 {
     Dl_info info;
     if (dladdr(key, &info) != 0 && info.dli_sname != NULL)
-        return rex_fail(REX_EKEY, "host key %p (%s) is in no registered table of offload entries",
+        return rex_fail(REX_EKEY,
+                        "host key %p (%s) is in no registered table of offload entries (gcc -flto "
+                        "drops entries without __attribute__((used)))",
                         key, info.dli_sname);
-    return rex_fail(REX_EKEY, "host key %p is in no registered table of offload entries", key);
+    return rex_fail(REX_EKEY,
+                    "host key %p is in no registered table of offload entries (gcc -flto drops "
+                    "entries without __attribute__((used)))",
+                    key);
 }
 
 int rex_resolve(const struct rex_module *module, const void *key, int64_t device,

@@ -25,8 +25,9 @@ static int check_shape(const struct rex_module *module, size_t *count)
     if (begin == 0 || end == 0 || begin == end)
         return rex_fail(REX_EENTRIES,
                         "the table of offload entries is empty: no entry was compiled into this "
-                        "binary, or the linker dropped the section "
-                        "omp_offloading_entries (link with -Wl,-z,nostart-stop-gc)");
+                        "binary, or the linker dropped the section omp_offloading_entries (link "
+                        "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
+                        "__attribute__((used)) (add it, or link with -rdynamic)");
     if (end < begin || begin % sizeof(void *) != 0 ||
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(

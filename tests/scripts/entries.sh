@@ -125,6 +125,43 @@ check 'gcc, LTO, exported' gcc $c -flto "$keep -rdynamic"
 check 'g++, LTO, exported' g++ "$cxx" -flto "$keep -rdynamic"
 
 loses 'gcc, LTO, not exported' gcc $c -flto "$keep"
+# The launch of a kernel whose entry was lost says how.
+! tests/llvm "$release" timeout -k 5 60 "$work/main" "$by_macro" "$in_object" >"$work/output" 2>&1 || fail 'a lost entry: the program ran'
+grep -q 'host key .* is in no registered table of offload entries (gcc -flto drops entries without __attribute__((used)))' "$work/output" ||
+    fail "a lost entry: $(cat "$work/output")"
+
+# written_out FLAGS: a program whose entries are all written out, as a compiler prints them: $status, $work/output
+written_out() {
+    # Flags are words.
+    # shellcheck disable=SC2086
+    quietly gcc $c -O2 -Wall -Wextra -Werror -Iinclude -I"$sources" $1 -o "$work/main" "$work/alone.c" "$work/raw.c" -L"$rex" -lrex \
+        -Wl,-rpath,"$rex" || { fail "$1: cannot be built"; return 0; }
+    status=0
+    tests/llvm "$release" timeout -k 5 60 "$work/main" >"$work/output" 2>&1 || status=$?
+}
+cat >"$work/alone.c" <<'C'
+#include "entries.h"
+int main(void)
+{
+    int64_t x = 0;
+    return add_with(&OUT__2__smooth__20__id__, 1, &x) != 0 || add_with(&OUT__3__smooth__31__id__, 1, &x) != 0 || x != 2;
+}
+C
+cp "$sources/raw.c" "$work"
+written_out "-flto $keep"
+[ "$status" = 1 ] || fail "entries as they are printed, gcc, LTO: status $status"
+grep -q 'or gcc -flto dropped entries without __attribute__((used)) (add it, or link with -rdynamic)' "$work/output" ||
+    fail "entries as they are printed, gcc, LTO: $(cat "$work/output")"
+written_out "-flto $keep -rdynamic"
+[ "$status" = 0 ] || fail "entries as they are printed, exported: $(cat "$work/output")"
+sed -i 's/section("omp_offloading_entries")/&, used/' "$work/raw.c"
+written_out "-flto $keep"
+[ "$status" = 0 ] || fail "entries that are used: $(cat "$work/output")"
+# Whatever the linker collects.
+sed -i 's/, used/, used, retain/' "$work/raw.c"
+written_out "-flto $sections $gc -Wl,-z,start-stop-gc"
+[ "$status" = 0 ] || fail "entries that are retained: $(cat "$work/output")"
+echo 'entries as they are printed: lost by gcc with LTO, and kept where they are used'
 for compiler in gcc "$clang"; do
     loses "${compiler##*/}, lld, sections collected, without $keep" "$compiler" $c "$sections" "$(lld_of "$compiler") $gc"
 done

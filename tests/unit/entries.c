@@ -70,6 +70,7 @@ static void bad_tables(const void *context)
     refused(entries, 0, REX_EENTRIES, "the table of offload entries is empty");
     CHECK_MENTIONS(rex_last_error(), "no entry was compiled into this binary");
     CHECK_MENTIONS(rex_last_error(), "-z,nostart-stop-gc");
+    CHECK_MENTIONS(rex_last_error(), "gcc -flto dropped entries without __attribute__((used)) (add it, or link with -rdynamic)");
     refused(NULL, 0, REX_EENTRIES, "is empty");
     ends_nowhere(entries);
     entries[0].addr = NULL; /* 20 and later would take the table for one of another layout */

@@ -43,8 +43,8 @@ static void report_none(const struct program *program, struct report *report)
                        "entries: no kernel can be launched%s",
                        object ? ""
                               : "; the linker may have dropped it: link with "
-                                "-Wl,-z,nostart-stop-gc, and with -flto export the entries "
-                                "(-rdynamic)");
+                                "-Wl,-z,nostart-stop-gc, and with -flto give the entries "
+                                "__attribute__((used)) or link with -rdynamic");
 }
 
 /* clang packs its own entries at any address, which x86-64 and aarch64 read. */
