@@ -103,7 +103,7 @@ void rex_escape_lines(char *text, size_t size)
 #define MOST_STEPS ((size_t)1 << 21) /* more would take longer than a message is worth */
 
 /*
- * How many edits make B of A, two swapped neighbours being one; SIZE_MAX where it is more than MOST.
+ * How many edits make B of A; SIZE_MAX where it is more than MOST. Two swapped neighbours are one.
  * Adds to STEPS what it took.
  */
 static size_t distance(const char *a, size_t length_a, const char *b, size_t length_b, size_t most,
