@@ -155,6 +155,8 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
 static int check_types(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
                        uint32_t *rows)
 {
+    const struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
+                                args->ArgTypes, args->ArgMappers, NULL};
     *rows = 0;
     for (uint32_t i = 0; i < (uint32_t)args->NumArgs; i++) {
         if (args->ArgTypes[i] & REX_TYPE_RETURN)
@@ -162,6 +164,8 @@ static int check_types(const struct rex_target *target, const struct __tgt_kerne
                             "kernel \"%s\": map row %u asks for its device address, which only a "
                             "data region gives back",
                             rex_target_name(target), i);
+        if (rex_check_member(&map, (int32_t)i, rex_target_name(target)) != REX_OK)
+            return REX_EINVAL;
         *rows += (args->ArgTypes[i] & REX_TYPE_PARAMETER) != 0;
     }
     return REX_OK;

@@ -242,9 +242,17 @@ int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count
         return rex_fail(REX_EINVAL, "a data call with a negative number of rows, %d", count);
     if (count > 0 && (base == NULL || begin == NULL || sizes == NULL || types == NULL))
         return rex_fail_null_column(NULL, base, begin, sizes, types, count);
-    for (int32_t i = 0; i < count; i++)
+    const struct rex_map map = {.count = count,
+                                .base = base,
+                                .begin = begin,
+                                .sizes = (int64_t *)(uintptr_t)sizes,
+                                .types = (int64_t *)(uintptr_t)types};
+    for (int32_t i = 0; i < count; i++) {
         if (sizes[i] < 0)
             return rex_fail(REX_EINVAL, "a data call: map row %d has a negative size", i);
+        if (rex_check_member(&map, i, "a data call") != REX_OK)
+            return REX_EINVAL;
+    }
     if (rex_device_check(device) != REX_OK)
         return REX_EDEVICE;
     if (device == -1 && rex_device_check_default() != REX_OK)

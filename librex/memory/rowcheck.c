@@ -64,15 +64,23 @@ static bool leaves_parent(const struct rex_map *map, int32_t i)
            !rex_row_contains(map, (int32_t)parent, map->begin[i], map->sizes[i]);
 }
 
+static const char *wrong_member(const struct rex_map *map, int32_t i)
+{
+    if (rex_row_parent(map->types[i]) >= i)
+        return "is a member of a row that does not come before it";
+    return leaves_parent(map, i)
+               ? "does not lie in the row that it is a member of: memory elsewhere is a pointee"
+               : NULL;
+}
+
 static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i];
+    const char *wrong = wrong_member(map, i);
     if (map->sizes[i] < 0)
         return "has a negative size";
-    if (rex_row_parent(type) >= i)
-        return "is a member of a row that does not come before it";
-    if (purpose != REX_FOR_UPDATE && leaves_parent(map, i))
-        return "does not lie in the row that it is a member of: memory elsewhere is a pointee";
+    if (wrong != NULL && (purpose != REX_FOR_UPDATE || rex_row_parent(type) >= i))
+        return wrong;
     if (!rex_row_has(type, REX_TYPE_NOT_MAPPED) && map->begin[i] == NULL && map->sizes[i] > 0)
         return "begins at NULL";
     if (rex_row_has(type, REX_TYPE_POINTER) && !rex_row_has(type, REX_TYPE_LITERAL) &&
@@ -86,6 +94,21 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "is a value of more than 8 bytes, which only a queue can pass: map it, or use "
                "REX_FIRSTPRIVATE";
     return wrong_type(type, purpose);
+}
+
+static int fail_row(const struct rex_map *map, int32_t i, const char *wrong, const char *what)
+{
+    return rex_fail(REX_EINVAL, "%s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)",
+                    what, i, wrong, map->base[i], map->begin[i], (long long)map->sizes[i],
+                    (unsigned long long)map->types[i]);
+}
+
+int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
+{
+    int64_t type = map->types[i];
+    bool is_plain = !rex_row_has(type, REX_TYPE_MEMBER_MASK) || rex_row_has(type, ~KNOWN_BITS);
+    const char *wrong = is_plain ? NULL : wrong_member(map, i);
+    return wrong == NULL ? REX_OK : fail_row(map, i, wrong, what);
 }
 
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what)
@@ -102,10 +125,7 @@ int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const ch
     for (int32_t i = 0; i < map->count; i++) {
         const char *wrong = wrong_row(map, i, purpose);
         if (wrong != NULL)
-            return rex_fail(REX_EINVAL,
-                            "%s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)", what,
-                            i, wrong, map->base[i], map->begin[i], (long long)map->sizes[i],
-                            (unsigned long long)map->types[i]);
+            return fail_row(map, i, wrong, what);
     }
     return REX_OK;
 }

@@ -57,6 +57,12 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
                             .mappers = map->mappers != NULL ? map->mappers + first : NULL};
 }
 
+/*
+ * Check that row I of a raw call, if it is a member, lies in its parent: libomptarget crashes on
+ * others. 0 or REX_EINVAL; WHAT begins the message. Rows with bits that librex does not know pass.
+ */
+int rex_check_member(const struct rex_map *map, int32_t i, const char *what);
+
 /* Check shape and types of MAP; WHAT begins the message. 0 or REX_EINVAL. */
 int rex_check_rows(const struct rex_map *map, enum rex_purpose purpose, const char *what);
 

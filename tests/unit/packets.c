@@ -59,6 +59,8 @@ static uint64_t result;
 static void *base[2] = {(void *)42, &result}, *begin[2] = {(void *)42, &result};
 static int64_t sizes[2] = {8, 8}, types[2] = {TARGET_PARAM | LITERAL, TARGET_PARAM | LITERAL};
 
+#define MEMBER_OF_FIRST ((int64_t)1 << 48)
+
 static struct __tgt_kernel_arguments a_packet(void)
 {
     struct __tgt_kernel_arguments packet = {.Version = 3,
@@ -596,6 +598,23 @@ static void bad_launches(const void *context)
     packet = a_packet();
     packet.ArgTypes = NULL;
     refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "map types is NULL");
+    /* A pointee whose type lacks 0x10 is a member that does not lie in its parent. */
+    int64_t wrong[] = {TARGET_PARAM, MEMBER_OF_FIRST | 0x1};
+    static char object[16], pointee[8];
+    void *objects[] = {object, object}, *parts[] = {object, pointee};
+    int64_t bytes[] = {sizeof object, sizeof pointee};
+    packet = a_packet();
+    packet.ArgsBase = objects;
+    packet.Args = parts;
+    packet.ArgSizes = bytes;
+    packet.ArgTypes = wrong;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "env__kernel__: map row 1 does not lie in the row that it is a member of");
+    rex_module_check_map(&rex_this_module, 0, 2, objects, parts, bytes, wrong);
+    CHECK_MENTIONS(rex_last_error(), "a data call: map row 1 does not lie in the row that it is a member of");
+    wrong[1] = MEMBER_OF_FIRST << 1 | 0x1;
+    refused_launch(0, REX_KERNEL_ID(env), &packet, REX_EINVAL, "map row 1 is a member of a row that does not come before it");
+    wrong[1] = MEMBER_OF_FIRST | 0x11;
+    CHECK_EQUAL(rex_module_check_map(&rex_this_module, 0, 2, objects, parts, bytes, wrong), 0);
     packet = a_packet();
     packet.NumArgs = -1;
     packet.ArgsBase = NULL;
