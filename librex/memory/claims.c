@@ -14,6 +14,7 @@
 #include "memory/claims.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "base/fork.h"
 #include "base/log.h"
@@ -92,7 +93,7 @@ static bool meet(const struct rex_claim *one, const struct rex_claim *other)
 /* What is mapped of the places now: an end takes whole mappings. */
 static void find_places(struct rex_claim *claim)
 {
-    if (claim->has_mappers)
+    if (claim->is_all)
         return;
     if (claim->kind == REX_CLAIM_END)
         for (size_t i = 0; i < claim->count; i++)
@@ -181,14 +182,13 @@ void rex_claim_end(struct rex_claim *claim)
 /* ---- calls of libomptarget ------------------------------------------------------------------- */
 
 #define TYPE_ATTACH INT64_C(0x4000) /* of clang 22 */
-/* Rows of one call that are kept apart; of more, the memory between the first and the last. */
-#define PLACES 16
+#define PLACES 16 /* of a call; for more it allocates */
 
 /* The call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
     unsigned depth;
     struct rex_claim claim;
-    struct rex_place place[PLACES];
+    struct rex_place place[PLACES], *more; /* NULL: there are no more */
     bool is_changed[PLACES];
 };
 
@@ -210,19 +210,29 @@ static struct rex_place place_of(const void *begin, int64_t size)
     return (struct rex_place){.begin = at, .end = at + (uintptr_t)(size > 0 ? size : 1)};
 }
 
-static void add_place(struct call *own, struct rex_place place, bool is_changed)
+static void add_place(struct rex_claim *claim, struct rex_place place, bool is_changed)
 {
-    size_t i = own->claim.count;
-    if (i < PLACES) {
-        own->place[i] = place;
-        own->is_changed[i] = is_changed;
-        own->claim.count++;
-        return;
+    claim->place[claim->count] = place;
+    claim->is_changed[claim->count++] = is_changed;
+}
+
+static size_t count_places(const struct rex_map *map)
+{
+    size_t count = 0;
+    for (int32_t i = 0; i < map->count; i++)
+        count += is_mapped_by(map, i) ? (map->types[i] & REX_TYPE_POINTER ? 2u : 1u) : 0u;
+    return count;
+}
+
+/* False: there is no memory for so many. */
+static bool make_room(struct call *own, size_t count)
+{
+    own->more = count > PLACES ? malloc(count * (sizeof *own->more + sizeof(bool))) : NULL;
+    if (own->more != NULL) {
+        own->claim.place = own->more;
+        own->claim.is_changed = (void *)(own->more + count);
     }
-    struct rex_place *last = &own->place[PLACES - 1];
-    last->begin = place.begin < last->begin ? place.begin : last->begin;
-    last->end = place.end > last->end ? place.end : last->end;
-    own->is_changed[PLACES - 1] |= is_changed;
+    return count <= PLACES || own->more != NULL;
 }
 
 static bool has_mappers(const struct rex_map *map)
@@ -233,24 +243,24 @@ static bool has_mappers(const struct rex_map *map)
     return some;
 }
 
-/* A mapper names its rows to libomptarget alone: such a call claims all memory. */
+/*
+ * A mapper names its rows to libomptarget alone: such a call claims all memory, and so does one
+ * that has no room for its places.
+ */
 static void collect(struct call *own, const struct rex_map *map, int number)
 {
-    own->claim = (struct rex_claim){.place = own->place,
-                                   .is_changed = own->is_changed,
-                                   .number = number,
-                                   .has_mappers = has_mappers(map)};
-    if (own->claim.has_mappers) {
-        add_place(own, (struct rex_place){.begin = 0, .end = UINTPTR_MAX}, true);
-        return;
-    }
-    for (int32_t i = 0; i < map->count; i++) {
+    own->claim = (struct rex_claim){
+        .place = own->place, .is_changed = own->is_changed, .number = number};
+    own->claim.is_all = has_mappers(map) || !make_room(own, count_places(map));
+    if (own->claim.is_all)
+        add_place(&own->claim, (struct rex_place){.begin = 0, .end = UINTPTR_MAX}, true);
+    for (int32_t i = 0; i < map->count && !own->claim.is_all; i++) {
         if (!is_mapped_by(map, i))
             continue;
-        add_place(own, place_of(map->begin[i], map->sizes[i]),
+        add_place(&own->claim, place_of(map->begin[i], map->sizes[i]),
                   (map->types[i] & REX_TYPE_FROM) != 0);
         if (map->types[i] & REX_TYPE_POINTER)
-            add_place(own, place_of(map->base[i], sizeof(void *)), true);
+            add_place(&own->claim, place_of(map->base[i], sizeof(void *)), true);
     }
 }
 
@@ -281,7 +291,7 @@ static void come_without_claim(int number)
                               .count = 1,
                               .number = number,
                               .kind = REX_CLAIM_END,
-                              .has_mappers = true};
+                              .is_all = true};
     rex_stand_against_all(REX_AGAINST_NO_MEMORY);
     rex_claim_begin(&claim);
     rex_claim_end(&claim);
@@ -334,8 +344,11 @@ static void after(enum rex_watched_call call, const struct rex_map *map, int num
         return;
     if (call == REX_CALL_BEGINS)
         add_all_begun(map, number);
-    if (--own->depth == 0)
-        rex_claim_end(&own->claim);
+    if (--own->depth > 0)
+        return;
+    rex_claim_end(&own->claim);
+    free(own->more);
+    own->more = NULL;
 }
 
 /* Before any call: nothing can be mapped yet. */

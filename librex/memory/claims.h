@@ -21,12 +21,12 @@ enum rex_claim_kind {
 struct rex_claim {
     struct rex_claim *next;
     struct rex_place *place; /* COUNT of them */
-    const bool *is_changed;  /* of each that is not mapped: the launch copies it back */
+    bool *is_changed;        /* of each that is not mapped: the launch copies it back */
     size_t count;
     uintptr_t lowest, highest; /* of all places; the claim's own */
     int number;                /* of the device */
     enum rex_claim_kind kind;
-    bool has_mappers; /* its one place is all memory, and no mapping says what of it is mapped */
+    bool is_all; /* its one place is all memory, and no mapping says what of it is mapped */
 };
 
 /*

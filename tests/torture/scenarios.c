@@ -212,6 +212,21 @@ static void launch_present(void)
         value = before;
 }
 
+/* More rows than a call has room for at first. */
+static void update_parts(void)
+{
+    enum { PARTS = 20 };
+    void *begin[PARTS];
+    int64_t sizes[PARTS], types[PARTS];
+    for (int i = 0; i < PARTS; i++) {
+        begin[i] = &cell[i];
+        sizes[i] = sizeof *cell;
+        types[i] = REX_TYPE_FROM;
+    }
+    struct rex_map map = {PARTS, begin, begin, sizes, types, NULL, NULL};
+    TRY(rex_data_update(-1, &map));
+}
+
 static void use_region(void)
 {
     if (begin()) {
@@ -219,6 +234,7 @@ static void use_region(void)
         cell[0] = ++value;
         if (TRY(rex_data_update(-1, &map)))
             look("rex_data_update", value);
+        update_parts();
         launch_present();
         rex_is_present(cell, sizeof cell, -1);
         rex_device_address(cell, -1);

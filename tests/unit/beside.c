@@ -18,7 +18,9 @@
 #include "stateless.h"
 
 enum { CELLS = 100 };
-static uint64_t x[CELLS], y[CELLS], z[CELLS];
+/* y lies between the last ones of many arrays. */
+enum { MANY = 21, AMONG = 17 };
+static uint64_t x[CELLS], z[CELLS], many[MANY][CELLS], *const y = many[AMONG];
 
 /* The fake does not call it. */
 static void mapper(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name)
@@ -175,7 +177,7 @@ static int launch_same_nowait(void)
 /* libomptarget's own, because of a pointer's row. */
 static int launch_by_runtime(void)
 {
-    static uint64_t *pointer = y;
+    static uint64_t *pointer = many[AMONG];
     uint64_t n = 1, a = 1;
     struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(z, 1), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, CELLS));
@@ -225,15 +227,52 @@ static int ends_by_mapper(void)
 
 static int updates_raw(void)
 {
-    REX_MAP(map, rex_row_object(y, sizeof y, REX_TYPE_FROM));
+    REX_MAP(map, rex_row_object(y, sizeof *many, REX_TYPE_FROM));
     __rex_real___tgt_target_data_update(0, REX_MAP_ARGUMENTS(map));
     return REX_OK;
+}
+
+/* On all of them but WITHOUT. */
+static int call_on_many(int (*call)(const struct rex_map *), int without)
+{
+    void *begin[MANY];
+    int64_t sizes[MANY], types[MANY];
+    struct rex_map map = {0, begin, begin, sizes, types, NULL, NULL};
+    for (int i = 0; i < MANY; i++) {
+        begin[map.count] = many[i];
+        sizes[map.count] = sizeof *many;
+        types[map.count] = REX_TYPE_TOFROM;
+        map.count += i != without;
+    }
+    return call(&map);
+}
+
+static int end_rows(const struct rex_map *map)
+{
+    return rex_module_data_end(&module, 0, map);
+}
+
+static int ends_many_others(void)
+{
+    return call_on_many(end_rows, AMONG);
+}
+
+static int launch_rows(const struct rex_map *map)
+{
+    struct __tgt_kernel_arguments packet = {
+        .Version = 2, .NumArgs = map->count, .ArgsBase = map->base, .Args = map->begin, .ArgSizes = map->sizes, .ArgTypes = map->types};
+    return __rex_real___tgt_target_kernel(NULL, 0, 2, 64, &axpy_id, &packet);
+}
+
+static int launch_many(void)
+{
+    return call_on_many(launch_rows, MANY);
 }
 
 /* All that launch_held() works on is mapped, and librex knows it. */
 static void map_all(void)
 {
-    map_on_device(0, y, sizeof y);
+    map_on_device(0, y, sizeof *many);
     map_on_device(1, z, sizeof z);
     CHECK_EQUAL(begins(), REX_OK);
     CHECK_EQUAL(data(rex_module_data_begin, z, REX_TYPE_TO, NULL), REX_OK);
@@ -270,6 +309,18 @@ static void update_absent(const void *unused)
     CHECK_EQUAL(let_go(&held), REX_OK);
 }
 
+/* A call on many arrays around y has nothing to do with it. */
+static void leave_others(const void *unused)
+{
+    struct call held;
+    (void)unused;
+    begin_on("late");
+    map_all();
+    start_held(&held, launch_held);
+    expect_no_wait(ends_many_others);
+    CHECK_EQUAL(let_go(&held), REX_OK);
+}
+
 struct scene {
     int (*what)(void);
     bool is_mapped, nowait_before;
@@ -294,6 +345,20 @@ static void wait_as_said(const void *context)
     CHECK_EQUAL(join(&call), REX_OK);
 }
 
+/* A launch with many rows, one of which is mapped, maps y for itself. */
+static void launch_many_beside(const void *unused)
+{
+    struct call held, call;
+    (void)unused;
+    begin_on("late");
+    map_on_device(0, many[MANY - 1], sizeof *many);
+    CHECK_EQUAL(data(rex_module_data_begin, many[MANY - 1], REX_TYPE_TO, NULL), REX_OK);
+    start_held(&held, launch_held);
+    CHECK(starts_waiting(&call, launch_many));
+    CHECK_EQUAL(let_go(&held), REX_OK);
+    CHECK_EQUAL(join(&call), REX_OK);
+}
+
 static void test_kernels(void **state)
 {
     static const struct scene all[] = {
@@ -314,6 +379,8 @@ static void test_kernels(void **state)
     (void)state;
     in_child(share_mapped, NULL);
     in_child(update_absent, NULL);
+    in_child(leave_others, NULL);
+    in_child(launch_many_beside, NULL);
     for (size_t i = 0; i < COUNT(all); i++)
         in_child(wait_as_said, &all[i]);
 }
@@ -332,7 +399,7 @@ static void expect_wait_for_call(enum fake_function function)
     int (*what)(void) = starts_beside;
     starts_beside = NULL;
     if (function == FAKE_BEGIN)
-        map_on_device(0, y, sizeof y);
+        map_on_device(0, y, sizeof *many);
     CHECK(starts_waiting(&beside, what));
     CHECK(!__atomic_load_n(&beside.is_over, __ATOMIC_SEQ_CST));
     if (function == FAKE_END)
@@ -468,7 +535,7 @@ static void lose_device(const void *context)
     CHECK_EQUAL(join(&call), REX_ECUDA);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begun);
     CHECK(the_record()->counts[FAKE_END] == 0 && by_runtime() == 0);
-    CHECK(rex_is_present(y, sizeof y, 0) == scene->is_mapped);
+    CHECK(rex_is_present(y, sizeof *many, 0) == scene->is_mapped);
 }
 
 static void test_loss(void **state)

@@ -218,31 +218,57 @@ static void meet_each_other(const void *unused)
     }
 }
 
-/* Sixteen rows of a call are kept apart; of more, what lies between them is claimed as well. */
-static void have_many_rows(const void *unused)
+/* No memory can be had by the thread. */
+static __thread bool lacks_memory;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
 {
-    static struct side many = {.what = REX_CALL_BEGINS, .count = ROWS};
-    const struct side between = {CLAIMS, {{14 * 20 + 10, 10, TO}}, 0, 0}, last = {CLAIMS, {{19 * 20 + 9, 1, TO}}, 0, 0},
-                      united = {CLAIMS, {{17 * 20 + 10, 10, TO}}, 0, 0}, behind = {CLAIMS, {{19 * 20 + 10, 10, TO}}, 0, 0};
-    (void)unused;
-    start(22, NULL);
+    return lacks_memory ? NULL : __real_malloc(size);
+}
+
+static struct side many_rows(int what, bool backwards)
+{
+    struct side many = {.what = what, .count = ROWS};
     for (int i = 0; i < ROWS; i++) {
-        many.row[i].at = 20 * (i < 15 ? i : ROWS - 1 + 15 - i); /* the last ones from behind */
+        many.row[i].at = 20 * (backwards ? ROWS - 1 - i : i);
         many.row[i].size = 10;
         many.row[i].type = TO;
     }
-    CHECK(!waits_for(&many, &between) && waits_for(&many, &last) && waits_for(&many, &united) && !waits_for(&many, &behind));
-    /* whichever comes first */
-    struct side forward = many;
-    for (int i = 15; i < ROWS; i++)
-        forward.row[i].at = 20 * i;
-    CHECK(waits_for(&forward, &last) && waits_for(&forward, &united) && !waits_for(&forward, &behind));
-    /* one of them is changed: all of what was united is */
-    struct side launch = many;
-    launch.what = REX_CALL_LAUNCHES;
-    CHECK(!waits_for(&launch, &last));
-    launch.row[ROWS - 2].type = BOTH;
-    CHECK(waits_for(&launch, &last));
+    return many;
+}
+
+/* All rows of a call are kept apart, however many they are. */
+static void have_many_rows(const void *unused)
+{
+    (void)unused;
+    start(22, NULL);
+    for (int i = 0; i < 2 * ROWS; i++) {
+        const struct side many = many_rows(REX_CALL_BEGINS, i % 2 != 0), on = {CLAIMS, {{20 * (i / 2) + 9, 1, TO}}, 0, 0},
+                          behind = {CLAIMS, {{20 * (i / 2) + 10, 10, TO}}, 0, 0};
+        CHECK(waits_for(&many, &on) && !waits_for(&many, &behind));
+    }
+    struct side launch = many_rows(REX_CALL_LAUNCHES, false);
+    const struct side last = {CLAIMS, {{19 * 20, 10, TO}}, 0, 0}, before = {CLAIMS, {{18 * 20, 10, TO}}, 0, 0};
+    launch.row[ROWS - 1].type = BOTH;
+    CHECK(waits_for(&launch, &last) && !waits_for(&launch, &before));
+}
+
+/* Without room for so many, the call claims all memory of its device. */
+static void lack_room_for_rows(const void *unused)
+{
+    const struct side many = many_rows(REX_CALL_LAUNCHES, false), elsewhere = {CLAIMS, {{3000, 10, BOTH}}, 0, 0},
+                      elsewhere_mapped = {CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, other_device = {CLAIMS, {{3000, 10, BOTH}}, 0, 1};
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
+    REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
+    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK(!waits_for(&many, &elsewhere));
+    lacks_memory = true;
+    CHECK(waits_for(&many, &elsewhere) && !waits_for(&many, &elsewhere_mapped) && !waits_for(&many, &other_device));
+    lacks_memory = false;
+    CHECK(!waits_for(&many, &elsewhere));
 }
 
 /* A data call that waits lets no more launches begin; what they then find is what it has left. */
@@ -328,6 +354,7 @@ static void test_waits(void **state)
     (void)state;
     in_child(meet_each_other, NULL);
     in_child(have_many_rows, NULL);
+    in_child(lack_room_for_rows, NULL);
     in_child(wait_for_data_call, NULL);
     in_child(call_within_call, NULL);
     in_child(call_within_call, "");

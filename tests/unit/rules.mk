@@ -31,7 +31,7 @@ $(O)/tests/unit/addresses: unit_libs = -rdynamic -Wl,--wrap=rex_addresses_look_u
 # beside: waits of each thread are seen.
 $(O)/tests/unit/beside: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait
 # claims: who waits for memory is counted; others come between as the index learns of a mapping; a thread gets no memory where a test says so.
-$(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add,--wrap=rex_part_new
+$(O)/tests/unit/claims: unit_libs = -rdynamic -Wl,--wrap=pthread_cond_wait,--wrap=rex_mappings_add,--wrap=malloc,--wrap=rex_part_new
 # adopt: memory runs out where a test says so.
 $(O)/tests/unit/adopt: unit_libs = -Wl,--wrap=malloc,--wrap=calloc
 # base: calls of files fail, and a program is linked, as a test says.
