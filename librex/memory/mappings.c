@@ -294,6 +294,12 @@ static bool find_any(const struct rex_mapping *wanted, struct rex_mapping *found
     return entry != NULL;
 }
 
+bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found)
+{
+    struct rex_mapping wanted = bytes(begin, size, number);
+    return find_any(&wanted, found);
+}
+
 /*
  * What was hidden may be gone by now, and in its place another mapping, which nobody has hidden.
  * libomptarget is asked without the lock: to enter it may mean to wait for a registration.

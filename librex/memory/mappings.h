@@ -24,6 +24,9 @@ struct rex_mapping {
 /* The mapping that has all of SIZE bytes at BEGIN on device NUMBER, in *FOUND; or false. */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
+/* The first mapping that has any of them, in *FOUND; or false. */
+bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
+
 /*
  * A call has just made a mapping of exactly SIZE bytes at BEGIN, and counts its rows afterwards. Of
  * such a mapping it is known whether a single row has begun it, and so whether an end is the last.

@@ -8,6 +8,7 @@
  */
 #include "memory/presence.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -142,10 +143,16 @@ int rex_fail_absent(enum rex_purpose purpose, const char *what, int32_t row, con
 
 static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
 {
+    struct rex_mapping found;
+    char mapped[80] = "";
+    if (rex_mapping_find_any(wanted->begin, (size_t)wanted->size, look->number, &found))
+        snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
+                 (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
         REX_EOVERLAP,
-        "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that",
-        look->what, wanted->row, (long long)wanted->size, wanted->begin, where, look->number);
+        "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s",
+        look->what, wanted->row, (long long)wanted->size, wanted->begin, where, look->number,
+        mapped);
 }
 
 /*

@@ -497,7 +497,8 @@ static void map_around(const void *unused)
     rex_new_rows_open(&rows);
     struct rex_map map = map_of(&row, 1);
     REFUSED(rex_check_presence(&map, REX_FOR_BEGIN, 0, "a test", &rows), REX_EOVERLAP,
-            "a test: map row 0, 100 bytes at %p, is mapped in its middle on device 0: libomptarget aborts on that", at(200));
+            "a test: map row 0, 100 bytes at %p, is mapped in its middle on device 0: libomptarget aborts on that; 8 bytes at %p are mapped",
+            at(200), at(240));
     row.type |= IMPLICIT;
     map = map_of(&row, 1);
     CHECK_EQUAL(rex_check_presence(&map, REX_FOR_BEGIN, 0, "a test", &rows), REX_OK);
