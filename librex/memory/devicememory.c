@@ -92,7 +92,7 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
     return REX_PRESENT_WHOLE;
 }
 
-/* Another thread may begin or end the mapping between two questions: then the next answer differs. */
+/* Another thread may begin or end the mapping between two questions: the next answer differs. */
 #define TRIES 8
 
 enum rex_presence rex_memory_find(const void *address, size_t size, int number, void **device)
