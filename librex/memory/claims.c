@@ -187,6 +187,7 @@ void rex_claim_end(struct rex_claim *claim)
 /* The call that a thread is in; libomptarget may call itself through the forwarders. */
 struct call {
     unsigned depth;
+    bool lies_in_unseen; /* the index gets no row of it */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* NULL: there are no more */
     bool is_changed[PLACES];
@@ -297,6 +298,28 @@ static void come_without_claim(int number)
     rex_claim_end(&claim);
 }
 
+static bool is_unseen(const void *begin, size_t size, int number)
+{
+    struct rex_mapping found;
+    return !rex_mapping_find(begin, size, number, &found) &&
+           rex_memory_presence(begin, size, number) != REX_ABSENT;
+}
+
+/*
+ * Whether a row lies in a mapping that librex has not seen, and that may be larger. Calls that name
+ * other parts of that mapping may end it, and the index would keep the row.
+ */
+static bool lies_in_unseen(const struct rex_map *map, int number)
+{
+    bool some = false;
+    for (int32_t i = 0; i < map->count && !some && !rex_all_mappings_are_seen(); i++)
+        some = is_mapped_by(map, i) &&
+               (is_unseen(map->begin[i], (size_t)map->sizes[i], number) ||
+                ((map->types[i] & REX_TYPE_POINTER) &&
+                 is_unseen(map->base[i], sizeof(void *), number)));
+    return some;
+}
+
 static void before(enum rex_watched_call call, const struct rex_map *map, int number)
 {
     static const enum rex_claim_kind kinds[] = {[REX_CALL_BEGINS] = REX_CLAIM_BEGIN,
@@ -314,26 +337,27 @@ static void before(enum rex_watched_call call, const struct rex_map *map, int nu
     collect(own, map, number);
     own->claim.kind = kinds[call];
     rex_claim_begin(&own->claim);
+    own->lies_in_unseen = call == REX_CALL_BEGINS && lies_in_unseen(map, number);
 }
 
 /* Row by row: each lies in one mapping, or is none that the index can have. */
-static void add_begun(const void *begin, size_t size, int number)
+static void add_begun(const struct call *own, const void *begin, size_t size, int number)
 {
     void *device = NULL;
     struct rex_mapping made = {(uintptr_t)begin, (uintptr_t)begin + size, number, 0};
-    if (!rex_mapping_begun(begin, size, number) && size > 0 &&
+    if (!rex_mapping_begun(begin, size, number) && size > 0 && !own->lies_in_unseen &&
         rex_memory_find(begin, size, number, &device) == REX_PRESENT_WHOLE)
         rex_mappings_add(&made, 1);
 }
 
-static void add_all_begun(const struct rex_map *map, int number)
+static void add_all_begun(const struct call *own, const struct rex_map *map, int number)
 {
     for (int32_t i = 0; i < map->count; i++) {
         if (!is_mapped_by(map, i) || (map->mappers != NULL && map->mappers[i] != NULL))
             continue;
-        add_begun(map->begin[i], (size_t)map->sizes[i], number);
+        add_begun(own, map->begin[i], (size_t)map->sizes[i], number);
         if (map->types[i] & REX_TYPE_POINTER)
-            add_begun(map->base[i], sizeof(void *), number);
+            add_begun(own, map->base[i], sizeof(void *), number);
     }
 }
 
@@ -343,7 +367,7 @@ static void after(enum rex_watched_call call, const struct rex_map *map, int num
     if (own == NULL || own->depth == 0)
         return;
     if (call == REX_CALL_BEGINS)
-        add_all_begun(map, number);
+        add_all_begun(own, map, number);
     if (--own->depth > 0)
         return;
     rex_claim_end(&own->claim);

@@ -379,6 +379,17 @@ static bool is_known(const void *at, size_t size)
     return rex_mapping_find(at, size, 0, &found);
 }
 
+/* The call makes mapping SLOT of the fake's. */
+static void begin_new(int slot, int64_t type, void *base, void *at, int64_t size)
+{
+    struct rex_map map = {1, &base, &at, &size, &type, NULL, NULL};
+    const struct fake_mapping made = the_record()->mappings[slot];
+    the_record()->mappings[slot].size = 0;
+    rex_call_comes(REX_CALL_BEGINS, &map, 0);
+    the_record()->mappings[slot] = made;
+    rex_call_is_over(REX_CALL_BEGINS, &map, 0);
+}
+
 /* What a call has begun is in the index: what libomptarget has whole, and nothing else. */
 static void add_what_began(const void *unused)
 {
@@ -398,13 +409,43 @@ static void add_what_began(const void *unused)
     call_once(REX_CALL_BEGINS, TO, memory, memory + 50, 0, NULL);
     rex_mappings_place(&around, 1, 0);
     CHECK(!is_known(memory, 1) && !is_known(memory + 200, 1) && !around.is_mapped);
-    call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
+    begin_new(0, TO, memory, memory, 100);
     CHECK(is_known(memory, 100) && !is_known(memory, 101) && !is_known(&pointer, 1));
-    call_once(REX_CALL_BEGINS, TO | REX_TYPE_POINTER, &pointer, memory, 50, NULL);
+    begin_new(1, TO | REX_TYPE_POINTER, &pointer, memory, 50);
     CHECK(is_known(memory, 100) && is_known(&pointer, sizeof pointer));
     uint32_t asked = the_record()->lookups;
     call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
     CHECK_EQUAL(the_record()->lookups, asked); /* what is known need not be asked for */
+}
+
+/*
+ * A mapping that librex has not seen may be larger than a row that lies in it, and ends with other rows: the index gets what was absent
+ * before the call.
+ */
+static void add_what_was_absent(const void *unused)
+{
+    (void)unused;
+    start(22, NULL);
+    the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory, 100, 0x10000000};
+    rex_mapped_unseen();
+    call_once(REX_CALL_BEGINS, TO, memory, memory, 50, NULL);
+    CHECK(!is_known(memory, 1));
+    the_record()->mappings[1] = (struct fake_mapping){(uintptr_t)memory + 200, 50, 0x20000000};
+    begin_new(1, TO, memory, memory + 200, 50);
+    CHECK(is_known(memory + 200, 50));
+    /* what the index has already does not count as unseen */
+    void *bases[] = {memory, memory}, *begins[] = {memory + 200, memory + 300};
+    int64_t sizes[] = {50, 50}, types[] = {TO, TO};
+    struct rex_map two = {2, bases, begins, sizes, types, NULL, NULL};
+    rex_call_comes(REX_CALL_BEGINS, &two, 0);
+    the_record()->mappings[2] = (struct fake_mapping){(uintptr_t)memory + 300, 50, 0x30000000};
+    rex_call_is_over(REX_CALL_BEGINS, &two, 0);
+    CHECK(is_known(memory + 300, 50));
+    void *pointer = memory + 400;
+    the_record()->mappings[3] = (struct fake_mapping){(uintptr_t)&pointer, 8, 0x40000000};
+    the_record()->mappings[4] = (struct fake_mapping){(uintptr_t)memory + 400, 50, 0x50000000};
+    call_once(REX_CALL_BEGINS, TO | REX_TYPE_POINTER, &pointer, memory + 400, 50, NULL);
+    CHECK(!is_known(memory + 400, 1) && !is_known(&pointer, 1));
 }
 
 /* On the host everything is present for ever: an entry would stay. */
@@ -533,6 +574,7 @@ static void test_calls(void **state)
     };
     (void)state;
     in_child(add_what_began, NULL);
+    in_child(add_what_was_absent, NULL);
     in_child(add_nothing_on_host, NULL);
     in_child(claim_pointer, NULL);
     in_child(begin_meanwhile, NULL);
