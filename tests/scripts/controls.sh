@@ -74,6 +74,7 @@ tame rex-report "missing$bad"
 tame rex-report "--$bad"
 tame rex-cc "--arch=$bad" kernels.cu
 tame rex-cc "--embed=$bad" source.c
+tame rex-cc '-###' "source$bad.c"
 NVCC=/missing$bad LIBOMPTARGET_INFO=$bad
 export NVCC LIBOMPTARGET_INFO
 tame rex-info

@@ -59,6 +59,33 @@ says '-o with -c and several files'
 run "$rex_cc" --arch=90 a.cu
 ends 2
 says '--arch: 90 is no architecture'
+# Nothing of a value is a command, or the name of a file here.
+# shellcheck disable=SC2016
+for list in 'sm_90;>injected;' 'sm_90$(>injected)' 'sm_9*' 'sm_90 *' sm_90b sm_ sm_a; do
+    run env NVCC=true "$rex_cc" --arch="$list" -c "$top/examples/09_raw_macros/kernels.cu" -o "$work/injected.o"
+    ends 2
+    says '--arch: '
+done
+run "$rex_cc" --host '-Og;>injected;' -c "$top/examples/09_raw_macros/raw_macros.c" -o "$work/injected.o"
+ends 1
+[ ! -e injected ] || { rm injected; fail 'a value was run as a command'; }
+# Bytes for a terminal are escaped, and a backslash in a name is no escape.
+escape=$(printf '\033')
+run "$rex_cc" --device-compiler='\033[31m' a.cu
+says '--device-compiler: \033[31m is neither'
+run "$rex_cc" --device-compiler="${escape}[31m$(printf 'h\303\244\302\233\233\n2')" a.cu
+says "--device-compiler: \\x1b[31mh$(printf '\303\244')\\xc2\\x9b\\x9b\\x0a2 is neither"
+run "$rex_cc" '-###' "$escape.c"
+grep -qF ' '"'"'\x1b.c'"'"' ' "$work/out" || fail "-###: no escaped name in: $(cat "$work/out")"
+! grep -qF "$escape" "$work/out" || fail '-###: a byte that commands a terminal'
+# The latest clang counts that runs.
+mkdir "$work/clangs"
+printf '#!/bin/sh\nexit 0\n' >"$work/clangs/clang-98"
+printf '#!/nowhere/sh\n' >"$work/clangs/clang-99"
+: >"$work/clangs/clang-97"
+chmod +x "$work/clangs/clang-98" "$work/clangs/clang-99"
+run env -u CLANG PATH="$work/clangs:$PATH" "$rex_cc" '-###' --device-compiler=clang --arch=sm_80 -c kernels.cu
+grep -q "^$work/clangs/clang-98 " "$work/out" || fail "another clang than the latest that runs: $(cat "$work/out" "$work/err")"
 run "$rex_cc" --host --arch=sm_90 a.cu
 ends 2
 says '--arch needs nvcc'
@@ -234,6 +261,20 @@ says '--images takes kernels and nothing else'
 run "$rex_cc" --images --embed kernels.cu
 ends 2
 
+# ---- names: a path that is longer than a file's name may be, and a TMPDIR that .incbin and nvcc would misread
+
+long=$(printf 'folder%060d/' 1 2 3 4 5)
+mkdir -p "$long"
+cp kernels.cu "$long"
+quietly "$rex_cc" app.c "${long}kernels.cu" -o images/long
+quietly "$top/tests/llvm" 19 images/long
+quietly "$rex_cc" -c "${long}kernels.cu" -o images/long.o
+mkdir "tmp \"'\$,\\"
+for embed in --embed --no-check; do
+    TMPDIR="$work/tmp \"'\$,\\" quietly "$rex_cc" $embed --arch=sm_80,sm_90 app.c kernels.cu -o images/quoted
+    quietly "$top/tests/llvm" 19 images/quoted
+done
+
 # ---- rex-check speaks up: the kernel of twice.c is in no image
 
 run "$rex_cc" --host app.c twice.c kernels.cu -o two-app
@@ -262,11 +303,10 @@ run "$rex_cc" --host --embed app.c kernels.cu -o one/third
 rm one/second
 run "$rex_cc" --host app.c kernels.cu -o one/first
 ! grep -q warning "$work/err" || fail "a program that is gone is warned of: $(cat "$work/err")"
-escape=$(printf '\033')
 quietly "$rex_cc" --host app.c kernels.cu -o "one/${escape}[31m"
 run "$rex_cc" --host app.c kernels.cu -o one/again/first
 run "$rex_cc" --host app.c kernels.cu -o one/first
-says 'one/?[31m'
+says 'one/\x1b[31m'
 
 left=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'rex-cc.*' -newer "$work/app.c")
 [ -z "$left" ] || fail "left behind: $left"
