@@ -69,7 +69,7 @@ static void add_own(struct rex_driver_rows *rows, int32_t row)
     rows->own_count++;
 }
 
-static void claim(struct rex_driver_rows *rows, bool *is_changed)
+static void claim(struct rex_driver_rows *rows)
 {
     const struct rex_map *map = rows->map;
     struct rex_claim *claim = &rows->claim;
@@ -77,12 +77,12 @@ static void claim(struct rex_driver_rows *rows, bool *is_changed)
         if (rex_row_has(map->types[i], REX_TYPE_NOT_MAPPED))
             continue;
         uintptr_t begin = (uintptr_t)map->begin[i], size = (uintptr_t)map->sizes[i];
-        claim->place[claim->count] =
-            (struct rex_place){.begin = begin, .end = begin + (size > 0 ? size : 1)};
-        is_changed[claim->count] = size > 0 && rex_row_has(map->types[i], REX_TYPE_FROM);
-        rows->claimed[claim->count++] = i;
+        claim->place[claim->count++] =
+            (struct rex_place){.begin = begin,
+                               .end = begin + (size > 0 ? size : 1),
+                               .is_changed = size > 0 && rex_row_has(map->types[i], REX_TYPE_FROM),
+                               .row = i};
     }
-    claim->is_changed = is_changed;
     if (claim->count > 0)
         rex_claim_begin(claim);
 }
@@ -108,7 +108,7 @@ static unsigned find_mapped(struct rex_driver_rows *rows, int32_t row)
 static unsigned place_row(struct rex_driver_rows *rows, size_t i)
 {
     const struct rex_place *place = &rows->claim.place[i];
-    int32_t row = rows->claimed[i];
+    int32_t row = place->row;
     int64_t type = rows->map->types[row], size = rows->map->sizes[row];
     if (rows->is_mapped)
         return find_mapped(rows, row);
@@ -230,16 +230,14 @@ int rex_driver_rows_begin(struct rex_driver_rows *rows, struct rex_slot *slot,
     *against = 0;
     if (count == 0)
         return REX_OK;
-    char *memory =
-        rex_slot_rows(slot, count * (sizeof *rows->own + sizeof *rows->claim.place +
-                                     sizeof *rows->device + sizeof *rows->claimed + sizeof(bool)));
+    char *memory = rex_slot_rows(slot, count * (sizeof *rows->own + sizeof *rows->claim.place +
+                                                sizeof *rows->device));
     if (memory == NULL)
         return REX_ENOMEM;
     rows->own = (void *)memory;
     rows->claim.place = (void *)(rows->own + count);
     rows->device = (void *)(rows->claim.place + count);
-    rows->claimed = (void *)(rows->device + count);
-    claim(rows, (void *)(rows->claimed + count));
+    claim(rows);
     *against = place_all(rows);
     if (*against != 0)
         rex_driver_rows_end(rows);

@@ -21,8 +21,7 @@ struct rex_own_row {
 
 struct rex_driver_rows {
     const struct rex_map *map;
-    struct rex_claim claim;  /* of the rows that may be mapped; */
-    int32_t *claimed;        /* which each of its places is */
+    struct rex_claim claim;  /* of the rows that may be mapped */
     struct rex_own_row *own; /* OWN_COUNT of them */
     size_t own_count;
     uintptr_t *device; /* of each row of the map */

@@ -112,8 +112,8 @@ static int copy_updates(const struct rex_driver_launch *launch, int64_t directio
     const struct rex_map *map = rows->map;
     int result = REX_OK;
     for (size_t i = 0; rows->has_updates && i < rows->claim.count && result == REX_OK; i++) {
-        int32_t row = rows->claimed[i];
         const struct rex_place *place = &rows->claim.place[i];
+        int32_t row = place->row;
         if (place->device != 0 && (map->types[row] & REX_TYPE_ALWAYS) &&
             (map->types[row] & direction) && map->sizes[row] > 0)
             result = copy(launch, place->device, place->begin, (size_t)map->sizes[row], direction);

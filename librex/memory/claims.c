@@ -75,19 +75,48 @@ static bool exclude(const struct rex_claim *one, size_t i, const struct rex_clai
     if (one->kind == REX_CLAIM_BEGIN || other->kind == REX_CLAIM_BEGIN)
         return !place->is_whole && !with->is_whole;
     return are_kept_apart(one, other) && !place->is_mapped && !with->is_mapped &&
-           (one->is_changed[i] || other->is_changed[j]);
+           (place->is_changed || with->is_changed);
 }
 
+/* Of places in order, those that end before all that are left to compare are passed over. */
 static bool meet(const struct rex_claim *one, const struct rex_claim *other)
 {
+    const struct rex_place *with = other->place;
+    size_t first = 0;
     if (one->number != other->number || one->lowest >= other->highest ||
         other->lowest >= one->highest)
         return false;
-    for (size_t i = 0; i < one->count; i++)
-        for (size_t j = 0; j < other->count; j++)
-            if (overlap(&one->place[i], &other->place[j]) && exclude(one, i, other, j))
+    for (size_t i = 0; i < one->count; i++) {
+        const struct rex_place *place = &one->place[i];
+        while (one->is_ordered && first < other->count && with[first].end <= place->begin)
+            first++;
+        for (size_t j = first; j < other->count; j++) {
+            if (other->is_ordered && with[j].begin >= place->end)
+                break;
+            if (overlap(place, &with[j]) && exclude(one, i, other, j))
                 return true;
+        }
+    }
     return false;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct rex_place *a = left, *b = right;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+#define FEW 8 /* places are compared sooner than put in order */
+
+static void put_in_order(struct rex_claim *claim)
+{
+    claim->is_ordered = true;
+    for (size_t i = 1; i < claim->count && claim->is_ordered; i++)
+        claim->is_ordered = claim->place[i - 1].begin <= claim->place[i].begin;
+    if (claim->is_ordered || claim->count <= FEW)
+        return;
+    qsort(claim->place, claim->count, sizeof *claim->place, by_begin);
+    claim->is_ordered = true;
 }
 
 /* What is mapped of the places now: an end takes whole mappings. */
@@ -159,6 +188,7 @@ static void wait_for(struct rex_claim *claim, int kinds)
  */
 void rex_claim_begin(struct rex_claim *claim)
 {
+    put_in_order(claim);
     rex_lock(&lock);
     wait_for(claim, is_data_call(claim) ? OF_DATA_CALLS : OF_DATA_CALLS | OF_OTHERS);
     add(claim);
@@ -190,7 +220,6 @@ struct call {
     bool lies_in_unseen; /* the index gets no row of it */
     struct rex_claim claim;
     struct rex_place place[PLACES], *more; /* NULL: there are no more */
-    bool is_changed[PLACES];
 };
 
 static bool pointers_are_attached;
@@ -205,16 +234,11 @@ static bool is_mapped_by(const struct rex_map *map, int32_t i)
     return !rex_row_has(map->types[i], REX_TYPE_NOT_MAPPED) && map->sizes[i] >= 0;
 }
 
-static struct rex_place place_of(const void *begin, int64_t size)
+static void add_place(struct rex_claim *claim, const void *begin, int64_t size, bool is_changed)
 {
     uintptr_t at = (uintptr_t)begin;
-    return (struct rex_place){.begin = at, .end = at + (uintptr_t)(size > 0 ? size : 1)};
-}
-
-static void add_place(struct rex_claim *claim, struct rex_place place, bool is_changed)
-{
-    claim->place[claim->count] = place;
-    claim->is_changed[claim->count++] = is_changed;
+    claim->place[claim->count++] = (struct rex_place){
+        .begin = at, .end = at + (uintptr_t)(size > 0 ? size : 1), .is_changed = is_changed};
 }
 
 static size_t count_places(const struct rex_map *map)
@@ -228,11 +252,9 @@ static size_t count_places(const struct rex_map *map)
 /* False: there is no memory for so many. */
 static bool make_room(struct call *own, size_t count)
 {
-    own->more = count > PLACES ? malloc(count * (sizeof *own->more + sizeof(bool))) : NULL;
-    if (own->more != NULL) {
+    own->more = count > PLACES ? malloc(count * sizeof *own->more) : NULL;
+    if (own->more != NULL)
         own->claim.place = own->more;
-        own->claim.is_changed = (void *)(own->more + count);
-    }
     return count <= PLACES || own->more != NULL;
 }
 
@@ -250,18 +272,17 @@ static bool has_mappers(const struct rex_map *map)
  */
 static void collect(struct call *own, const struct rex_map *map, int number)
 {
-    own->claim = (struct rex_claim){
-        .place = own->place, .is_changed = own->is_changed, .number = number};
+    own->claim = (struct rex_claim){.place = own->place, .number = number};
     own->claim.is_all = has_mappers(map) || !make_room(own, count_places(map));
     if (own->claim.is_all)
-        add_place(&own->claim, (struct rex_place){.begin = 0, .end = UINTPTR_MAX}, true);
+        own->place[own->claim.count++] =
+            (struct rex_place){.begin = 0, .end = UINTPTR_MAX, .is_changed = true};
     for (int32_t i = 0; i < map->count && !own->claim.is_all; i++) {
         if (!is_mapped_by(map, i))
             continue;
-        add_place(&own->claim, place_of(map->begin[i], map->sizes[i]),
-                  (map->types[i] & REX_TYPE_FROM) != 0);
+        add_place(&own->claim, map->begin[i], map->sizes[i], (map->types[i] & REX_TYPE_FROM) != 0);
         if (map->types[i] & REX_TYPE_POINTER)
-            add_place(&own->claim, place_of(map->base[i], sizeof(void *)), true);
+            add_place(&own->claim, map->base[i], sizeof(void *), true);
     }
 }
 

@@ -20,10 +20,10 @@ enum rex_claim_kind {
 /* Memory that one launch, or one data call, works on until it ends. */
 struct rex_claim {
     struct rex_claim *next;
-    struct rex_place *place; /* COUNT of them */
-    bool *is_changed;        /* of each that is not mapped: the launch copies it back */
+    struct rex_place *place; /* COUNT of them; many are put in the order of their addresses */
     size_t count;
-    uintptr_t lowest, highest; /* of all places; the claim's own */
+    uintptr_t lowest, highest; /* of all places; the claim's own, as is: */
+    bool is_ordered;
     int number;                /* of the device */
     enum rex_claim_kind kind;
     bool is_all; /* its one place is all memory, and no mapping says what of it is mapped */

@@ -48,8 +48,10 @@ struct rex_place {
     uintptr_t device; /* where they begin there; 0: not in one mapping, or it is about to end */
     bool is_mapped;   /* some of them are */
     bool is_whole;    /* all of them are, in one mapping that no other call is about to end */
+    bool is_changed;  /* if it is not mapped: the call copies it back */
+    int32_t row;      /* of the call's map */
 };
-/* COUNT of them, on device NUMBER: the rest of each PLACE but its bytes is filled in. */
+/* COUNT of them, on device NUMBER: how each PLACE is mapped is filled in. */
 void rex_mappings_place(struct rex_place *place, size_t count, int number);
 
 /* PLACE becomes as large as the mappings of device NUMBER that it touches. */

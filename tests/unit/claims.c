@@ -65,7 +65,6 @@ struct work {
     const struct side *side;
     struct rex_claim claim;
     struct rex_place place[ROWS];
-    bool is_changed[ROWS];
     void *begin[ROWS];
     int64_t sizes[ROWS], types[ROWS];
     struct rex_map map;
@@ -84,11 +83,11 @@ static void prepare(struct work *work, const struct side *side)
         work->types[i] = side->row[i].type;
         work->place[i].begin = (uintptr_t)work->begin[i];
         work->place[i].end = work->place[i].begin + (uintptr_t)work->sizes[i];
-        work->is_changed[i] = (work->types[i] & REX_TYPE_FROM) != 0;
+        work->place[i].is_changed = (work->types[i] & REX_TYPE_FROM) != 0;
     }
     for (int i = count; i < ROWS; i++) /* which are none of it */
         work->place[i] = (struct rex_place){.begin = 0, .end = UINTPTR_MAX};
-    work->claim = (struct rex_claim){.place = work->place, .is_changed = work->is_changed, .count = (size_t)count, .number = side->number};
+    work->claim = (struct rex_claim){.place = work->place, .count = (size_t)count, .number = side->number};
 }
 
 static void begin(struct work *work)
@@ -216,6 +215,74 @@ static void meet_each_other(const void *unused)
             fprintf(stderr, "pair %zu, %s\n", i / 2, i % 2 == 0 ? "as it is" : "the other way round");
         CHECK_EQUAL(waited, pair->waits);
     }
+}
+
+static unsigned random_state = 1;
+
+static int below(int limit)
+{
+    random_state = random_state * 1103515245 + 12345;
+    return (int)(random_state >> 16) % limit;
+}
+
+/* Few rows and many, in order and in none, one in another; none is mapped. */
+static struct side any_side(void)
+{
+    static const int kinds[] = {CLAIMS, CLAIMS, REX_CALL_BEGINS, REX_CALL_ENDS};
+    struct side side = {.what = kinds[below(COUNT(kinds))], .count = 1 + below(ROWS)};
+    bool is_ordered = below(2) != 0;
+    for (int i = 0, at = 0; i < side.count; i++) {
+        at = is_ordered ? at + 1 + below(60) : below(MAPPED);
+        side.row[i].at = at < MAPPED - 1 ? at : MAPPED - 1;
+        side.row[i].size = 1 + below(below(4) == 0 ? 200 : 8);
+        side.row[i].size = side.row[i].at + side.row[i].size > MAPPED ? 1 : side.row[i].size;
+        side.row[i].type = below(4) == 0 ? BOTH : TO;
+    }
+    return side;
+}
+
+static bool should_wait(const struct side *one, const struct side *other)
+{
+    bool any = one->what != CLAIMS || other->what != CLAIMS, waits_so = false;
+    for (int i = 0; i < one->count; i++)
+        for (int j = 0; j < other->count; j++)
+            waits_so |= one->row[i].at < other->row[j].at + other->row[j].size && other->row[j].at < one->row[i].at + one->row[i].size &&
+                        (any || ((one->row[i].type | other->row[j].type) & FROM));
+    return waits_so;
+}
+
+static void meet_at_random(const void *unused)
+{
+    enum { ROUNDS = 1000 };
+    int waited = 0;
+    (void)unused;
+    start(22, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        const struct side one = any_side(), other = any_side();
+        CHECK_EQUAL(waits_for(&one, &other), should_wait(&one, &other));
+        waited += should_wait(&one, &other);
+    }
+    CHECK(waited > ROUNDS / 10 && waited < ROUNDS - ROUNDS / 10);
+}
+
+/* Beside each other claims of a million places are compared in no time; each place with each would take hours. */
+static void compare_few_places(const void *unused)
+{
+    enum { MANY = 1000000 };
+    static struct rex_place one[MANY], other[MANY];
+    struct rex_claim first = {.place = one, .count = MANY}, second = {.place = other, .count = MANY};
+    (void)unused;
+    start(22, NULL);
+    for (uintptr_t i = 0; i < MANY; i++) {
+        one[i] = (struct rex_place){.begin = 4096 + 20 * i, .end = 4096 + 20 * i + 10, .is_changed = true};
+        other[MANY - 1 - i] = (struct rex_place){.begin = 4096 + 20 * i + 10, .end = 4096 + 20 * i + 20, .is_changed = true, .row = (int32_t)i};
+    }
+    rex_claim_begin(&first);
+    rex_claim_begin(&second);
+    for (int32_t i = 0; i < MANY; i++)
+        CHECK(other[i].row == i && one[i].begin + 10 == other[i].begin);
+    rex_claim_end(&second);
+    rex_claim_end(&first);
 }
 
 /* No memory can be had by the thread. */
@@ -354,6 +421,8 @@ static void test_waits(void **state)
     (void)state;
     in_child(meet_each_other, NULL);
     in_child(have_many_rows, NULL);
+    in_child(meet_at_random, NULL);
+    in_child(compare_few_places, NULL);
     in_child(lack_room_for_rows, NULL);
     in_child(wait_for_data_call, NULL);
     in_child(call_within_call, NULL);

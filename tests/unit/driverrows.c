@@ -169,7 +169,7 @@ static void test_claims(void **state)
     for (size_t i = 0; i < COUNT(row); i++) {
         assert_int_equal(rows.claim.place[i].begin, (uintptr_t)memory + row[i].at);
         assert_int_equal(rows.claim.place[i].end - rows.claim.place[i].begin, row[i].size > 0 ? 10 : 1);
-        assert_int_equal(rows.claim.is_changed[i], i == 1 || i == 2);
+        assert_int_equal(rows.claim.place[i].is_changed, i == 1 || i == 2);
     }
 }
 
