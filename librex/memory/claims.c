@@ -63,19 +63,28 @@ static bool are_kept_apart(const struct rex_claim *one, const struct rex_claim *
 }
 
 /*
+ * Whether a begin that maps PLACE anew excludes a call on WITH. The index has a new mapping before
+ * it is copied to, so that WITH may be found mapped meanwhile. Of a mapper no place is known.
+ */
+static bool is_being_mapped(const struct rex_claim *claim, const struct rex_place *place,
+                            const struct rex_place *with)
+{
+    return claim->kind == REX_CLAIM_BEGIN && !place->is_whole &&
+           (!claim->is_all || !with->is_whole);
+}
+
+/*
  * Whether two calls cannot work at once on two places that overlap. The end of a mapping excludes
- * all other calls. The begin of one excludes those that do not find their memory mapped. A launch
- * excludes another that maps the memory for itself, where either copies it back.
+ * all other calls, and so does the begin of one that is new. A launch excludes another that maps
+ * the memory for itself, where either copies it back.
  */
 static bool exclude(const struct rex_claim *one, size_t i, const struct rex_claim *other, size_t j)
 {
     const struct rex_place *place = &one->place[i], *with = &other->place[j];
-    if (one->kind == REX_CLAIM_END || other->kind == REX_CLAIM_END)
-        return true;
-    if (one->kind == REX_CLAIM_BEGIN || other->kind == REX_CLAIM_BEGIN)
-        return !place->is_whole && !with->is_whole;
-    return are_kept_apart(one, other) && !place->is_mapped && !with->is_mapped &&
-           (place->is_changed || with->is_changed);
+    return one->kind == REX_CLAIM_END || other->kind == REX_CLAIM_END ||
+           is_being_mapped(one, place, with) || is_being_mapped(other, with, place) ||
+           (are_kept_apart(one, other) && !place->is_mapped && !with->is_mapped &&
+            (place->is_changed || with->is_changed));
 }
 
 /* Of places in order, those that end before all that are left to compare are passed over. */

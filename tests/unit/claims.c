@@ -13,6 +13,7 @@
 
 #include "base/thread.h"
 #include "memory/claims.h"
+#include "memory/mappings.h"
 #include "omp/mappingend.h"
 #include "omp/sender.h"
 #include "rex/entry.h"
@@ -177,7 +178,7 @@ static void meet_each_other(const void *unused)
         /* a begin and an update of mapped memory leave it as it is; an update works on no other */
         {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED + 900, 1, TO}}, 0, 0}, false},
         {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED, 1000, BOTH}}, 0, 0}, false},
-        {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED - 5, 20, BOTH}}, 0, 0}, false},
+        {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED - 5, 20, BOTH}}, 0, 0}, true},
         {{CLAIMS, {{MAPPED - 5, 10, BOTH}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED - 5, 10, BOTH}}, 0, 0}, true},
         {{CLAIMS, {{MAPPED, 10, BOTH}}, 0, 0}, {REX_CALL_UPDATES, {{MAPPED, 10, BOTH}}, 0, 0}, false},
         {{CLAIMS, {{0, 10, BOTH}}, 0, 0}, {REX_CALL_UPDATES, {{0, 10, BOTH}}, 0, 0}, false},
@@ -363,6 +364,32 @@ static void wait_for_data_call(const void *unused)
     CHECK(next.place[0].device == 0 && !next.place[0].is_mapped);
 }
 
+/* The index has a new mapping before all of it is copied: calls that find it there wait for the begin. */
+static void wait_for_begin(const void *unused)
+{
+    static const struct side begins = {REX_CALL_BEGINS, {{MAPPED, 10, BOTH}}, 0, 0};
+    static const struct side others[] = {{CLAIMS, {{MAPPED, 10, TO}}, 0, 0},
+                                         {REX_CALL_UPDATES, {{MAPPED, 10, FROM}}, 0, 0},
+                                         {REX_CALL_LAUNCHES, {{MAPPED, 10, TO}}, 0, 0},
+                                         {REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}};
+    static struct work beginning, next;
+    pthread_t thread;
+    (void)unused;
+    start(22, NULL);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        prepare(&beginning, &begins);
+        prepare(&next, &others[i]);
+        begin(&beginning);
+        the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, 10, 0x10000000};
+        rex_mapping_made(memory + MAPPED, 10, 0);
+        CHECK(begins_waiting(&thread, &next));
+        end(&beginning);
+        pthread_join(thread, NULL);
+        the_record()->mappings[0] = (struct fake_mapping){0};
+        rex_mapping_ended_unseen();
+    }
+}
+
 /* A call that libomptarget makes within another is that one's, whatever has come to stand against the driver in between. */
 static void call_within_call(const void *stands)
 {
@@ -425,6 +452,7 @@ static void test_waits(void **state)
     in_child(compare_few_places, NULL);
     in_child(lack_room_for_rows, NULL);
     in_child(wait_for_data_call, NULL);
+    in_child(wait_for_begin, NULL);
     in_child(call_within_call, NULL);
     in_child(call_within_call, "");
     in_child(claim_nothing, NULL);
