@@ -383,7 +383,7 @@ static void register_beside_launches(void **state)
 
 /* On the host device the kernel does not stay. */
 static int64_t flags_of_host[2], *flags, value;
-static int64_t *nowhere = (int64_t *)16;
+static int64_t *nowhere = (int64_t *)65536; /* behind the first page, which a launch refuses */
 
 /* A hang is a failure. */
 static void start_staying(void)
