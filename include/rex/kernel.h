@@ -16,15 +16,17 @@
  * **Every parameter is 8 bytes wide**: a pointer, or a scalar carried in a `rex_arg`. LLVM 19 to 22
  * pack arguments into 8-byte slots and tell the driver nothing about their size, so that two
  * neighbouring `int` parameters share a slot there: the kernel gets wrong values without a word
- * (22) or the launch aborts (19). librex refuses such a launch; rex_queue_launch() passes any width
- * to a GPU. On the host device a `double` parameter would be looked for in a floating-point
- * register, where libomptarget puts nothing.
+ * (22) or the launch aborts (19). librex refuses such a launch. The CUDA driver passes any width:
+ * in rex_queue_launch(), and in launches that it sends instead of libomptarget. On the host device
+ * a `double` parameter would be looked for in a floating-point register, where libomptarget puts
+ * nothing.
  *
  * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for
  * (REX_DEVICE_KERNEL). An *env* kernel has one more in front, which LLVM's runtime fills with the
  * address of its launch environment or -1 (REX_DEVICE_KERNEL_ENV; what clang emits from 18 on, and
  * what the REX compiler emits). librex tells them apart and sends what the release needs; on a GPU
- * LLVM 18 always passes the extra parameter, so there only env kernels run.
+ * libomptarget of LLVM 18 always passes the extra parameter, so there plain kernels need the CUDA
+ * driver.
  *
  * **Signatures**: these macros also write the kernel's form and parameters into the image: how many
  * there are, how wide, and whether each is a pointer, a value of a type that its name tells

@@ -236,7 +236,7 @@ REX_API void rex_mappings_changed(void);
 /**
  * REX_BY_VALUE(object): an object of any size by value, for a kernel that has a parameter of that
  * very type. Up to 8 bytes it is REX_VALUE(); more are read from @object, an lvalue, at the launch:
- * for queues alone, rex_launch() refuses them.
+ * for queues, and for launches that the CUDA driver sends; libomptarget cannot pass them.
  */
 #define REX_BY_VALUE(object)                                                  \
     (sizeof(object) <= 8                                                      \

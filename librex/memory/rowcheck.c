@@ -91,8 +91,8 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "is neither to nor from";
     if (purpose == REX_FOR_LAUNCH && rex_row_has(type, REX_TYPE_LITERAL) &&
         !rex_row_has(type, REX_TYPE_POINTER) && map->sizes[i] > 8)
-        return "is a value of more than 8 bytes, which only a queue can pass: map it, or use "
-               "REX_FIRSTPRIVATE";
+        return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
+               "use REX_FIRSTPRIVATE";
     return wrong_type(type, purpose);
 }
 

@@ -206,8 +206,8 @@ int rex_table_lacks(const struct rex_image_view *view, const char *path, const c
 }
 
 /*
- * Parameters of other widths than 8 bytes are right in queues alone; a launch through libomptarget
- * is refused.
+ * Parameters of other widths than 8 bytes are right where the driver launches; a launch through
+ * libomptarget is refused.
  */
 static void find_misfit(struct rex_table *table, uint32_t position,
                         const struct rex_image_symbol *kernel, const char *path,
@@ -217,10 +217,10 @@ static void find_misfit(struct rex_table *table, uint32_t position,
         return;
     uint32_t size = kernel->odd_size < UINT16_MAX ? kernel->odd_size : UINT16_MAX;
     table->misfit[position] = (struct rex_misfit){kernel->odd_index, (uint16_t)size};
-    rex_log(
-        REX_LOG_INFO,
-        "kernel \"%s\" in %s: parameter %u is %u bytes wide: only queues can launch it on LLVM %d",
-        kernel->name, path, kernel->odd_index, kernel->odd_size, release->number);
+    rex_log(REX_LOG_INFO,
+            "kernel \"%s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
+            "it, not LLVM %d",
+            kernel->name, path, kernel->odd_index, kernel->odd_size, release->number);
 }
 
 #define MODE_GENERIC 1   /* of a kernel's environment; 3 is generic and SPMD */

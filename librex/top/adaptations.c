@@ -142,8 +142,8 @@ static void yes_or_no(const struct rex_release *release, rex_info_row *row, void
         {!release->attach_rows, "programs of clang 22",
          "and later are refused by rex-run: their rows that attach pointers are mapped"},
         {release->packed_slots, "parameters",
-         "of other widths than 8 bytes are refused, but in queues: arguments are packed in 8-byte "
-         "slots"},
+         "of other widths than 8 bytes are refused, but where the CUDA driver launches: arguments "
+         "are packed in 8-byte slots"},
         {release->host_argument_array, "other host kernels",
          "refused: they would take one array of arguments"},
         {release->old_entries_only, "adopted entries",

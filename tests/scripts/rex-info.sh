@@ -88,6 +88,29 @@ done
 [ "$(fields 'rex_[rp][a-z_]*' | wc -l)" = "$(sed -n '/^struct rex_[rp]/,/^};/p' librex/omp/release.h | grep -c '^    [a-z].*;')" ] ||
     fail "not every field of librex/omp/release.h was read: $(fields 'rex_[rp][a-z_]*')"
 
+# ---- librex(7) says the same of each release: its table, and which host images run
+
+page=librex/man/librex.7
+"$info" --abi --json >"$work/abi"
+jq -r 'def dimensions: if test("3 dimensions") then "x, y, z" else "x" end;
+    .releases | to_entries[] | .value["plain kernels"] as $plain | .value["env kernels"] as $env | [.key,
+        (if $plain | startswith("refused") then "driver" else "yes" end), (if $env | startswith("refused") then "driver" else "yes" end),
+        (if $plain | startswith("refused") or ($plain | dimensions) == ($env | dimensions) then $env | dimensions
+         else "plain \($plain | dimensions); env \($env | dimensions)" end)
+            + (.value.teams // "" | if . == "" then "" else ", at most \(match("[0-9]+").string) blocks" end),
+        (if $env | test("no dynamic") then "no" else
+            (if $plain | test("no dynamic") then "env only, " else "" end)
+                + (if .value["dynamic shared memory"] then "less than 48 KiB"
+                   elif .value["shared memory"] | test("more than 48 KiB is an error") then "up to 48 KiB" else "yes" end) end)] | @tsv' \
+    "$work/abi" | awk -F '\t' '{ what = $2 "\t" $3 "\t" $4 "\t" $5 }
+        what == last { releases = releases ", " $1; next }
+        { if (NR > 1) print releases "\t" last; releases = $1; last = what }
+        END { print releases "\t" last }' >"$work/table"
+sed -n '/^LLVM\tplain\tenv/,/^\.TE/{/^[0-9]/p;}' "$page" | diff -u "$work/table" - || fail "the table of releases in $page is not librex's own"
+strict=$(jq -r '.releases | to_entries | map(select(.value["other host kernels"]).key) | join(" and ")' "$work/abi")
+grep -q "^LLVM $strict run host images whose kernels REX_DEVICE_KERNEL makes" "$page" || fail "$page does not say that LLVM $strict refuse host images"
+grep -q "on $strict, a host image whose kernels" librex/man/rex_module_register.3 || fail "rex_module_register(3) does not say the same of LLVM $strict"
+
 # ---- none
 
 run env REX_OMPTARGET=/nonexistent/libomptarget.so "$info" --json
@@ -187,7 +210,7 @@ diff "$work/structs" "$work/listed" || fail 'structs are missing'
 jq -r '.functions[] | select((.inline or .per_binary) | not) | .name' "$work/out" | sort >"$work/listed"
 nm -D --defined-only "$O/librex.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
 diff "$work/exported" "$work/listed" || fail 'functions are missing'
-jq -r '.functions[] | select(.prototype == null) | .name' "$work/out" | grep -v '^__tgt_' && fail 'a function has no prototype'
+jq -r '.functions[] | select(.prototype == null) | .name' "$work/out" | grep -v -e '^__tgt_' -e '^omp_' && fail 'a function has no prototype'
 jq -r '.functions[] | select(.inline) | .name' "$work/out" >"$work/listed"
 sed -nE 's/^static inline .*[ *]([A-Za-z_0-9]+)\(.*/\1/p' include/rex_kmp.h include/rex/[!km]*.h include/rex/ma*.h include/rex/mo*.h | grep -v '^rex___tgt_' | sort >"$work/inline"
 diff "$work/inline" "$work/listed" || fail 'inline functions are missing'

@@ -355,7 +355,7 @@ struct match {
 #define CALLED (REX_FACT_MATCHED | REX_FACT_CALLED)
 #define ON_GPU(...) {.kernel = true, __VA_ARGS__}
 #define WIDE(number, bytes, release)                                                                                              \
-    "librex: info: kernel \"k__kernel__\" in an.image: parameter " number " is " bytes " bytes wide: only queues can launch it on LLVM " \
+    "librex: info: kernel \"k__kernel__\" in an.image: parameter " number " is " bytes " bytes wide: only the CUDA driver can launch it, not LLVM " \
     release "\n"
 #define ENVIRONMENT(bytes, release, wanted)                                                                                               \
     "kernel \"k__kernel__\" in an.image: its symbol k__kernel___kernel_environment is " bytes " bytes, and LLVM " release " aborts unless " \
@@ -826,7 +826,7 @@ static void test_tables(void **state)
     in_child(launch_unregistered, NULL);
     in_child(bad_bounds, NULL);
     /* Each kernel is looked at once in a registration. */
-    assert_int_equal(occurrences(in_child(checked_late, NULL), ": only queues can launch it on LLVM 22\n"), 2);
+    assert_int_equal(occurrences(in_child(checked_late, NULL), ": only the CUDA driver can launch it, not LLVM 22\n"), 2);
 }
 
 static void test_modules(void **state)

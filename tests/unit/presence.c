@@ -72,7 +72,7 @@ static void test_rows(void **state)
                       address[] = "asks for its device address, which only a data region gives back",
                       deletes[] = "deletes, which only the end of a mapping can",
                       outside[] = "does not lie in the row that it is a member of: memory elsewhere is a pointee",
-                      wide[] = "is a value of more than 8 bytes, which only a queue can pass: map it, or use REX_FIRSTPRIVATE";
+                      wide[] = "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or use REX_FIRSTPRIVATE";
     static const struct wrong all[] = {
         {REX_FOR_BEGIN, {0, 0, -1, TO}, "has a negative size"},
         {REX_FOR_BEGIN, {0, 0, 0, TO}, NULL},

@@ -1,5 +1,5 @@
 /*
- * Parameters of other widths than 8 bytes, which only queues can pass, and only to a GPU: the host device has a kernel of the same name
+ * Parameters of other widths than 8 bytes, which only the CUDA driver can pass: the host device has a kernel of the same name
  * whose parameters are 8 bytes each.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
