@@ -5,11 +5,14 @@
  */
 #include "memory/data.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cuda/context.h"
 #include "memory/devicememory.h"
+#include "memory/mappings.h"
 #include "memory/presence.h"
 #include "memory/returned.h"
 #include "memory/rowcopies.h"
@@ -226,6 +229,21 @@ int rex_module_data_exit(struct rex_module *module, int64_t device, const struct
 int rex_module_data_update(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
     return call(module, device, map, REX_FOR_UPDATE, "data update");
+}
+
+/* ---- the end of the process ------------------------------------------------------------------ */
+
+__attribute__((destructor)) static void warn_of_regions(void)
+{
+    struct rex_mapping first;
+    char more[64] = "";
+    size_t count = rex_mappings_left(&first);
+    if (count > 1)
+        snprintf(more, sizeof more, ", and %zu more mapping%s", count - 1, count > 2 ? "s" : "");
+    if (count > 0)
+        rex_log(REX_LOG_WARN,
+                "a region was never ended: %zu bytes at %p are still mapped on device %d%s",
+                (size_t)(first.end - first.begin), (void *)first.begin, first.number, more);
 }
 
 /* ---- raw data calls -------------------------------------------------------------------------- */

@@ -284,7 +284,7 @@ static void hide(const struct rex_map *map, int number)
     rex_unlock(&lock);
 }
 
-static bool find_any(const struct rex_mapping *wanted, struct rex_mapping *found)
+bool rex_mapping_find_any(const struct rex_mapping *wanted, struct rex_mapping *found)
 {
     rex_lock(&lock);
     const struct entry *entry = first_touching(wanted);
@@ -292,12 +292,6 @@ static bool find_any(const struct rex_mapping *wanted, struct rex_mapping *found
         *found = entry->mapping;
     rex_unlock(&lock);
     return entry != NULL;
-}
-
-bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found)
-{
-    struct rex_mapping wanted = bytes(begin, size, number);
-    return find_any(&wanted, found);
 }
 
 /*
@@ -319,7 +313,7 @@ static void show_one(const struct rex_mapping *found, bool later)
 static void show_all(struct rex_mapping wanted, bool later)
 {
     struct rex_mapping found;
-    while (find_any(&wanted, &found)) {
+    while (rex_mapping_find_any(&wanted, &found)) {
         show_one(&found, later);
         wanted.begin = found.end;
     }
@@ -439,4 +433,23 @@ bool rex_mapping_begun(const void *begin, size_t size, int number)
     bool is_found = first != NULL && has_all(first, &wanted);
     rex_unlock(&lock);
     return is_found;
+}
+
+/* ---- never ended ----------------------------------------------------------------------------- */
+
+size_t rex_mappings_left(struct rex_mapping *first)
+{
+    size_t count = 0;
+    if (is_empty() || pthread_mutex_trylock(&lock) != 0)
+        return 0;
+    for (size_t i = all.count; i > 0; i--) {
+        const struct rex_mapping *mapping = &all.entries[i - 1].mapping;
+        /* LLVM 14 to 22 never end the mapping of a pointer that a row attaches. */
+        if (mapping->end - mapping->begin == sizeof(void *))
+            continue;
+        *first = *mapping;
+        count++;
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
 }

@@ -24,8 +24,8 @@ struct rex_mapping {
 /* The mapping that has all of SIZE bytes at BEGIN on device NUMBER, in *FOUND; or false. */
 bool rex_mapping_find(const void *begin, size_t size, int number, struct rex_mapping *found);
 
-/* The first mapping that has any of them, in *FOUND; or false. */
-bool rex_mapping_find_any(const void *begin, size_t size, int number, struct rex_mapping *found);
+/* The first mapping that has any byte of WANTED, in *FOUND; or false. */
+bool rex_mapping_find_any(const struct rex_mapping *wanted, struct rex_mapping *found);
 
 /*
  * A call has just made a mapping of exactly SIZE bytes at BEGIN, and counts its rows afterwards. Of
@@ -62,5 +62,11 @@ void rex_mappings_widen(struct rex_place *place, int number);
  * The array is not kept, but is changed.
  */
 void rex_mappings_add(struct rex_mapping *made, size_t count);
+
+/*
+ * How many regions' mappings there are, and the *FIRST, for the end of the process. 0 where another
+ * thread has the lock: exit() may come from a signal's handler.
+ */
+size_t rex_mappings_left(struct rex_mapping *first);
 
 #endif

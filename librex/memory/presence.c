@@ -145,7 +145,10 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
 {
     struct rex_mapping found;
     char mapped[80] = "";
-    if (rex_mapping_find_any(wanted->begin, (size_t)wanted->size, look->number, &found))
+    struct rex_mapping bytes = {(uintptr_t)wanted->begin,
+                                (uintptr_t)wanted->begin + (uintptr_t)wanted->size, look->number,
+                                0};
+    if (rex_mapping_find_any(&bytes, &found))
         snprintf(mapped, sizeof mapped, "; %zu bytes at %p are mapped",
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(

@@ -77,6 +77,8 @@ for release in 14 15 16 19 22; do
         real "$release" "$host" "$work/provoke" "$mistake"
         [ "$status" = 1 ] || fail "LLVM $release, $mistake: status $status"
     done
+    real "$release" "$host" "$work/provoke" 'no end'
+    grep -q 'never ended' "$work/output" || fail "LLVM $release: a region that is not ended: $(cat "$work/output")"
     raw "$release" "$work/raw" none "$work/add.so"
     grep -q 'returned 0, the value is 41' "$work/output" || fail "LLVM $release: a raw launch: $(cat "$work/output")"
     for mistake in key device present overlap; do

@@ -994,6 +994,28 @@ static void test_lists(void **unused)
     assert_true(list.kernel[0].registration == NULL && list.kernel[7].registration == NULL);
 }
 
+/* What is still mapped when the process ends is told once; an attached pointer may stay. */
+static void leave_mapped(const void *count)
+{
+    static struct rex_mapping made[] = {{0x1000, 0x1008, 0, 0}, {0x2000, 0x2010, 0, 0}, {0x3000, 0x3100, 0, 0}, {0x4000, 0x4001, 1, 0}};
+    start();
+    rex_mappings_add(made, *(const size_t *)count);
+    exit(0);
+}
+
+static void test_never_ended(void **unused)
+{
+    static const char *const said[] = {"", "", "\n", ", and 1 more mapping\n", ", and 2 more mappings\n"};
+    (void)unused;
+    for (size_t count = 0; count < COUNT(said); count++) {
+        const char *output = in_child(leave_mapped, &count);
+        const char *line = strstr(output, "librex: warning: a region was never ended: 16 bytes at 0x2000 are still mapped on device 0");
+        assert_int_equal(line != NULL, count > 1);
+        assert_int_equal(occurrences(output, "\n"), count > 1);
+        assert_non_null(strstr(output, said[count]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1002,7 +1024,7 @@ int main(void)
         cmocka_unit_test(test_replace),     cmocka_unit_test(test_end_several), cmocka_unit_test(test_end_unknown),
         cmocka_unit_test(test_ways_to_end), cmocka_unit_test(test_end_rows),    cmocka_unit_test(test_place_in_order),
         cmocka_unit_test(test_end_beside),  cmocka_unit_test(test_leave_unseen),
-        cmocka_unit_test(test_who_is_asked),
+        cmocka_unit_test(test_who_is_asked), cmocka_unit_test(test_never_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

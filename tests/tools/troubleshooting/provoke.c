@@ -101,6 +101,8 @@ static int make(const char *mistake)
         return overlap(begin);
     if (strcmp(mistake, "present") == 0)
         return rex_data_begin(-1, &present);
+    if (strcmp(mistake, "no end") == 0)
+        return rex_data_begin(-1, &whole);
     if (strcmp(mistake, "fork") == 0)
         return forked();
     return launch(KEY, -1);
