@@ -101,9 +101,10 @@ static inline int rex_launch(const struct rex_kernel_launch *launch, const struc
  * rex_data_begin(): target data, or enter data: maps the rows of @map. Registers this binary's
  * module first where needed.
  * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or
- * overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (a queue has found the
- * device lost), or an error of rex_module_register(). Where offloading is disabled, 0: nothing is
- * mapped and launches say REX_EHOST.
+ * overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (the device is lost, as a
+ * queue or a launch has found, also one that the call has waited for), or an error of
+ * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say
+ * REX_EHOST.
  */
 static inline int rex_data_begin(int64_t device, const struct rex_map *map)
 {
@@ -113,7 +114,7 @@ static inline int rex_data_begin(int64_t device, const struct rex_map *map)
 /**
  * rex_data_end(): ends what rex_data_begin() began with an equal map. REX_PRESENT() asks at the
  * beginning alone. Returns likewise, or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue
- * (rex/queue.h) still works with the memory, or REX_ECUDA: it has found the device lost.
+ * (rex/queue.h) still works with the memory, or REX_ECUDA, as above.
  */
 static inline int rex_data_end(int64_t device, const struct rex_map *map)
 {
