@@ -51,12 +51,13 @@ runs 0 '1 passed, 0 failed, 0 skipped' -k script/starts
 [ -e fetched ] || fail 'no release was fetched for a script that starts one'
 runs 1 '2 passed, 1 failed, 2 skipped'
 
-# Each script that skips where a release is missing is one for which tests/run fetches it.
+# Each test that skips where a release is missing is one for which tests/run fetches it.
 cd "$OLDPWD"
-pattern=$(sed -n "s/.*grep -qE '\(tests.*\)' \"tests\/scripts.*/\1/p" tests/run)
+pattern=$(sed -n "s/^uses_release='\(.*\)'/\1/p" tests/run)
 grep -lE "echo .skip: .*LLVM" tests/scripts/[!r]*.sh tests/scripts/rex-*.sh >"$work/skipping"
-while read -r script; do
-    grep -qE "$pattern" "$script" || fail "tests/run fetches no release for $script"
+grep -l "is not unpacked" tests/unit/*.c >>"$work/skipping"
+while read -r test; do
+    grep -qE "$pattern" "$test" || fail "tests/run fetches no release for $test"
 done <"$work/skipping"
-[ "$(wc -l <"$work/skipping")" -gt 9 ] || fail 'hardly any script skips for want of a release'
+[ "$(wc -l <"$work/skipping")" -gt 9 ] || fail 'hardly any test skips for want of a release'
 exit "$failed"
