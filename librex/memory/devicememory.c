@@ -21,6 +21,7 @@
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
+#include "omp/lookup.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"
 #include "rex/interop.h"
@@ -38,7 +39,7 @@ static int none_registered(const char *what)
 
 /*
  * use_device_ptr: the runtime writes the device address to the row's base. The end takes the
- * reference back.
+ * reference back. LLVM 15 crashes where a row without a reference meets the end of its mapping.
  */
 static void *address_by_row(const void *address, int number)
 {
@@ -46,11 +47,17 @@ static void *address_by_row(const void *address, int number)
     int64_t size = 0, type = REX_TYPE_RETURN;
     struct rex_map row = {
         .count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
-    if (rex_call_data(REX_DATA_BEGIN, NULL, number, &row) != REX_OK)
+    if (rex_flight_enter() != REX_OK)
         return NULL;
-    void *result = base;
-    base = begin;
-    rex_call_data(REX_DATA_END, NULL, number, &row);
+    void *result = NULL;
+    rex_lookup_begin();
+    if (rex_call_data(REX_DATA_BEGIN, NULL, number, &row) == REX_OK) {
+        result = base;
+        base = begin;
+        rex_call_data(REX_DATA_END, NULL, number, &row);
+    }
+    rex_lookup_end();
+    rex_flight_end();
     return result;
 }
 

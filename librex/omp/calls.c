@@ -20,6 +20,7 @@
 #include "omp/columns.h"
 #include "omp/flight.h"
 #include "omp/grid.h"
+#include "omp/lookup.h"
 #include "omp/mappingend.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
@@ -154,12 +155,16 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
                   const struct rex_map *map)
 {
     /* Without a name it is a look at what is mapped, for which no release needs the device. */
+    bool ends = call == REX_DATA_END && name != NULL;
     int result = name != NULL ? check_lost(device, name) : REX_OK;
     if (result == REX_OK)
         result = rex_flight_enter();
     if (result != REX_OK)
         return result;
+    ends = ends && rex_ending_begin();
     call_data(call, name, device, map);
+    if (ends)
+        rex_ending_end();
     rex_flight_end();
     return REX_OK;
 }

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "omp/flight.h"
+#include "omp/lookup.h"
 #include "omp/openmp.h"
 #include "omp/search.h"
 #include "trace/trace.h"
@@ -164,6 +165,8 @@ static void count_calls(void)
         bound.omp.associate = associate;
     if (bound.own.mapped_pointer != NULL)
         bound.omp.mapped_pointer = mapped_pointer;
+    else
+        rex_lookups_take_references();
 }
 
 void rex_runtime_unmap_global(const void *address)

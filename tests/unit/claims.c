@@ -13,6 +13,7 @@
 
 #include "base/thread.h"
 #include "memory/claims.h"
+#include "omp/lookup.h"
 #include "memory/mappings.h"
 #include "omp/mappingend.h"
 #include "omp/sender.h"
@@ -286,6 +287,59 @@ static void compare_few_places(const void *unused)
     rex_claim_end(&first);
 }
 
+static bool is_through;
+
+static void *end_once(void *unused)
+{
+    CHECK(rex_ending_begin());
+    __atomic_store_n(&is_through, true, __ATOMIC_SEQ_CST);
+    rex_ending_end();
+    return unused;
+}
+
+static void *look_once(void *unused)
+{
+    rex_lookup_begin();
+    __atomic_store_n(&is_through, true, __ATOMIC_SEQ_CST);
+    rex_lookup_end();
+    return unused;
+}
+
+static bool is_kept_waiting(pthread_t *thread, void *(*work)(void *))
+{
+    unsigned before = __atomic_load_n(&waits, __ATOMIC_SEQ_CST);
+    is_through = false;
+    CHECK_EQUAL(pthread_create(thread, NULL, work, NULL), 0);
+    while (!__atomic_load_n(&is_through, __ATOMIC_SEQ_CST) && __atomic_load_n(&waits, __ATOMIC_SEQ_CST) == before)
+        sched_yield();
+    return !__atomic_load_n(&is_through, __ATOMIC_SEQ_CST);
+}
+
+/* Where a look-up takes a reference, it and the end of a mapping wait for each other. Ends do not, nor do they on later releases. */
+static void keep_looks_from_ends(const void *unused)
+{
+    pthread_t thread;
+    (void)unused;
+    start(15, NULL);
+    rex_lookup_begin();
+    CHECK(is_kept_waiting(&thread, end_once));
+    rex_lookup_end();
+    pthread_join(thread, NULL);
+    CHECK(rex_ending_begin());
+    CHECK(!is_kept_waiting(&thread, end_once));
+    pthread_join(thread, NULL);
+    CHECK(is_kept_waiting(&thread, look_once));
+    rex_ending_end();
+    pthread_join(thread, NULL);
+}
+
+static void end_freely(const void *unused)
+{
+    (void)unused;
+    start(16, NULL);
+    CHECK(!rex_ending_begin());
+}
+
 /* No memory can be had by the thread. */
 static __thread bool lacks_memory;
 void *__real_malloc(size_t size);
@@ -457,6 +511,8 @@ static void test_waits(void **state)
     in_child(call_within_call, "");
     in_child(claim_nothing, NULL);
     in_child(claim_in_child, NULL);
+    in_child(keep_looks_from_ends, NULL);
+    in_child(end_freely, NULL);
 }
 
 /* ---- what calls leave ------------------------------------------------------------------------------------------------------------------

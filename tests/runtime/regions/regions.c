@@ -4,6 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include <pthread.h>
+#include <sched.h>
+
 #include "runtime/runtime.h"
 
 REX_KERNEL(add);
@@ -572,6 +575,62 @@ static void large_rows(void **state)
     free(many);
 }
 
+/* ---- threads ------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    LOOKERS = 3
+};
+static int is_over, at_work;
+
+static void *look_up(void *unused)
+{
+    (void)unused;
+    __atomic_fetch_add(&at_work, 1, __ATOMIC_RELAXED);
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+        rex_device_address(x + 1, -1);
+    return NULL;
+}
+
+static void map_raw(bool begins)
+{
+    void *base = x, *begin = x;
+    int64_t size = sizeof x, type = REX_TYPE_TOFROM;
+    if (begins)
+        __tgt_target_data_begin(-1, 1, &base, &begin, &size, &type);
+    else
+        __tgt_target_data_end(-1, 1, &base, &begin, &size, &type);
+}
+
+/* An end is the last, and copies back, also while other threads look for device addresses. */
+static void looks_beside_ends(void **state)
+{
+    pthread_t looker[LOOKERS];
+    (void)state;
+    start();
+    for (int i = 0; i < LOOKERS; i++)
+        assert_int_equal(pthread_create(&looker[i], NULL, look_up, NULL), 0);
+    while (__atomic_load_n(&at_work, __ATOMIC_RELAXED) < LOOKERS)
+        sched_yield();
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    for (int i = 0; i < rounds_of(5000); i++) {
+        x[0] = 5;
+        if (i % 2 == 0)
+            assert_int_equal(rex_data_begin(-1, &region), 0);
+        else
+            map_raw(true);
+        x[0] = 6;
+        if (i % 2 == 0)
+            assert_int_equal(rex_data_end(-1, &region), 0);
+        else
+            map_raw(false);
+        assert_int_equal(x[0], 5);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < LOOKERS; i++)
+        pthread_join(looker[i], NULL);
+    assert_false(rex_is_present(x, 1, -1));
+}
+
 static void presence(void **state)
 {
     (void)state;
@@ -663,6 +722,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rectangles_that_are_none),
         cmocka_unit_test(overlaps_are_refused),
         cmocka_unit_test(large_rows),
+        cmocka_unit_test(looks_beside_ends),
         cmocka_unit_test(presence),
         cmocka_unit_test(ends_of_no_length),
         cmocka_unit_test(device_memory),

@@ -1,0 +1,73 @@
+/*
+ * lookup.c - look-ups of addresses that count as references to a mapping, kept apart from its end.
+ *
+ * LLVM 14 and 15 give the device address of mapped memory to a data call alone, which takes a
+ * reference until its end. If another thread ends the mapping in between, that end is not the last:
+ * it copies nothing back, and the mapping may stay.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "omp/lookup.h"
+
+#include <pthread.h>
+
+#include "base/fork.h"
+#include "base/log.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned ends;   /* that are at work */
+static bool is_looking; /* a thread */
+static bool take_references;
+
+static void forget_in_child(void)
+{
+    rex_fork_renew(&lock);
+    changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    ends = 0;
+    is_looking = false;
+}
+
+REX_FORK_RENEWED(18, forget_in_child);
+
+void rex_lookups_take_references(void)
+{
+    __atomic_store_n(&take_references, true, __ATOMIC_RELEASE);
+}
+
+void rex_lookup_begin(void)
+{
+    rex_lock(&lock);
+    while (ends > 0 || is_looking)
+        pthread_cond_wait(&changed, &lock);
+    is_looking = true;
+    rex_unlock(&lock);
+}
+
+void rex_lookup_end(void)
+{
+    rex_lock(&lock);
+    is_looking = false;
+    pthread_cond_broadcast(&changed);
+    rex_unlock(&lock);
+}
+
+bool rex_ending_begin(void)
+{
+    if (!__atomic_load_n(&take_references, __ATOMIC_ACQUIRE))
+        return false;
+    rex_lock(&lock);
+    while (is_looking)
+        pthread_cond_wait(&changed, &lock);
+    ends++;
+    rex_unlock(&lock);
+    return true;
+}
+
+void rex_ending_end(void)
+{
+    rex_lock(&lock);
+    if (--ends == 0)
+        pthread_cond_broadcast(&changed);
+    rex_unlock(&lock);
+}
