@@ -32,6 +32,8 @@
 #define ATTRIBUTE_PARAMETER \
     0x17 /* u32 index, u16 ordinal, u16 offset, u32: size in bits 18 to 31 */
 #define ATTRIBUTE_REGISTERS 0x2f /* u32 symbol, u32 count */
+/* u32 index, u16 ordinal, u16 offset, u16 size; in a kernel with more than 4 KiB of parameters */
+#define ATTRIBUTE_LARGE_PARAMETER 0x45
 #define PARAMETER_SIZE_SHIFT 18
 
 struct attribute {
@@ -75,6 +77,12 @@ static int cut_off(struct rex_elf *elf)
 
 /* ---- a kernel's parameters and launch bounds ------------------------------------------------- */
 
+static bool is_parameter(const struct attribute *attribute)
+{
+    return attribute->size >= 12 && (attribute->kind == ATTRIBUTE_PARAMETER ||
+                                     attribute->kind == ATTRIBUTE_LARGE_PARAMETER);
+}
+
 static int count_parameters(struct rex_elf *elf, const Elf64_Shdr *info,
                             struct rex_image_symbol *kernel)
 {
@@ -83,8 +91,7 @@ static int count_parameters(struct rex_elf *elf, const Elf64_Shdr *info,
     int more;
     kernel->parameters = 0;
     while ((more = next_attribute(&at, end, &attribute)) > 0)
-        if (attribute.kind == ATTRIBUTE_PARAMETER && attribute.size >= 12 &&
-            kernel->parameters < REX_PARAMETERS_UNKNOWN - 1)
+        if (is_parameter(&attribute) && kernel->parameters < REX_PARAMETERS_UNKNOWN - 1)
             kernel->parameters++;
     return more == 0 ? 0 : cut_off(elf);
 }
@@ -93,7 +100,8 @@ static int set_parameter(struct rex_image_view *view, struct rex_image_symbol *k
                          const struct attribute *attribute)
 {
     uint16_t ordinal = (uint16_t)word(attribute, 1), offset = (uint16_t)(word(attribute, 1) >> 16);
-    uint16_t size = (uint16_t)(word(attribute, 2) >> PARAMETER_SIZE_SHIFT);
+    uint32_t shift = attribute->kind == ATTRIBUTE_PARAMETER ? PARAMETER_SIZE_SHIFT : 0;
+    uint16_t size = (uint16_t)(word(attribute, 2) >> shift);
     if (ordinal >= kernel->parameters || size == 0 ||
         view->parameters[kernel->first + ordinal].size != 0)
         return -1;
@@ -146,8 +154,7 @@ static int read_kernel(struct rex_image_view *view, struct rex_elf *elf, const E
     while (next_attribute(&at, end, &attribute) > 0) {
         if (attribute.kind == ATTRIBUTE_MAX_THREADS && attribute.size >= 12)
             kernel->max_threads = threads(&attribute);
-        if (attribute.kind != ATTRIBUTE_PARAMETER || attribute.size < 12 ||
-            set_parameter(view, kernel, &attribute) == 0)
+        if (!is_parameter(&attribute) || set_parameter(view, kernel, &attribute) == 0)
             continue;
         elf->why = "the parameters of a kernel are not numbered from 0 on, once each";
         return -1;

@@ -371,6 +371,24 @@ static void test_changed_bytes(void **state)
     free(bytes);
 }
 
+/* More than 4 KiB of parameters have an attribute of their own, with 16 bits for the size. */
+static void test_large_parameter(void **state)
+{
+    static const struct change changes[] = {{PARAMETER + KIND, 1, 0x45}, {PARAMETER + WORD_2, 4, 0x05004e20}};
+    struct rex_image_view view;
+    size_t size;
+    unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size);
+    (void)state;
+    for (size_t i = 0; i < COUNT(changes); i++)
+        memcpy(bytes + changes[i].at, &changes[i].value, changes[i].width);
+    assert_int_equal(rex_view_open(&view, bytes, size, "changed"), 0);
+    assert_string_equal(facts_of(&view, "bounded"), "256 threads, 12 registers, 2048 shared, mode 2, 1 parameters");
+    assert_int_equal(rex_view_find(&view, "bounded")->odd_size, 20000);
+    check_parameter(&view, "bounded", 0, 0, 20000);
+    rex_view_close(&view);
+    free(bytes);
+}
+
 /* The same for headers of sections: TYPE, NAME and SIZE, where they are not those of the file. */
 static void test_changed_sections(void **state)
 {
@@ -1572,6 +1590,7 @@ int main(void)
         cmocka_unit_test(test_ptx_parameters),
         cmocka_unit_test(test_ptx_names),
         cmocka_unit_test(test_overfull),
+        cmocka_unit_test(test_large_parameter),
         cmocka_unit_test(test_ptx_damaged),
         cmocka_unit_test(test_changed_bytes),
         cmocka_unit_test(test_changed_sections),
