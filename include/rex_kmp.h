@@ -237,9 +237,10 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet,
 
 /**
  * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
- * to the bound release and passes that on. Parameters as for rex_module_launch_packet(). Returns
- * what `__tgt_target_kernel` returns, or -1: nothing was launched, for an error of
- * rex_module_launch_packet() or an error of rex_module_register().
+ * to the bound release and passes that on. Parameters as for rex_module_launch_packet().
+ * Returns 0; REX_EHOST (-1) only where the caller has to run its host version, because offloading
+ * is disabled or the device is the host; or less than -1: an error of rex_module_launch_packet(),
+ * rex_launch() or rex_module_register(), which rex_last_error() describes.
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,
@@ -282,7 +283,8 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
  * ---- 5. Direct wrappers -----------------------------------------------------------------------
  *
  * One load tells whether the module is registered; only where it is not, a cold path registers it.
- * On failure launches return -1 and data calls return without effect; rex_last_error() says why.
+ * Launches return what rex_module_launch() returns: 0; -1 only for "run the host version"; less than
+ * -1 for an error. Data calls return without effect on an error. rex_last_error() describes it.
  */
 
 /** rex_ready(): whether this binary's module is registered, or could be registered now. */
@@ -300,7 +302,7 @@ static inline bool rex_ready(void)
  *                args->Threads[0] is 0.
  * @host_ptr      the kernel's host key.
  * @args          the packet; it is not modified and may be used again.
- * Returns 0, or -1: nothing was launched.
+ * Returns as rex_module_launch().
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
@@ -317,7 +319,7 @@ static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_
 /**
  * rex_direct___tgt_target_teams(): the older launch: @arg_num rows in four columns, @num_teams
  * blocks of @thread_limit threads. Goes out as a packet, so that every release gives the kernel the
- * same parameters. Returns 0 or -1.
+ * same parameters. Returns as rex_module_launch().
  */
 static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
                                                 void **args_base, void **args, int64_t *arg_sizes,
@@ -336,7 +338,7 @@ static inline int rex_direct___tgt_target_teams(int64_t device_id, void *host_pt
 /**
  * rex_direct___tgt_target(): the oldest launch: one block of one thread. Goes out as a packet,
  * because libomptarget's own `__tgt_target` asks for 2^32 - 1 threads on LLVM 18 and later and
- * aborts. Returns 0 or -1.
+ * aborts. Returns as rex_module_launch().
  */
 static inline int rex_direct___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
                                           void **args_base, void **args, int64_t *arg_sizes,
@@ -351,8 +353,8 @@ static inline void rex_direct___tgt_target_data_begin(int64_t device_id, int32_t
                                                       void **args_base, void **args,
                                                       int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready() && rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args,
-                                            arg_sizes, arg_types) == 0)
+    if (rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes,
+                             arg_types) == 0)
         __rex_real___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes,
                                            arg_types);
 }
@@ -362,8 +364,8 @@ static inline void rex_direct___tgt_target_data_end(int64_t device_id, int32_t a
                                                     void **args_base, void **args,
                                                     int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready() && rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args,
-                                            arg_sizes, arg_types) == 0)
+    if (rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes,
+                             arg_types) == 0)
         __rex_real___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
 }
 
@@ -374,8 +376,8 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
                                                        void **args_base, void **args,
                                                        int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready() && rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args,
-                                            arg_sizes, arg_types) == 0)
+    if (rex_module_check_map(&rex_this_module, device_id, arg_num, args_base, args, arg_sizes,
+                             arg_types) == 0)
         __rex_real___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes,
                                             arg_types);
 }
@@ -409,42 +411,38 @@ void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **arg
 
 /**
  * rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel().
- * Returns 0 or -1.
+ * Returns as rex_module_launch().
  */
 static inline int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                           int32_t thread_limit, void *host_ptr,
                                           struct __tgt_kernel_arguments *args)
 {
-    return rex_ready()
-               ? rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args)
-               : -1;
+    return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args);
 }
 
 /**
  * rex___tgt_target_teams(): registers on first use, then as rex_direct___tgt_target_teams().
- * Returns 0 or -1.
+ * Returns as rex_module_launch().
  */
 static inline int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
                                          void **args_base, void **args, int64_t *arg_sizes,
                                          int64_t *arg_types, int32_t num_teams,
                                          int32_t thread_limit)
 {
-    return rex_ready()
-               ? rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args,
-                                               arg_sizes, arg_types, num_teams, thread_limit)
-               : -1;
+    return rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
+                                         arg_types, num_teams, thread_limit);
 }
 
 /**
- * rex___tgt_target(): registers on first use, then as rex_direct___tgt_target(). Returns 0 or -1.
+ * rex___tgt_target(): registers on first use, then as rex_direct___tgt_target(). Returns as
+ * rex_module_launch().
  */
 static inline int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
                                    void **args_base, void **args, int64_t *arg_sizes,
                                    int64_t *arg_types)
 {
-    return rex_ready() ? rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args,
-                                                 arg_sizes, arg_types)
-                       : -1;
+    return rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
+                                   arg_types);
 }
 
 /**
@@ -454,9 +452,7 @@ static inline int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t ar
 static inline void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base,
                                                void **args, int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready())
-        rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes,
-                                           arg_types);
+    rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
 }
 
 /**
@@ -465,8 +461,7 @@ static inline void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_nu
 static inline void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base,
                                              void **args, int64_t *arg_sizes, int64_t *arg_types)
 {
-    if (rex_ready())
-        rex_direct___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
+    rex_direct___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
 }
 
 /**
@@ -477,9 +472,7 @@ static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_n
                                                 void **args_base, void **args, int64_t *arg_sizes,
                                                 int64_t *arg_types)
 {
-    if (rex_ready())
-        rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes,
-                                            arg_types);
+    rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
 }
 
 #endif /* REX_KMP_INTERNAL */

@@ -86,7 +86,7 @@ static int axpy(int64_t n, double a, double *x, double *y)
     /*
      * The launch. -1 is the default device. rex_kmp.h turns this name into its own wrapper, which fits a copy of the
      * packet to the LLVM release and adds the source location that the real function wants first. All copies that the
-     * rows ask for happen inside. 0 is success; on -1 nothing was launched.
+     * rows ask for happen inside. 0 is success, -1 means "run the host version", less is an error.
      */
     return __tgt_target_kernel(-1, TEAMS, THREADS, &axpy__id__, &args);
 }

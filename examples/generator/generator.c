@@ -11,7 +11,7 @@ struct series {
     double *values;
 };
 
-/* Generated. Each returns 0, -1 or an error of librex. */
+/* Generated. Each returns 0; -1: run the host version; or less than -1: an error of librex. */
 int keep_begin(int64_t n, double *x, double *y);
 int keep_end(int64_t n, double *x, double *y);
 int axpy(int64_t n, double a, const double *x, double *y);
@@ -22,7 +22,7 @@ enum { N = 1000, FIRST = 100, PART = 50 };
 
 static int report(const char *what, int result, int wrong)
 {
-    printf("%s: %s, %d of %d values wrong\n", what, result == 0 ? "launched" : "not launched", wrong, N);
+    printf("%s: %s, %d of %d values wrong\n", what, result == 0 ? "launched" : result == -1 ? "left to the host" : "an error", wrong, N);
     return result != 0 || wrong != 0;
 }
 

@@ -73,11 +73,8 @@ struct rex_gpu {
 
 /**
  * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES
- * counts), at most 64. 0 if there is none, and then rex_last_error() says why, and what helps: no
- * driver, no device or CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not
- * permitted, a driver of another version than the kernel module's (REX_EDEVICE); in a child of
- * fork, that its parent has started the driver (REX_EFORK). It starts the driver and makes no
- * context. Any thread.
+ * counts), at most 64. 0 if there is none, which is no error; rex_gpu_check() of rex/inspect.h says
+ * why. It starts the driver and makes no context. Any thread.
  */
 REX_API int rex_gpu_count(void);
 
@@ -117,8 +114,10 @@ REX_API void *rex_device_address(const void *address, int64_t device);
 
 /**
  * rex_device_alloc(): @size bytes on @device, or NULL with an error: REX_EINVAL (no module is
- * registered), REX_EDEVICE, REX_ENOMEM, or REX_ECUDA (a queue has found the device lost). Free them
- * with rex_device_free().
+ * registered), REX_EDEVICE, REX_ENOMEM, or REX_ECUDA (a queue has found the device lost). If no
+ * module is registered, it registers one that librex knows, or that a loaded shared object shows
+ * (rex_binary_module), and returns NULL with an error of rex_module_register() if that fails. Free
+ * the memory with rex_device_free().
  */
 REX_API void *rex_device_alloc(size_t size, int64_t device);
 

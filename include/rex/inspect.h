@@ -244,6 +244,15 @@ REX_API int rex_image_list_view(struct rex_image_view **view, const struct rex_i
  */
 
 /**
+ * rex_gpu_check(): whether this process can use an NVIDIA GPU. Returns 0 if it can. Else returns
+ * REX_EDEVICE, and rex_last_error() says why and what helps: no driver, no device or
+ * CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not permitted, a driver
+ * of another version than the kernel module's; or REX_EFORK: the process is a child of fork, and
+ * its parent has started the driver. It starts the driver and makes no context. Any thread.
+ */
+REX_API int rex_gpu_check(void);
+
+/**
  * rex_info_row: receives one fact from rex_info(). @group, @name and @value are strings that last
  * until it returns, never NULL; @context is the caller's. It may call any librex function but
  * rex_info().

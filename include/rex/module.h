@@ -8,7 +8,7 @@
  * first launch, registers it.
  *
  * Weak and hidden: one of each object per program or shared object, however many of its files
- * include this header.
+ * include this header. One of them, rex_binary_module, is weak and visible.
  *
  * Everything here is since 0.1 unless it says otherwise.
  *
@@ -56,6 +56,14 @@ extern struct __tgt_offload_entry
 extern struct __tgt_offload_entry
     rex_entries_end[] __asm__("__stop_omp_offloading_entries") REX_PER_BINARY;
 
+#ifndef __CUDA_ARCH__ /* code for a GPU names neither */
+/*
+ * gcc forgets the attribute where a name for the linker is given. A shared object would then export
+ * its table, and a program without kernels would take that table for its own.
+ */
+__asm__(".hidden __start_omp_offloading_entries\n.hidden __stop_omp_offloading_entries");
+#endif
+
 /*
  * Images that REX_EMBED_IMAGE() and REX_EMBED_HOST_IMAGE() of rex/entry.h put into this binary;
  * NULL where there is none.
@@ -99,6 +107,14 @@ REX_PER_BINARY struct rex_module rex_this_module = {(uint32_t)sizeof(struct rex_
                                                     rex_embedded_image_end,
                                                     rex_embedded_host_image,
                                                     rex_embedded_host_image_end};
+
+/**
+ * rex_binary_module: points to this binary's module. A shared object exports it: a program without
+ * kernels finds the module of the shared object by it, and registers that one for its data calls.
+ */
+extern struct rex_module *rex_binary_module;
+__attribute__((__weak__, __visibility__("default"))) struct rex_module *rex_binary_module =
+    &rex_this_module;
 
 /*
  * Functions, one of each for a linked binary, so that a file of it which includes nothing may

@@ -85,8 +85,8 @@ struct ident;
  *
  * REX_OK            success.
  * REX_EHOST         nothing was launched because offloading is disabled or the device asked for is
- *                   the host: the caller runs its host version. The wrappers `rex___tgt_*` return
- *                   this value, -1, for every failure, as libomptarget does.
+ *                   the host: the caller runs its host version. Launches by the wrappers of
+ *                   rex_kmp.h return it for nothing else, too.
  * REX_EINVAL        an argument is invalid: a NULL pointer, a negative count, a misaligned table.
  * REX_ENOMEM        an allocation failed, or a size does not fit in size_t.
  * REX_ENORUNTIME    no libomptarget could be opened; the message lists what was tried and why each

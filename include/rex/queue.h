@@ -101,8 +101,9 @@ struct rex_graph;
 #ifndef REX_BUILDING_LIBRARY
 
 /**
- * rex_queue_create(): makes a queue, registering this binary's module first where needed; a binary
- * without entries needs a library (rex/library.h) that was loaded. The first queue of a module on a
+ * rex_queue_create(): makes a queue, registering this binary's module first where needed. A binary
+ * without entries needs a library (rex/library.h) or a shared object with kernels that was loaded
+ * before. The first queue of a module on a
  * GPU loads the module's image there for queues, all kernels of it, so that no launch has to.
  *
  * @queue   where the new queue is stored; destroy it with rex_queue_destroy().

@@ -40,14 +40,6 @@ int rex_fail_again(int code, const char *message)
     return last != NULL ? code : code_without_room();
 }
 
-void rex_fail_undo(int code, const char *message)
-{
-    if (code != REX_OK || rex_part_if_any(REX_PART_FAILURE) != NULL)
-        rex_fail_again(code, message);
-    else
-        rex_thread.has_no_room = false;
-}
-
 const char *rex_last_error(void)
 {
     const struct failure *last = rex_part_if_any(REX_PART_FAILURE);
@@ -62,6 +54,20 @@ int rex_last_error_code(void)
     if (rex_thread.has_no_room)
         return code_without_room();
     return last != NULL ? last->code : REX_OK;
+}
+
+void rex_error_keep(struct rex_kept_error *kept)
+{
+    kept->code = rex_last_error_code();
+    snprintf(kept->message, sizeof kept->message, "%s", rex_last_error());
+}
+
+void rex_error_restore(const struct rex_kept_error *kept)
+{
+    if (kept->code != REX_OK || rex_part_if_any(REX_PART_FAILURE) != NULL)
+        rex_fail_again(kept->code, kept->message);
+    else
+        rex_thread.has_no_room = false;
 }
 
 /* ---- a new one ------------------------------------------------------------------------------- */

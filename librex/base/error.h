@@ -18,9 +18,6 @@
  */
 int rex_fail_again(int code, const char *message);
 
-/* CODE and MESSAGE, from rex_last_error_code() and rex_last_error(), are the last error again. */
-void rex_fail_undo(int code, const char *message);
-
 /*
  * The message becomes this thread's last error and is printed, once however often it comes in a
  * row, with what could command a terminal escaped. Returns what rex_fail_again() returns.
@@ -29,6 +26,14 @@ int rex_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 
 /* The same for a message of several lines: what others named in it has been escaped before. */
 int rex_fail_lines(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A thread's last error, put aside: what is tried meanwhile and may fail leaves no error behind. */
+struct rex_kept_error {
+    int code;
+    char message[REX_MESSAGE_MAX];
+};
+void rex_error_keep(struct rex_kept_error *kept);
+void rex_error_restore(const struct rex_kept_error *kept);
 
 /* For an argument of FUNCTION that is NULL: REX_EINVAL. */
 int rex_fail_null(const char *function, const char *argument);

@@ -221,13 +221,12 @@ void rex_set_log_callback(rex_log_function *function, void *context)
 static void call_function(rex_log_function *function, enum rex_log_level level, const char *message,
                           void *context)
 {
-    char last[REX_MESSAGE_MAX];
-    int code = rex_last_error_code();
-    snprintf(last, sizeof last, "%s", rex_last_error());
+    struct rex_kept_error last;
+    rex_error_keep(&last);
     rex_thread.in_function = true;
     function(level, message, context);
     rex_thread.in_function = false;
-    rex_fail_undo(code, last);
+    rex_error_restore(&last);
 }
 
 static void hand_over(enum rex_log_level level, const char *message)

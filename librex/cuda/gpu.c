@@ -15,6 +15,7 @@
 #include "cuda/context.h"
 #include "cuda/nogpu.h"
 #include "rex/device.h"
+#include "rex/inspect.h"
 
 /* CUdevice_attribute of cuda.h. */
 #define MOST_THREADS_PER_BLOCK 1
@@ -158,10 +159,13 @@ static int no_gpu(void)
 int rex_gpu_count(void)
 {
     rex_cuda_retry();
-    int count = rex_cuda_devices();
-    if (count == 0)
-        no_gpu();
-    return count;
+    return rex_cuda_devices();
+}
+
+int rex_gpu_check(void)
+{
+    rex_cuda_retry();
+    return rex_cuda_devices() > 0 ? REX_OK : no_gpu();
 }
 
 int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)

@@ -76,11 +76,13 @@ static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *s
 
 static void log_sender(const struct rex_target *target, const char *by, const char *why)
 {
-    struct rex_kernel_facts facts = rex_target_facts(target);
-    if (facts.flags & REX_FACT_SENDER_TOLD)
-        return;
-    facts.flags |= REX_FACT_SENDER_TOLD;
-    rex_table_set_facts(&target->registration->table, target->position, facts);
+    struct rex_kernel_facts known = rex_target_facts(target), facts;
+    do {
+        if (known.flags & REX_FACT_SENDER_TOLD)
+            return;
+        facts = known;
+        facts.flags |= REX_FACT_SENDER_TOLD;
+    } while (!rex_target_change_facts(target, &known, facts));
     rex_log(REX_LOG_INFO, "kernel \"%s\" is launched by %s%s%s", rex_target_name(target), by,
             *why != '\0' ? ": " : "", why);
 }

@@ -129,14 +129,15 @@ int rex_check_form(const struct rex_target *target, uint32_t rows, uint32_t coun
     int result = match(target);
     if (result != REX_OK)
         return result;
-    struct rex_kernel_facts facts = rex_target_facts(target);
-    enum rex_kernel_form found = form_of(facts, rows);
-    if (found == REX_FORM_UNKNOWN || (facts.form != REX_FORM_UNKNOWN && found != facts.form))
-        return wrong_count(target, rows, count);
-    if (facts.form == REX_FORM_UNKNOWN) {
+    struct rex_kernel_facts known = rex_target_facts(target), facts;
+    enum rex_kernel_form found;
+    do {
+        found = form_of(known, rows);
+        if (found == REX_FORM_UNKNOWN || (known.form != REX_FORM_UNKNOWN && found != known.form))
+            return wrong_count(target, rows, count);
+        facts = known;
         facts.form = (uint8_t)found;
-        rex_table_set_facts(&target->registration->table, target->position, facts);
-    }
+    } while (facts.form != known.form && !rex_target_change_facts(target, &known, facts));
     *form = found;
     return REX_OK;
 }
@@ -269,9 +270,11 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
         result = rex_device_check_default();
     if (result != REX_OK)
         return result;
-    struct rex_kernel_facts facts = rex_target_facts(target);
-    facts.checked = (uint32_t)args->NumArgs + 1;
-    rex_table_set_facts(&target->registration->table, target->position, facts);
+    struct rex_kernel_facts known = rex_target_facts(target), facts;
+    do {
+        facts = known;
+        facts.checked = (uint32_t)args->NumArgs + 1;
+    } while (!rex_target_change_facts(target, &known, facts));
     rex_device_used();
     return REX_OK;
 }

@@ -234,10 +234,10 @@ static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int6
     struct rex_target target;
     int returned = 0;
     rex_flight_end();
-    return rex_resolve(registration->module, host_key, device, &target) == REX_OK &&
-                   launch_packet(&target, num_teams, thread_limit, args, &returned) == REX_OK
-               ? returned
-               : -1;
+    int result = rex_resolve(registration->module, host_key, device, &target);
+    if (result == REX_OK)
+        result = launch_packet(&target, num_teams, thread_limit, args, &returned);
+    return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }
 
 REX_NO_STACK_GUARD
@@ -256,8 +256,9 @@ int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    if (rex_module_ready(module, "rex_module_launch") != REX_OK)
-        return -1;
+    int result = rex_module_ready(module, "rex_module_launch");
+    if (result != REX_OK)
+        return result;
     uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
     if (args != NULL)
         return rex_module_launch_registered(packet_rules, device, num_teams, thread_limit, host_key,

@@ -38,8 +38,7 @@ int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_li
         return rex_fail(REX_EKEY,
                         "host key %p is in no module that librex knows: call rex_module_add() or "
                         "rex_module_register()",
-                        host_key),
-               -1;
+                        host_key);
     return rex_module_launch(module, device, num_teams, thread_limit, host_key, args);
 }
 
@@ -62,23 +61,29 @@ int rex___tgt_target(TARGET_P)
  * A data call names no kernel: mappings belong to the device, not to a module. Every known module
  * that can be is registered; one will do.
  */
-static struct rex_module *any_module(void)
+static bool any_module(const char *what)
 {
-    struct rex_module *found = NULL;
+    struct rex_kept_error last;
+    rex_error_keep(&last);
     if (rex_modules_first() == NULL)
-        rex_fail(REX_EKEY, "a data call before any module is known: call rex_module_add() or "
-                           "rex_module_register()");
+        rex_modules_look_around();
+    if (rex_modules_first() == NULL)
+        return rex_fail(REX_EKEY, "a data call before any module is known: call rex_module_add() "
+                                  "or rex_module_register()"),
+               false;
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
-        if (rex_module_register(module) == REX_OK)
-            found = module;
-    return found;
+        if (rex_table_is_own(module))
+            rex_module_register(module);
+    bool ready = rex_devices_are_there() || rex_modules_ready(what) == REX_OK;
+    if (ready)
+        rex_error_restore(&last);
+    return ready;
 }
 
 /* The call is right, and is logged as WHAT. */
 static bool ready(const char *what, MAP_P)
 {
-    struct rex_module *module = any_module();
-    if (module == NULL || rex_check_data_call(module, MAP_A) != REX_OK)
+    if (!any_module(what) || rex_check_data_call(MAP_A) != REX_OK)
         return false;
     if (count > 0)
         rex_map_log(what, device, &MAP_OF_COLUMNS);

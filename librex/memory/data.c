@@ -33,7 +33,7 @@ static int prepare(struct rex_module *module, int64_t device, const struct rex_m
                    enum rex_purpose purpose, const char *what, int *on_device)
 {
     int number = 0,
-        result = map != NULL ? rex_module_ready(module, what) : rex_fail_null(what, "map");
+        result = map != NULL ? rex_module_ready_for_data(module, what) : rex_fail_null(what, "map");
     if (result == REX_OK)
         result = rex_flight_check();
     if (result == REX_OK)
@@ -248,12 +248,9 @@ __attribute__((destructor)) static void warn_of_regions(void)
 
 /* ---- raw data calls -------------------------------------------------------------------------- */
 
-int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count, void **base,
-                        void **begin, const int64_t *sizes, const int64_t *types)
+int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin,
+                        const int64_t *sizes, const int64_t *types)
 {
-    const struct rex_registration *registration = rex_registration_of(module);
-    if (registration == NULL)
-        return rex_fail(REX_EINVAL, "a data call for a module that is not registered");
     if (rex_flight_check() != REX_OK)
         return rex_last_error_code();
     if (count < 0)
@@ -283,9 +280,9 @@ int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count
 int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base,
                          void **begin, const int64_t *sizes, const int64_t *types)
 {
-    int result = module != NULL
-                     ? rex_check_data_call(module, device, count, base, begin, sizes, types)
-                     : rex_fail_null("rex_module_check_map", "module");
+    int result = rex_module_ready_for_data(module, "rex_module_check_map");
+    if (result == REX_OK)
+        result = rex_check_data_call(device, count, base, begin, sizes, types);
     if (result == REX_OK && count > 0 && rex_rows_wanted() && !rex_calls_logged()) {
         struct __tgt_kernel_arguments packet =
             rex_packet_of_columns(count, base, begin, sizes, types, NULL, NULL);

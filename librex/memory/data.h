@@ -17,7 +17,7 @@ int rex_map_for_launch(struct rex_module *module, int64_t device, const struct r
 int rex_unmap_after_launch(int64_t device, const struct rex_map *map);
 
 /* rex_module_check_map() without a line in the log. */
-int rex_check_data_call(struct rex_module *module, int64_t device, int32_t count, void **base,
-                        void **begin, const int64_t *sizes, const int64_t *types);
+int rex_check_data_call(int64_t device, int32_t count, void **base, void **begin,
+                        const int64_t *sizes, const int64_t *types);
 
 #endif

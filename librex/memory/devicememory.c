@@ -18,6 +18,7 @@
 #include "cuda/context.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
+#include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/device.h"
 #include "omp/flight.h"
@@ -35,6 +36,15 @@ static int none_registered(const char *what)
                ? result
                : rex_fail(REX_EINVAL, "%s: no module is registered, or offloading is disabled",
                           what);
+}
+
+/* A program without kernels may ask for memory before a module of another binary is registered. */
+static int need_devices(const char *what)
+{
+    if (rex_device_count() > 0)
+        return REX_OK;
+    int result = rex_runtime_disabled() ? REX_NO_ENTRIES : rex_modules_bring();
+    return result == REX_NO_ENTRIES ? none_registered(what) : result;
 }
 
 /*
@@ -142,11 +152,8 @@ void *rex_device_address(const void *address, int64_t device)
 void *rex_device_alloc(size_t size, int64_t device)
 {
     int number = 0;
-    if (rex_device_count() == 0) {
-        none_registered("rex_device_alloc");
-        return NULL;
-    }
-    if (rex_device_resolve(device, &number) != REX_OK ||
+    if (need_devices("rex_device_alloc") != REX_OK ||
+        rex_device_resolve(device, &number) != REX_OK ||
         rex_device_lost(number, "rex_device_alloc") != REX_OK)
         return NULL;
     void *memory = rex_runtime_omp()->alloc(size, number);

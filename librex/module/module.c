@@ -167,6 +167,7 @@ static void register_along(struct rex_module *module)
     uintptr_t state = __atomic_load_n(&module->state, __ATOMIC_ACQUIRE);
     uintptr_t number = (state & ~(uintptr_t)STATE_MASK) + NEXT_ATTEMPT;
     if ((state & STATE_MASK) == UNREGISTERED && !rex_is_of_library(module) &&
+        rex_table_is_own(module) &&
         !__atomic_load_n(&registration->is_kept, __ATOMIC_ACQUIRE) &&
         __atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
@@ -179,8 +180,11 @@ static void register_others(const struct rex_release *release)
 {
     if (!release->late_image_ignored || rex_devices_used())
         return;
+    struct rex_kept_error last;
+    rex_error_keep(&last);
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
         register_along(module);
+    rex_error_restore(&last);
 }
 
 static int register_as(struct rex_module *module, const char *name)
@@ -220,6 +224,56 @@ int rex_module_ready(struct rex_module *module, const char *caller)
 int rex_module_register(struct rex_module *module)
 {
     return rex_module_ready(module, "rex_module_register");
+}
+
+/* One of the known modules. 0, the error of the last, or REX_NO_ENTRIES where none has entries. */
+static int register_one(void)
+{
+    int result = REX_NO_ENTRIES;
+    for (struct rex_module *module = rex_modules_first();
+         module != NULL && !rex_devices_are_there(); module = module->next)
+        if (rex_table_is_own(module))
+            result = rex_module_register(module);
+    return rex_devices_are_there() ? REX_OK : result;
+}
+
+int rex_modules_bring(void)
+{
+    struct rex_kept_error last;
+    rex_error_keep(&last);
+    int result = register_one();
+    if (result == REX_NO_ENTRIES) {
+        rex_modules_look_around();
+        result = register_one();
+    }
+    if (result == REX_OK)
+        rex_error_restore(&last);
+    return result;
+}
+
+int rex_modules_ready(const char *caller)
+{
+    int result = rex_modules_bring();
+    return result != REX_NO_ENTRIES
+               ? result
+               : rex_fail(REX_EENTRIES,
+                          "%s: the table of offload entries is empty in each binary that librex "
+                          "knows, and without kernels there is no device: load a shared object "
+                          "with kernels first, or, if the linker dropped the section "
+                          "omp_offloading_entries, link with -Wl,-z,nostart-stop-gc",
+                          caller);
+}
+
+int rex_module_ready_for_data(struct rex_module *module, const char *caller)
+{
+    if (module != NULL && rex_registration_of(module) != NULL)
+        return REX_OK;
+    int result = rex_module_check(module, caller);
+    if (result != REX_OK)
+        return result;
+    if (rex_table_is_own(module))
+        return register_as(module, NULL);
+    return rex_runtime_disabled() ? REX_EHOST : rex_modules_ready(caller);
 }
 
 /* Past slashes, and past "." where it is a part of a path. */
@@ -283,8 +337,12 @@ int rex_module_init(struct rex_module *module)
     rex_device_used();
     /* An empty region loads the image, on every release. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
+    struct rex_kept_error last;
+    rex_error_keep(&last);
     if (result == REX_OK && prepare_launches != NULL)
         prepare_launches(module->registration);
+    if (result == REX_OK)
+        rex_error_restore(&last); /* the launch reports it again */
     rex_phase_end(begin, "load image", rex_module_image_path(module));
     return result;
 }

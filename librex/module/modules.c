@@ -37,12 +37,11 @@ static bool has_key(const struct rex_module *module, const void *key)
     const struct rex_registration *registration = rex_registration_of(module);
     if (registration != NULL)
         return rex_table_find(&registration->table, key) >= 0;
-    if (rex_is_of_library(module))
+    if (rex_is_of_library(module) || !rex_table_is_own(module))
         return false;
     /* By number, rounded down: a table that nobody has checked yet may be misshapen. */
     bool aligned = (uintptr_t)module->entries_begin % sizeof(void *) == 0;
-    ptrdiff_t count =
-        module->entries_begin != NULL && aligned ? module->entries_end - module->entries_begin : 0;
+    ptrdiff_t count = aligned ? module->entries_end - module->entries_begin : 0;
     for (ptrdiff_t i = 0; i < count; i++)
         if (module->entries_begin[i].addr == key)
             return true;
@@ -111,6 +110,46 @@ int rex_module_add(struct rex_module *module)
     if (result == REX_OK && rex_modules_know(module) == NULL)
         result = REX_ENOMEM;
     return result;
+}
+
+/* ---- modules of loaded shared objects -------------------------------------------------------- */
+
+struct numbered {
+    size_t number; /* in the loader's list */
+    char *path;
+};
+
+static int take(struct dl_phdr_info *object, size_t size, void *context)
+{
+    struct numbered *wanted = context;
+    (void)size;
+    if (wanted->number-- > 0)
+        return 0;
+    snprintf(wanted->path, PATH_MAX, "%s", object->dlpi_name);
+    return 1; /* no further */
+}
+
+static void know_module_of(const char *path)
+{
+    void *binary = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    struct rex_module **module = binary != NULL ? dlsym(binary, "rex_binary_module") : NULL;
+    if (module != NULL && rex_table_is_own(*module))
+        rex_module_add(*module);
+    if (binary != NULL)
+        dlclose(binary);
+}
+
+/* One after the other, because nothing may be opened inside of dl_iterate_phdr(). */
+void rex_modules_look_around(void)
+{
+    char path[PATH_MAX];
+    for (size_t i = 0;; i++) {
+        struct numbered wanted = {i, path};
+        if (dl_iterate_phdr(take, &wanted) == 0)
+            return;
+        if (path[0] != '\0') /* the program has no name there */
+            know_module_of(path);
+    }
 }
 
 /* ---- what modules may not have in common, and must ------------------------------------------- */

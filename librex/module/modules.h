@@ -18,6 +18,26 @@ int rex_module_check(const struct rex_module *module, const char *caller);
 int rex_module_ready(struct rex_module *module, const char *caller);
 
 /*
+ * The same for a data call, which needs a device and no kernel: a module without entries of its own
+ * needs no registration where another one has brought devices, or can bring them. REX_EHOST, with
+ * no message, where it has none and offloading is disabled: there is nothing to do.
+ */
+int rex_module_ready_for_data(struct rex_module *module, const char *caller);
+
+/*
+ * Devices come with a registration: 0 where a module is registered, or one that is known or that a
+ * loaded binary shows (rex_binary_module) can be registered. Else the error of that, or
+ * REX_NO_ENTRIES, with no message, where no binary has entries.
+ */
+#define REX_NO_ENTRIES 1
+int rex_modules_bring(void);
+/* The same for CALLER; REX_EENTRIES where no binary has entries. */
+int rex_modules_ready(const char *caller);
+
+/* Make the modules known that loaded shared objects show. */
+void rex_modules_look_around(void);
+
+/*
  * The module's registration, made and put on the list of modules the first time; NULL where memory
  * ran out.
  */
@@ -73,6 +93,14 @@ static inline struct rex_reason rex_target_reason(const struct rex_target *targe
 static inline struct rex_kernel_facts rex_target_facts(const struct rex_target *target)
 {
     return rex_table_facts(&target->registration->table, target->position);
+}
+
+/* As rex_table_change_facts(). */
+static inline bool rex_target_change_facts(const struct rex_target *target,
+                                           struct rex_kernel_facts *known,
+                                           struct rex_kernel_facts facts)
+{
+    return rex_table_change_facts(&target->registration->table, target->position, known, facts);
 }
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "module/table.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,23 @@
 _Static_assert(sizeof(struct rex_kernel_facts) == sizeof(uint64_t),
                "they are read and written whole");
 
+/* True with both binaries if the table lies in another loaded binary than the module does. */
+static bool is_foreign(const struct rex_module *module, Dl_info *own, Dl_info *other)
+{
+    return dladdr(module, own) != 0 && dladdr(module->entries_begin, other) != 0 &&
+           own->dli_fbase != other->dli_fbase;
+}
+
+bool rex_table_is_own(const struct rex_module *module)
+{
+    Dl_info own, other;
+    return module->entries_begin != NULL && module->entries_begin != module->entries_end &&
+           !is_foreign(module, &own, &other);
+}
+
 static int check_shape(const struct rex_module *module, size_t *count)
 {
+    Dl_info own, other;
     uintptr_t begin = (uintptr_t)module->entries_begin, end = (uintptr_t)module->entries_end;
     if (begin == 0 || end == 0 || begin == end)
         return rex_fail(REX_EENTRIES,
@@ -28,6 +44,11 @@ static int check_shape(const struct rex_module *module, size_t *count)
                         "binary, or the linker dropped the section omp_offloading_entries (link "
                         "with -Wl,-z,nostart-stop-gc), or gcc -flto dropped entries without "
                         "__attribute__((used)) (add it, or link with -rdynamic)");
+    if (is_foreign(module, &own, &other))
+        return rex_fail(REX_EENTRIES,
+                        "%s has no offload entry of its own, and the linker gave it the table of "
+                        "%s: no entry was compiled into it",
+                        own.dli_fname, other.dli_fname);
     if (end < begin || begin % sizeof(void *) != 0 ||
         (end - begin) % sizeof(struct __tgt_offload_entry) != 0)
         return rex_fail(
@@ -375,6 +396,15 @@ static int check_release(struct rex_table *table, uint32_t position,
     return result;
 }
 
+/* All but flags is 0 before; a launch of another thread may have set one. */
+static void add_facts(struct rex_table *table, uint32_t position, struct rex_kernel_facts facts)
+{
+    struct rex_kernel_facts known = rex_table_facts(table, position), found = facts;
+    do {
+        found.flags = known.flags | facts.flags;
+    } while (!rex_table_change_facts(table, position, &known, found));
+}
+
 static int match_kernel(struct rex_table *table, uint32_t position,
                         const struct rex_image_view *view, const char *path,
                         const struct rex_release *release)
@@ -398,7 +428,7 @@ static int match_kernel(struct rex_table *table, uint32_t position,
         return result;
     table->launched[position].most_threads = most_threads(kernel, view);
     table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
-    rex_table_set_facts(table, position, facts);
+    add_facts(table, position, facts);
     return REX_OK;
 }
 
@@ -407,8 +437,8 @@ static int match_global(struct rex_table *table, uint32_t position,
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
     const struct rex_image_symbol *global = rex_view_find(view, entry->name);
-    rex_table_set_facts(table, position,
-                        (struct rex_kernel_facts){.flags = REX_FACT_GLOBAL | REX_FACT_MATCHED});
+    add_facts(table, position,
+              (struct rex_kernel_facts){.flags = REX_FACT_GLOBAL | REX_FACT_MATCHED});
     if (entry->flags & FLAG_LINK)
         return REX_OK;
     if (global == NULL || global->kernel)

@@ -14,7 +14,7 @@
 #include "omp/release.h"
 
 /*
- * What is known of one kernel, in one word so that it is read and written whole: its form once a
+ * What is known of one kernel, in one word so that it is read and changed whole: its form once a
  * launch has been checked, the number of its parameters, and the number of rows for which the check
  * was made, plus one.
  */
@@ -97,6 +97,12 @@ struct rex_table {
 };
 
 /*
+ * Whether the module has entries of its own: its table is not empty, and lies in the binary in
+ * which the module lies. A linker may give a binary without entries the table of a shared object.
+ */
+bool rex_table_is_own(const struct rex_module *module);
+
+/*
  * Check the module's entries and make the index, in the memory that the table has where it fits. 0
  * or an error.
  */
@@ -128,24 +134,32 @@ static inline int64_t rex_table_find(const struct rex_table *table, const void *
     return -1;
 }
 
+union rex_facts_word {
+    struct rex_kernel_facts facts;
+    uint64_t word;
+};
+
 static inline struct rex_kernel_facts rex_table_facts(const struct rex_table *table,
                                                       int64_t position)
 {
-    union {
-        uint64_t word;
-        struct rex_kernel_facts facts;
-    } read = {.word = __atomic_load_n(&table->facts[position], __ATOMIC_ACQUIRE)};
+    union rex_facts_word read = {.word =
+                                     __atomic_load_n(&table->facts[position], __ATOMIC_ACQUIRE)};
     return read.facts;
 }
 
-static inline void rex_table_set_facts(struct rex_table *table, int64_t position,
-                                       struct rex_kernel_facts facts)
+/*
+ * The one way to change the facts of the kernel at POSITION: *KNOWN, as they were read, become
+ * FACTS. False, and *KNOWN as they are now, where another thread has changed them since.
+ */
+static inline bool rex_table_change_facts(struct rex_table *table, int64_t position,
+                                          struct rex_kernel_facts *known,
+                                          struct rex_kernel_facts facts)
 {
-    union {
-        struct rex_kernel_facts facts;
-        uint64_t word;
-    } written = {.facts = facts};
-    __atomic_store_n(&table->facts[position], written.word, __ATOMIC_RELEASE);
+    union rex_facts_word read = {.facts = *known}, written = {.facts = facts};
+    bool changed = __atomic_compare_exchange_n(&table->facts[position], &read.word, written.word, 0,
+                                               __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    *known = read.facts;
+    return changed;
 }
 
 /*

@@ -203,8 +203,12 @@ int rex_device_require_gpu(void)
  */
 int rex_device_local(void)
 {
+    struct rex_kept_error last;
+    rex_error_keep(&last);
     rex_cuda_retry();
-    int gpus = rex_cuda_devices(), offered = rex_device_count(), result = rex_device_require_gpu();
+    int gpus = rex_cuda_devices(), offered = rex_device_count();
+    rex_error_restore(&last); /* a libomptarget that cannot be asked offers nothing */
+    int result = rex_device_require_gpu();
     int count = offered > 0 && offered < gpus ? offered : gpus;
     return result == REX_OK ? rex_launcher_device(count) : result;
 }

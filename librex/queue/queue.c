@@ -15,6 +15,7 @@
 #include "module/modules.h"
 #include "omp/device.h"
 #include "omp/forward.h"
+#include "omp/runtime.h"
 #include "queue/queuestream.h"
 #include "queue/queuetrace.h"
 #include "trace/trace.h"
@@ -95,9 +96,10 @@ static void free_queue(struct rex_queue *queue)
 static int ready(struct rex_module *module, const char *call)
 {
     int result = rex_module_check(module, call);
-    bool empty = result == REX_OK && module->entries_begin == module->entries_end;
-    return result != REX_OK || (empty && rex_devices_are_there()) ? result
-                                                                  : rex_module_ready(module, call);
+    if (result != REX_OK)
+        return result;
+    return rex_table_is_own(module) || rex_runtime_disabled() ? rex_module_ready(module, call)
+                                                              : rex_modules_ready(call);
 }
 
 /* What is asked for, by CALL. */

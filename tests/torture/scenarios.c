@@ -95,12 +95,10 @@ enum way { DIRECT, SAFE, EXPORTED, RAW };
 static int send_packet(enum way way, struct __tgt_kernel_arguments *packet)
 {
     void *key = (void *)(uintptr_t)REX_KERNEL_ID(plain);
-    int result = way == DIRECT     ? rex_direct___tgt_target_kernel(-1, 1, 1, key, packet)
-                 : way == SAFE     ? rex___tgt_target_kernel(-1, 1, 1, key, packet)
-                 : way == EXPORTED ? exported_kernel(-1, 1, 1, key, packet)
-                                   : rex_module_launch(&rex_this_module, -1, 1, 1, key, packet);
-    /* A wrapper returns -1 for every failure, as libomptarget does; where that has none of its own, it is libomptarget's. */
-    return result < 0 && !step_is_silent() ? rex_last_error_code() : result;
+    return way == DIRECT     ? rex_direct___tgt_target_kernel(-1, 1, 1, key, packet)
+           : way == SAFE     ? rex___tgt_target_kernel(-1, 1, 1, key, packet)
+           : way == EXPORTED ? exported_kernel(-1, 1, 1, key, packet)
+                             : rex_module_launch(&rex_this_module, -1, 1, 1, key, packet);
 }
 
 static void use_packets(void)

@@ -497,7 +497,7 @@ static void send_packets(const void *unused)
     expect_axpy(x, y, CELLS, 2, 3);
     expect_sent(3, 0);
     packet.NumArgs = 3;
-    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), REX_EPARAMS);
     CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
     expect_sent(3, 0);
 }
@@ -567,9 +567,9 @@ static void meet_failed_wait(const void *unused)
     /* and one where the device is lost: packets are refused as well */
     struct __tgt_kernel_arguments packet = {.Version = 2, .Teams = {1, 1, 1}, .Threads = {32, 1, 1}};
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:700:0", 1);
-    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_ECUDA);
     unsetenv("FAKE_CUDA_BREAKS");
-    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&module, 0, 1, 32, &nothing_id, &packet), REX_ECUDA);
     CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "nothing__kernel__: device 0 is lost");
 }

@@ -11,6 +11,7 @@
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "rex/device.h"
+#include "rex/inspect.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
 #include "trace/traceline.h"
@@ -692,6 +693,7 @@ static void without_driver(void)
 {
     struct rex_gpu gpu;
     CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK(rex_gpu_check() < 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: " NOT_HERE);
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EFORK);
@@ -736,7 +738,7 @@ static void counted(const void *context)
 /* Where the parent found no GPU the child has none for the same reason, and ordinary memory does. */
 static void without_gpu(void)
 {
-    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK(rex_gpu_check() < 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "the CUDA driver reports no device");
     CHECK_EQUAL(rex_unpin(bytes), 0);
@@ -751,7 +753,7 @@ static void found_none(const void *context)
     (void)context;
     use_gpu(0);
     use_release(22);
-    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK(rex_gpu_check() < 0);
     CHECK((memory = rex_pinned_alloc(100)) != NULL);
     CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
     in_fork(without_gpu);
@@ -881,7 +883,7 @@ static void *count_thread(void *unused)
 
 static void beside_start(void)
 {
-    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK(rex_gpu_check() < 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
     CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
 }
@@ -1018,7 +1020,7 @@ static void forks(const void *context)
             alarm(20);
             CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
             CHECK_MENTIONS(rex_last_error(), SM_90);
-            CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &key, &packet), -1);
+            CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &key, &packet), REX_EFORK);
             CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
             CHECK_EQUAL(rex_module_fini(&module), 0);
             CHECK_EQUAL(rex_pinned_free(memory), 0);

@@ -128,14 +128,15 @@ static void obey_kernel(const void *unused)
     expect_sent(1, 0);
     CHECK_EQUAL(rex_resolve(&module, &axpy_id, 0, &target), REX_OK);
     const struct rex_kernel_facts facts = rex_target_facts(&target);
-    struct rex_kernel_facts changed = facts;
+    struct rex_kernel_facts changed = facts, known = facts;
     changed.flags |= REX_FACT_MANAGED;
-    rex_table_set_facts(&target.registration->table, target.position, changed);
+    CHECK(rex_target_change_facts(&target, &known, changed));
     CHECK_EQUAL(launch_with(0), REX_OK);
     expect_sent(1, 1);
     changed = facts;
     changed.parameters = REX_PARAMETERS_UNKNOWN;
-    rex_table_set_facts(&target.registration->table, target.position, changed);
+    known = rex_target_facts(&target);
+    CHECK(rex_target_change_facts(&target, &known, changed));
     CHECK_EQUAL(launch_with(0), REX_OK);
     expect_sent(1, 2);
 }
@@ -383,7 +384,7 @@ static void send_packets(const void *unused)
     struct __tgt_kernel_arguments packet = {
         .Version = 2, .NumArgs = args.count, .ArgsBase = args.base, .Args = args.begin, .ArgSizes = args.sizes, .ArgTypes = args.types};
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
-    CHECK_EQUAL(rex_module_launch(&module, 7, 2, 64, &axpy_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&module, 7, 2, 64, &axpy_id, &packet), REX_EDEVICE);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
     expect_sent(1, 0);
 }
@@ -759,7 +760,7 @@ static void miss_device(const void *unused)
     use_computing_gpu(18, "late");
     setenv("OMP_DEFAULT_DEVICE", "99", 1);
     CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_launch(&module, -1, 2, 64, &nothing_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&module, -1, 2, 64, &nothing_id, &packet), REX_EDEVICE);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "OMP_DEFAULT_DEVICE");
     expect_sent(0, 0);

@@ -61,6 +61,37 @@ static void ends_nowhere(struct __tgt_offload_entry *entries)
     CHECK_MENTIONS(rex_last_error(), "is empty");
 }
 
+static struct rex_module kernelless = {.struct_size = sizeof kernelless};
+
+/* Data calls need a device, and no kernel of their own module. */
+static void data_without_kernels(const void *context)
+{
+    static struct rex_module module;
+    char bytes[8] = "";
+    struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
+    REX_DATA_MAP(map, REX_TO(bytes, 8));
+    (void)context;
+    bind();
+    CHECK_EQUAL(rex_module_data_begin(&kernelless, 0, &map), REX_EENTRIES);
+    CHECK_MENTIONS(rex_last_error(), "data begin: the table of offload entries is empty in each binary that librex knows");
+    CHECK(rex_device_alloc(8, 0) == NULL);
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK_EQUAL(the_record()->count, 0);
+    /* A module that is known is registered for them, and what failed before leaves no error. */
+    module = (struct rex_module){.struct_size = sizeof module,
+                                 .entries_begin = entries,
+                                 .entries_end = entries + 1,
+                                 .image_name = SM_90};
+    CHECK_EQUAL(rex_module_add(&module), 0);
+    CHECK_EQUAL(rex_module_data_begin(&kernelless, 0, &map), 0);
+    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK_EQUAL(rex_module_data_end(&kernelless, 0, &map), 0);
+    CHECK_EQUAL(rex_module_fini(&module), 0);
+    CHECK(rex_device_alloc(8, 0) != NULL);
+    CHECK_EQUAL(rex_module_launch(&kernelless, 0, 1, 1, &keys[0], NULL), REX_EENTRIES);
+    CHECK_EQUAL(rex_last_error_code(), REX_EENTRIES);
+}
+
 static void bad_tables(const void *context)
 {
     struct __tgt_offload_entry entries[3] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0},
@@ -131,7 +162,7 @@ static void launch_unregistered(const void *context)
     CHECK_EQUAL(rex_module_launch_map(&unusable, &launch, NULL), REX_ENOKERNEL);
     CHECK_MENTIONS(rex_last_error(), "no kernel \"evn__kernel__\"");
     rex_fail_again(REX_OK, "");
-    CHECK_EQUAL(rex_module_launch(&unusable, 0, 1, 1, &keys[0], &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&unusable, 0, 1, 1, &keys[0], &packet), REX_ENOKERNEL);
     CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL);
     CHECK_EQUAL(rex_module_launch_map(&unusable, NULL, NULL), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "rex_launch: the launch is NULL");
@@ -569,7 +600,8 @@ static void begins_anew(const void *context)
             CHECK_EQUAL(rex_table_find(&made, round < 2 ? second[i].addr : first[i].addr), -1);
             CHECK_EQUAL(made.facts[i], 0);
             CHECK(made.launched[i].key == NULL && made.misfit[i].index == 0 && made.misfit[i].size == 0);
-            rex_table_set_facts(&made, i, (struct rex_kernel_facts){.parameters = 1, .checked = 2});
+            struct rex_kernel_facts none = {.parameters = 0};
+            CHECK(rex_table_change_facts(&made, i, &none, (struct rex_kernel_facts){.parameters = 1, .checked = 2}));
             made.misfit[i] = (struct rex_misfit){3, 4};
             for (uint32_t twice = 0; twice < 2; twice++) {
                 const struct rex_launched *launched = rex_table_launched(&made, i, 2 + twice, 7 + twice);
@@ -823,6 +855,7 @@ static void test_tables(void **state)
 {
     (void)state;
     in_child(bad_tables, NULL);
+    in_child(data_without_kernels, NULL);
     in_child(launch_unregistered, NULL);
     in_child(bad_bounds, NULL);
     /* Each kernel is looked at once in a registration. */

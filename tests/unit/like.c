@@ -9,6 +9,8 @@
  */
 #include "bound.h"
 
+#include <pthread.h>
+
 #include "rex.h"
 #include "rex_kmp.h"
 #include "launch/check.h"
@@ -274,8 +276,8 @@ static struct __tgt_kernel_arguments a_packet(void)
                                            .Threads = {64, 1, 1}};
 }
 
-/* Resolved and checked ONCE (1) or not at all (0): RESULT, which is -1 for an ERROR. */
-static void launch_packet(const struct __tgt_kernel_arguments *packet, int result, int error, int once)
+/* Resolved and checked ONCE (1) or not at all (0): 0 or an error. */
+static void launch_packet(const struct __tgt_kernel_arguments *packet, int result, int once)
 {
     struct __tgt_kernel_arguments copy = *packet;
     uint32_t before = sent();
@@ -285,7 +287,7 @@ static void launch_packet(const struct __tgt_kernel_arguments *packet, int resul
     CHECK_EQUAL(steps.packets, once);
     CHECK_EQUAL(sent(), before + (result == 0));
     if (result != 0)
-        CHECK_EQUAL(rex_last_error_code(), error);
+        CHECK_EQUAL(rex_last_error_code(), result);
 }
 
 /* libomptarget itself looks at types and sizes of a raw launch: librex, once for each number of rows, at what the parameters are. */
@@ -293,19 +295,19 @@ static void packets(const void *context)
 {
     register_for(90, *(const int *)context);
     struct __tgt_kernel_arguments packet = a_packet();
-    launch_packet(&packet, 0, 0, 1);
+    launch_packet(&packet, 0, 1);
     for (int i = 0; i < 3; i++)
-        launch_packet(&packet, 0, 0, 0);
+        launch_packet(&packet, 0, 0);
     packet.NumArgs = 3;
-    launch_packet(&packet, -1, REX_EPARAMS, 1);
+    launch_packet(&packet, REX_EPARAMS, 1);
     packet.NumArgs = 2;
     packet.ArgTypes = NULL;
-    launch_packet(&packet, -1, REX_EINVAL, 1);
+    launch_packet(&packet, REX_EINVAL, 1);
     packet.ArgTypes = types;
     packet.Teams[0] = 0; /* the default grid has to be worked out */
-    launch_packet(&packet, 0, 0, 1);
+    launch_packet(&packet, 0, 1);
     packet.Teams[0] = 7;
-    launch_packet(&packet, 0, 0, 0);
+    launch_packet(&packet, 0, 0);
     CHECK_EQUAL(last_call(*(const int *)context == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL)->grid[0], 7);
 }
 
@@ -456,7 +458,7 @@ static void strangers(const void *context)
     CHECK_EQUAL(rex_last_error_code(), REX_EKEY);
     CHECK(strcmp(rex_last_error(), "a data call before any module is known: call rex_module_add() or rex_module_register()") == 0);
     register_for(90, release);
-    CHECK_EQUAL(without_header(0, 0, 0, &stranger, &packet), -1);
+    CHECK_EQUAL(without_header(0, 0, 0, &stranger, &packet), REX_EKEY);
     snprintf(said, sizeof said, "host key %p is in no module that librex knows: call rex_module_add() or rex_module_register()",
              (void *)&stranger);
     CHECK(rex_last_error_code() == REX_EKEY && strcmp(rex_last_error(), said) == 0);
@@ -587,6 +589,60 @@ static void on_all_releases(void (*run)(const void *))
         in_child(run, &releases[i]);
 }
 
+/* ---- what is known of a kernel, while threads change it -------------------------------------------------------------------------- */
+
+enum { CHECKS = 100000 };
+static struct rex_target checked;
+static bool are_checks_over;
+
+static void *check_again_and_again(void *unused)
+{
+    struct __tgt_kernel_arguments packet = a_packet();
+    enum rex_kernel_form form;
+    for (int i = 0; i < CHECKS; i++)
+        CHECK_EQUAL(rex_check_parameters(&checked, &packet, &form), 0);
+    __atomic_store_n(&are_checks_over, true, __ATOMIC_RELEASE);
+    return unused;
+}
+
+static void set_told(bool told)
+{
+    struct rex_kernel_facts known = rex_target_facts(&checked), facts;
+    do {
+        facts = known;
+        facts.flags = (uint8_t)(told ? known.flags | REX_FACT_SENDER_TOLD : known.flags & ~REX_FACT_SENDER_TOLD);
+    } while (!rex_target_change_facts(&checked, &known, facts));
+}
+
+/* A check that notes its number of rows takes back nothing that another thread has noted meanwhile. */
+static void facts_of_two_threads(const void *context)
+{
+    pthread_t thread;
+    register_for(90, *(const int *)context);
+    CHECK_EQUAL(rex_resolve(&rex_this_module, REX_KERNEL_ID(plain), 0, &checked), 0);
+    set_rows(0);
+    CHECK_EQUAL(pthread_create(&thread, NULL, check_again_and_again, NULL), 0);
+    for (bool told = true; !__atomic_load_n(&are_checks_over, __ATOMIC_ACQUIRE); told = !told) {
+        set_told(told);
+        for (int i = 0; i < 10; i++)
+            CHECK_EQUAL((rex_target_facts(&checked).flags & REX_FACT_SENDER_TOLD) != 0, told);
+    }
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    /* A change of what was read before another one is refused, and tells what is there now. */
+    struct rex_kernel_facts old = rex_target_facts(&checked), changed = old;
+    changed.checked += 100;
+    set_told(!(old.flags & REX_FACT_SENDER_TOLD));
+    CHECK(!rex_target_change_facts(&checked, &old, changed));
+    CHECK(old.flags == rex_target_facts(&checked).flags && old.checked + 100 == changed.checked);
+}
+
+static void test_facts_of_two_threads(void **state)
+{
+    static const int release = 22;
+    (void)state;
+    in_child(facts_of_two_threads, &release);
+}
+
 #define TEST(name)                        \
     static void test_##name(void **state) \
     {                                     \
@@ -612,6 +668,6 @@ int main(void)
         cmocka_unit_test(test_mapping_is_cut), cmocka_unit_test(test_kinds_are_many),     cmocka_unit_test(test_packets),
         cmocka_unit_test(test_same_is_sent),   cmocka_unit_test(test_no_length),          cmocka_unit_test(test_wrappers),
         cmocka_unit_test(test_queue_on_gpu),   cmocka_unit_test(test_queue_on_host),      cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_logged)};
+        cmocka_unit_test(test_logged),         cmocka_unit_test(test_facts_of_two_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "base/launcher.h"
 #include "rex/device.h"
 #include "rex/entry.h"
+#include "rex/inspect.h"
 #include "rex/launch.h"
 #include "rex/queue.h"
 
@@ -103,6 +104,11 @@ static void no_gpu(const void *context)
     use_gpus("0");
     setenv("FLUX_TASK_LOCAL_ID", "3", 1);
     CHECK_EQUAL(rex_device_local(), 0);
+    /* To have none is no error, unless a program asks why. */
+    CHECK_EQUAL(rex_gpu_count(), 0);
+    CHECK_EQUAL(rex_last_error_code(), 0);
+    CHECK_EQUAL(rex_gpu_check(), REX_EDEVICE);
+    CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver reports no device");
     setenv("REX_REQUIRE_GPU", "1", 1);
     CHECK_EQUAL(rex_device_local(), REX_ENODEVICE);
     CHECK_MENTIONS(rex_last_error(), "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");

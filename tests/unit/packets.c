@@ -182,7 +182,7 @@ static void refuses_plain(const void *context)
     struct __tgt_kernel_arguments packet = a_packet();
     start(18);
     (void)context;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), -1);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "plain__kernel__");
     CHECK_MENTIONS(rex_last_error(), "LLVM 18");
@@ -268,7 +268,7 @@ static void grids(const void *context)
     CHECK_EQUAL(kernel_call(release)->block[0], 128);
     /* More than fits in the call's 32 bits. */
     packet.Teams[0] = INT32_MIN;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 64, REX_KERNEL_ID(env), &packet), -1);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 64, REX_KERNEL_ID(env), &packet), REX_EINVAL);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
 }
 
@@ -280,7 +280,7 @@ static void large_grid(const void *context)
     start(release);
     int launched = __tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet);
     if (release == 14) {
-        CHECK_EQUAL(launched, -1);
+        CHECK_EQUAL(launched, REX_EUNSUPPORTED);
         CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
         CHECK_MENTIONS(rex_last_error(), "65536");
     } else {
@@ -298,7 +298,7 @@ static void three_dimensions(const void *context)
     start(release);
     int launched = __tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet);
     if (release < 20) {
-        CHECK_EQUAL(launched, -1);
+        CHECK_EQUAL(launched, REX_EUNSUPPORTED);
         CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
         CHECK_MENTIONS(rex_last_error(), "100 x 3 x 1");
         CHECK_MENTIONS(rex_last_error(), "64 x 1 x 2");
@@ -328,7 +328,7 @@ static void environments(const void *context)
     packet.NumArgs = 1;
     CHECK_EQUAL(rex_module_launch(&generic, 0, 0, 0, &generic_id, &packet), 0);
     packet.Teams[1] = 2;
-    CHECK_EQUAL(rex_module_launch(&generic, 0, 0, 0, &generic_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&generic, 0, 0, 0, &generic_id, &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "one dimension only");
 }
@@ -340,11 +340,11 @@ static void plain_on_23(const void *context)
     (void)context;
     start(23);
     packet.Teams[1] = 3;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), -1);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     packet = a_packet();
     packet.DynCGroupMem = 1024;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), -1);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "1024 bytes of dynamic shared memory");
 }
@@ -357,7 +357,7 @@ static void dynamic_memory(const void *context)
     start(release);
     int launched = __tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet);
     if (release <= 15) {
-        CHECK_EQUAL(launched, -1);
+        CHECK_EQUAL(launched, REX_EUNSUPPORTED);
         CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     } else {
         CHECK_EQUAL(launched, 0);
@@ -369,11 +369,11 @@ static void dynamic_memory(const void *context)
     packet.DynCGroupMem = 49151;
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
     packet.DynCGroupMem = 49152;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release == 21 ? -1 : 0);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release == 21 ? REX_EUNSUPPORTED : 0);
     CHECK_EQUAL(rex_last_error_code(), release == 21 ? REX_EUNSUPPORTED : 0);
     /* 16 to 20, 23 and 24 leave the kernel's limit at 48 KiB, in which its static shared memory counts. */
     packet.DynCGroupMem = 49153;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release == 22 ? 0 : -1);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release == 22 ? 0 : REX_EUNSUPPORTED);
     if (release == 18)
         return; /* loads no image this late */
     CHECK_EQUAL(rex_module_register(&bounded), 0);
@@ -384,7 +384,7 @@ static void dynamic_memory(const void *context)
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), 0);
     CHECK_EQUAL(kernel_call(release)->dynamic_memory, 49152 - 1024);
     packet.DynCGroupMem++;
-    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), release == 22 ? 0 : -1);
+    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), release == 22 ? 0 : REX_EUNSUPPORTED);
     if (release != 22) {
         CHECK_MENTIONS(rex_last_error(), "48129 bytes of dynamic shared memory and 1024 of its own");
         return;
@@ -393,7 +393,7 @@ static void dynamic_memory(const void *context)
     packet.DynCGroupMem = 232448 - 1024;
     CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), 0);
     packet.DynCGroupMem++;
-    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &packet), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "231425 bytes of dynamic shared memory and 1024 of its own; a block of the GPU has at most 232448");
 }
@@ -548,7 +548,7 @@ static void many_rows(const void *context)
     is_memory_short = true;
     for (int32_t rows = 64; rows <= 65; rows++) {
         packet.NumArgs = rows;
-        CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), rows == 64 ? 0 : -1);
+        CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), rows == 64 ? 0 : REX_ENOMEM);
     }
     CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
     CHECK_MENTIONS(rex_last_error(), "3168 bytes for the rows of a launch"); /* 66 of six words */
@@ -569,7 +569,7 @@ static void refused_launch(int64_t device, void *key, struct __tgt_kernel_argume
 {
     struct fake_record *record = the_record();
     uint32_t before = record->counts[FAKE_KERNEL] + record->counts[FAKE_TEAMS_MAPPER];
-    CHECK_EQUAL(__tgt_target_kernel(device, 0, 0, key, packet), -1);
+    CHECK_EQUAL(__tgt_target_kernel(device, 0, 0, key, packet), error);
     CHECK_EQUAL(rex_last_error_code(), error);
     CHECK_MENTIONS(rex_last_error(), part);
     CHECK_EQUAL(record->counts[FAKE_KERNEL] + record->counts[FAKE_TEAMS_MAPPER], before);
@@ -643,7 +643,7 @@ static void blocks(const void *context)
         packet.Threads[0] = 1024;
         CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
         one.Threads[0] = 257;
-        CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), -1);
+        CHECK_EQUAL(rex_module_launch(&bounded, 0, 0, 0, &bounded_id, &one), REX_EINVAL);
         CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
         CHECK_MENTIONS(rex_last_error(), "\"bounded\": a block of 257 x 1 x 1 threads, and its __launch_bounds__ or registers allow 256");
         one.Threads[0] = 256;
@@ -653,7 +653,7 @@ static void blocks(const void *context)
     /* 80 registers: four times six warps of 2 560. */
     CHECK_EQUAL(rex_module_register(&registers), 0);
     one.Threads[0] = 769;
-    CHECK_EQUAL(rex_module_launch(&registers, 0, 0, 0, &registers_id, &one), -1);
+    CHECK_EQUAL(rex_module_launch(&registers, 0, 0, 0, &registers_id, &one), REX_EINVAL);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(),
                    "\"many_registers\": a block of 769 x 1 x 1 threads, and its __launch_bounds__ or registers allow 768");
@@ -780,7 +780,7 @@ static void most_of_all(const void *release)
     packet.Threads[1] = 2;
     packet.Threads[2] = 64;
     packet.Teams[1] = packet.Teams[2] = 65535;
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), *(const int *)release < 20 ? -1 : 0);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), *(const int *)release < 20 ? REX_EUNSUPPORTED : 0);
 }
 
 /* 18 takes a kernel whose name ends so for a destructor: "bounded" by another name. */
@@ -808,7 +808,7 @@ static void ends_in_tor(const void *given)
     remove_folder(folder);
     packet.NumArgs = 0; /* its one parameter is the runtime's */
     int launched = rex_module_launch(&tor, 0, 0, 0, &bounded_id, &packet);
-    CHECK_EQUAL(launched, strcmp(name + 4, "tor") == 0 ? -1 : 0);
+    CHECK_EQUAL(launched, strcmp(name + 4, "tor") == 0 ? REX_EUNSUPPORTED : 0);
     snprintf(said, sizeof said, "kernel \"%s\": LLVM 18 takes a kernel whose name ends in \"tor\" for a constructor or destructor, and "
              "gives it no arguments: rename it", name);
     CHECK(launched == 0 || (rex_last_error_code() == REX_EUNSUPPORTED && strcmp(rex_last_error(), said) == 0));
@@ -1034,17 +1034,17 @@ static void widths(const void *context)
     uint32_t before = the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER];
     if (packed) {
         for (int i = 0; i < 2; i++) {
-            CHECK_EQUAL(rex_module_launch(&narrow, 0, 1, 1, &narrow_id, &packet), -1);
+            CHECK_EQUAL(rex_module_launch(&narrow, 0, 1, 1, &narrow_id, &packet), REX_EPARAMS);
             CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
             CHECK_MENTIONS(rex_last_error(), "narrow__kernel__");
             CHECK_MENTIONS(rex_last_error(), "parameter 1 is 4 bytes wide");
         }
     }
     /* One parameter more than rows, and yet no env kernel: it is not the runtime's, which is a pointer. */
-    CHECK_EQUAL(rex_module_launch(&narrow_first, 0, 1, 1, &narrow_first_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&narrow_first, 0, 1, 1, &narrow_first_id, &packet), REX_EPARAMS);
     CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
     /* More than 8 bytes fit in no release's slot. */
-    CHECK_EQUAL(rex_module_launch(&wide, 0, 1, 1, &wide_id, &packet), -1);
+    CHECK_EQUAL(rex_module_launch(&wide, 0, 1, 1, &wide_id, &packet), REX_EPARAMS);
     CHECK_EQUAL(rex_last_error_code(), REX_EPARAMS);
     CHECK_MENTIONS(rex_last_error(), "parameter 0 is 16 bytes wide");
     CHECK_EQUAL(the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER], before);

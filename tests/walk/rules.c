@@ -63,7 +63,7 @@ bool walk_judge(const struct call *call, bool failed, int code, enum verdict ver
     bool silent = strncmp(call->rule->name, "rex___tgt_", 10) == 0 || strncmp(call->rule->name, "rex_module_launch", 17) == 0;
     if (failed && error == UNTOUCHED && !silent)
         walk_found("it fails with %d (%s), and sets no last error", code, rex_error_name(code));
-    if (failed && code != 0 && code != error && !(silent && code == -1))
+    if (failed && code != 0 && code != error && !(silent && code == -1 && error == UNTOUCHED))
         walk_found("it returns %d (%s), and the last error is %d (%s): %s", code, rex_error_name(code), error, rex_error_name(error),
                    message);
     if (failed && error != UNTOUCHED && (error >= 0 || error < -31 || *message == '\0'))

@@ -326,9 +326,15 @@ void rule_rex_gpu_count(struct call *call)
 {
     walk_before();
     int count = rex_gpu_count();
-    walk_judge(call, count == 0, 0, EITHER);
+    walk_judge(call, false, 0, MUST_WORK);
     if (count != walk_settings.gpu)
         walk_found("it says %d", count);
+}
+
+void rule_rex_gpu_check(struct call *call)
+{
+    walk_before();
+    walk_judge_int(call, rex_gpu_check(), walk_settings.gpu > 0 ? MUST_WORK : MUST_FAIL);
 }
 
 void rule_rex_gpu_get(struct call *call)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <rex.h>
+#include <rex/inspect.h>
 
 #include "common/print.h"
 
@@ -97,7 +98,7 @@ static void print_gpus(bool json)
 {
     int count = rex_gpu_count();
     fputs(json ? "\"gpus\": [" : "GPUs\n", stdout);
-    if (count == 0 && !json) {
+    if (count == 0 && !json && rex_gpu_check() != REX_OK) {
         fputs("    ", stdout);
         print_text(stdout, rex_last_error());
         putchar('\n');

@@ -97,7 +97,7 @@ static void refused_image(int line, const char *path, int code, const char *word
     check_error(line, code, path, word, NULL);
     for (int way = 0; way < WAYS; way++) {
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), code);
         check_error(line, code, path, word, NULL);
     }
     for (size_t i = 0; i < DATA_CALLS; i++) {
@@ -402,7 +402,7 @@ static void no_module(void **state)
     assert_string_equal(rex_module_image_path(NULL), "");
     /* The exported wrappers, while no module is known. */
     forget_error();
-    assert_int_equal(launchers[EXPORTED](-1, 1, 1, REX_KERNEL_ID(add), NULL), -1);
+    assert_int_equal(launchers[EXPORTED](-1, 1, 1, REX_KERNEL_ID(add), NULL), REX_EKEY);
     ERROR(REX_EKEY, "in no module that librex knows");
     forget_error();
     data_calls[6](-1, 0, NULL, NULL, NULL, NULL);
@@ -429,7 +429,7 @@ static void device_numbers(void **state)
         snprintf(number, sizeof number, "%lld", (long long)bad[i]);
         for (int way = 0; way < WAYS; way++) {
             forget_error();
-            assert_int_equal(launchers[way](bad[i], 1, 1, REX_KERNEL_ID(add), &packet), -1);
+            assert_int_equal(launchers[way](bad[i], 1, 1, REX_KERNEL_ID(add), &packet), REX_EDEVICE);
             ERROR(REX_EDEVICE, number);
         }
         for (size_t d = 0; d < DATA_CALLS; d++) {
@@ -438,16 +438,16 @@ static void device_numbers(void **state)
             ERROR(REX_EDEVICE, number);
         }
         forget_error();
-        assert_int_equal(__tgt_target(bad[i], REX_KERNEL_ID(add), 2, rows.value, rows.value, rows.size, rows.type), -1);
+        assert_int_equal(__tgt_target(bad[i], REX_KERNEL_ID(add), 2, rows.value, rows.value, rows.size, rows.type), REX_EDEVICE);
         ERROR(REX_EDEVICE, number);
         forget_error();
-        assert_int_equal(__tgt_target_teams(bad[i], REX_KERNEL_ID(add), 2, rows.value, rows.value, rows.size, rows.type, 1, 1), -1);
+        assert_int_equal(__tgt_target_teams(bad[i], REX_KERNEL_ID(add), 2, rows.value, rows.value, rows.size, rows.type, 1, 1), REX_EDEVICE);
         ERROR(REX_EDEVICE, number);
     }
     /* The number after the last is the host: nothing is launched, and that is no error. */
     forget_error();
     for (int way = 0; way < WAYS; way++)
-        assert_int_equal(launchers[way](count, 1, 1, REX_KERNEL_ID(add), &packet), -1);
+        assert_int_equal(launchers[way](count, 1, 1, REX_KERNEL_ID(add), &packet), REX_EHOST);
     for (size_t d = 0; d < DATA_CALLS; d++)
         data_calls[d](count, 2, rows.value, rows.value, rows.size, rows.type);
     ERROR(REX_EINVAL, "a literal of 9 bytes");
@@ -469,7 +469,7 @@ static void bad_packets(void **state)
     fill(&rows, &one, &sum);
     for (int way = 0; way < WAYS; way++) {
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), NULL), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), NULL), REX_EINVAL);
         ERROR(REX_EINVAL, "\"add__kernel__\"", "packet is NULL");
         for (int column = 0; column < 4; column++) {
             struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
@@ -478,25 +478,25 @@ static void bad_packets(void **state)
             packet.ArgSizes = column == 2 ? NULL : packet.ArgSizes;
             packet.ArgTypes = column == 3 ? NULL : packet.ArgTypes;
             forget_error();
-            assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
+            assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), REX_EINVAL);
             ERROR(REX_EINVAL, "\"add__kernel__\"", columns[column], "2 rows");
         }
         struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
         packet.NumArgs = -1;
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), REX_EINVAL);
         ERROR(REX_EINVAL, "\"add__kernel__\"", "negative number of rows, -1");
         packet = packet_of(&rows, -1, 1);
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), REX_EINVAL);
         ERROR(REX_EINVAL, "\"add__kernel__\"", "4294967295 teams");
         good_launch();
     }
     forget_error();
-    assert_int_equal(__tgt_target_teams(-1, REX_KERNEL_ID(add), -1, rows.value, rows.value, rows.size, rows.type, 1, 1), -1);
+    assert_int_equal(__tgt_target_teams(-1, REX_KERNEL_ID(add), -1, rows.value, rows.value, rows.size, rows.type, 1, 1), REX_EINVAL);
     ERROR(REX_EINVAL, "\"add__kernel__\"", "negative number of rows, -1");
     forget_error();
-    assert_int_equal(__tgt_target(-1, REX_KERNEL_ID(add), 2, rows.value, NULL, rows.size, rows.type), -1);
+    assert_int_equal(__tgt_target(-1, REX_KERNEL_ID(add), 2, rows.value, NULL, rows.size, rows.type), REX_EINVAL);
     ERROR(REX_EINVAL, "\"add__kernel__\"", "begin addresses");
     assert_int_equal(sum, 0);
     good_launch();
@@ -517,7 +517,7 @@ static void rows_that_do_not_fit(void **state)
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
     for (int way = 0; way < WAYS; way++) {
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, REX_KERNEL_ID(add), &packet), REX_EPARAMS);
         ERROR(REX_EPARAMS, "\"add__kernel__\"", "2 parameters", "3 rows");
     }
     good_launch();
@@ -537,7 +537,7 @@ static void blocks_too_large(void **state)
     for (int way = 0; way < WAYS; way++) {
         struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1025);
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1025, REX_KERNEL_ID(add), &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1025, REX_KERNEL_ID(add), &packet), REX_EINVAL);
         ERROR(REX_EINVAL, "\"add__kernel__\"", "1025 x 1 x 1 threads");
         packet = packet_of(&rows, 1, 1024);
         assert_int_equal(launchers[way](-1, 1, 1024, REX_KERNEL_ID(add), &packet), 0);
@@ -590,13 +590,13 @@ static void keys_of_no_kernel(void **state)
     snprintf(address, sizeof address, "%p", (void *)&stranger);
     for (int way = 0; way < WAYS; way++) {
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, &stranger, &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, &stranger, &packet), REX_EKEY);
         ERROR(REX_EKEY, address);
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, NULL, &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, NULL, &packet), REX_EKEY);
         ERROR(REX_EKEY, "host key");
         forget_error();
-        assert_int_equal(launchers[way](-1, 1, 1, &offset, &packet), -1);
+        assert_int_equal(launchers[way](-1, 1, 1, &offset, &packet), REX_EKEY);
         ERROR(REX_EKEY, "global \"offset\"");
     }
     assert_int_equal(sum, 0);

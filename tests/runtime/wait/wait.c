@@ -142,7 +142,7 @@ static void child_of_a_process_with_a_gpu(void **state)
     if (child == 0) {
         int launched = launch();
         int expected = rex_module_on_host(&rex_this_module) ? launched == 0
-                                                            : launched == -1 && rex_last_error_code() == REX_EFORK;
+                                                            : launched == REX_EFORK && rex_last_error_code() == REX_EFORK;
         _exit(expected ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -1,0 +1,162 @@
+/*
+ * A program without kernels maps data, and its shared object launches on what is mapped.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include "solver/solver.h"
+
+enum { COUNT = 100 };
+
+static int64_t values[COUNT];
+
+static void fill(void)
+{
+    for (int i = 0; i < COUNT; i++)
+        values[i] = i + 1;
+}
+
+static void check_times(int64_t factor)
+{
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(values[i], factor * (i + 1));
+}
+
+static void region_of_the_program(void **state)
+{
+    (void)state;
+    int ran = 0, code = rex_last_error_code();
+    fill();
+    REX_DATA_MAP(region, REX_TOFROM(values, COUNT));
+    REX_DATA_MAP(back, REX_FROM(values, COUNT));
+    REX_DATA_REGION(-1, region) {
+        assert_true(rex_is_present(values, sizeof values, 0));
+        assert_int_equal(solver_triple(values, COUNT), 0);
+        assert_int_equal(rex_data_update(-1, &back), 0);
+        check_times(3);
+        assert_int_equal(solver_triple(values, COUNT), 0);
+        ran++;
+    }
+    assert_int_equal(ran, 1);
+    check_times(9);
+    assert_false(rex_is_present(values, sizeof values, 0));
+    assert_int_equal(rex_last_error_code(), code);
+    assert_int_equal(solver_triple(values, COUNT), REX_EABSENT);
+}
+
+static void data_calls(void **state)
+{
+    (void)state;
+    fill();
+    REX_DATA_MAP(to, REX_TO(values, COUNT));
+    REX_DATA_MAP(from, REX_FROM(values, COUNT));
+    assert_int_equal(rex_data_enter(-1, &to), 0);
+    assert_int_equal(solver_triple(values, COUNT), 0);
+    assert_int_equal(rex_data_exit(-1, &from), 0);
+    check_times(3);
+    assert_int_equal(rex_last_error_code(), 0);
+}
+
+static void after_the_shared_object(void **state)
+{
+    (void)state;
+    assert_int_equal(solver_init(), 0);
+    data_calls(state);
+    region_of_the_program(state);
+}
+
+static void raw_data_calls(void **state)
+{
+    (void)state;
+    void *rows[] = {values};
+    int64_t sizes[] = {sizeof values}, types[] = {TOFROM}, from[] = {FROM};
+    fill();
+    __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
+    assert_int_equal(solver_triple(values, COUNT), 0);
+    __tgt_target_data_update(-1, 1, rows, rows, sizes, from);
+    check_times(3);
+    rex___tgt_target_data_end(-1, 1, rows, rows, sizes, types);
+    assert_false(rex_is_present(values, 1, 0));
+    assert_int_equal(rex_last_error_code(), 0);
+}
+
+static void device_memory(void **state)
+{
+    (void)state;
+    int64_t copy[COUNT] = {0};
+    fill();
+    void *memory = rex_device_alloc(sizeof values, -1);
+    assert_non_null(memory);
+    assert_int_equal(rex_device_copy_to(memory, values, sizeof values, -1), 0);
+    assert_int_equal(rex_device_copy_from(copy, memory, sizeof copy, -1), 0);
+    assert_memory_equal(copy, values, sizeof copy);
+    rex_device_free(memory, -1);
+    assert_int_equal(rex_last_error_code(), 0);
+}
+
+static void queue_of_the_program(void **state)
+{
+    (void)state;
+    struct rex_queue *queue = NULL;
+    assert_int_equal(rex_queue_create(&queue, -1, "program", 0), 0);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+}
+
+/* Launches and the program's own registration need kernels. */
+static void registration(void **state)
+{
+    (void)state;
+    assert_ptr_equal(rex_this_module.entries_begin, rex_this_module.entries_end);
+    assert_int_equal(rex_offload_init(), REX_EENTRIES);
+    assert_non_null(strstr(rex_last_error(), "is empty"));
+    region_of_the_program(state);
+}
+
+static struct rex_module foreign = {.struct_size = sizeof foreign, .image_name = "none.cubin"};
+
+/* As a linker makes one that finds no table in the program. */
+static void table_of_the_shared_object(void **state)
+{
+    (void)state;
+    REX_DATA_MAP(map, REX_TOFROM(values, COUNT));
+    solver_table(&foreign.entries_begin, &foreign.entries_end);
+    assert_int_equal(rex_module_register(&foreign), REX_EENTRIES);
+    assert_non_null(strstr(rex_last_error(), "nokernels has no offload entry of its own"));
+    assert_non_null(strstr(rex_last_error(), "libsolver.so"));
+    fill();
+    assert_int_equal(rex_module_data_begin(&foreign, -1, &map), 0);
+    assert_int_equal(solver_triple(values, COUNT), 0);
+    assert_int_equal(rex_module_data_end(&foreign, -1, &map), 0);
+    check_times(3);
+}
+
+static void disabled(void **state)
+{
+    (void)state;
+    REX_DATA_MAP(map, REX_TOFROM(values, COUNT));
+    void *rows[] = {values};
+    int64_t sizes[] = {sizeof values}, types[] = {TOFROM};
+    setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
+    assert_int_equal(rex_data_begin(-1, &map), 0);
+    __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
+    assert_int_equal(solver_triple(values, COUNT), REX_EHOST);
+    __tgt_target_data_end(-1, 1, rows, rows, sizes, types);
+    assert_int_equal(rex_data_end(-1, &map), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(region_of_the_program),
+        cmocka_unit_test(data_calls),
+        cmocka_unit_test(after_the_shared_object),
+        cmocka_unit_test(raw_data_calls),
+        cmocka_unit_test(device_memory),
+        cmocka_unit_test(queue_of_the_program),
+        cmocka_unit_test(registration),
+        cmocka_unit_test(table_of_the_shared_object),
+        cmocka_unit_test(disabled),
+    };
+    return RUN_EACH(argc, argv, tests);
+}
