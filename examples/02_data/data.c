@@ -49,9 +49,9 @@ static int live(void)
 {
     /* The first buffer is copied in and out; the second one only gets memory on the device. */
     REX_DATA_MAP(region, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS));
-    int result = -1;
-    /* The region ends with the block, however it is left; it does not run if the beginning fails. */
-    REX_DATA_REGION(-1, region) {
+    int result = 0;
+    /* The region ends with the block, however it is left. Where the beginning or the end fails, `result` is the error. */
+    REX_DATA_REGION(-1, region, &result) {
         result = advance(0, GENERATIONS / 2);
         /* In between, what the host wants to see has to be asked for. */
         REX_DATA_MAP(look, REX_FROM(cells[0], CELLS));

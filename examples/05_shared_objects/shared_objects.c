@@ -60,8 +60,8 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
 static int run(double *x, int64_t count)
 {
     REX_DATA_MAP(region, REX_TOFROM(x, count));
-    int result = -1;
-    REX_DATA_REGION(-1, region) {
+    int result = 0;
+    REX_DATA_REGION(-1, region, &result) {
         result = square(x, count);
         if (result == 0)
             result = scale(x, count, 3.0);

@@ -137,10 +137,10 @@ static int count_wrong(void)
 static int show(const char *name, int (*way)(void))
 {
     double took = 0.0;
-    int result = -1;
+    int result = 0;
     start_population();
     REX_DATA_MAP(region, REX_TOFROM(population, CELLS));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION(-1, region, &result) {
         double began = seconds_now();
         result = way();
         took = seconds_now() - began;
@@ -155,9 +155,9 @@ static int show(const char *name, int (*way)(void))
 static int prepare(void)
 {
     double took = 0.0;
-    int result = -1;
+    int result = 0;
     REX_DATA_MAP(region, REX_TO(population, CELLS));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION(-1, region, &result) {
         double began = seconds_now();
         result = make_graph();
         took = seconds_now() - began;

@@ -132,8 +132,7 @@ static int by_mapper(int64_t n, struct list *lists, double *sums)
     if (result != 0)
         return result;
     printf("a mapper makes %d rows of %lld lists\n", (int)map.count, (long long)n);
-    result = -1;
-    REX_DATA_REGION_OWNING(-1, map) /* ends it, and frees the map */
+    REX_DATA_REGION_OWNING(-1, map, &result) /* ends it, and frees the map */
     result = launch(n, lists, sums);
     return result;
 }

@@ -109,13 +109,13 @@ static int run_region(struct search *search)
 {
     const struct graph *graph = search->graph;
     int64_t nodes = graph->nodes;
-    int result = -1;
+    int result = 0;
     /* A graph may be without edges: a row of no bytes maps nothing. */
     REX_DATA_MAP(region, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
                  REX_TO(search->visited, nodes), REX_TO(search->reached, nodes), REX_TOFROM(search->cost, nodes),
                  REX_ALLOC(&search->go_on, 1));
     double began = seconds_now();
-    REX_DATA_REGION(search->run->device, region)
+    REX_DATA_REGION(search->run->device, region, &result)
         result = search_all(search);
     search->run->seconds = seconds_now() - began;
     return result;

@@ -90,11 +90,11 @@ static int run_region(struct elimination *work)
 {
     const struct equations *system = work->system;
     int64_t size = system->size;
-    int result = -1;
+    int result = 0;
     REX_DATA_MAP(region, REX_TO(system->matrix, size * size), REX_TO(system->right, size), REX_ALLOC(work->multiplier, size),
                  REX_FROM(work->solution, size));
     double began = seconds_now();
-    REX_DATA_REGION(work->run->device, region)
+    REX_DATA_REGION(work->run->device, region, &result)
         result = take(&work->run->ways, eliminate, work);
     work->run->seconds = seconds_now() - began;
     return result;

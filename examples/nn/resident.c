@@ -72,10 +72,10 @@ static int measure(struct search *search)
 {
     struct all *all = &search->all;
     int64_t there = search->run->resident ? REX_TYPE_TO : REX_TYPE_ALLOC, back = search->run->resident ? REX_TYPE_FROM : REX_TYPE_ALLOC;
-    int result = -1;
+    int result = 0;
     REX_DATA_MAP(region, REX_SECTION(there, all->places, 0, all->count), REX_SECTION(back, all->squared, 0, all->count));
     double began = seconds_now();
-    REX_DATA_REGION(search->run->device, region)
+    REX_DATA_REGION(search->run->device, region, &result)
         result = take(&search->run->ways, launch_windows, search);
     search->run->seconds = seconds_now() - began;
     return result;

@@ -101,8 +101,7 @@ static int run_region(struct region *region)
     run->rows = swarms.count;
 
     began = seconds_now();
-    result = -1;
-    REX_DATA_REGION_OWNING(run->device, swarms)
+    REX_DATA_REGION_OWNING(run->device, swarms, &result)
         result = take_steps(region);
     run->seconds = seconds_now() - began;
     return result;

@@ -72,11 +72,11 @@ static int walk_down(struct walk *walk)
 static int run_region(struct walk *walk)
 {
     const struct grid *grid = walk->grid;
-    int result = -1;
+    int result = 0;
     REX_DATA_MAP(region, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
                  REX_ALLOC(walk->next, grid->columns));
     double began = seconds_now();
-    REX_DATA_REGION(walk->run->device, region)
+    REX_DATA_REGION(walk->run->device, region, &result)
         result = walk_down(walk);
     walk->run->seconds = seconds_now() - began;
     return result;

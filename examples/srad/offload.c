@@ -124,11 +124,10 @@ static int take_step(struct region *region)
 static int run_region(struct region *region)
 {
     int64_t pixels = region->diffusion->rows * region->diffusion->columns;
-    int result = -1;
+    int result = 0;
     REX_DATA_MAP(fields, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels));
     double began = seconds_now();
-    REX_DATA_REGION(region->run->device, fields) {
-        result = 0;
+    REX_DATA_REGION(region->run->device, fields, &result) {
         for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
             result = take_step(region);
         /* The result is in whichever field was written last: one more update, and no row that copies back by itself. */

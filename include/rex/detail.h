@@ -352,12 +352,13 @@ REX_API int rex_module_launch_registered(uintptr_t packet_rules, int64_t device,
                                          struct __tgt_kernel_arguments *args);
 
 /**
- * rex_module_check_map(): checks the arguments of a data call before libomptarget sees them. The
- * wrappers in rex_kmp.h call it.
+ * rex_module_check_map(): checks the arguments of a data call before libomptarget sees them, and
+ * registers a module first, as rex_module_data_begin() does. The wrappers in rex_kmp.h call it.
  * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types:
  *          the four columns.
- * Returns 0, REX_EINVAL (@module is NULL or not registered, a column is NULL, a count or size is
- * negative) or REX_EDEVICE.
+ * Returns 0; REX_EHOST where there is nothing to do: @module has no kernels, and offloading is
+ * disabled; REX_EINVAL (@module is NULL, a column is NULL, a count or size is negative),
+ * REX_EDEVICE, or an error of rex_module_register().
  */
 REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
                                  void **base, void **begin, const int64_t *sizes,
@@ -413,15 +414,21 @@ struct rex_data_scope {
     int result;          /**< what its begin returned. */
     bool again;          /**< the block is still to be run. */
     bool owned;          /**< free the map after the end. */
+    int *told;           /**< where the program reads its result; may be NULL. */
 };
 
-/** rex_data_scope_begin(): begins the region of REX_DATA_REGION(). */
+/**
+ * rex_data_scope_begin(): begins the region of REX_DATA_REGION(). @told, which may be NULL, gets the
+ * result, and an error of the end.
+ */
 static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map,
-                                                         bool owned)
+                                                         bool owned, int *told)
 {
     struct rex_data_scope scope = {
-        map, device, rex_module_data_begin(&rex_this_module, device, map), false, owned};
+        map, device, rex_module_data_begin(&rex_this_module, device, map), false, owned, told};
     scope.again = scope.result == 0;
+    if (told != NULL)
+        *told = scope.result;
     return scope;
 }
 
@@ -439,19 +446,21 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 /** rex_data_scope_end(): ends it; runs however the block is left. */
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {
-    if (scope->result == 0)
-        rex_module_data_end(&rex_this_module, scope->device, scope->map);
+    int result =
+        scope->result == 0 ? rex_module_data_end(&rex_this_module, scope->device, scope->map) : 0;
+    if (result != 0 && scope->told != NULL)
+        *scope->told = result;
     if (scope->owned)
         rex_map_free(scope->map);
 }
 
 /**
- * REX_DATA_SCOPE(scope, device, map, owned): head of the block of a data region; @scope is its
- * variable.
+ * REX_DATA_SCOPE(scope, device, owned, map, told): head of the block of a data region; @scope is its
+ * variable. What follows @told is passed over.
  */
-#define REX_DATA_SCOPE(scope, device, map, owned)                                       \
+#define REX_DATA_SCOPE(scope, device, owned, map, told, ...)                            \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
-             rex_data_scope_begin((device), &(map), (owned));                           \
+             rex_data_scope_begin((device), &(map), (owned), (told));                   \
          rex_data_scope_next(&scope);)
 
 #endif /* REX_BUILDING_LIBRARY */

@@ -10,9 +10,9 @@
  * Mappings that last, with the end that cannot be forgotten, whatever leaves the block:
  *
  *     REX_DATA_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
- *     REX_DATA_REGION(-1, region) {
- *         for (int step = 0; step < 100; step++)
- *             rex_launch(&launch, &args);
+ *     REX_DATA_REGION(-1, region, &result) {
+ *         for (int step = 0; step < 100 && result == 0; step++)
+ *             result = rex_launch(&launch, &args);
  *     }
  *
  * These functions check what libomptarget aborts on or passes over in silence, and return. All may
@@ -99,7 +99,8 @@ static inline int rex_launch(const struct rex_kernel_launch *launch, const struc
 
 /**
  * rex_data_begin(): target data, or enter data: maps the rows of @map. Registers this binary's
- * module first where needed.
+ * module first where needed. A binary without kernels needs a module of another binary instead;
+ * REX_EENTRIES if librex finds none.
  * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or
  * overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (the device is lost, as a
  * queue or a launch has found, also one that the call has waited for), or an error of
@@ -148,19 +149,23 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 }
 
 /**
- * REX_DATA_REGION(device, map) { ... }: target data: begins, runs the block, ends; also where the
- * block is left by break, return or goto. Where the beginning fails the block does not run;
- * rex_last_error() says why.
+ * REX_DATA_REGION(device, map, result) { ... }: target data: begins, runs the block, ends; also
+ * where the block is left by break, return or goto. @result is the address of an int, and may be
+ * left out. It gets 0, or the error of the beginning, and then the block does not run. An error of
+ * the end is stored there after the block, whatever leaves it: REX_EBUSY, say, and then nothing has
+ * ended, or a copy back that failed. Else the end leaves it as the block has set it. The int must
+ * exist until the block has been left, so it is none of the block's. rex_last_error() describes an
+ * error of the beginning or of the end until another call fails.
  */
-#define REX_DATA_REGION(device, map) \
-    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, false)
+#define REX_DATA_REGION(device, ...) \
+    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, false, __VA_ARGS__, NULL, 0)
 
 /**
- * REX_DATA_REGION_OWNING(device, map) { ... }: the same, and frees a map of rex_map_build() after
- * the end.
+ * REX_DATA_REGION_OWNING(device, map, result) { ... }: the same, and frees a map of rex_map_build()
+ * after the end.
  */
-#define REX_DATA_REGION_OWNING(device, map) \
-    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, map, true)
+#define REX_DATA_REGION_OWNING(device, ...) \
+    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, true, __VA_ARGS__, NULL, 0)
 
 #endif /* REX_BUILDING_LIBRARY */
 

@@ -175,6 +175,54 @@ static void a_region_that_cannot_begin(void **state)
     assert_false(rex_is_present(x, 1, -1));
 }
 
+enum way { TO_THE_END, BREAK, CONTINUE, GOTO, RETURN, WAYS };
+
+/* The end of the region fails: the block spoils its map. */
+static int leave_spoilt(enum way way, struct rex_map *region, int *result)
+{
+    REX_DATA_REGION(-1, *region, result) {
+        assert_int_equal(*result, 0);
+        *result = 42; /* the block's own, which the error replaces */
+        region->sizes[0] = -1;
+        if (way == BREAK)
+            break;
+        if (way == CONTINUE)
+            continue;
+        if (way == GOTO)
+            goto out;
+        if (way == RETURN)
+            return 17;
+    }
+out:
+    return 0;
+}
+
+static void an_end_that_fails(void **state)
+{
+    (void)state;
+    start();
+    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_DATA_MAP(present, REX_PRESENT(REX_TOFROM(x, COUNT)));
+    for (enum way way = TO_THE_END; way < WAYS; way++) {
+        int result = 1;
+        before_region();
+        assert_int_equal(leave_spoilt(way, &region, &result), way == RETURN ? 17 : 0);
+        assert_int_equal(result, REX_EINVAL);
+        assert_int_equal(rex_last_error_code(), REX_EINVAL);
+        region.sizes[0] = sizeof x;
+        assert_true(rex_is_present(x, sizeof x, -1));
+        assert_int_equal(rex_data_end(-1, &region), 0);
+        assert_false(rex_is_present(x, 1, -1));
+    }
+    int result = 1;
+    REX_DATA_REGION(-1, region, &result)
+        result = 42;
+    assert_int_equal(result, 42);
+    REX_DATA_REGION(-1, present, &result)
+        fail();
+    assert_int_equal(result, REX_EABSENT);
+}
+
 static int push_x(struct rex_cursor *cursor, void *context)
 {
     (void)context;
@@ -712,6 +760,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(regions_in_a_loop),
         cmocka_unit_test(nested_regions_count),
         cmocka_unit_test(a_region_that_cannot_begin),
+        cmocka_unit_test(an_end_that_fails),
         cmocka_unit_test(an_owning_region_frees_its_map),
         cmocka_unit_test(enter_and_exit),
         cmocka_unit_test(devices_have_their_own),
