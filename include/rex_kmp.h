@@ -283,8 +283,8 @@ REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older:
  * ---- 5. Direct wrappers -----------------------------------------------------------------------
  *
  * One load tells whether the module is registered; only where it is not, a cold path registers it.
- * Launches return what rex_module_launch() returns: 0; -1 only for "run the host version"; less than
- * -1 for an error. Data calls return without effect on an error. rex_last_error() describes it.
+ * Launches return what rex_module_launch() returns: 0; -1 only for "run the host version"; or less
+ * than -1, an error. Data calls return without effect on an error. rex_last_error() describes it.
  */
 
 /** rex_ready(): whether this binary's module is registered, or could be registered now. */

@@ -418,8 +418,8 @@ struct rex_data_scope {
 };
 
 /**
- * rex_data_scope_begin(): begins the region of REX_DATA_REGION(). @told, which may be NULL, gets the
- * result, and an error of the end.
+ * rex_data_scope_begin(): begins the region of REX_DATA_REGION(). @told, which may be NULL, gets
+ * the result, and an error of the end.
  */
 static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map,
                                                          bool owned, int *told)
@@ -455,8 +455,8 @@ static inline void rex_data_scope_end(struct rex_data_scope *scope)
 }
 
 /**
- * REX_DATA_SCOPE(scope, device, owned, map, told): head of the block of a data region; @scope is its
- * variable. What follows @told is passed over.
+ * REX_DATA_SCOPE(scope, device, owned, map, told): head of the block of a data region; @scope is
+ * its variable. What follows @told is passed over.
  */
 #define REX_DATA_SCOPE(scope, device, owned, map, told, ...)                            \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \

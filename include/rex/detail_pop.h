@@ -252,6 +252,7 @@
 #pragma pop_macro("threads_per_block")
 #pragma pop_macro("to")
 #pragma pop_macro("to_device")
+#pragma pop_macro("told")
 #pragma pop_macro("trip_count")
 #pragma pop_macro("type")
 #pragma pop_macro("types")

@@ -501,6 +501,8 @@
 #undef to
 #pragma push_macro("to_device")
 #undef to_device
+#pragma push_macro("told")
+#undef told
 #pragma push_macro("trip_count")
 #undef trip_count
 #pragma push_macro("type")

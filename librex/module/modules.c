@@ -8,7 +8,9 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -143,7 +145,7 @@ static void know_module_of(const char *path)
 void rex_modules_look_around(void)
 {
     char path[PATH_MAX];
-    for (size_t i = 0;; i++) {
+    for (size_t i = 0; rex_can_open_libraries(); i++) {
         struct numbered wanted = {i, path};
         if (dl_iterate_phdr(take, &wanted) == 0)
             return;
