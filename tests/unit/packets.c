@@ -544,7 +544,7 @@ static void many_rows(const void *context)
     if (leading == 0 && trailing == 0)
         return;
     /* The thread's first error has made room for messages. */
-    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, NULL, &packet), -1);
+    CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, NULL, &packet), REX_EKEY);
     is_memory_short = true;
     for (int32_t rows = 64; rows <= 65; rows++) {
         packet.NumArgs = rows;
