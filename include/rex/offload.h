@@ -128,7 +128,8 @@ enum rex_error {
  * rex_last_error(): the message of the last failed librex call on the calling thread: one sentence
  * that names the object (file, kernel, argument index, library) and the cause. Never NULL; "" while
  * no call has failed. The string belongs to librex and to the calling thread and is valid until
- * that thread's next failing call.
+ * that thread's next failing call or its end. Without memory for it, a call that fails returns
+ * REX_ENOMEM, and the message is a constant.
  */
 REX_API const char *rex_last_error(void);
 
