@@ -115,6 +115,7 @@ static void write_line(enum rex_log_level level, const char *message)
     char line[REX_PRINTED_MAX + 32];
     size_t length =
         (size_t)snprintf(line, sizeof line, "librex: %s: %s\n", names[level], message);
+    rex_shelter_begin();
     pthread_mutex_lock(&lock);
     follow_fork();
     if (file.is_used)
@@ -122,6 +123,7 @@ static void write_line(enum rex_log_level level, const char *message)
     else
         write_to_standard_error(line, length);
     pthread_mutex_unlock(&lock);
+    rex_shelter_end();
 }
 
 /* ---- the level ------------------------------------------------------------------------------- */
@@ -133,6 +135,7 @@ static void (*when_debug)(void);
 static int read_setting(bool changed)
 {
     char name[REX_SETTING_MAX];
+    rex_shelter_begin();
     pthread_mutex_lock(&lock);
     int before = rex_log_level_now;
     if (before == REX_LOG_UNKNOWN || changed) {
@@ -141,6 +144,7 @@ static int read_setting(bool changed)
         __atomic_store_n(&rex_log_level_now, (int)level, __ATOMIC_SEQ_CST);
     }
     pthread_mutex_unlock(&lock);
+    rex_shelter_end();
     return before;
 }
 

@@ -53,15 +53,18 @@ void rex_log_on_debug(void (*call)(void));
 
 /*
  * What a thread says between these two reaches the program's own function after the second, so that
- * the function may call librex: around whatever it would wait for. The two nest.
+ * the function may call librex: around whatever it would wait for. Nor does a cancelled thread end
+ * between them. The two nest.
  */
 void rex_log_say_held(void);
 static inline void rex_log_hold(void)
 {
     rex_thread.holds++;
+    rex_shelter_begin();
 }
 static inline void rex_log_resume(void)
 {
+    rex_shelter_end();
     if (--rex_thread.holds == 0 && rex_thread.has_held_lines)
         rex_log_say_held();
 }

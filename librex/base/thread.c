@@ -84,6 +84,18 @@ void *rex_part_new(enum rex_part part, size_t size)
     return rex_thread.part[part];
 }
 
+void rex_cancel_disable(void)
+{
+    int before = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    rex_thread.cancel_state = (int8_t)before;
+}
+
+void rex_cancel_restore(void)
+{
+    pthread_setcancelstate(rex_thread.cancel_state, NULL);
+}
+
 /* The key's function must stay for as long as there are threads, whatever dlclose() is given. */
 __attribute__((constructor(1001))) static void begin(void)
 {

@@ -189,7 +189,7 @@ static int send(struct rex_target *target, const struct rex_kernel_launch *launc
     if (result != REX_OK)
         return result;
     result = send_in_flight(target, launch, map, number, is_mapped);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 
@@ -225,7 +225,7 @@ static void prepare(struct rex_registration *registration)
             rex_slot_make_room(slot, 1, registration->image_path);
         rex_slot_give(slot, entered);
     }
-    rex_flight_end();
+    rex_flight_leave();
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -55,7 +55,7 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
         __atomic_load_n(slot, __ATOMIC_ACQUIRE)->key == key || rex_rows_wanted())
         return;
     /* Who wants no launch to begin sees that this one is at it, or has been: flight.c. */
-    if (rex_flight_enter() != REX_OK)
+    if (rex_flight_join() != REX_OK)
         return;
     __atomic_store_n(
         slot, rex_table_launched(&registration->table, target->position, rule->version, rows),
@@ -366,11 +366,13 @@ static int launch_map_checked(struct rex_module *module, const struct rex_kernel
                               const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct checked checked;
+    rex_shelter_begin(); /* once for all that follows */
     int result = resolve(module, launch, &checked);
     *returned = 0;
     if (result == REX_OK)
         result = launch_resolved(&checked, launch, map, purpose, returned);
     rex_new_rows_free(&checked.new_rows);
+    rex_shelter_end();
     return result != REX_EHOST
                ? result
                : rex_fail_again(

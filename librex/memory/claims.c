@@ -364,6 +364,7 @@ static void before(enum rex_watched_call call, const struct rex_map *map, int nu
         come_without_claim(number);
     if (own == NULL || own->depth++ > 0)
         return;
+    rex_shelter_begin();
     collect(own, map, number);
     own->claim.kind = kinds[call];
     rex_claim_begin(&own->claim);
@@ -403,6 +404,7 @@ static void after(enum rex_watched_call call, const struct rex_map *map, int num
     rex_claim_end(&own->claim);
     free(own->more);
     own->more = NULL;
+    rex_shelter_end();
 }
 
 /* Before any call: nothing can be mapped yet. */

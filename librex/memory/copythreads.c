@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/settings.h"
+#include "base/thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -141,6 +142,8 @@ bool rex_copy_threads_take(void)
     bool was_taken = pool.taken;
     pool.taken = true;
     pthread_mutex_unlock(&lock);
+    if (!was_taken)
+        rex_shelter_begin();
     return !was_taken;
 }
 
@@ -149,15 +152,15 @@ void rex_copy_threads_give(void)
     pthread_mutex_lock(&lock);
     pool.taken = false;
     pthread_mutex_unlock(&lock);
+    rex_shelter_end();
 }
 
 void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *job), void *job)
 {
-    int cancel;
     count = start(count < REX_COPY_THREADS_MOST ? count : REX_COPY_THREADS_MOST);
     if (count == 0)
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the job may be on its stack */
+    rex_shelter_begin(); /* the job may be on the caller's stack */
     pthread_mutex_lock(&lock);
     pool.work = work;
     pool.job = job;
@@ -167,5 +170,5 @@ void rex_copy_threads_run(unsigned count, void (*work)(unsigned number, void *jo
     while (pool.at_work > 0)
         pthread_cond_wait(&pool.done, &lock);
     pthread_mutex_unlock(&lock);
-    pthread_setcancelstate(cancel, NULL);
+    rex_shelter_end();
 }

@@ -67,7 +67,7 @@ static void *address_by_row(const void *address, int number)
         rex_call_data(REX_DATA_END, NULL, number, &row);
     }
     rex_lookup_end();
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 

@@ -137,6 +137,7 @@ static int check_thread(const struct rex_registration *registration)
 /* Do the work of attempt NUMBER, with the state BUSY. */
 static int make_attempt(struct rex_registration *registration, uintptr_t number, const char *name)
 {
+    rex_shelter_begin();
     set_worker(registration, &rex_thread);
     int result = rex_register(registration, name);
     set_worker(registration, NULL);
@@ -146,6 +147,7 @@ static int make_attempt(struct rex_registration *registration, uintptr_t number,
         remember_failure(registration, number, result);
     __atomic_store_n(&registration->module->state,
                      number | (result == REX_OK ? REGISTERED : UNREGISTERED), __ATOMIC_RELEASE);
+    rex_shelter_end();
     return result;
 }
 
@@ -335,6 +337,7 @@ int rex_module_init(struct rex_module *module)
         return result;
     uint64_t begin = rex_phase_begin();
     rex_device_used();
+    rex_shelter_begin();
     /* An empty region loads the image, on every release. */
     result = rex_call_data(REX_DATA_BEGIN, NULL, -1, &(struct rex_map){0});
     struct rex_kept_error last;
@@ -343,6 +346,7 @@ int rex_module_init(struct rex_module *module)
         prepare_launches(module->registration);
     if (result == REX_OK)
         rex_error_restore(&last); /* the launch reports it again */
+    rex_shelter_end();
     rex_phase_end(begin, "load image", rex_module_image_path(module));
     return result;
 }
@@ -410,6 +414,7 @@ int rex_module_fini(struct rex_module *module)
         !__atomic_compare_exchange_n(&module->state, &state, number | BUSY, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return REX_OK; /* another thread is ending it */
+    rex_shelter_begin();
     set_worker(registration, &rex_thread);
     result = prepare_end(registration);
     if (result == REX_OK)
@@ -417,6 +422,7 @@ int rex_module_fini(struct rex_module *module)
     set_worker(registration, NULL);
     __atomic_store_n(&module->state, result == REX_OK ? number | UNREGISTERED : state,
                      __ATOMIC_RELEASE);
+    rex_shelter_end();
     return result;
 }
 

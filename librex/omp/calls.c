@@ -165,7 +165,7 @@ int rex_call_data(enum rex_data_call call, const char *name, int64_t device,
     call_data(call, name, device, map);
     if (ends)
         rex_ending_end();
-    rex_flight_end();
+    rex_flight_leave();
     return REX_OK;
 }
 
@@ -203,7 +203,7 @@ int rex_call_kernel(ident_t *loc, int64_t device, const void *key,
     bool told = comes(REX_CALL_LAUNCHES, &rows, device, (rows.Flags & REX_FLAG_NOWAIT) != 0);
     result = launch_claimed(loc, device, key, packet, reason, returned);
     is_over(told, REX_CALL_LAUNCHES, &rows, device);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 

@@ -124,7 +124,7 @@ static void wait_for_gate(void)
         nap(20);
 }
 
-int rex_flight_enter(void)
+int rex_flight_join(void)
 {
     int result = rex_flight_check();
     if (result == REX_OK)

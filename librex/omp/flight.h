@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/thread.h"
+
 /* A thread as it enters libomptarget. On the list of all threads from its first call that is not a
  * launch like the one before. */
 struct rex_flight {
@@ -44,11 +46,28 @@ static inline void rex_flight_end(void)
 }
 
 /*
- * Around every other call of libomptarget: it may wait for a registration, but not where it is made
- * inside of another one. 0, or an error as of rex_flight_check(), or REX_ENOMEM; then nothing has
- * to be ended.
+ * Before every other call of libomptarget, with rex_flight_end() after it: it may wait for a
+ * registration, but not where it is made inside of another one. 0, or an error as of
+ * rex_flight_check(), or REX_ENOMEM; then nothing has to be ended.
  */
-int rex_flight_enter(void);
+int rex_flight_join(void);
+
+/*
+ * The same where libomptarget or the driver may come to read() or write(), under locks of theirs or
+ * of librex: a cancelled thread does not end between the two.
+ */
+static inline int rex_flight_enter(void)
+{
+    int result = rex_flight_join();
+    if (result == 0)
+        rex_shelter_begin();
+    return result;
+}
+static inline void rex_flight_leave(void)
+{
+    rex_flight_end();
+    rex_shelter_end();
+}
 
 /*
  * REX_EFORK in a child of a process that was forked while another of its threads was inside

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/thread.h"
 
 #define OPENMP_SONAME "libomp.so.5"
 
@@ -121,5 +122,16 @@ void rex_openmp_bind(void)
 
 int rex_openmp_default_device(void)
 {
-    return default_device != NULL ? default_device() : 0;
+    static bool has_answered;
+    if (default_device == NULL)
+        return 0;
+    /* Relaxed: whoever misses it takes shelter once more. */
+    if (__atomic_load_n(&has_answered, __ATOMIC_RELAXED))
+        return default_device();
+    rex_shelter_begin(); /* libomp starts, under a lock */
+    int number = default_device();
+    rex_shelter_end();
+    /* Relaxed: as above. */
+    __atomic_store_n(&has_answered, true, __ATOMIC_RELAXED);
+    return number;
 }

@@ -65,7 +65,7 @@ int rex_runtime_device_count(void)
     if (rex_flight_enter() != REX_OK)
         return 0;
     int count = bound.device_count();
-    rex_flight_end();
+    rex_flight_leave();
     return count;
 }
 
@@ -98,7 +98,7 @@ static int is_present(const void *address, int device)
     if (rex_flight_enter() != REX_OK)
         return 0;
     int result = bound.own.is_present(address, device);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 
@@ -107,7 +107,7 @@ static int disassociate(const void *address, int device)
     if (rex_flight_enter() != REX_OK)
         return -1;
     int result = bound.own.disassociate(address, device);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 
@@ -117,7 +117,7 @@ static int associate(const void *address, const void *on_device, size_t size, si
     if (rex_flight_enter() != REX_OK)
         return -1;
     int result = bound.own.associate(address, on_device, size, offset, device);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 
@@ -126,7 +126,7 @@ static void *mapped_pointer(const void *address, int device)
     if (rex_flight_enter() != REX_OK)
         return NULL;
     void *result = bound.own.mapped_pointer(address, device);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 
@@ -135,7 +135,7 @@ static void *allocate(size_t size, int device)
     if (rex_flight_enter() != REX_OK)
         return NULL;
     void *memory = bound.own.alloc(size, device);
-    rex_flight_end();
+    rex_flight_leave();
     return memory;
 }
 
@@ -144,7 +144,7 @@ static void free_memory(void *memory, int device)
     if (rex_flight_enter() != REX_OK)
         return;
     bound.own.free(memory, device);
-    rex_flight_end();
+    rex_flight_leave();
 }
 
 static int copy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
@@ -154,7 +154,7 @@ static int copy(void *to, const void *from, size_t size, size_t to_offset, size_
     if (result != REX_OK)
         return result;
     result = bound.own.copy(to, from, size, to_offset, from_offset, to_device, from_device);
-    rex_flight_end();
+    rex_flight_leave();
     return result;
 }
 

@@ -8,6 +8,7 @@
 #include "rex/library.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "cuda/context.h"
 #include "launch/loadedimage.h"
 #include "module/librarymodule.h"
@@ -77,12 +78,10 @@ static int load_on(const struct rex_library *library, int64_t device)
 
 /* ---- the beginning and the end --------------------------------------------------------------- */
 
-int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
-                     const char *name)
+static int load(struct rex_library **library, int64_t device, const void *image, size_t size,
+                const char *name)
 {
     struct rex_library *made = NULL;
-    if (library == NULL || name == NULL)
-        return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
     int result = rex_library_open(&made, image, size, name);
     if (result != REX_OK)
         return result;
@@ -94,9 +93,25 @@ int rex_library_load(struct rex_library **library, int64_t device, const void *i
     return result;
 }
 
+int rex_library_load(struct rex_library **library, int64_t device, const void *image, size_t size,
+                     const char *name)
+{
+    if (library == NULL || name == NULL)
+        return rex_fail_null("rex_library_load", library == NULL ? "library" : "name");
+    rex_shelter_begin();
+    int result = load(library, device, image, size, name);
+    rex_shelter_end();
+    return result;
+}
+
 int rex_library_unload(struct rex_library *library)
 {
-    return library != NULL ? rex_library_close(library) : REX_OK;
+    if (library == NULL)
+        return REX_OK;
+    rex_shelter_begin();
+    int result = rex_library_close(library);
+    rex_shelter_end();
+    return result;
 }
 
 /* ---- what is in it --------------------------------------------------------------------------- */

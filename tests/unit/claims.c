@@ -840,11 +840,56 @@ static void run_beside_data_calls(const void *unused)
     CHECK_EQUAL(by_runtime(), 0);
 }
 
+/* A cancelled thread, which would end where the driver waits, ends its launch or call first. */
+static void be_cancelled(const unsigned *grid, const unsigned *block, void **parameters)
+{
+    (void)grid, (void)block, (void)parameters;
+    pthread_testcancel();
+}
+
+static void *launch_cancelled(void *unused)
+{
+    pthread_cancel(pthread_self());
+    launch_rows(0, y, CELLS);
+    pthread_testcancel();
+    CHECK(false);
+    return unused;
+}
+
+static void *call_cancelled(void *unused)
+{
+    void *at = y;
+    int64_t size = sizeof y, type = REX_TYPE_TOFROM;
+    struct rex_map map = {1, &at, &at, &size, &type, NULL, NULL};
+    pthread_cancel(pthread_self());
+    rex_call_comes(REX_CALL_BEGINS, &map, 0);
+    pthread_testcancel();
+    rex_call_is_over(REX_CALL_BEGINS, &map, 0);
+    pthread_testcancel();
+    CHECK(false);
+    return unused;
+}
+
+static void run_cancelled(const void *unused)
+{
+    pthread_t thread;
+    (void)unused;
+    start(22, be_cancelled);
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_cancelled, NULL), 0);
+    pthread_join(thread, NULL);
+    launch_rows(0, y, CELLS);
+    CHECK_EQUAL(pthread_create(&thread, NULL, call_cancelled, NULL), 0);
+    pthread_join(thread, NULL);
+    launch_rows(0, y, CELLS);
+    CHECK_EQUAL(by_runtime(), 0);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
     in_child(run_threads, NULL);
     in_child(run_beside_data_calls, NULL);
+    in_child(run_cancelled, NULL);
 }
 
 int main(void)

@@ -275,7 +275,7 @@ static void inside(const void *context)
     first.image_name = NULL;
     CHECK_EQUAL(rex_module_register(&first), REX_EBUSY);
     said("a module: a module is neither registered nor ended inside of a launch, a data call or another registration");
-    rex_flight_end();
+    rex_flight_leave();
     first.image_name = SM_90;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     rex_set_log_callback(ask_for_it, &times);
@@ -286,7 +286,7 @@ static void inside(const void *context)
     CHECK_EQUAL(rex_module_fini(&first), REX_EBUSY);
     said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
     CHECK_EQUAL(rex_module_register(&first), REX_OK); /* which it is */
-    rex_flight_end();
+    rex_flight_leave();
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
 }
 
@@ -643,7 +643,7 @@ static void prepared(const void *context)
         CHECK_EQUAL(rex_flight_enter(), REX_OK);
         CHECK_EQUAL(rex_flight.numbers, wanted->numbers);
         CHECK_EQUAL(rex_flight.devices, wanted->devices);
-        rex_flight_end();
+        rex_flight_leave();
         CHECK_EQUAL(rex_module_fini(module), REX_OK);
     }
 }

@@ -151,7 +151,7 @@ static void *be_inside(void *unused)
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
     pthread_barrier_wait(&is_inside);
     pthread_barrier_wait(&may_leave);
-    rex_flight_end();
+    rex_flight_leave();
     return unused;
 }
 
@@ -177,7 +177,7 @@ static void never_alone(const void *context)
     CHECK_EQUAL(rex_flight_register("a test"), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "a test: a module is neither registered nor ended inside of a launch, a data call or another "
                                      "registration");
-    rex_flight_end();
+    rex_flight_leave();
     CHECK_EQUAL(naps, 6000);
     pthread_barrier_wait(&may_leave);
     pthread_join(thread, NULL);
@@ -185,7 +185,7 @@ static void never_alone(const void *context)
     CHECK_EQUAL(rex_flight_register("a test"), REX_EBUSY);
     rex_flight_registered();
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     CHECK_EQUAL(naps, 6000);
 }
 
@@ -275,7 +275,7 @@ static void *look(void *unused)
 {
     is_looking = true;
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     return unused;
 }
 
@@ -329,7 +329,7 @@ static pthread_barrier_t is_listed, may_begin;
 static void *begins(void *unused)
 {
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     pthread_barrier_wait(&is_listed);
     pthread_barrier_wait(&may_begin);
     rex_flight_begin();
@@ -399,7 +399,7 @@ static void goes_on(void)
     CHECK_EQUAL(rex_flight_check(), REX_OK);
     CHECK(!rex_flight_is_torn() && !rex_flight_is_over());
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
     rex_flight_registered();
 }
@@ -426,7 +426,7 @@ static void call_goes_on(void)
 {
     CHECK(rex_flight_is_inside());
     CHECK_EQUAL(rex_flight_check(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     goes_on();
 }
 
@@ -437,7 +437,7 @@ static void forks(const void *other_thread)
     fork_and(goes_on);
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
     fork_and(call_goes_on);
-    rex_flight_end();
+    rex_flight_leave();
     CHECK_EQUAL(rex_flight_register("a test"), REX_OK);
     fork_and(registration_goes_on);
     rex_flight_registered();
@@ -548,7 +548,7 @@ static void waits_for_a_registration(const void *context)
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
     CHECK(naps > 0 && slept == naps * 20000);
     CHECK(rex_flight_is_inside());
-    rex_flight_end();
+    rex_flight_leave();
     CHECK(!rex_flight_is_inside());
 }
 
@@ -590,7 +590,7 @@ static void enters_again(void *value)
 {
     entered[rounds] = rex_flight_enter();
     if (entered[rounds] == REX_OK)
-        rex_flight_end();
+        rex_flight_leave();
     else
         CHECK(strcmp(rex_last_error(), "the thread is ending: do this before its last destructors") == 0);
     if (++rounds < ENTRIES || !IS_CUT_SHORT)
@@ -600,7 +600,7 @@ static void enters_again(void *value)
 static void *ends(void *unused)
 {
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     CHECK_EQUAL(pthread_setspecific(key, &key), 0);
     return unused;
 }
@@ -655,7 +655,7 @@ static void *has_none(void *unused)
     CHECK(strcmp(rex_last_error(), "out of memory, also for the message") == 0);
     has_no_place = false;
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     return unused;
 }
 
@@ -712,16 +712,16 @@ static void test_devices(void **state)
 {
     (void)state;
     assert_int_equal(rex_flight_enter(), REX_OK);
-    rex_flight_end();
+    rex_flight_leave();
     rex_flight_devices(5, 7);
     assert_int_equal(rex_flight_enter(), REX_OK);
     assert_int_equal(rex_flight.numbers, 5);
     assert_int_equal(rex_flight.devices, 7);
-    rex_flight_end();
+    rex_flight_leave();
     rex_flight_devices(0, 0);
     assert_int_equal(rex_flight_enter(), REX_OK);
     assert_true(rex_flight.numbers == 0 && rex_flight.devices == 0);
-    rex_flight_end();
+    rex_flight_leave();
 }
 
 int main(void)
