@@ -116,7 +116,7 @@ CALLED = {
     "rex_device_copy_peer to": "the destination", "rex_device_copy_peer from": "the source",
     "rex_queue_copy_peer to": "the destination", "rex_queue_copy_peer from": "the source",
     "rex_queue_fill to": "the memory", "rex_event_seconds seconds": "no place for the result",
-    "rex_library_global address": "the address", "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
+    "rex_library_global address": "the address", "rex_pin address": "the address", "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
     "rex_map_for_runtime begin": "a section of 1 elements at NULL", "rex_push_rectangle base": "base",
     "rex___tgt_target_kernel args": "packet", "rex_module_launch args": "packet", "rex_module_launch_packet args": "packet",
     "rex_module_launch_packet packet": "packet",

@@ -172,5 +172,6 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test(name),
     const struct CMUnitTest tests[] = {WAYS(TEST)};
+    setenv("REX_LOG", "error", 1); /* a region that stays open, and a GPU image without a GPU, are warned of */
     return argc > 1 ? end(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }
