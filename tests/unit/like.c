@@ -591,7 +591,7 @@ static void on_all_releases(void (*run)(const void *))
 
 /* ---- what is known of a kernel, while threads change it -------------------------------------------------------------------------- */
 
-enum { CHECKS = 100000 };
+enum { CHECKS = 5000000 };
 static struct rex_target checked;
 static bool are_checks_over;
 
