@@ -176,9 +176,9 @@ static void at_most_100_bytes_an_entry(void **state)
     assert_int_equal(rex_module_register(&other_module), 0);
     size_t before = heap_of_librex();
     assert_int_equal(rex_module_register(&rex_this_module), 0);
-    double each = (double)(heap_of_librex() - before) / ENTRIES;
-    printf("librex holds %.1f bytes an entry, for %d entries\n", each, ENTRIES);
-    assert_true(each > 32 && each <= 100);
+    size_t held = heap_of_librex() - before;
+    printf("librex holds %zu bytes for %d entries\n", held, ENTRIES);
+    assert_true(held > 32 * ENTRIES && held <= 100 * ENTRIES);
 }
 
 int main(int argc, char **argv)
