@@ -74,9 +74,11 @@ sanitize       := $(sanitize_$(SAN))
 # The same bits in whichever folder they are built, so that another name of the folder rebuilds nothing. A sanitizer's reports keep the whole path.
 anywhere      := $(if $(SAN),,-ffile-prefix-map=$(call quote,$(CURDIR))=.)
 warnings      := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
+# Threads that use librex may have little stack: 64 KiB in some programs. Sanitizers and -O0 need more.
+small_frames  := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-Wframe-larger-than=8192)
 common_cflags  = -std=c11 -D_GNU_SOURCE -pthread $(warnings) -Iinclude $(CPPFLAGS) $(CFLAGS) $(anywhere) $(sanitize) -MMD -MP
 # A launch reads objects of its thread: the library's few (base/thread.h) are found without a call.
-lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
+lib_cflags     = $(common_cflags) -Ilibrex -fPIC -ftls-model=initial-exec $(small_frames) -fvisibility=hidden -DREX_BUILDING_LIBRARY= \
                  -DREX_VERSION_STRING='"$(VERSION)"'
 test_cflags    = $(common_cflags) -Ilibrex -Itests -DREX_VERSION_STRING='"$(VERSION)"'
 # ThreadSanitizer cannot see how libomptarget hands device memory from one thread to another: no kernels for it.

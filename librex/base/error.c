@@ -73,7 +73,7 @@ void rex_error_restore(const struct rex_kept_error *kept)
 /* ---- a new one ------------------------------------------------------------------------------- */
 
 /* The name behind the message is that of the error's man page. */
-static void print(int code, const char *message)
+static __attribute__((noinline)) void print(int code, const char *message)
 {
     char line[REX_PRINTED_MAX];
     snprintf(line, sizeof line, "%s [%s]", message, rex_error_name(code));

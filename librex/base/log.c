@@ -50,7 +50,7 @@ static void write_to_standard_error(const char *line, size_t length)
 }
 
 /* The file is given up: ERROR is why it cannot be DONE. */
-static void give_up(const char *done, int error)
+static __attribute__((noinline)) void give_up(const char *done, int error)
 {
     char message[REX_MESSAGE_MAX];
     size_t most = sizeof message - 1; /* a line feed follows */
@@ -288,18 +288,24 @@ static void say(enum rex_log_level level, const char *message)
         hand_over(level, message);
 }
 
-void rex_log(enum rex_log_level level, const char *format, ...)
+static __attribute__((noinline)) void say_formatted(enum rex_log_level level, const char *format,
+                                                    va_list arguments)
 {
     char message[REX_MESSAGE_MAX];
+    vsnprintf(message, sizeof message, format, arguments);
+    rex_escape(message, sizeof message);
+    say(level, message);
+}
+
+void rex_log(enum rex_log_level level, const char *format, ...)
+{
     va_list arguments;
     int error = errno;
     if (!rex_log_wanted(level))
         return;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    say_formatted(level, format, arguments);
     va_end(arguments);
-    rex_escape(message, sizeof message);
-    say(level, message);
     errno = error;
 }
 

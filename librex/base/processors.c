@@ -51,12 +51,18 @@ static bool read_line(const char *path, char *text, size_t size)
     return has_line;
 }
 
-/* A file of a control group. */
-static bool read_in(const char *folder, const char *name, char *text, size_t size)
+/* Allocated, since threads may have little stack. */
+struct texts {
+    char mount[PATH_MAX], line[PATH_MAX]; /* of /proc/self/cgroup */
+    char folder[PATH_MAX], path[PATH_MAX], text[4096];
+};
+
+/* The line in the file NAME of a control group, in TEXTS->text. */
+static bool read_in(struct texts *texts, const char *name)
 {
-    char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
-           read_line(path, text, size);
+    return snprintf(texts->path, sizeof texts->path, "%s/%s", texts->folder, name) <
+               (int)sizeof texts->path &&
+           read_line(texts->path, texts->text, sizeof texts->text);
 }
 
 /* "200000 100000": so many microseconds of processors in each so many; 0 or less: no limit. */
@@ -80,29 +86,29 @@ static long count_list(const char *text)
     return count;
 }
 
-/* COUNT, or what the group whose FOLDER it is leaves of it. */
-static int limit_by_folder(int count, const char *folder)
+/* COUNT, or what the group whose folder it is leaves of it. */
+static int limit_by_folder(int count, struct texts *texts)
 {
-    char text[4096], period[64];
-    if (read_in(folder, "cpu.max", text, sizeof text))
-        count = at_most(count, quota_of(text, 0));
-    if (read_in(folder, "cpu.cfs_quota_us", text, sizeof text) &&
-        read_in(folder, "cpu.cfs_period_us", period, sizeof period))
-        count = at_most(count, quota_of(text, strtol(period, NULL, 10)));
-    if (read_in(folder, "cpuset.cpus.effective", text, sizeof text))
-        count = at_most(count, count_list(text));
+    if (read_in(texts, "cpu.max"))
+        count = at_most(count, quota_of(texts->text, 0));
+    long period = read_in(texts, "cpu.cfs_period_us") ? strtol(texts->text, NULL, 10) : 0;
+    if (period > 0 && read_in(texts, "cpu.cfs_quota_us"))
+        count = at_most(count, quota_of(texts->text, period));
+    if (read_in(texts, "cpuset.cpus.effective"))
+        count = at_most(count, count_list(texts->text));
     return count;
 }
 
-/* The same of the group GROUP and all that it is in, below MOUNT, where the limits of each hold. */
-static int limit_by_groups(int count, const char *mount, const char *group)
+/* The same of GROUP and of all groups around it, below the mount: the limits of each hold. */
+static int limit_by_groups(int count, struct texts *texts, const char *group)
 {
-    char folder[PATH_MAX];
-    if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder)
+    char *folder = texts->folder;
+    if (snprintf(folder, sizeof texts->folder, "%s%s", texts->mount, group) >=
+        (int)sizeof texts->folder)
         return count;
-    while (strlen(folder) >= strlen(mount)) {
+    while (strlen(folder) >= strlen(texts->mount)) {
         char *slash = strrchr(folder, '/');
-        count = limit_by_folder(count, folder);
+        count = limit_by_folder(count, texts);
         *slash = '\0';
     }
     return count;
@@ -122,22 +128,22 @@ static bool names_cpu(const char *controllers)
 }
 
 /* Lines of /proc/self/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the older kind. */
-static int limit_by_control_groups(int count, const char *root)
+static int limit_by_control_groups(int count, const char *root, struct texts *texts)
 {
-    char path[PATH_MAX], line[PATH_MAX], mount[PATH_MAX];
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        char *controllers = strchr(line, ':');
+    snprintf(texts->path, sizeof texts->path, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(texts->path, "re");
+    while (file != NULL && fgets(texts->line, sizeof texts->line, file) != NULL) {
+        char *controllers = strchr(texts->line, ':');
         char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
         if (group == NULL)
             continue;
         *group++ = '\0';
         group[strcspn(group, "\n")] = '\0';
         bool has_all = controllers[1] == '\0';
-        snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s", root, has_all ? "" : "/cpu");
+        snprintf(texts->mount, sizeof texts->mount, "%s/sys/fs/cgroup%s", root,
+                 has_all ? "" : "/cpu");
         if (has_all || names_cpu(controllers + 1))
-            count = limit_by_groups(count, mount, group);
+            count = limit_by_groups(count, texts, group);
     }
     if (file != NULL)
         fclose(file);
@@ -153,7 +159,11 @@ static int limit_by_control_groups(int count, const char *root)
 int rex_processors(const char *root)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int all = limit_by_control_groups(online > 0 && online < INT_MAX ? (int)online : 1, root);
+    int all = online > 0 && online < INT_MAX ? (int)online : 1;
+    struct texts *texts = malloc(sizeof *texts);
+    if (texts != NULL)
+        all = limit_by_control_groups(all, root, texts);
+    free(texts);
     int share = at_most(all / rex_launcher_local_processes(), CPU_COUNT(&at_load));
     return share > 0 ? share : 1;
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,15 +90,17 @@ static uint64_t extent_of(int fd, size_t size, const unsigned char *head)
 
 size_t rex_image_extent(int fd, size_t size, char *why, size_t why_size)
 {
-    unsigned char head[HEAD];
     if (size <= SMALL)
         return size;
-    if (read_at(fd, 0, head, sizeof head) != sizeof head) {
-        snprintf(why, why_size, "its first bytes cannot be read");
-        errno = 0;
+    unsigned char *head = malloc(HEAD);
+    if (head == NULL || read_at(fd, 0, head, HEAD) != HEAD) {
+        snprintf(why, why_size, head == NULL ? "out of memory" : "its first bytes cannot be read");
+        errno = head == NULL ? ENOMEM : 0;
+        free(head);
         return 0;
     }
     uint64_t extent = extent_of(fd, size, head);
+    free(head);
     if (extent == 0)
         extent = HEAD;
     if (extent > size)

@@ -33,7 +33,7 @@ static int in_folder_of(const char *variable, const char *rest, char path[PATH_M
 }
 
 /* 0, or -1: there is to be no cache. */
-static int folder_path(char path[PATH_MAX])
+static __attribute__((noinline)) int folder_path(char path[PATH_MAX])
 {
     char folder[REX_SETTING_MAX];
     if (getauxval(AT_SECURE) != 0 && !rex_setting_by_program(REX_OPTION_CACHE))

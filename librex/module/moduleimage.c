@@ -166,12 +166,14 @@ static bool is_there(const void *begin, const void *end)
     return begin != NULL && begin != end;
 }
 
-static int find_named(struct rex_sources *sources, const struct rex_module *module,
-                      const char *name)
+static __attribute__((noinline)) int find_named(struct rex_sources *sources,
+                                                 const struct rex_module *module,
+                                                 const char *name)
 {
-    char configured[REX_SETTING_MAX], binary[PATH_MAX];
+    char configured[REX_SETTING_MAX];
     const char *names = name;
-    if (names == NULL && rex_in_program(module, binary) &&
+    _Static_assert(PATH_MAX <= sizeof configured, "a path fits, too");
+    if (names == NULL && rex_in_program(module, configured) &&
         rex_setting_text(REX_OPTION_CUBIN, configured))
         names = configured;
     sources->asked_for = names != NULL;

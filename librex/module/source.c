@@ -90,10 +90,19 @@ static int check_length(const char *name, size_t most)
                                      name, length, most);
 }
 
+static __attribute__((noinline)) int read_beside(const char *binary, const char *name,
+                                                 struct rex_bytes *file, char path[PATH_MAX],
+                                                 struct rex_report *tried)
+{
+    char folder[PATH_MAX];
+    rex_folder_of(binary, folder);
+    return read_in(folder, strlen(folder), name, file, path, tried);
+}
+
 int rex_source_read(const struct rex_module *module, const char *name, struct rex_bytes *file,
                     char path[PATH_MAX], bool *searched, struct rex_report *tried)
 {
-    char folders[REX_SETTING_MAX], binary[PATH_MAX], program[PATH_MAX], folder[PATH_MAX];
+    char binary[PATH_MAX];
     int result = REX_ENOIMAGE;
     *searched = strchr(name, '/') == NULL;
     if (check_length(name, *searched ? NAME_MAX : PATH_MAX - 1) != REX_OK)
@@ -106,21 +115,19 @@ int rex_source_read(const struct rex_module *module, const char *name, struct re
             snprintf(path, PATH_MAX, "%s", name);
         return result;
     }
-    if (rex_setting_text(REX_OPTION_CUBIN_PATH, folders))
-        result = read_in_list(folders, name, file, path, tried);
-    if (result == REX_ENOIMAGE && !rex_in_program(module, binary)) {
-        rex_folder_of(binary, folder);
-        result = read_in(folder, strlen(folder), name, file, path, tried);
-    }
+    _Static_assert(REX_SETTING_MAX <= sizeof binary, "the folders' names fit, too");
+    if (rex_setting_text(REX_OPTION_CUBIN_PATH, binary))
+        result = read_in_list(binary, name, file, path, tried);
+    if (result == REX_ENOIMAGE && !rex_in_program(module, binary))
+        result = read_beside(binary, name, file, path, tried);
     if (result == REX_ENOIMAGE) {
-        executable(program);
-        rex_folder_of(program, folder);
-        result = read_in(folder, strlen(folder), name, file, path, tried);
+        executable(binary);
+        result = read_beside(binary, name, file, path, tried);
     }
     return result == REX_ENOIMAGE ? read_in(".", 1, name, file, path, tried) : result;
 }
 
-static bool trusted_owner(uid_t owner)
+static __attribute__((noinline)) bool trusted_owner(uid_t owner)
 {
     char program[PATH_MAX];
     struct stat status;

@@ -84,13 +84,14 @@ static int loaded_suits(const char *loaded, const struct rex_candidate *candidat
     return 0;
 }
 
-static bool open_beside(const char *path)
+static __attribute__((noinline)) bool open_beside(const char *path)
 {
     static const char *const names[] = {OPENMP_SONAME, "libomp.so"};
-    char folder[PATH_MAX], file[PATH_MAX + 16];
-    rex_folder_of(path, folder);
+    char file[PATH_MAX + 16];
+    rex_folder_of(path, file);
+    size_t length = strlen(file);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(file, sizeof file, "%s/%s", folder, names[i]);
+        snprintf(file + length, sizeof file - length, "/%s", names[i]);
         if (dlopen(file, RTLD_NOW | RTLD_GLOBAL) != NULL) {
             rex_log(REX_LOG_DEBUG, "opened %s", file);
             return true;
@@ -99,12 +100,23 @@ static bool open_beside(const char *path)
     return false;
 }
 
+/* Whether a libomp is in the process, and in *RESULT whether it suits. */
+static __attribute__((noinline)) bool is_there(const struct rex_candidate *candidate, char *why,
+                                               size_t why_size, int *result)
+{
+    char loaded[PATH_MAX];
+    if (!rex_loaded(openmp_names, loaded))
+        return false;
+    *result = loaded_suits(loaded, candidate, why, why_size);
+    return true;
+}
+
 int rex_openmp_ready(const struct rex_candidate *candidate, const struct rex_candidate *others,
                      size_t count, char *why, size_t why_size)
 {
-    char loaded[PATH_MAX];
-    if (rex_loaded(openmp_names, loaded))
-        return loaded_suits(loaded, candidate, why, why_size);
+    int result;
+    if (is_there(candidate, why, why_size, &result))
+        return result;
     if (open_beside(candidate->path) || dlopen(OPENMP_SONAME, RTLD_NOW | RTLD_GLOBAL) != NULL)
         return 0;
     for (size_t i = 0; i < count; i++)

@@ -224,12 +224,12 @@ static void bind_to(void *handle, const struct rex_candidate *candidate)
  */
 static int check_plugins(const struct rex_candidate *candidate, char *why, size_t why_size)
 {
-    char folder[PATH_MAX], pattern[PATH_MAX + 32];
+    char pattern[PATH_MAX + 32];
     glob_t found;
     if (!candidate->release->plugins_apart)
         return REX_OK;
-    rex_folder_of(candidate->path, folder);
-    snprintf(pattern, sizeof pattern, "%s/libomptarget.rtl.*.so", folder);
+    rex_folder_of(candidate->path, pattern);
+    strcat(pattern, "/libomptarget.rtl.*.so");
     int result = glob(pattern, 0, NULL, &found);
     if (result == 0) {
         globfree(&found);
@@ -301,7 +301,7 @@ static enum outcome open_candidate(const struct rex_candidate *candidate,
  * that is loaded may be in use by others, who can do without a device: what it lacks is told when a
  * registration fails.
  */
-static int bind_named(const char *path, const char *how, bool loaded)
+static __attribute__((noinline)) int bind_named(const char *path, const char *how, bool loaded)
 {
     struct rex_candidate candidate;
     char why[1024];
@@ -339,13 +339,20 @@ static int error_in(const char *why)
     return 0;
 }
 
-static int bind_best(void)
+static __attribute__((noinline)) size_t search(struct rex_candidate **all,
+                                               struct rex_report *report)
 {
-    char folder[PATH_MAX], why[1024];
+    char folder[PATH_MAX];
+    return rex_search(rex_openmp_folder(folder) ? folder : NULL, all, report);
+}
+
+static __attribute__((noinline)) int bind_best(void)
+{
+    char why[1024];
     struct rex_report report = {0};
     struct rex_candidate *all = NULL;
     bound.chosen = "the best found";
-    size_t count = rex_search(rex_openmp_folder(folder) ? folder : NULL, &all, &report);
+    size_t count = search(&all, &report);
     enum outcome outcome = UNOPENED;
     for (size_t i = 0; i < count && outcome == UNOPENED && report.error == 0; i++) {
         int result = check_plugins(&all[i], why, sizeof why);
@@ -372,23 +379,30 @@ static int bind_best(void)
                             "the loader's path or in /opt");
 }
 
+static __attribute__((noinline)) void warn_of_other(const char *loaded)
+{
+    char named[REX_SETTING_MAX];
+    if (rex_setting_text(REX_OPTION_OMPTARGET, named) && !rex_same_file(named, loaded))
+        rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
+                rex_setting_variable(REX_OPTION_OMPTARGET), named, loaded);
+}
+
 /*
  * A second libomptarget beside a loaded one would share its symbols and not its state: the loaded
  * one wins.
  */
-static int choose(void)
+static __attribute__((noinline)) int choose(void)
 {
     static const char *const names[] = {"libomptarget.so", NULL};
-    char named[REX_SETTING_MAX], loaded[PATH_MAX];
-    bool is_named = rex_setting_text(REX_OPTION_OMPTARGET, named);
-    if (rex_loaded(names, loaded)) {
-        if (is_named && !rex_same_file(named, loaded))
-            rex_log(REX_LOG_WARN, "%s=%s is not used: %s is in this process already",
-                    rex_setting_variable(REX_OPTION_OMPTARGET), named, loaded);
-        return bind_named(loaded, "already in this process", true);
+    char path[PATH_MAX];
+    if (rex_loaded(names, path)) {
+        warn_of_other(path);
+        return bind_named(path, "already in this process", true);
     }
-    return is_named ? bind_named(named, rex_setting_variable(REX_OPTION_OMPTARGET), false)
-                    : bind_best();
+    _Static_assert(REX_SETTING_MAX <= sizeof path, "what is named fits");
+    return rex_setting_text(REX_OPTION_OMPTARGET, path)
+               ? bind_named(path, rex_setting_variable(REX_OPTION_OMPTARGET), false)
+               : bind_best();
 }
 
 /* A library that is being loaded may fork: its thread goes on in the child, and has the lock. */

@@ -300,19 +300,23 @@ static void add_loader_folders(struct list *list)
     dlclose(program);
 }
 
+static __attribute__((noinline)) bool lies_in(const char *path, const char *wanted)
+{
+    char folder[PATH_MAX];
+    rex_folder_of(path, folder);
+    return rex_same_file(folder, wanted);
+}
+
 /* The best first. */
 static int compare(const void *a, const void *b, void *openmp_folder)
 {
     const struct rex_candidate *one = a, *other = b;
-    char folder[2][PATH_MAX];
     bool beside[2] = {false, false};
     if ((*one->doubt == '\0') != (*other->doubt == '\0'))
         return *one->doubt == '\0' ? -1 : 1;
     if (openmp_folder != NULL) {
-        rex_folder_of(one->path, folder[0]);
-        rex_folder_of(other->path, folder[1]);
-        beside[0] = rex_same_file(folder[0], openmp_folder);
-        beside[1] = rex_same_file(folder[1], openmp_folder);
+        beside[0] = lies_in(one->path, openmp_folder);
+        beside[1] = lies_in(other->path, openmp_folder);
     }
     if (beside[0] != beside[1])
         return beside[1] - beside[0];

@@ -215,10 +215,9 @@ static void discard(struct rex_graph *graph)
     free(graph->node);
 }
 
-/* What is there stays until the new one is made, and also where that fails. */
-int rex_graph_build(struct rex_graph *graph)
+/* OLD is what GRAPH was: it stays until the new one is made, and also where that fails. */
+static int build(struct rex_graph *graph, struct rex_graph *old)
 {
-    struct rex_graph old = *graph;
     uint64_t generation = rex_mapping_now();
     graph->image = NULL;
     graph->images = 0;
@@ -228,18 +227,29 @@ int rex_graph_build(struct rex_graph *graph)
                      ? capture_and_instantiate(graph)
                      : rex_fail_memory(graph->launches * sizeof *graph->node, "a graph");
     if (result == REX_OK) {
-        discard(&old);
+        discard(old);
         graph->generation = generation;
         graph->stale = false;
         return REX_OK;
     }
     drop_images(graph->image, graph->images);
     free(graph->node);
-    graph->executable = old.executable;
-    graph->image = old.image;
-    graph->images = old.images;
-    graph->node = old.node;
-    graph->kernels = old.kernels;
+    graph->executable = old->executable;
+    graph->image = old->image;
+    graph->images = old->images;
+    graph->node = old->node;
+    graph->kernels = old->kernels;
+    return result;
+}
+
+int rex_graph_build(struct rex_graph *graph)
+{
+    struct rex_graph *old = malloc(sizeof *old);
+    if (old == NULL)
+        return rex_fail_memory(sizeof *old, "a graph");
+    *old = *graph;
+    int result = build(graph, old);
+    free(old);
     return result;
 }
 

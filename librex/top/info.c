@@ -62,13 +62,12 @@ static void library(const struct to *to)
 
 static void settings(const struct to *to)
 {
-    char value[REX_SETTING_MAX], text[REX_SETTING_MAX + 32];
+    char text[REX_SETTING_MAX + 32];
     for (int i = 0; i < rex_setting_count(); i++) {
         enum rex_option option = (enum rex_option)i;
         const char *otherwise = rex_setting_default(option);
-        if (rex_setting_text(option, value))
-            snprintf(text, sizeof text, "%s (%s)", value,
-                     rex_setting_by_program(option) ? "the program" : "the environment");
+        if (rex_setting_text(option, text))
+            strcat(text, rex_setting_by_program(option) ? " (the program)" : " (the environment)");
         else
             snprintf(text, sizeof text, "%s%s", *otherwise != '\0' ? otherwise : "not set",
                      *otherwise != '\0' ? " (default)" : "");
@@ -80,10 +79,10 @@ static void settings(const struct to *to)
 
 static void plugins(const struct to *to)
 {
-    char folder[PATH_MAX], pattern[PATH_MAX + 32];
+    char pattern[PATH_MAX + 32];
     glob_t found;
-    rex_folder_of(rex_runtime_path(), folder);
-    snprintf(pattern, sizeof pattern, "%s/libomptarget.rtl.*.so", folder);
+    rex_folder_of(rex_runtime_path(), pattern);
+    strcat(pattern, "/libomptarget.rtl.*.so");
     if (glob(pattern, 0, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -149,15 +148,21 @@ static void searched(const struct to *to)
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
+static __attribute__((noinline)) void driver_file(const struct to *to)
+{
+    char path[PATH_MAX];
+    if (rex_cuda_library(path) != NULL)
+        say(to, "driver", "file", path);
+}
+
 static void driver(const struct to *to)
 {
     struct rex_gpu gpu;
-    char text[REX_MESSAGE_MAX], path[PATH_MAX];
+    char text[REX_MESSAGE_MAX];
     rex_cuda_retry();
     if (rex_kernel_module(text, sizeof text))
         say(to, "driver", "kernel module", text);
-    if (rex_cuda_library(path) != NULL)
-        say(to, "driver", "file", path);
+    driver_file(to);
     if (rex_cuda_devices() == 0) {
         say(to, "driver", "error", rex_cuda_why());
         return;

@@ -543,7 +543,8 @@ static void say_what_is_lacking(const void *context)
     LACKING(rex_module_queue_create(&queue, &module, 0, "one", 0), {sizeof(struct rex_queue), "a queue", 0});
     CHECK_EQUAL(launch(queue), REX_OK);
     LACKING(rex_event_record(event, queue), {sizeof(struct rex_driver_event), "an event", 0});
-    LACKING(end_lacking(queue, other), {4 * 8, "a graph", (4 + 1) * 8}, {(1 + 2) * 8, "a graph", 0}, {8, "a graph", 0});
+    LACKING(end_lacking(queue, other), {sizeof(struct rex_graph), "a graph", 0}, {4 * 8, "a graph", (4 + 1) * 8},
+            {(1 + 2) * 8, "a graph", 0}, {8, "a graph", 0});
     LACKING(rex_graph_begin(queue), {sizeof(struct rex_graph), "a graph", 0});
     for (int i = 0; i < 64; i++)
         CHECK_EQUAL(launch(queue), REX_OK);

@@ -15,7 +15,7 @@ $(O)/obj/tests/unit/macros/%_cpp.o: tests/unit/macros/%.cpp $(O)/flags
 	$(Q)$(CC) -x c++ $(filter-out -std=c11,$(test_cflags)) -std=c++17 -fno-exceptions -c -o $@ $<
 
 # The program's own forwarders come before libomptarget's functions.
-$(foreach name,bydriver driverlaunches driverrows presence queuework,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
+$(foreach name,bydriver driverlaunches driverrows presence queuework stack,$(O)/tests/unit/$(name)): unit_libs = -rdynamic
 # mappings: so they do there; and the index gets no room where a test says so.
 $(O)/tests/unit/mappings: unit_libs = -rdynamic -Wl,--wrap=realloc
 # slots: so they do there; and there are as many processors as the test says.
