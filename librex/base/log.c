@@ -106,7 +106,7 @@ static void write_to_file(const char *line, size_t length)
     write_to_standard_error(line, length);
 }
 
-static void write_line(enum rex_log_level level, const char *message)
+static __attribute__((noinline)) void write_line(enum rex_log_level level, const char *message)
 {
     static const char *const names[] = {[REX_LOG_ERROR] = "error",
                                         [REX_LOG_WARN] = "warning",
@@ -132,7 +132,7 @@ int rex_log_level_now = REX_LOG_UNKNOWN;
 static void (*when_debug)(void);
 
 /* Read REX_LOG, if nobody has or if it CHANGED; what the level was before. */
-static int read_setting(bool changed)
+static __attribute__((noinline)) int read_setting(bool changed)
 {
     char name[REX_SETTING_MAX];
     rex_shelter_begin();
@@ -222,8 +222,9 @@ void rex_set_log_callback(rex_log_function *function, void *context)
  * The program's function may call librex, and what that fails with is not what the program asks for
  * afterwards.
  */
-static void call_function(rex_log_function *function, enum rex_log_level level, const char *message,
-                          void *context)
+static __attribute__((noinline)) void call_function(rex_log_function *function,
+                                                    enum rex_log_level level, const char *message,
+                                                    void *context)
 {
     struct rex_kept_error last;
     rex_error_keep(&last);

@@ -81,7 +81,7 @@ bool rex_kernel_module(char *text, size_t size)
  * The version of the kernel module, "580.95.05", in TEXT: the first number with a point of what it
  * says, "" where there is none. Whether there is a kernel module.
  */
-static bool module_version(char *text, size_t size)
+static __attribute__((noinline)) bool module_version(char *text, size_t size)
 {
     char said[256], *rest = NULL;
     bool found = rex_kernel_module(said, sizeof said);
@@ -96,7 +96,7 @@ static bool module_version(char *text, size_t size)
 }
 
 /* GPUs that the kernel module drives, whoever may use them. */
-static size_t gpus_in_machine(void)
+static __attribute__((noinline)) size_t gpus_in_machine(void)
 {
     char pattern[PATH_MAX];
     glob_t found;

@@ -48,8 +48,9 @@ static const char *separator(const struct rex_report *tried)
     return tried->length > 0 ? ", " : "";
 }
 
-static int read_in(const char *folder, size_t length, const char *name, struct rex_bytes *file,
-                   char path[PATH_MAX], struct rex_report *tried)
+static __attribute__((noinline)) int read_in(const char *folder, size_t length, const char *name,
+                                             struct rex_bytes *file, char path[PATH_MAX],
+                                             struct rex_report *tried)
 {
     char whole[PATH_MAX];
     if (length == 0)
