@@ -239,8 +239,9 @@ REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet,
  * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
  * to the bound release and passes that on. Parameters as for rex_module_launch_packet().
  * Returns 0; REX_EHOST (-1) only where the caller has to run its host version, because offloading
- * is disabled or the device is the host; or less than -1: an error of rex_module_launch_packet(),
- * rex_launch() or rex_module_register(), which rex_last_error() describes.
+ * is disabled or the device is the host; or less than -1, with rex_last_error() about it: an
+ * error of rex_module_launch_packet(), an error of rex_launch(), or an error of
+ * rex_module_register().
  */
 REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                               int32_t thread_limit, void *host_key,

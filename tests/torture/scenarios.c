@@ -276,7 +276,8 @@ static void use_memory(void)
 static void use_pinned(void)
 {
     step_begin();
-    things.pinned = rex_pinned_alloc(4096);
+    if (things.pinned == NULL) /* else it could not be freed the last time */
+        things.pinned = rex_pinned_alloc(4096);
     if (STEP_POINTER("rex_pinned_alloc", things.pinned))
         memset(things.pinned, 1, 4096);
     things.pin = TRY(rex_pin(cell, sizeof cell));

@@ -12,7 +12,7 @@ $(walk_built)/walk_errors.h: $(walk)/api.py librex/librex.map $(HEADERS)
 $(walk_built)/obj/%.o: %.c $(O)/flags $(walk_built)/walk_errors.h
 	@mkdir -p $(@D)
 	$(call say,WALK,$<)
-	$(Q)$(CC) $(filter-out -O%,$(lib_cflags)) -O1 $(walk_sanitize) -Itests -Itests/fake -I$(walk) -I$(walk_built) \
+	$(Q)$(CC) $(filter-out -O% $(small_frames),$(lib_cflags)) -O1 $(walk_sanitize) -Itests -Itests/fake -I$(walk) -I$(walk_built) \
 	    $(if $(filter librex/%,$<),,-UREX_BUILDING_LIBRARY) -c -o $@ $<
 $(walk_built)/walk: $(walk_objects)
 	$(call say,LINK,$@)
