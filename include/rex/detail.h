@@ -35,7 +35,7 @@ struct rex_queue;
 
 /**
  * rex_literal_error(): notes, for rex_last_error(), why rex_pack_literal_arg_bytes() cannot pack
- * @size bytes at @src. Returns NULL.
+ * @size bytes at @src: REX_EINVAL. Returns NULL.
  */
 REX_API void *rex_literal_error(const void *src, size_t size);
 

@@ -50,6 +50,8 @@ static int need_devices(const char *what)
 /*
  * use_device_ptr: the runtime writes the device address to the row's base. The end takes the
  * reference back. LLVM 15 crashes where a row without a reference meets the end of its mapping.
+ * Nothing ends during a look-up: memory that is present then has a reference to take and give back.
+ * NULL where it is not; the row would end what another thread maps meanwhile.
  */
 static void *address_by_row(const void *address, int number)
 {
@@ -61,7 +63,8 @@ static void *address_by_row(const void *address, int number)
         return NULL;
     void *result = NULL;
     rex_lookup_begin();
-    if (rex_call_data(REX_DATA_BEGIN, NULL, number, &row) == REX_OK) {
+    if (rex_runtime_omp()->is_present(address, number) &&
+        rex_call_data(REX_DATA_BEGIN, NULL, number, &row) == REX_OK) {
         result = base;
         base = begin;
         rex_call_data(REX_DATA_END, NULL, number, &row);
@@ -102,6 +105,8 @@ static enum rex_presence ask_once(const void *address, size_t size, int number, 
      * knows where one of them ends.
      */
     char *on_device = address_of_present(first, number);
+    if (on_device == NULL)
+        return REX_ABSENT; /* ended meanwhile */
     if (first != last && ((char *)address_of_present(last, number) - on_device != last - first ||
                           rex_mapping_divides(first, size, number)))
         return REX_PRESENT_IN_PART;

@@ -102,9 +102,6 @@ __asm__(".pushsection .text\n"
 REX_FORWARDED(FORWARD)
 #endif
 
-/* In LLVM 14 and 15 the others of those that end mappings call it, through its forwarder. */
-#define CALLS_NO_OTHER(name) (strcmp(#name, "target_data_end_mapper") == 0)
-
 /*
  * Not so those that end mappings: they wait for queues that still use them, and count afterwards.
  * To count before is not enough: another thread may look an address up between that and the end,
@@ -117,7 +114,7 @@ REX_FORWARDED(FORWARD)
     {                                                                           \
         struct rex_map map = {count, base, begin, sizes, types, mappers, NULL}; \
         rex_end_begins(&map, device, "__tgt_" #name);                           \
-        bool ends = CALLS_NO_OTHER(name) && rex_ending_begin();                 \
+        bool ends = rex_ending_begin();                                         \
         REX_REAL(name)                                                          \
         arguments;                                                              \
         if (ends)                                                               \

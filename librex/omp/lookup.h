@@ -20,7 +20,8 @@ void rex_lookup_end(void);
 
 /*
  * Before and after a call of libomptarget that ends mappings: no look-up has a reference meanwhile.
- * False where look-ups take no references: then there is nothing to end.
+ * False where look-ups take no references: then there is nothing to end. A thread may be inside of
+ * several, because LLVM 15's functions call each other through the forwarders.
  *
  * A thread that counts its calls in flight (flight.h) does so before: between these no thread waits
  * for a registration, which itself waits for all calls in flight.
