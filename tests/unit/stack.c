@@ -84,15 +84,19 @@ static void use_little(const void *unused)
     CHECK(depth > 1000 && depth <= MOST);
 }
 
-/* A sanitizer's frames are larger. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_LARGE_FRAMES true
+#else
+#define HAS_LARGE_FRAMES false
+#endif
+
 static void test_stack(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    print_message("skipped: a sanitizer needs more stack\n");
-#else
-    in_child(use_little, NULL);
-#endif
+    if (HAS_LARGE_FRAMES)
+        puts("left out: the depth of the stack, of which a sanitizer needs more");
+    else
+        in_child(use_little, NULL);
 }
 
 int main(void)
