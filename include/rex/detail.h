@@ -314,8 +314,12 @@ static inline int64_t *rex_map_types(const struct rex_map *map)
 /** REX_ROW_TYPE(name, number, row): column 4 of a row. */
 #define REX_ROW_TYPE(name, number, row) rex_row_type(&name##_row_##number),
 
-/** REX_MAP_COLUMNS(name, rows...): the columns of REX_MAP() and the `struct rex_map` over them. */
-#define REX_MAP_COLUMNS(name, ...)                                        \
+/**
+ * REX_MAP_COLUMNS(name, text, rows...): the columns of REX_MAP() and the `struct rex_map` over
+ * them; the program wrote @text for the rows. `storage` is an odd address of it, as no allocation
+ * has: the two spaces leave room for that.
+ */
+#define REX_MAP_COLUMNS(name, text, ...)                                  \
     void *name##_base[] = {REX_EACH(REX_ROW_BASE, name, __VA_ARGS__)};    \
     void *name##_begin[] = {REX_EACH(REX_ROW_BEGIN, name, __VA_ARGS__)};  \
     int64_t name##_sizes[] = {REX_EACH(REX_ROW_SIZE, name, __VA_ARGS__)}; \
@@ -326,7 +330,7 @@ static inline int64_t *rex_map_types(const struct rex_map *map)
                            name##_sizes,                                  \
                            name##_types,                                  \
                            NULL,                                          \
-                           NULL}
+                           (void *)((uintptr_t)("  " text) | 1)}
 
 /**
  * rex_map_for_runtime(): body of a mapper function of the runtime's kind, for the `mappers` column:

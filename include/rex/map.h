@@ -118,7 +118,11 @@ struct rex_map {
     int64_t *sizes; /**< column 3, bytes. */
     int64_t *types; /**< column 4. */
     void **mappers; /**< mapper functions of the runtime's kind for each row, or NULL. */
-    void *storage;  /**< the allocation behind the columns, NULL for REX_MAP(). */
+    /**
+     * the allocation behind the columns of rex_map_build(), or the text of the rows of REX_MAP(),
+     * which messages quote; NULL for columns of your own.
+     */
+    void *storage;
 };
 
 /**
@@ -322,17 +326,19 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
  * is a parameter of the kernel, in order. In a function; lives as long as the block.
  */
 #define REX_MAP(name, ...) \
-    REX_EACH(REX_ROW_DECLARE, name, __VA_ARGS__) REX_MAP_COLUMNS(name, __VA_ARGS__)
+    REX_EACH(REX_ROW_DECLARE, name, __VA_ARGS__) REX_MAP_COLUMNS(name, #__VA_ARGS__, __VA_ARGS__)
 /** REX_DATA_MAP(name, rows...): the same for a data region, enter data, exit data or update. */
 #define REX_DATA_MAP(name, ...) \
-    REX_EACH(REX_ROW_DECLARE_DATA, name, __VA_ARGS__) REX_MAP_COLUMNS(name, __VA_ARGS__)
+    REX_EACH(REX_ROW_DECLARE_DATA, name, __VA_ARGS__)                                             \
+    REX_MAP_COLUMNS(name, #__VA_ARGS__, __VA_ARGS__)
 /**
  * REX_MAP_OF(name, count, rows...): REX_MAP() that does not compile unless there are @count rows.
  */
 #define REX_MAP_OF(name, count, ...)                                   \
     REX_STATIC_ASSERT(REX_ROW_COUNT(__VA_ARGS__) == (count),           \
                       "the map " #name " has another number of rows"); \
-    REX_MAP(name, __VA_ARGS__)
+    REX_EACH(REX_ROW_DECLARE, name, __VA_ARGS__)                       \
+    REX_MAP_COLUMNS(name, #__VA_ARGS__, __VA_ARGS__)
 
 /*
  * ---- The dynamic form -------------------------------------------------------------------------

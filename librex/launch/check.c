@@ -81,12 +81,13 @@ static const char *name_argument(const struct rex_argument *argument, char text[
 int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
                        const struct rex_argument *argument)
 {
-    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], text[80];
+    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], text[80], row[REX_ROW_TEXT];
     rex_signature_print(declared->parameter, declared->count, list);
     return rex_fail(
-        REX_EPARAMS, "kernel \"%s\", declared %s: parameter %u is a %s, and map row %u %s",
+        REX_EPARAMS, "kernel \"%s\", declared %s: parameter %u is a %s, and map row %u %s%s",
         declared->name, list, index, rex_parameter_print(&declared->parameter[index], one),
-        argument->row, name_argument(argument, text));
+        argument->row, name_argument(argument, text),
+        rex_row_text(declared->map, (int32_t)argument->row, row));
 }
 
 static int check_arguments(const struct rex_target *target, const struct rex_signature *signature,
@@ -100,7 +101,7 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
         if (!rex_argument_fits(&signature->parameter[index++], &argument))
             return rex_wrong_argument(&(struct rex_declared){rex_target_name(target),
                                                              signature->parameter,
-                                                             signature->count},
+                                                             signature->count, target->map},
                                       index - 1, &argument);
     }
     return REX_OK;

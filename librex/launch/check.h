@@ -49,6 +49,7 @@ struct rex_declared {
     const char *name;
     const struct rex_image_parameter *parameter;
     uint32_t count;
+    const struct rex_map *map; /* of the launch; NULL: it has a packet */
 };
 
 /* A row of a launch that is a parameter: its number, and what is in its columns. */

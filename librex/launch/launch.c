@@ -307,6 +307,7 @@ static int resolve(struct rex_module *module, const struct rex_kernel_launch *la
 static int check(const struct rex_map *map, enum rex_purpose purpose, struct checked *checked)
 {
     const char *name = rex_target_name(&checked->target);
+    checked->target.map = map;
     int result = rex_check_rows(map, purpose, name);
     if (result == REX_OK && purpose == REX_FOR_QUEUE)
         result = check_words(map, checked->number, name);

@@ -68,7 +68,7 @@ static int absent(const struct rex_stream_gpu *gpu, const char *name, const stru
                   int32_t row)
 {
     return rex_fail_absent(
-        REX_FOR_QUEUE, name, row, map->begin[row], map->sizes[row],
+        REX_FOR_QUEUE, name, map, row, map->begin[row], map->sizes[row],
         rex_memory_presence(map->begin[row], (size_t)map->sizes[row], gpu->number), gpu->number);
 }
 
@@ -83,7 +83,7 @@ static int check_argument(const struct rex_loaded_kernel *kernel, uint32_t param
     if (rex_argument_fits(&kernel->parameter[parameter], &argument))
         return REX_OK;
     return rex_wrong_argument(&(struct rex_declared){kernel->name, kernel->parameter + kernel->env,
-                                                     kernel->parameters - kernel->env},
+                                                     kernel->parameters - kernel->env, map},
                               parameter - kernel->env, &argument);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "memory/rowcheck.h"
 #include "memory/section.h"
 
 int32_t rex_cursor_row(const struct rex_cursor *cursor)
@@ -206,7 +207,7 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
 
 void rex_map_free(struct rex_map *map)
 {
-    if (map == NULL || map->storage == NULL)
+    if (map == NULL || map->storage == NULL || rex_map_has_text(map))
         return;
     free(map->storage);
     memset(map, 0, sizeof *map);

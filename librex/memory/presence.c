@@ -130,21 +130,24 @@ struct wanted {
     bool pointer;
 };
 
-int rex_fail_absent(enum rex_purpose purpose, const char *what, int32_t row, const void *begin,
-                    int64_t size, enum rex_presence presence, int number)
+int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
+                    int32_t row, const void *begin, int64_t size, enum rex_presence presence,
+                    int number)
 {
+    char text[REX_ROW_TEXT];
     bool kernel = purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE;
     const char *quote = kernel ? "\"" : "";
-    return rex_fail(REX_EABSENT, "%s%s%s%s: map row %d, %lld bytes at %p, is %s on device %d%s",
+    return rex_fail(REX_EABSENT, "%s%s%s%s: map row %d, %lld bytes at %p, is %s on device %d%s%s",
                     kernel ? "kernel " : "", quote, what, quote, row, (long long)size, begin,
                     presence == REX_ABSENT ? "not mapped" : "mapped in part", number,
-                    purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "");
+                    purpose == REX_FOR_QUEUE ? ": a queue maps nothing for a launch" : "",
+                    rex_row_text(map, row, text));
 }
 
 static int overlap(const struct look *look, const struct wanted *wanted, const char *where)
 {
     struct rex_mapping found;
-    char mapped[80] = "";
+    char mapped[80] = "", text[REX_ROW_TEXT];
     struct rex_mapping bytes = {(uintptr_t)wanted->begin,
                                 (uintptr_t)wanted->begin + (uintptr_t)wanted->size, look->number,
                                 0};
@@ -153,9 +156,9 @@ static int overlap(const struct look *look, const struct wanted *wanted, const c
                  (size_t)(found.end - found.begin), (void *)found.begin);
     return rex_fail(
         REX_EOVERLAP,
-        "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s",
+        "%s: map row %d, %lld bytes at %p, is %s on device %d: libomptarget aborts on that%s%s",
         look->what, wanted->row, (long long)wanted->size, wanted->begin, where, look->number,
-        mapped);
+        mapped, rex_row_text(look->map, wanted->row, text));
 }
 
 /*
@@ -218,8 +221,8 @@ static int ask(struct look *look, const struct wanted *wanted)
     if (presence == REX_PRESENT_WHOLE)
         return REX_OK;
     if (needed)
-        return rex_fail_absent(look->purpose, look->what, wanted->row, wanted->begin, wanted->size,
-                               presence, look->number);
+        return rex_fail_absent(look->purpose, look->what, look->map, wanted->row, wanted->begin,
+                               wanted->size, presence, look->number);
     if (presence == REX_ABSENT)
         return look->purpose == REX_FOR_END ? REX_OK : check_new(look, wanted);
     return may_exceed(wanted->type, look->purpose) ? REX_OK
@@ -317,7 +320,7 @@ int rex_check_presence(const struct rex_map *map, enum rex_purpose purpose, int 
     for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++)
         result = check_row(&look, i);
     if (result == REX_OK)
-        result = rex_new_rows_check(new_rows, what);
+        result = rex_new_rows_check(new_rows, map, what);
     if (result == REX_OK && purpose == REX_FOR_LAUNCH && look.release->one_end_a_call)
         result = check_ends(&look);
     return result;

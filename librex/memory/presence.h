@@ -30,7 +30,8 @@ bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose
 bool rex_rows_were_found(const struct rex_map *map, const int32_t *rows, int32_t count, int number);
 
 /* Row ROW of a call, SIZE bytes at BEGIN, is not present whole: REX_EABSENT. */
-int rex_fail_absent(enum rex_purpose purpose, const char *what, int32_t row, const void *begin,
+int rex_fail_absent(enum rex_purpose purpose, const char *what, const struct rex_map *map,
+                    int32_t row, const void *begin,
                     int64_t size, enum rex_presence presence, int number);
 
 /* As rex_memory_presence(), after the image has been loaded on the device: that maps globals. */

@@ -8,6 +8,7 @@
  */
 #include "memory/rowcheck.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,11 +97,46 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
     return wrong_type(type, purpose);
 }
 
+/* The end of the argument that begins at TEXT: a comma outside of brackets and strings, or 0. */
+static const char *end_of_argument(const char *text)
+{
+    int depth = 0;
+    char quote = 0;
+    for (; *text != '\0' && (depth > 0 || quote != 0 || *text != ','); text++) {
+        if (quote != 0 && *text == '\\' && text[1] != '\0')
+            text++;
+        else if (quote != 0 || strchr("\"'", *text) != NULL)
+            quote = quote == 0 ? *text : *text == quote ? 0 : quote;
+        else
+            depth += (strchr("([{", *text) != NULL) - (strchr(")]}", *text) != NULL);
+    }
+    return text;
+}
+
+const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT])
+{
+    const char *row = NULL;
+    text[0] = '\0';
+    if (map != NULL && rex_map_has_text(map))
+        row = map->storage;
+    for (int32_t before = 0; row != NULL && before < i; before++) {
+        row = end_of_argument(row);
+        row = *row == ',' ? row + 1 : NULL;
+    }
+    if (row != NULL)
+        row += strspn(row, " ");
+    /* The expansion of a macro of the program's own would say nothing. */
+    if (row != NULL && strncmp(row, "REX_", 4) == 0)
+        snprintf(text, REX_ROW_TEXT, "; row %d is %.*s", i, (int)(end_of_argument(row) - row), row);
+    return text;
+}
+
 static int fail_row(const struct rex_map *map, int32_t i, const char *wrong, const char *what)
 {
-    return rex_fail(REX_EINVAL, "%s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)",
+    char text[REX_ROW_TEXT];
+    return rex_fail(REX_EINVAL, "%s: map row %d %s (base %p, begin %p, %lld bytes, type 0x%llx)%s",
                     what, i, wrong, map->base[i], map->begin[i], (long long)map->sizes[i],
-                    (unsigned long long)map->types[i]);
+                    (unsigned long long)map->types[i], rex_row_text(map, i, text));
 }
 
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
@@ -207,21 +243,25 @@ static bool contains(const struct rex_new_row *outer, const struct rex_new_row *
     return outer->begin <= inner->begin && inner->end <= outer->end;
 }
 
-static int overlap(const struct rex_new_row *row, const struct rex_new_row *other, const char *what)
+static int overlap(const struct rex_new_row *row, const struct rex_new_row *other,
+                   const struct rex_map *map, const char *what)
 {
+    char text[REX_ROW_TEXT], other_text[REX_ROW_TEXT];
     return rex_fail(REX_EOVERLAP,
                     "%s: map row %d, %zu bytes at %p, overlaps row %d, %zu bytes at %p, and does "
-                    "not lie in it: libomptarget aborts on that, or copies past its end%s",
+                    "not lie in it: libomptarget aborts on that, or copies past its end%s%s%s",
                     what, row->row, (size_t)(row->end - row->begin), (void *)row->begin, other->row,
                     (size_t)(other->end - other->begin), (void *)other->begin,
-                    contains(row, other) ? "; put the larger row first" : "");
+                    contains(row, other) ? "; put the larger row first" : "",
+                    rex_row_text(map, row->row, text), rex_row_text(map, other->row, other_text));
 }
 
 /*
  * As libomptarget does it: which of COUNT rows are mapped, in their order; the others have to lie
  * in one of these.
  */
-static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped, const char *what)
+static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped,
+                        const struct rex_map *map, const char *what)
 {
     qsort(rows, count, sizeof *rows, by_number);
     *mapped = 0;
@@ -233,7 +273,7 @@ static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped, 
         if (other == NULL)
             rows[(*mapped)++] = rows[i];
         else if (!contains(other, &rows[i]) && !rows[i].may_exceed)
-            return overlap(&rows[i], other, what);
+            return overlap(&rows[i], other, map, what);
     }
     return REX_OK;
 }
@@ -243,7 +283,8 @@ static int map_in_order(struct rex_new_row *rows, size_t count, size_t *mapped, 
  * contains them all. It is the other way round too, but for implicit rows, so that the slow way is
  * taken for a few rows only.
  */
-static int check_together(struct rex_new_row *rows, size_t count, size_t *mapped, const char *what)
+static int check_together(struct rex_new_row *rows, size_t count, size_t *mapped,
+                          const struct rex_map *map, const char *what)
 {
     struct rex_new_row first = rows[0], together = rows[0];
     for (size_t i = 1; i < count; i++) {
@@ -251,7 +292,7 @@ static int check_together(struct rex_new_row *rows, size_t count, size_t *mapped
         first = is_before(&rows[i], &first) ? rows[i] : first;
     }
     if (!contains(&first, &together))
-        return map_in_order(rows, count, mapped, what);
+        return map_in_order(rows, count, mapped, map, what);
     rows[0] = first;
     *mapped = 1;
     return REX_OK;
@@ -266,7 +307,7 @@ static size_t count_together(const struct rex_new_row *rows, size_t count)
     return together;
 }
 
-int rex_new_rows_check(struct rex_new_rows *all, const char *what)
+int rex_new_rows_check(struct rex_new_rows *all, const struct rex_map *map, const char *what)
 {
     struct rex_new_row *rows = rex_new_rows_all(all);
     size_t kept = 0;
@@ -276,7 +317,7 @@ int rex_new_rows_check(struct rex_new_rows *all, const char *what)
     rex_new_rows_sort(all);
     for (size_t i = 0, count, mapped = 0; i < all->count && result == REX_OK; i += count) {
         count = count_together(&rows[i], all->count - i);
-        result = check_together(&rows[i], count, &mapped, what);
+        result = check_together(&rows[i], count, &mapped, map, what);
         memmove(&rows[kept], &rows[i], mapped * sizeof *rows);
         kept += mapped;
     }

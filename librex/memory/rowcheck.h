@@ -57,6 +57,19 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
                             .mappers = map->mappers != NULL ? map->mappers + first : NULL};
 }
 
+/* Whether `storage` of MAP is the text of its rows, and no allocation: REX_MAP_COLUMNS(). */
+static inline bool rex_map_has_text(const struct rex_map *map)
+{
+    return ((uintptr_t)map->storage & 1) != 0;
+}
+
+/*
+ * How the program wrote row I of MAP, where REX_MAP() or its kin knows it, for the end of a
+ * message: "; row 1 is REX_TO(x, n)". Else "". Returns TEXT.
+ */
+#define REX_ROW_TEXT 120
+const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT]);
+
 /*
  * Check that row I of a raw call, if it is a member, lies in its parent: libomptarget crashes on
  * others. 0 or REX_EINVAL; WHAT begins the message. Rows with bits that librex does not know pass.
@@ -113,7 +126,7 @@ int rex_new_rows_add(struct rex_new_rows *all, struct rex_new_row row);
  * 0, or REX_EOVERLAP where libomptarget would abort; WHAT begins the message. Afterwards the rows
  * are those that get a mapping of their own, and not those that lie in it.
  */
-int rex_new_rows_check(struct rex_new_rows *all, const char *what);
+int rex_new_rows_check(struct rex_new_rows *all, const struct rex_map *map, const char *what);
 
 /* In the order of their addresses. */
 void rex_new_rows_sort(struct rex_new_rows *all);

@@ -250,7 +250,7 @@ int rex_resolve(const struct rex_module *module, const void *key, int64_t device
     int64_t position = rex_table_find(&registration->table, key);
     if (position < 0)
         return unknown_key(key);
-    *target = (struct rex_target){registration, position, device, 0};
+    *target = (struct rex_target){registration, position, device, 0, NULL};
     if (rex_target_entry(target)->size > 0)
         return rex_fail(REX_EKEY, "host key %p is that of global \"%s\", not of a kernel", key,
                         rex_target_name(target));

@@ -69,6 +69,7 @@ struct rex_target {
     int64_t position; /* of its entry in the table */
     int64_t device;
     unsigned against; /* REX_AGAINST_: what stands against a launch by the driver */
+    const struct rex_map *map; /* of the launch, for messages; NULL: it has a packet */
 };
 
 /* Look KEY up in MODULE's table. 0, REX_EINVAL where that is not registered, or REX_EKEY. */

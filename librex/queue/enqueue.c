@@ -192,6 +192,7 @@ static bool is_copied(const struct rex_map *map, int32_t row)
 
 static int check_update(const struct rex_queue *queue, const struct rex_map *map)
 {
+    char text[REX_ROW_TEXT];
     int result = map != NULL ? rex_check_rows(map, REX_FOR_UPDATE, "queue update")
                              : rex_fail(REX_EINVAL, "rex_queue_update: the map is NULL");
     bool nowhere =
@@ -203,8 +204,9 @@ static int check_update(const struct rex_queue *queue, const struct rex_map *map
                                rex_addresses_generation(queue->gpu.remember)) == 0)
             result = rex_fail(
                 REX_EABSENT,
-                "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d", i,
-                (long long)map->sizes[i], map->begin[i], queue->gpu.number);
+                "queue update: map row %d, %lld bytes at %p, is not mapped whole on device %d%s", i,
+                (long long)map->sizes[i], map->begin[i], queue->gpu.number,
+                rex_row_text(map, i, text));
     return result;
 }
 

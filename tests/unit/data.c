@@ -9,6 +9,7 @@
 
 #include "memory/data.h"
 #include "memory/devicememory.h"
+#include "memory/rowcheck.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/interop.h"
@@ -74,8 +75,8 @@ static void each_call(const void *unused)
     map_bytes(0, 0, 24, 0x10000000);
     for (int way = 0; way < WAYS; way++) {
         REFUSED(call(way, 1, NULL), REX_EINVAL, "%s: the map is NULL", words[way]);
-        REFUSED(call(way, 1, &wrong), REX_EINVAL, "%s: map row 1 has a negative size (base %p, begin %p, -1 bytes, type 0x2)", words[way],
-                (void *)(bytes + 8), (void *)(bytes + 8));
+        REFUSED(call(way, 1, &wrong), REX_EINVAL, "%s: map row 1 has a negative size (base %p, begin %p, -1 bytes, type 0x2); row 1 is %s",
+                words[way], (void *)(bytes + 8), (void *)(bytes + 8), "REX_FROM(bytes + 8, -1)");
         REFUSED(call(way, DEVICES + 1, &map), REX_EDEVICE, "device number %d: there are 3 devices, 0 to 2; 3 is the host", DEVICES + 1);
         CHECK_EQUAL(calls(functions[way]), way == EXIT);
         CHECK_EQUAL(call(way, DEVICES, &map), REX_OK); /* the host has no copy */
@@ -89,16 +90,40 @@ static void each_call(const void *unused)
     }
 }
 
+static int sum(int one, int other)
+{
+    return one + other;
+}
+
+#define OWN_ROW(at) REX_TO(bytes + (at), 8)
+
+/* Messages quote a row as the program wrote it: brackets, strings and commas in it, and rows of the program's own macros. */
+static void quote_rows(const void *unused)
+{
+    (void)unused;
+    start(22);
+    REX_DATA_MAP(map, REX_TO(bytes + ("(,\"")[3], 8), REX_FROM(bytes + sum(40, ','), 8), OWN_ROW(80),
+                 REX_TO(bytes + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0, 8));
+    char text[REX_ROW_TEXT];
+    CHECK(strcmp(rex_row_text(&map, 0, text), "; row 0 is REX_TO(bytes + (\"(,\\\"\")[3], 8)") == 0);
+    CHECK(strcmp(rex_row_text(&map, 1, text), "; row 1 is REX_FROM(bytes + sum(40, ','), 8)") == 0);
+    CHECK(strcmp(rex_row_text(&map, 2, text), "") == 0);
+    CHECK(strncmp(rex_row_text(&map, 3, text), "; row 3 is REX_TO(bytes + 0", 27) == 0 && strlen(text) < REX_ROW_TEXT);
+    CHECK(strcmp(rex_row_text(&map, 4, text), "") == 0 && strcmp(rex_row_text(NULL, 0, text), "") == 0);
+    map.storage = &map;
+    CHECK(strcmp(rex_row_text(&map, 0, text), "") == 0);
+}
+
 /* What has to be there when a region begins need not be at its end. */
 static void end_without_presence(const void *unused)
 {
     (void)unused;
     start(22);
     REX_DATA_MAP(map, REX_TO(bytes, 8), REX_PRESENT(REX_FROM(bytes + 8, 16)));
-    REFUSED(rex_module_data_begin(&module, 0, &map), REX_EABSENT, "data begin: map row 1, 16 bytes at %p, is not mapped on device 0",
-            (void *)(bytes + 8));
-    REFUSED(rex_module_data_exit(&module, 0, &map), REX_EABSENT, "data exit: map row 1, 16 bytes at %p, is not mapped on device 0",
-            (void *)(bytes + 8));
+    REFUSED(rex_module_data_begin(&module, 0, &map), REX_EABSENT, "data begin: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
+            (void *)(bytes + 8), "REX_PRESENT(REX_FROM(bytes + 8, 16))");
+    REFUSED(rex_module_data_exit(&module, 0, &map), REX_EABSENT, "data exit: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
+            (void *)(bytes + 8), "REX_PRESENT(REX_FROM(bytes + 8, 16))");
     CHECK_EQUAL(rex_module_data_end(&module, 0, &map), REX_OK);
     const struct fake_call *last = last_call(FAKE_END);
     CHECK(last->types[0] == map.types[0] && last->types[1] == (map.types[1] & ~REX_TYPE_PRESENT) && last->begin[1] == bytes + 8);
@@ -216,6 +241,7 @@ static void test_calls(void **state)
 {
     (void)state;
     in_child(each_call, NULL);
+    in_child(quote_rows, NULL);
     in_child(end_without_presence, NULL);
     for (int way = 0; way <= WAYS; way++)
         in_child(use_device, &way);

@@ -133,7 +133,8 @@ static void launch(const void *unused)
     CHECK(call->packet.teams[0] == 2 && call->packet.teams[1] == 3 && call->packet.teams[2] == 5);
     CHECK(call->packet.threads[0] == 7 && call->packet.threads[1] == 11 && call->packet.threads[2] == 13);
     REFUSED(put_plain(queue, 17, cells + CELLS), REX_EABSENT,
-            "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch",
+            "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch"
+            "; row 1 is REX_ALLOC(out, 1)",
             (void *)(cells + CELLS));
     CHECK_EQUAL(launches(), 1);
     finish(queue);
@@ -183,7 +184,8 @@ static void replay(const void *unused)
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(put_plain(queue, 3, cells), REX_OK);
     REFUSED(put_plain(queue, 4, cells + CELLS), REX_EABSENT,
-            "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch",
+            "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch"
+            "; row 1 is REX_ALLOC(out, 1)",
             (void *)(cells + CELLS));
     CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
     CHECK_EQUAL(rex_queue_call(queue, count_call, &calls), REX_OK);
@@ -197,7 +199,8 @@ static void replay(const void *unused)
         CHECK_EQUAL((uintptr_t)last_call(FAKE_KERNEL)->base[0], 4);
     }
     REFUSED(rex_graph_set(graph, 1, &outside), REX_EABSENT,
-            "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch",
+            "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch"
+            "; row 1 is REX_ALLOC(cells + CELLS, 1)",
             (void *)(cells + CELLS));
     CHECK_EQUAL(rex_graph_set(graph, 1, &changed), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);

@@ -100,10 +100,11 @@ static void updating(struct rex_queue *queue)
     REFUSED(rex_queue_update(NULL, NULL), REX_EINVAL, "rex_queue_update: the queue is NULL");
     REFUSED(rex_queue_update(queue, NULL), REX_EINVAL, "rex_queue_update: the map is NULL");
     REX_MAP(args, REX_SECTION(REX_TYPE_TO, cells, 0, 1), REX_SECTION(REX_TYPE_FROM, cells, 1, 2));
-    REFUSED(rex_queue_update(queue, &args), REX_EABSENT, "queue update: map row 0, 8 bytes at %p, is not mapped whole on device %d",
-            (void *)cells, number);
+    REFUSED(rex_queue_update(queue, &args), REX_EABSENT, "queue update: map row 0, 8 bytes at %p, is not mapped whole on device %d%s",
+            (void *)cells, number, "; row 0 is REX_SECTION(REX_TYPE_TO, cells, 0, 1)");
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, 2 * sizeof cells[0], 0x10000000};
-    REFUSED(rex_queue_update(queue, &args), REX_EABSENT, "queue update: map row 1, 16 bytes at %p, is not mapped whole on device %d",
+    REFUSED(rex_queue_update(queue, &args), REX_EABSENT, "queue update: map row 1, 16 bytes at %p, is not mapped whole on device %d"
+            "; row 1 is REX_SECTION(REX_TYPE_FROM, cells, 1, 2)",
             (void *)(cells + 1), number);
     the_record()->mappings[0].size = 0;
 }

@@ -342,6 +342,7 @@ static void updates_of_what_is_not_there(void **state)
     REX_DATA_MAP(half, REX_TO(x, COUNT / 2), REX_TO(y, COUNT));
     assert_int_equal(rex_data_update(-1, &absent), REX_EABSENT);
     assert_non_null(strstr(rex_last_error(), "map row 0"));
+    assert_non_null(strstr(rex_last_error(), "; row 0 is REX_FROM(x, COUNT)"));
     REX_DATA_REGION(-1, half) {
         assert_int_equal(rex_data_update(-1, &absent), REX_EABSENT);
         assert_non_null(strstr(rex_last_error(), "in part"));

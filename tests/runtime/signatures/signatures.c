@@ -270,7 +270,8 @@ static void kinds_of_values(void **state)
 static void values_of_another_type(void **state)
 {
     static const char *const words[] = {"parameter 1 is a rex_arg_f64, and map row 1 a value of 8 bytes for a rex_arg_i64",
-                                        "parameter 2 is a pointer, and map row 2 a value of 8 bytes for a rex_arg_u64"};
+                                        "parameter 2 is a pointer, and map row 2 a value of 8 bytes for a rex_arg_u64"},
+                             *const rows[] = {"; row 1 is REX_VALUE(n)", "; row 2 is REX_VALUE((uintptr_t)x)"};
     const int64_t n = N;
     (void)state;
     REX_MAP(integer, REX_VALUE(n), REX_VALUE(n), REX_TO(x, N), REX_TOFROM(y, N));
@@ -285,8 +286,10 @@ static void values_of_another_type(void **state)
             for (size_t i = 0; i < 2; i++) {
                 assert_int_equal(rex_launch(&launch, wrong[i]), REX_EPARAMS);
                 assert_non_null(strstr(rex_last_error(), words[i]));
+                assert_non_null(strstr(rex_last_error(), rows[i]));
                 assert_int_equal(rex_queue_launch(queue, &launch, wrong[i]), REX_EPARAMS);
                 assert_non_null(strstr(rex_last_error(), words[i]));
+                assert_non_null(strstr(rex_last_error(), rows[i]));
             }
         }
 }
