@@ -4,10 +4,9 @@
  *
  * libomptarget counts a launch as a user of what it maps, so that another thread cannot end the
  * mapping under it. A launch by the driver claims its memory instead. A data call that maps or ends
- * memory says that it comes, waits for the launches and updates that have claimed some of the same
- * memory, and lets no more begin; a launch or update that finds one waits for its end. Who waits
- * has claimed nothing yet, but for such a data call, which waits for launches and updates alone: so
- * none waits in a circle.
+ * memory claims it first: no more launches and updates begin on it. Then the call waits for those
+ * at work. A launch or update that meets such a call waits for its end, and claims nothing before.
+ * There is no circle, because a call that waits with a claim waits for launches and updates alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -128,7 +127,7 @@ static void put_in_order(struct rex_claim *claim)
     claim->is_ordered = true;
 }
 
-/* What is mapped of the places now: an end takes whole mappings. */
+/* How the places are mapped now: an end takes whole mappings. */
 static void find_places(struct rex_claim *claim)
 {
     if (claim->is_all)

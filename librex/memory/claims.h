@@ -33,7 +33,7 @@ struct rex_claim {
  * From now on no data call begins that may change what is mapped of these places, nor a launch that
  * maps some of them for itself as this one does, if either copies it back. The device address of
  * each is filled in, but of an end's, which grow to whole mappings. Waits for those that are at
- * work. Who looks for reasons against the driver afterwards misses none that others act on.
+ * work. A reason against the driver that other threads act on is seen by a look after this call.
  */
 void rex_claim_begin(struct rex_claim *claim);
 void rex_claim_end(struct rex_claim *claim);
