@@ -52,9 +52,9 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
  *
  * @stream  a CUstream or cudaStream_t; NULL: the driver's default stream (not that of each thread),
  *          or an immediate queue where the device is no NVIDIA GPU.
- * The other parameters are those of rex_queue_create(), whose errors it returns; REX_EINVAL also
- * where @stream is of another context, and REX_ENODEVICE where there is one and the device is no
- * NVIDIA GPU.
+ * The other parameters are those of rex_queue_create().
+ * Returns 0 or an error of rex_queue_create(); REX_EINVAL also where @stream is of another
+ * context, and REX_ENODEVICE where there is one and the device is no NVIDIA GPU.
  */
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
                                         const char *name, unsigned flags)
