@@ -1,7 +1,8 @@
 # librex: build, test, install. `make help` lists the targets; GNU make 4.3 or newer.
 
-VERSION := 0.1.0
-ABI     := 0
+VERSION := 0.2.0
+# The SONAME's end, and the name of the version node in librex/librex.map: before 1.0 a minor version may change both.
+ABI     := 0.2
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -94,7 +95,7 @@ have_png   := $(shell printf '\043include <png.h>\n' | $(CC) -E -x c - >/dev/nul
 PNG_CFLAGS := $(if $(have_png),-DHAVE_PNG)
 PNG_LIBS   := $(if $(have_png),-lpng)
 
-# So is Open MPI, for one example and for a test: both are empty where it has no mpicc, and with a sanitizer, which it was built without.
+# So is Open MPI, for one example, the benchmark of its exchange and a test: both are empty where it has no mpicc, and with a sanitizer, which it was built without.
 MPI_CFLAGS := $(if $(SAN),,$(patsubst -I%,-isystem %,$(shell mpicc --showme:compile 2>/dev/null)))
 MPI_LIBS   := $(if $(SAN),,$(shell mpicc --showme:link 2>/dev/null))
 
@@ -270,9 +271,6 @@ $(foreach d,$(example_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call progra
 $(foreach d,$(runtime_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../..,$(support),-lcmocka -lm))))
 $(foreach d,$(gpu_dirs),$(eval $(call program-rules,$(d),../../..,,)))
 EXTRA += $(foreach d,$(gpu_dirs),$(O)/$(d)/$(notdir $(d)))
-mpi_dirs := $(if $(MPI_LIBS),tests/mpi)
-$(foreach d,$(mpi_dirs),$(eval $(call program-rules,$(d),../..,,)))
-EXTRA += $(foreach d,$(mpi_dirs),$(O)/$(d)/$(notdir $(d)))
 $(foreach d,$(gpu_bench_dirs),$(if $(filter yes,$($(d).own)),,$(eval $(call program-rules,$(d),../../../..,,-ldl))))
 EXTRA += $(foreach d,$(gpu_bench_dirs),$(O)/$(d)/$(notdir $(d)))
 
@@ -379,6 +377,7 @@ relative = -e "s|@$(1)@|$$(realpath -m --relative-to=$(call quote,$(3)) $(call q
 placed   = -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' $(call relative,PREFIX,$(prefix),$(1)) \
            $(call relative,BINDIR,$(bindir),$(1)) $(call relative,LIBDIR,$(libdir),$(1)) \
            $(call relative,INCLUDEDIR,$(includedir),$(1))
+DATA_FILES  := tools/rex-info/abi.schema.json tools/rename-0.1-to-0.2.sed
 CMAKE_FILES := rexConfig.cmake rexConfigVersion.cmake
 
 install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
@@ -390,7 +389,7 @@ install: library $(TOOLS) $(COMPLETIONS)  ## install to $(DESTDIR)$(prefix)
 	$(Q)for h in $(HEADERS:include/%=%); do install -m 644 include/$$h $(call to,$(includedir))/$$h || exit 1; done
 	$(Q)sed $(call placed,$(pcdir)) librex/rex.pc.in > $(call to,$(pcdir)/rex.pc)
 	$(Q)$(foreach f,$(CMAKE_FILES),sed $(call placed,$(cmakedir)) tools/cmake/$(f).in > $(call to,$(cmakedir)/$(f)) && ):
-	$(Q)install -D -m 644 tools/rex-info/abi.schema.json $(call to,$(datadir)/abi.schema.json)
+	$(Q)install -d $(call to,$(datadir)) && install -m 644 $(DATA_FILES) $(call to,$(datadir)/)
 	$(Q)for t in $(TOOLS); do install -D -m 755 $$t $(call to,$(bindir))/$${t##*/} || exit 1; done
 	$(Q)$(foreach c,$(COMPLETIONS),install -D -m 644 $(c) $(call to,$(call installed_completion,$(c))) && ):
 	$(Q)for m in $(MANPAGES); do \
@@ -410,7 +409,7 @@ installed = librex $(VERSION) is installed in $(DESTDIR)$(prefix); next: $(strip
 uninstall:  ## remove what install put there
 	$(Q)for f in $(notdir $(LIB)) pkgconfig/rex.pc $(CMAKE_FILES:%=cmake/rex/%); do rm -f $(call to,$(libdir))/$$f || exit 1; done
 	$(Q)for h in $(HEADERS:include/%=%); do rm -f $(call to,$(includedir))/$$h || exit 1; done
-	$(Q)rm -f $(call to,$(datadir)/abi.schema.json)
+	$(Q)for f in $(notdir $(DATA_FILES)); do rm -f $(call to,$(datadir))/$$f || exit 1; done
 	$(Q)for t in $(notdir $(TOOLS)); do rm -f $(call to,$(bindir))/$$t || exit 1; done
 	$(Q)$(foreach c,$(COMPLETIONS),rm -f $(call to,$(call installed_completion,$(c))) && ):
 	$(Q)for m in $(MANPAGES); do for n in $${m##*/} $$($(man_names)); do \

@@ -14,8 +14,8 @@
  *         double a = 2.0;
  *         REX_MAP(args, REX_VALUE(n), REX_VALUE(a),         // 2. a clause for each parameter
  *                 REX_TO(x, n), REX_TOFROM(y, n));
- *         struct rex_kernel_launch launch =                 // 3. 8 blocks of 128 threads
- *             rex_kernel_launch_of(REX_KERNEL_ID(axpy), 8, 128);
+ *         struct rex_launch_config launch =                 // 3. 8 blocks of 128 threads
+ *             rex_launch_config_of(REX_KERNEL_ID(axpy), 8, 128);
  *         return rex_launch(&launch, &args);                // 4. copies, runs, copies back
  *     }
  *
@@ -23,10 +23,10 @@
  *
  *     #include <rex/kernel.h>
  *
- *     REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+ *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *     {
- *         REX_FOR(i, rex_arg_int(n))                        // 5. every i once
- *             y[i] += rex_arg_double(a) * x[i];
+ *         REX_FOR(i, n)                                     // 5. every i once
+ *             y[i] += a * x[i];
  *     }
  *
  * Build:
@@ -42,14 +42,14 @@
  *   rex/launch.h   launches, and data that stays on the device from one to the next
  *   rex/device.h   which devices there are, their memory, and host memory that they copy fast
  *   rex/kernel.h   the kernel side, for kernel sources alone
- *   rex/offload.h  errors, settings, modules: a program's kernels and its image
+ *   rex/offload.h  errors, and modules: a program's kernels and its image
  *   rex/module.h   this binary's module, its start and its end
+ *   rex/configure.h  settings, the log, the libomptarget that is bound
  *   rex/queue.h    launches and copies that do not wait; events; graphs
  *
  * Not in this include:
  *
  *   rex/interop.h  other libraries' streams, and copies between devices
- *   rex/mpi.h      mapped arrays between the ranks of an MPI program
  *   rex/library.h  kernels by name, of images that come without entries
  *   rex/inspect.h  for tools: what is inside an image, what librex would do on this machine
  *   rex_kmp.h      libomptarget's own calls, checked: `__tgt_target_kernel` and its like, as
@@ -70,15 +70,17 @@
  *   so that a wrong one is refused, and never cut off to a right one. They run from 0; -1 is the
  *   default device.
  *
- *   Names.  A program may define any ordinary word as a macro, before or after the include.
+ *   Names.  The headers reserve those that begin with rex_, REX_, __rex_ and __tgt_. Parameters and
+ *   struct fields are ordinary words: a macro of such a name is defined behind the include.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_H
 #define REX_H
 
+#include "rex/configure.h"
 #include "rex/device.h"
 #include "rex/entry.h"
 #include "rex/launch.h"

@@ -6,28 +6,29 @@
  *   2. declarations of the host runtime's `__kmpc_*` functions that outlined host code calls (its
  *      user links libomp); REX's outlined functions need no cast;
  *   3. `__rex_real___tgt_X`: libomptarget's own entry points, under names that the rewrite of part
- *      7 does not touch;
- *   4. this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h),
- *      register_cubin(), and what packets are made and checked with;
- *   5. `rex_direct___tgt_X`: check, fit the packet to the bound LLVM release, call;
- *   6. `rex___tgt_X`: register first, where that has not happened, then the same; declared alone
- *      where REX_KMP_INTERNAL is defined, for a file that defines its own;
- *   7. the rewrite: code that calls `__tgt_X` gets part 5, or part 6 where REX_KMP_SAFE is defined,
- *      or nothing where REX_KMP_INTERNAL is.
+ *      6 does not touch;
+ *   4. this binary's module, rex_offload_init() and rex_offload_fini() (rex/module.h), and
+ *      register_cubin();
+ *   5. the wrappers `rex_direct___tgt_X`: register where that has not happened, check, fit the
+ *      packet to the bound LLVM release, call;
+ *   6. `rex___tgt_X`, another name of the same wrappers, and the rewrite: code that calls `__tgt_X`
+ *      gets the wrapper.
  *
  * X is target, target_teams, target_kernel, target_data_begin, target_data_end, target_data_update.
  *
- * Generated code includes this header. Code that is written by hand has an easier way, without
- * packets and columns: rex.h. Works as C11 and C++17 with gcc and clang.
+ * REX_KMP_INTERNAL, defined before the include, is for a file that defines `rex___tgt_X` itself:
+ * these are declared alone then, and nothing is rewritten. REX_KMP_SAFE, which asked for wrappers
+ * that register first, changes nothing: all do.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Generated code includes this header. It has no maps, devices or settings, which code that is
+ * written by hand gets from rex.h. Works as C11 and C++11 with gcc and clang.
+ *
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_KMP_H
 #define REX_KMP_H
-
-#include "rex/detail_push.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,16 +37,11 @@
 #include <string.h>
 
 #include "rex/abi.h"
-#include "rex/detail.h"
-#include "rex/device.h"
 #include "rex/module.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct rex_kernel_launch;
-struct rex_map;
 
 /*
  * ---- 2. libomp's host functions ---------------------------------------------------------------
@@ -210,6 +206,46 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
                                          void **args, int64_t *arg_sizes,
                                          int64_t *arg_types) __asm__("__tgt_target_data_update");
 
+/*
+ * ---- 4. Registration, launches and data calls of a module -------------------------------------
+ */
+
+/**
+ * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
+ * to the bound release and passes that on.
+ *
+ * @module      the module that @host_key belongs to; not NULL.
+ * @device      device number, -1 for the default device.
+ * @num_teams   blocks in x where the packet has none; @thread_limit: threads in x likewise.
+ * @host_key    address of the kernel's key, the `addr` of its entry.
+ * @args        the packet; it is not modified and may be used again.
+ * Returns 0; REX_EHOST (-1) only where the caller has to run its host version, because offloading
+ * is disabled or the device is the host; or less than -1, with rex_last_error() about it: an
+ * error of rex_launch() or of rex_module_register(). Any thread.
+ */
+REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
+                              int32_t thread_limit, void *host_key,
+                              struct __tgt_kernel_arguments *args);
+
+/**
+ * rex_module_check_map(): registers @module if it is not, and checks the arguments of a data call
+ * before libomptarget sees them.
+ * @device  device number, -1 for the default; @count: rows; @base, @begin, @sizes (bytes), @types:
+ *          the four columns.
+ * Returns 0; REX_EHOST where there is nothing to do: @module has no kernels, and offloading is
+ * disabled; REX_EINVAL (@module is NULL, a column is NULL, a count or size is negative),
+ * REX_EDEVICE, or an error of rex_module_register(). Any thread.
+ */
+REX_API int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count,
+                                 void **base, void **begin, const int64_t *sizes,
+                                 const int64_t *types);
+
+/**
+ * rex_literal_error(): notes, for rex_last_error(), why rex_pack_literal_arg_bytes() cannot pack
+ * @size bytes at @src: REX_EINVAL. Returns NULL.
+ */
+REX_API void *rex_literal_error(const void *src, size_t size);
+
 /**
  * rex_pack_literal_arg_bytes(): the bytes of a scalar as the 8-byte value that a literal row
  * carries in base and begin; unused bytes are 0.
@@ -220,101 +256,46 @@ void __rex_real___tgt_target_data_update(int64_t device_id, int32_t arg_num, voi
  */
 static inline void *rex_pack_literal_arg_bytes(const void *src, size_t size)
 {
-    return rex_literal_bits(src, size);
+    void *value = NULL;
+    if (size > sizeof value || (src == NULL && size > 0))
+        return rex_literal_error(src, size);
+    if (size > 0)
+        memcpy(&value, src, size);
+    return value;
 }
-
-/*
- * ---- 4. Packets, and an image by name -----------------------------------------------------------
- */
-
-/**
- * rex_packet_fill(): the packet of @launch with the rows of @map (NULL: none), for raw
- * `__tgt_target_kernel`. @packet points into the map's columns.
- * Returns 0 or REX_EINVAL, and leaves @packet alone then.
- */
-REX_API int rex_packet_fill(struct __tgt_kernel_arguments *packet,
-                            const struct rex_kernel_launch *launch, const struct rex_map *map);
-
-/**
- * rex_module_launch(): registers @module if it is not, checks a launch, fits a copy of its packet
- * to the bound release and passes that on. Parameters as for rex_module_launch_packet().
- * Returns 0; REX_EHOST (-1) only where the caller has to run its host version, because offloading
- * is disabled or the device is the host; or less than -1, with rex_last_error() about it: an
- * error of rex_module_launch_packet(), an error of rex_launch(), or an error of
- * rex_module_register().
- */
-REX_API int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
-                              int32_t thread_limit, void *host_key,
-                              struct __tgt_kernel_arguments *args);
-
-/**
- * rex_module_launch_packet(): checks a launch and fits a copy of its packet to the bound release,
- * for code that launches it itself.
- *
- * @module         registered module that @host_key belongs to; not NULL.
- * @device         device number, -1 for the default device.
- * @num_teams      blocks in x where the packet has none; @thread_limit: threads in x likewise.
- * @host_key       address of the kernel's key, the `addr` of its entry.
- * @args           the caller's packet; it is not modified.
- * @packet         receives the packet to pass to `__tgt_target_kernel`, unchanged on failure.
- * Returns 0 when @packet is filled; 1 when the release needs a row of librex's own beside them,
- * which no packet shows: rex_module_launch() launches it; or REX_EINVAL, REX_EKEY, REX_EPARAMS,
- * REX_EDEVICE, REX_EUNSUPPORTED.
- */
-REX_API int rex_module_launch_packet(struct __tgt_kernel_arguments *packet,
-                                     struct rex_module *module, int64_t device, int32_t num_teams,
-                                     int32_t thread_limit, const void *host_key,
-                                     const struct __tgt_kernel_arguments *args);
 
 #ifndef REX_BUILDING_LIBRARY /* librex itself is no module */
 
 /**
- * register_cubin(): registers the image file @name (NULL, or REX_CUBIN_NAME however it is spelt:
- * the image that rex_offload_init() registers, the host image included) and returns the descriptor,
- * also in `__cubin_desc`; NULL on failure. Once registered, returns that descriptor whatever the
- * name. One function for each linked binary, as rex_offload_init() is.
+ * register_cubin(): rex_module_register() of this binary's module with the image file @name (NULL,
+ * or REX_CUBIN_NAME however it is spelt: the image that rex_offload_init() registers). Returns
+ * `__cubin_desc`, or NULL on failure. One function for each linked binary, as rex_offload_init()
+ * is.
  */
 struct __tgt_bin_desc *register_cubin(const char *name);
 REX_PER_BINARY struct __tgt_bin_desc *register_cubin(const char *name) /* older: rex_kmp(3) */
 {
-    return rex_module_register_image(&rex_this_module, name);
+    return rex_module_register(&rex_this_module, name) == 0 ? __cubin_desc : NULL;
 }
 
 /*
- * ---- 5. Direct wrappers -----------------------------------------------------------------------
+ * ---- 5. Wrappers ------------------------------------------------------------------------------
  *
- * One load tells whether the module is registered; only where it is not, a cold path registers it.
- * Launches return what rex_module_launch() returns: 0; -1 only for "run the host version"; or less
- * than -1, an error. Data calls return without effect on an error. rex_last_error() describes it.
+ * Each registers this binary's module first, where that has not happened, whichever and however
+ * many threads arrive at once. Launches return what rex_module_launch() returns: 0; -1 only for
+ * "run the host version"; or less than -1, an error. Data calls return without effect on an error.
+ * rex_last_error() describes it.
  */
 
-/** rex_ready(): whether this binary's module is registered, or could be registered now. */
-static inline bool rex_ready(void)
-{
-    return __builtin_expect(__atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE) != 0,
-                            1) ||
-           rex_module_register(&rex_this_module) == 0;
-}
-
 /**
- * rex_direct___tgt_target_kernel(): launches the kernel of @host_ptr.
- * @device_id     device number, -1 for the default device.
- * @num_teams     blocks, where args->Teams[0] is 0; @thread_limit: threads of a block, where
- *                args->Threads[0] is 0.
- * @host_ptr      the kernel's host key.
- * @args          the packet; it is not modified and may be used again.
- * Returns as rex_module_launch().
+ * rex_direct___tgt_target_kernel(): rex_module_launch() for this binary's module: launches the
+ * kernel of the key @host_ptr on @device_id with the packet @args.
  */
 static inline int rex_direct___tgt_target_kernel(int64_t device_id, int32_t num_teams,
                                                  int32_t thread_limit, void *host_ptr,
                                                  struct __tgt_kernel_arguments *args)
 {
-    uintptr_t rules = __atomic_load_n(&rex_this_module.packet_rules, __ATOMIC_ACQUIRE);
-    return __builtin_expect(rules != 0 && args != NULL, 1)
-               ? rex_module_launch_registered(rules, device_id, num_teams, thread_limit, host_ptr,
-                                              args)
-               : rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr,
-                                   args);
+    return rex_module_launch(&rex_this_module, device_id, num_teams, thread_limit, host_ptr, args);
 }
 
 /**
@@ -384,140 +365,64 @@ static inline void rex_direct___tgt_target_data_update(int64_t device_id, int32_
 }
 
 /*
- * ---- 6. Safe wrappers -------------------------------------------------------------------------
+ * ---- 6. Their other names ---------------------------------------------------------------------
  *
- * REX's names for wrappers that register first, whichever and however many threads arrive at once.
- * The direct wrappers have the same cold path, so the two differ in one test; code says with the
- * name whether it counts on an earlier rex_offload_init(). librex exports functions of the same
- * names for code that includes no header; those find the module by the host key. Where
- * REX_KMP_INTERNAL is defined, they are declared alone: the file may define wrappers of its own by
- * these names, and gets librex's where it does not.
+ * librex exports functions `rex___tgt_X` for code that includes no header; those find the module by
+ * the host key. A file with REX_KMP_INTERNAL gets them where it defines none of its own.
  */
 
 #ifdef REX_KMP_INTERNAL
+/** rex___tgt_target_kernel(): rex_direct___tgt_target_kernel(). Returns as rex_module_launch(). */
 int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams, int32_t thread_limit,
                             void *host_ptr, struct __tgt_kernel_arguments *args);
+/** rex___tgt_target_teams(): rex_direct___tgt_target_teams(). Returns as rex_module_launch(). */
 int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                            void **args, int64_t *arg_sizes, int64_t *arg_types, int32_t num_teams,
                            int32_t thread_limit);
+/** rex___tgt_target(): rex_direct___tgt_target(). Returns as rex_module_launch(). */
 int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num, void **args_base,
                      void **args, int64_t *arg_sizes, int64_t *arg_types);
+/** rex___tgt_target_data_begin(): rex_direct___tgt_target_data_begin(). */
 void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                  int64_t *arg_sizes, int64_t *arg_types);
+/** rex___tgt_target_data_end(): rex_direct___tgt_target_data_end(). */
 void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                int64_t *arg_sizes, int64_t *arg_types);
+/** rex___tgt_target_data_update(): rex_direct___tgt_target_data_update(). */
 void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num, void **args_base, void **args,
                                   int64_t *arg_sizes, int64_t *arg_types);
 #else
+/** rex___tgt_target: rex_direct___tgt_target(). */
+#define rex___tgt_target rex_direct___tgt_target
+/** rex___tgt_target_teams: rex_direct___tgt_target_teams(). */
+#define rex___tgt_target_teams rex_direct___tgt_target_teams
+/** rex___tgt_target_kernel: rex_direct___tgt_target_kernel(). */
+#define rex___tgt_target_kernel rex_direct___tgt_target_kernel
+/** rex___tgt_target_data_begin: rex_direct___tgt_target_data_begin(). */
+#define rex___tgt_target_data_begin rex_direct___tgt_target_data_begin
+/** rex___tgt_target_data_end: rex_direct___tgt_target_data_end(). */
+#define rex___tgt_target_data_end rex_direct___tgt_target_data_end
+/** rex___tgt_target_data_update: rex_direct___tgt_target_data_update(). */
+#define rex___tgt_target_data_update rex_direct___tgt_target_data_update
 
-/**
- * rex___tgt_target_kernel(): registers on first use, then as rex_direct___tgt_target_kernel().
- * Returns as rex_module_launch().
- */
-static inline int rex___tgt_target_kernel(int64_t device_id, int32_t num_teams,
-                                          int32_t thread_limit, void *host_ptr,
-                                          struct __tgt_kernel_arguments *args)
-{
-    return rex_direct___tgt_target_kernel(device_id, num_teams, thread_limit, host_ptr, args);
-}
-
-/**
- * rex___tgt_target_teams(): registers on first use, then as rex_direct___tgt_target_teams().
- * Returns as rex_module_launch().
- */
-static inline int rex___tgt_target_teams(int64_t device_id, void *host_ptr, int32_t arg_num,
-                                         void **args_base, void **args, int64_t *arg_sizes,
-                                         int64_t *arg_types, int32_t num_teams,
-                                         int32_t thread_limit)
-{
-    return rex_direct___tgt_target_teams(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
-                                         arg_types, num_teams, thread_limit);
-}
-
-/**
- * rex___tgt_target(): registers on first use, then as rex_direct___tgt_target(). Returns as
- * rex_module_launch().
- */
-static inline int rex___tgt_target(int64_t device_id, void *host_ptr, int32_t arg_num,
-                                   void **args_base, void **args, int64_t *arg_sizes,
-                                   int64_t *arg_types)
-{
-    return rex_direct___tgt_target(device_id, host_ptr, arg_num, args_base, args, arg_sizes,
-                                   arg_types);
-}
-
-/**
- * rex___tgt_target_data_begin(): registers on first use, then as
- * rex_direct___tgt_target_data_begin().
- */
-static inline void rex___tgt_target_data_begin(int64_t device_id, int32_t arg_num, void **args_base,
-                                               void **args, int64_t *arg_sizes, int64_t *arg_types)
-{
-    rex_direct___tgt_target_data_begin(device_id, arg_num, args_base, args, arg_sizes, arg_types);
-}
-
-/**
- * rex___tgt_target_data_end(): registers on first use, then as rex_direct___tgt_target_data_end().
- */
-static inline void rex___tgt_target_data_end(int64_t device_id, int32_t arg_num, void **args_base,
-                                             void **args, int64_t *arg_sizes, int64_t *arg_types)
-{
-    rex_direct___tgt_target_data_end(device_id, arg_num, args_base, args, arg_sizes, arg_types);
-}
-
-/**
- * rex___tgt_target_data_update(): registers on first use, then as
- * rex_direct___tgt_target_data_update().
- */
-static inline void rex___tgt_target_data_update(int64_t device_id, int32_t arg_num,
-                                                void **args_base, void **args, int64_t *arg_sizes,
-                                                int64_t *arg_types)
-{
-    rex_direct___tgt_target_data_update(device_id, arg_num, args_base, args, arg_sizes, arg_types);
-}
-
-#endif /* REX_KMP_INTERNAL */
+/** __tgt_target: code that calls it gets the wrapper. */
+#define __tgt_target rex_direct___tgt_target
+/** __tgt_target_teams: code that calls it gets the wrapper. */
+#define __tgt_target_teams rex_direct___tgt_target_teams
+/** __tgt_target_kernel: code that calls it, with five arguments, gets the wrapper. */
+#define __tgt_target_kernel rex_direct___tgt_target_kernel
+/** __tgt_target_data_begin: code that calls it gets the wrapper. */
+#define __tgt_target_data_begin rex_direct___tgt_target_data_begin
+/** __tgt_target_data_end: code that calls it gets the wrapper. */
+#define __tgt_target_data_end rex_direct___tgt_target_data_end
+/** __tgt_target_data_update: code that calls it gets the wrapper. */
+#define __tgt_target_data_update rex_direct___tgt_target_data_update
+#endif
 
 #endif /* REX_BUILDING_LIBRARY */
 
 #ifdef __cplusplus
 }
-#endif
-
-#include "rex/detail_pop.h"
-
-/*
- * ---- 7. The rewrite ---------------------------------------------------------------------------
- */
-
-#ifndef REX_KMP_INTERNAL
-#ifdef REX_KMP_SAFE
-/** __tgt_target: code that calls it gets the safe wrapper. */
-#define __tgt_target rex___tgt_target
-/** __tgt_target_teams: code that calls it gets the safe wrapper. */
-#define __tgt_target_teams rex___tgt_target_teams
-/** __tgt_target_kernel: code that calls it, with five arguments, gets the safe wrapper. */
-#define __tgt_target_kernel rex___tgt_target_kernel
-/** __tgt_target_data_begin: code that calls it gets the safe wrapper. */
-#define __tgt_target_data_begin rex___tgt_target_data_begin
-/** __tgt_target_data_end: code that calls it gets the safe wrapper. */
-#define __tgt_target_data_end rex___tgt_target_data_end
-/** __tgt_target_data_update: code that calls it gets the safe wrapper. */
-#define __tgt_target_data_update rex___tgt_target_data_update
-#else
-/** __tgt_target: code that calls it gets the direct wrapper. */
-#define __tgt_target rex_direct___tgt_target
-/** __tgt_target_teams: code that calls it gets the direct wrapper. */
-#define __tgt_target_teams rex_direct___tgt_target_teams
-/** __tgt_target_kernel: code that calls it, with five arguments, gets the direct wrapper. */
-#define __tgt_target_kernel rex_direct___tgt_target_kernel
-/** __tgt_target_data_begin: code that calls it gets the direct wrapper. */
-#define __tgt_target_data_begin rex_direct___tgt_target_data_begin
-/** __tgt_target_data_end: code that calls it gets the direct wrapper. */
-#define __tgt_target_data_end rex_direct___tgt_target_data_end
-/** __tgt_target_data_update: code that calls it gets the direct wrapper. */
-#define __tgt_target_data_update rex_direct___tgt_target_data_update
-#endif
 #endif
 
 #endif

@@ -12,12 +12,12 @@
 #include <rex/kernel.h>
 
 /*
- * Parameter i is row i of the host's map, and each is 8 bytes wide: the address of the device's
- * copy, or a value in a rex_arg.
+ * Each parameter is a type in parentheses and a name. Parameter i is row i of the host's map: a
+ * value, or the address of the device's copy.
  */
-REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
     /* Every index once, shared among all threads of the grid, however many were launched. */
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }

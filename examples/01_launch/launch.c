@@ -22,7 +22,7 @@ static int axpy(int64_t n, double a, const double *x, double *y)
     /* One row for each parameter of the kernel, in order: a value, or memory and where it goes. */
     REX_MAP(arguments, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
     /* On the default device, by 64 blocks of 128 threads. */
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(axpy), 64, 128);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(axpy), 64, 128);
     /* Copies x and y there, runs the kernel, and copies y back. */
     return rex_launch(&launch, &arguments);
 }

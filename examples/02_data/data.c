@@ -35,7 +35,7 @@ static int count_alive(const int32_t *row)
  */
 static int advance(int first, int count)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(generation), 80, 128);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(generation), 80, 128);
     int result = 0;
     for (int i = first; i < first + count && result == 0; i++) {
         REX_MAP(arguments, REX_VALUE((int64_t)CELLS), REX_ALLOC(cells[i % 2], CELLS),
@@ -48,13 +48,13 @@ static int advance(int first, int count)
 static int live(void)
 {
     /* The first buffer is copied in and out; the second one only gets memory on the device. */
-    REX_DATA_MAP(region, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS));
+    REX_MAP(region, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS));
     int result = 0;
     /* The region ends with the block, however it is left. Where the beginning or the end fails, `result` is the error. */
     REX_DATA_REGION(-1, region, &result) {
         result = advance(0, GENERATIONS / 2);
         /* In between, what the host wants to see has to be asked for. */
-        REX_DATA_MAP(look, REX_FROM(cells[0], CELLS));
+        REX_MAP(look, REX_FROM(cells[0], CELLS));
         if (result == 0)
             result = rex_data_update(-1, &look);
         if (result == 0)

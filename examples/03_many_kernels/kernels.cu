@@ -15,15 +15,15 @@
 REX_DEVICE_GLOBAL(double, time_step) = 0.0;
 REX_DEVICE_GLOBAL(double, elapsed) = 0.0;
 
-REX_DEVICE_KERNEL(pull, rex_arg count, const double *position, double *velocity)
+REX_DEVICE_KERNEL(pull, (int64_t) count, (const double *) position, (double *) velocity)
 {
-    REX_FOR(i, rex_arg_int(count))
+    REX_FOR(i, count)
         velocity[i] -= time_step * position[i];
 }
 
-REX_DEVICE_KERNEL(move, rex_arg count, double *position, const double *velocity)
+REX_DEVICE_KERNEL(move, (int64_t) count, (double *) position, (const double *) velocity)
 {
-    REX_FOR(i, rex_arg_int(count)) {
+    REX_FOR(i, count) {
         position[i] += time_step * velocity[i];
         /* One index, so one thread of the whole grid. */
         if (i == 0)
@@ -31,9 +31,9 @@ REX_DEVICE_KERNEL(move, rex_arg count, double *position, const double *velocity)
     }
 }
 
-REX_DEVICE_KERNEL(energy, rex_arg count, const double *position, const double *velocity,
-                  double *each)
+REX_DEVICE_KERNEL(energy, (int64_t) count, (const double *) position, (const double *) velocity,
+                  (double *) each)
 {
-    REX_FOR(i, rex_arg_int(count))
+    REX_FOR(i, count)
         each[i] = 0.5 * (position[i] * position[i] + velocity[i] * velocity[i]);
 }

@@ -33,13 +33,13 @@ REX_GLOBAL(elapsed);
 static int set_time_step(double step)
 {
     time_step = step;
-    REX_DATA_MAP(update, REX_OBJECT(REX_TYPE_TO, time_step));
+    REX_MAP(update, REX_OBJECT(REX_MAP_TO, time_step));
     return rex_data_update(-1, &update);
 }
 
 static int fetch_elapsed(void)
 {
-    REX_DATA_MAP(update, REX_OBJECT(REX_TYPE_FROM, elapsed));
+    REX_MAP(update, REX_OBJECT(REX_MAP_FROM, elapsed));
     return rex_data_update(-1, &update);
 }
 
@@ -62,7 +62,7 @@ static int measure_energy(int64_t count, double *position, double *velocity, dou
 static int simulate(int64_t count, double *position, double *velocity, double *each)
 {
     /* `each` is only written on the device, so it is not copied there. */
-    REX_DATA_MAP(region, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
+    REX_MAP(region, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
                  REX_FROM(each, count));
     int result = 0;
     REX_DATA_REGION(-1, region, &result) {

@@ -16,7 +16,7 @@ REX_KERNEL(energy);
 
 int launch(const void *kernel, const struct rex_map *map)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(kernel, 64, 128);
+    struct rex_launch_config launch = rex_launch_config_of(kernel, 64, 128);
     return rex_launch(&launch, map);
 }
 

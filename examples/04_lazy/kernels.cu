@@ -5,8 +5,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(count_up, rex_arg first, rex_arg count, int64_t *values)
+REX_DEVICE_KERNEL(count_up, (int64_t) first, (int64_t) count, (int64_t *) values)
 {
-    REX_FOR(i, rex_arg_int(count))
-        values[i] = rex_arg_int(first) + i;
+    REX_FOR(i, count)
+        values[i] = first + i;
 }

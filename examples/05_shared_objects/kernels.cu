@@ -5,8 +5,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(square, rex_arg count, double *x)
+REX_DEVICE_KERNEL(square, (int64_t) count, (double *) x)
 {
-    REX_FOR(i, rex_arg_int(count))
+    REX_FOR(i, count)
         x[i] *= x[i];
 }

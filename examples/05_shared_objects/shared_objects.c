@@ -30,7 +30,7 @@ REX_KERNEL(square);
 
 static int square(double *x, int64_t count)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(square), 32, 128);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(square), 32, 128);
     REX_MAP(arguments, REX_VALUE(count), REX_ALLOC(x, count));
     return rex_launch(&launch, &arguments);
 }
@@ -59,7 +59,7 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
 
 static int run(double *x, int64_t count)
 {
-    REX_DATA_MAP(region, REX_TOFROM(x, count));
+    REX_MAP(region, REX_TOFROM(x, count));
     int result = 0;
     REX_DATA_REGION(-1, region, &result) {
         result = square(x, count);

@@ -5,8 +5,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(grow, rex_arg count, rex_arg rate, double *population)
+REX_DEVICE_KERNEL(grow, (int64_t) count, (double) rate, (double *) population)
 {
-    REX_FOR(i, rex_arg_int(count))
-        population[i] += rex_arg_double(rate) * population[i] * (1.0 - population[i]);
+    REX_FOR(i, count)
+        population[i] += rate * population[i] * (1.0 - population[i]);
 }

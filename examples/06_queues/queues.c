@@ -8,7 +8,7 @@
  *   2. A queue takes a launch and returns. What is in it is done in order, so a step still sees the one before it; the host waits once.
  *      Pays from the second launch on that does not need the host in between.
  *   3. A graph is made of launches that were captured: the driver checks and prepares them once, and then all go out in one call. Making it costs
- *      as much as some launches, so it pays when the same ones come again and again, with other values, if need be: rex_graph_set().
+ *      as much as some launches, so it pays when the same ones come again and again, with other values, if need be: rex_graph_set_args().
  *   4. Two queues know nothing of each other: what is in one may run beside what is in the other, copies beside kernels too. Pays where
  *      each has enough to do: kernels that leave a part of the GPU idle for long, or copies. Not here, where it only doubles the launches.
  *
@@ -38,7 +38,7 @@ REX_KERNEL(grow);
 static double population[CELLS];
 
 /* The launch of one step over part of the cells; whether anybody waits for it is the caller's affair. */
-static const struct rex_kernel_launch one_step = {.key = REX_KERNEL_ID(grow), .device = -1, .teams = {TEAMS}, .threads = {THREADS}};
+static const struct rex_launch_config one_step = {.key = REX_KERNEL_ID(grow), .device = -1, .teams = {TEAMS}, .threads = {THREADS}};
 
 static double rate_of(int step)
 {
@@ -50,7 +50,9 @@ static int step(struct rex_queue *queue, int number, double *first, int64_t coun
 {
     double rate = rate_of(number);
     REX_MAP(args, REX_VALUE(count), REX_VALUE(rate), REX_ALLOC(first, count)); /* mapped already: only the address is looked up */
-    return queue != NULL ? rex_queue_launch(queue, &one_step, &args) : rex_launch(&one_step, &args);
+    struct rex_launch_config launch = one_step;
+    launch.queue = queue;
+    return rex_launch(&launch, &args);
 }
 
 /* ---- the four ways -------------------------------------------------------------------------------------------------------- */
@@ -139,7 +141,7 @@ static int show(const char *name, int (*way)(void))
     double took = 0.0;
     int result = 0;
     start_population();
-    REX_DATA_MAP(region, REX_TOFROM(population, CELLS));
+    REX_MAP(region, REX_TOFROM(population, CELLS));
     REX_DATA_REGION(-1, region, &result) {
         double began = seconds_now();
         result = way();
@@ -156,7 +158,7 @@ static int prepare(void)
 {
     double took = 0.0;
     int result = 0;
-    REX_DATA_MAP(region, REX_TO(population, CELLS));
+    REX_MAP(region, REX_TO(population, CELLS));
     REX_DATA_REGION(-1, region, &result) {
         double began = seconds_now();
         result = make_graph();
@@ -174,7 +176,7 @@ int main(void)
         result = rex_queue_create(&left, -1, "left", 0);
     if (result == 0)
         result = rex_queue_create(&right, -1, "right", 0);
-    if (result == 0 && rex_queue_is_immediate(left))
+    if (result == 0 && rex_queue_is_synchronous(left))
         puts("No NVIDIA GPU here: queues do everything at once, and the times say nothing.");
     if (result == 0)
         result = show("each launch waited for", waiting);

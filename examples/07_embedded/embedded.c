@@ -34,7 +34,7 @@ int main(void)
         x[i] = i;
         y[i] = 1.0;
     }
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(axpy), TEAMS, THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(axpy), TEAMS, THREADS);
     REX_MAP(arguments, REX_VALUE((int64_t)COUNT), REX_VALUE(a), REX_TO(x, COUNT), REX_TOFROM(y, COUNT));
     if (rex_launch(&launch, &arguments) != 0)
         return 1;

@@ -8,10 +8,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(axpy, rex_arg packed_n, rex_arg packed_a, const double *x, double *y)
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
-    int64_t n = rex_arg_int(packed_n);
-    double a = rex_arg_double(packed_a);
     REX_FOR(i, n)
         y[i] += a * x[i];
 }

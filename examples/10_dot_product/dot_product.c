@@ -28,14 +28,14 @@ static int digit[COUNT];
 /* *TO has a value before: the kernel adds to it. So it is mapped both ways. */
 static int launch_dot(double *to)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(dot), TEAMS, THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(dot), TEAMS, THREADS);
     REX_MAP(arguments, REX_VALUE(count), REX_TO(x, COUNT), REX_TO(y, COUNT), REX_TOFROM(to, 1));
     return rex_launch(&launch, &arguments);
 }
 
 static int launch_extremes(double *least, double *most)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(extremes), TEAMS, THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(extremes), TEAMS, THREADS);
     REX_MAP(arguments, REX_VALUE(count), REX_TO(x, COUNT), REX_TOFROM(least, 1),
             REX_TOFROM(most, 1));
     return rex_launch(&launch, &arguments);
@@ -43,16 +43,15 @@ static int launch_extremes(double *least, double *most)
 
 static int launch_histogram(unsigned *how_often)
 {
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(REX_KERNEL_ID(histogram), TEAMS, THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(histogram), TEAMS, THREADS);
     REX_MAP(arguments, REX_VALUE(count), REX_TO(digit, COUNT), REX_TOFROM(how_often, 10));
     return rex_launch(&launch, &arguments);
 }
 
 static int launch_sums(void)
 {
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(REX_KERNEL_ID(sums_of_parts), TEAMS, THREADS);
+    struct rex_launch_config launch =
+        rex_launch_config_of(REX_KERNEL_ID(sums_of_parts), TEAMS, THREADS);
     REX_MAP(arguments, REX_VALUE((int64_t)PARTS), REX_TO(x, COUNT), REX_FROM(sums, PARTS));
     return rex_launch(&launch, &arguments);
 }

@@ -8,9 +8,9 @@
 #include "list.h"
 
 /* sums[i] becomes the sum of list i. */
-REX_DEVICE_KERNEL(sum_lists, rex_arg n, const struct list *lists, double *sums)
+REX_DEVICE_KERNEL(sum_lists, (int64_t) n, (const struct list *) lists, (double *) sums)
 {
-    REX_FOR(i, rex_arg_int(n)) {
+    REX_FOR(i, n) {
         double sum = 0.0;
         for (int64_t k = 0; k < lists[i].count; k++)
             sum += lists[i].values[k];

@@ -110,18 +110,18 @@ struct some_lists {
 };
 
 /* What one list is made of: itself, and what its pointer points to. */
-static int map_list(struct rex_cursor *cursor, void *element)
+static int map_list(struct rex_map_builder *builder, void *element)
 {
     struct list *list = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TO, *list));
-    return result == 0 ? rex_push(cursor, REX_POINTEE(REX_TYPE_TO, list->values, 0, list->count)) : result;
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TO, *list));
+    return result == 0 ? rex_map_add(builder, REX_ATTACH(REX_MAP_TO, list->values, 0, list->count)) : result;
 }
 
 /* Called twice: once to count, once to fill in. */
-static int push_lists(struct rex_cursor *cursor, void *context)
+static int push_lists(struct rex_map_builder *builder, void *context)
 {
     struct some_lists *some = context;
-    return rex_map_elements(cursor, map_list, rex_row_in_region(REX_TO(some->lists, some->count)), sizeof *some->lists);
+    return rex_map_add_mapped(builder, map_list, REX_TO(some->lists, some->count), sizeof *some->lists);
 }
 
 static int by_mapper(int64_t n, struct list *lists, double *sums)

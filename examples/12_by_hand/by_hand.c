@@ -40,10 +40,10 @@ static int register_images(const char *cubin, const char *host_image)
     module.image_name = cubin;
     module.host_image_name = host_image;
     /* Finds libomptarget, reads and checks the image, and gives libomptarget a descriptor that is made of all this. */
-    return rex_module_register(&module);
+    return rex_module_register(&module, NULL);
 }
 
-/* A wrapper of one's own. The packet that libomptarget gets has to fit the release, and is written to: so it is a copy. */
+/* A wrapper of one's own. librex checks the packet, fits a copy of it to the release, and launches. */
 static int launch(int64_t n, double *y)
 {
     void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
@@ -52,12 +52,7 @@ static int launch(int64_t n, double *y)
     int64_t sizes[] = {sizeof(int64_t), (int64_t)sizeof(double) * n};
     int64_t types[] = {288, 32};
     struct __tgt_kernel_arguments args = {3, 2, base, begin, sizes, types, 0, 0, n, 0, {TEAMS, 1, 1}, {THREADS, 1, 1}, 0};
-    struct __tgt_kernel_arguments fitted;
-    int result = rex_module_launch_packet(&fitted, &module, -1, TEAMS, THREADS, &scale__id__, &args);
-    if (result == 0)
-        return __rex_real___tgt_target_kernel(NULL, -1, TEAMS, THREADS, &scale__id__, &fitted);
-    /* 1: this release needs what no packet can show, and librex has to launch. Less than 0: the launch is wrong. */
-    return result == 1 ? rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args) : result;
+    return rex_module_launch(&module, -1, TEAMS, THREADS, &scale__id__, &args);
 }
 
 /* The calls of a region, by their real names: nothing is checked here, and libomptarget must have a registration already. */

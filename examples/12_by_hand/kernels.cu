@@ -5,8 +5,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(scale, rex_arg n, double *y)
+REX_DEVICE_KERNEL(scale, (int64_t) n, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         y[i] *= FACTOR;
 }

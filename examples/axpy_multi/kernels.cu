@@ -5,20 +5,20 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(multi_scale, rex_arg n, rex_arg a, double *x)
+REX_DEVICE_KERNEL(multi_scale, (int64_t) n, (double) a, (double *) x)
 {
-    REX_FOR(i, rex_arg_int(n))
-        x[i] *= rex_arg_double(a);
+    REX_FOR(i, n)
+        x[i] *= a;
 }
 
-REX_DEVICE_KERNEL(multi_axpy, rex_arg n, rex_arg a, const double *x, double *y)
+REX_DEVICE_KERNEL(multi_axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }
 
-REX_DEVICE_KERNEL(multi_bias, rex_arg n, rex_arg b, double *y)
+REX_DEVICE_KERNEL(multi_bias, (int64_t) n, (double) b, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(b);
+    REX_FOR(i, n)
+        y[i] += b;
 }

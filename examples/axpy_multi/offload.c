@@ -26,8 +26,8 @@ enum {
 static int launch(struct device_run *run, const void *key, int64_t count, const struct rex_map *arguments)
 {
     int64_t teams = (count + THREADS - 1) / THREADS;
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    struct rex_launch_config launch =
+        rex_launch_config_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
     launch.device = run->device;
     launch.trip_count = (uint64_t)count;
     run->launches++;

@@ -10,10 +10,10 @@
 #include "node.h"
 
 /* From each node of the frontier to those of its neighbours that have not been visited. */
-REX_DEVICE_KERNEL(bfs_expand, rex_arg nodes, const struct node *node, const int32_t *target, uint8_t *frontier,
-                  const uint8_t *visited, uint8_t *reached, int32_t *cost)
+REX_DEVICE_KERNEL(bfs_expand, (int64_t) nodes, (const struct node *) node, (const int32_t *) target, (uint8_t *) frontier,
+                  (const uint8_t *) visited, (uint8_t *) reached, (int32_t *) cost)
 {
-    REX_FOR(i, rex_arg_int(nodes)) {
+    REX_FOR(i, nodes) {
         if (frontier[i]) {
             int64_t end = (int64_t)node[i].first + node[i].count;
             frontier[i] = 0;
@@ -27,9 +27,10 @@ REX_DEVICE_KERNEL(bfs_expand, rex_arg nodes, const struct node *node, const int3
 }
 
 /* What was reached is the next frontier; if there is any, the search goes on. */
-REX_DEVICE_KERNEL(bfs_advance, rex_arg nodes, uint8_t *frontier, uint8_t *visited, uint8_t *reached, int32_t *go_on)
+REX_DEVICE_KERNEL(bfs_advance, (int64_t) nodes, (uint8_t *) frontier, (uint8_t *) visited, (uint8_t *) reached,
+                  (int32_t *) go_on)
 {
-    REX_FOR(i, rex_arg_int(nodes)) {
+    REX_FOR(i, nodes) {
         if (reached[i]) {
             frontier[i] = 1;
             visited[i] = 1;

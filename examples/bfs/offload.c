@@ -39,8 +39,8 @@ struct search {
 static int run_kernel(struct search *search, const void *key, const struct rex_map *arguments)
 {
     int64_t teams = (search->graph->nodes + THREADS - 1) / THREADS;
-    struct rex_kernel_launch description =
-        rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    struct rex_launch_config description =
+        rex_launch_config_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
     description.device = search->run->device;
     description.trip_count = (uint64_t)search->graph->nodes;
     return launch(&search->run->ways, &description, arguments);
@@ -68,8 +68,8 @@ static int advance(struct search *search)
 static int step(void *context)
 {
     struct search *search = context;
-    REX_DATA_MAP(flag_to, REX_TO(&search->go_on, 1));
-    REX_DATA_MAP(flag_from, REX_FROM(&search->go_on, 1));
+    REX_MAP(flag_to, REX_TO(&search->go_on, 1));
+    REX_MAP(flag_from, REX_FROM(&search->go_on, 1));
     int result = update(&search->run->ways, search->run->device, &flag_to);
     if (result == 0)
         result = expand(search);
@@ -111,7 +111,7 @@ static int run_region(struct search *search)
     int64_t nodes = graph->nodes;
     int result = 0;
     /* A graph may be without edges: a row of no bytes maps nothing. */
-    REX_DATA_MAP(region, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
+    REX_MAP(region, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
                  REX_TO(search->visited, nodes), REX_TO(search->reached, nodes), REX_TOFROM(search->cost, nodes),
                  REX_ALLOC(&search->go_on, 1));
     double began = seconds_now();

@@ -14,9 +14,11 @@ void close_ways(struct ways *ways)
     ways->queue = NULL;
 }
 
-int launch(const struct ways *ways, const struct rex_kernel_launch *launch, const struct rex_map *arguments)
+int launch(const struct ways *ways, const struct rex_launch_config *launch, const struct rex_map *arguments)
 {
-    return ways->queue != NULL ? rex_queue_launch(ways->queue, launch, arguments) : rex_launch(launch, arguments);
+    struct rex_launch_config in_queue = *launch;
+    in_queue.queue = ways->queue;
+    return rex_launch(&in_queue, arguments);
 }
 
 int update(const struct ways *ways, int device, const struct rex_map *map)

@@ -24,8 +24,8 @@ struct ways {
 int open_ways(struct ways *ways, int device);
 void close_ways(struct ways *ways);
 
-/* rex_launch(), or rex_queue_launch() on the run's queue. */
-int launch(const struct ways *ways, const struct rex_kernel_launch *launch, const struct rex_map *arguments);
+/* rex_launch(), in the run's queue if there is one. */
+int launch(const struct ways *ways, const struct rex_launch_config *launch, const struct rex_map *arguments);
 
 /* rex_data_update(), or rex_queue_update(). */
 int update(const struct ways *ways, int device, const struct rex_map *map);

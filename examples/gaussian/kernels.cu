@@ -7,9 +7,8 @@
 #include <rex/kernel.h>
 
 /* How many times row `step` each row below it contains: one number for each of these rows. */
-REX_DEVICE_KERNEL(gaussian_fan1, rex_arg packed_size, rex_arg packed_step, const double *matrix, double *multiplier)
+REX_DEVICE_KERNEL(gaussian_fan1, (int64_t) size, (int64_t) step, (const double *) matrix, (double *) multiplier)
 {
-    int64_t size = rex_arg_int(packed_size), step = rex_arg_int(packed_step);
     REX_FOR(i, size - 1 - step) {
         int64_t row = step + 1 + i;
         multiplier[row] = matrix[row * size + step] / matrix[step * size + step];
@@ -20,11 +19,12 @@ REX_DEVICE_KERNEL(gaussian_fan1, rex_arg packed_size, rex_arg packed_step, const
  * Takes that many times row `step` off each row below, and off the right-hand side. Teams take rows and threads take the columns of a
  * row: neighbouring threads write neighbouring addresses, and the grid has one dimension, all that some LLVM releases launch.
  */
-REX_DEVICE_KERNEL(gaussian_fan2, rex_arg packed_size, rex_arg packed_step, const double *multiplier, double *matrix, double *right)
+REX_DEVICE_KERNEL(gaussian_fan2, (int64_t) size, (int64_t) step, (const double *) multiplier, (double *) matrix,
+                  (double *) right)
 {
-    int64_t size = rex_arg_int(packed_size), step = rex_arg_int(packed_step);
     const double *pivot_row = matrix + step * size;
-    for (int64_t row = step + 1 + rex_team(0); row < size; row += rex_num_teams(0)) {
+    REX_FOR_TEAMS(i, size - 1 - step) {
+        int64_t row = step + 1 + i;
         double times = multiplier[row];
         double *here = matrix + row * size;
         for (int64_t column = step + rex_thread(0); column < size; column += rex_num_threads(0))
@@ -38,9 +38,9 @@ REX_DEVICE_KERNEL(gaussian_fan2, rex_arg packed_size, rex_arg packed_step, const
  * Of a triangular system: solves row `step` for its unknown, all later ones having been taken off the right-hand side, and takes it off
  * the rows above. Every thread works it out for itself from numbers that no thread writes.
  */
-REX_DEVICE_KERNEL(gaussian_back, rex_arg packed_size, rex_arg packed_step, const double *matrix, double *right, double *solution)
+REX_DEVICE_KERNEL(gaussian_back, (int64_t) size, (int64_t) step, (const double *) matrix, (double *) right,
+                  (double *) solution)
 {
-    int64_t size = rex_arg_int(packed_size), step = rex_arg_int(packed_step);
     double value = right[step] / matrix[step * size + step];
     REX_FOR(row, step + 1) {
         if (row < step)

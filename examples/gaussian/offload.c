@@ -34,8 +34,8 @@ struct elimination {
 
 static int run_kernel(struct elimination *work, const void *key, int64_t teams, const struct rex_map *arguments)
 {
-    struct rex_kernel_launch description =
-        rex_kernel_launch_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    struct rex_launch_config description =
+        rex_launch_config_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
     description.device = work->run->device;
     work->run->launches++;
     return launch(&work->run->ways, &description, arguments);
@@ -91,7 +91,7 @@ static int run_region(struct elimination *work)
     const struct equations *system = work->system;
     int64_t size = system->size;
     int result = 0;
-    REX_DATA_MAP(region, REX_TO(system->matrix, size * size), REX_TO(system->right, size), REX_ALLOC(work->multiplier, size),
+    REX_MAP(region, REX_TO(system->matrix, size * size), REX_TO(system->right, size), REX_ALLOC(work->multiplier, size),
                  REX_FROM(work->solution, size));
     double began = seconds_now();
     REX_DATA_REGION(work->run->device, region, &result)

@@ -118,7 +118,7 @@ function print_module() {
     print "struct rex_module {\n    uint32_t struct_size, flags;\n    struct __tgt_offload_entry *entries_begin, *entries_end;"
     print "    const char *image_name, *host_image_name;\n    uintptr_t others[11];\n};"
     print "#ifdef __cplusplus\nextern \"C\" {\n#endif"
-    print "int rex_module_register(struct rex_module *module);"
+    print "int rex_module_register(struct rex_module *module, const char *image_name);"
     print "int rex_module_launch(struct rex_module *module, int64_t device, int32_t teams, int32_t threads, void *host_key,"
     print "                      struct __tgt_kernel_arguments *args);"
     print "void rex___tgt_target_data_begin(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);"
@@ -142,10 +142,23 @@ function print_entry(stem) {
     print "struct __tgt_offload_entry " stem "omp_offload_entry__ = {&" stem "id__, (char *)(uintptr_t)\"" stem "kernel__\", 0, 0, 0};"
 }
 
-# What this file takes the kernel to be, for rex-check to compare with an image.
-function print_parameters(stem) {
-    print "__attribute__((section(\"rex_kernel_parameters\"), used, retain, aligned(1)))"
-    print "static const char " stem "parameters__[] = \"" stem "kernel__(" kernel_parameters() ")\";"
+# What this file takes the kernel to be, for rex-check to compare with an image: how many numbers there
+# are, and the kind of each parameter.
+function print_parameters(stem,   i, list) {
+    list = parameters + 1
+    for (i = 1; i <= parameters; i++) list = list ", " kind(type[i])
+    print "static const struct {\n    uint16_t kinds[" parameters + 1 "];\n    char name[sizeof \"" stem "kernel__\"];"
+    print "} " stem "kinds__ __attribute__((section(\"rex_kernel_kinds\"), used, retain, aligned(2))) = {"
+    print "    {" list "}, \"" stem "kernel__\"};"
+}
+function kind(of) {
+    if (of ~ /\*$/) return 1
+    if (!(of in KIND)) fail("no kind is known of " of)
+    return KIND[of]
+}
+BEGIN {
+    KIND["int32_t"] = 9; KIND["uint32_t"] = 10; KIND["int64_t"] = 11; KIND["uint64_t"] = 12
+    KIND["float"] = 13; KIND["double"] = 14
 }
 
 function print_launch(stem,   count) {
@@ -156,7 +169,7 @@ function print_launch(stem,   count) {
     print "    struct __tgt_kernel_arguments packet = {"
     print "        .Version = 3, .NumArgs = " count ", .ArgsBase = base, .Args = begin, .ArgSizes = size, .ArgTypes = type,"
     print "        .Tripcount = (int64_t)(" bound "), .Threads = {128, 1, 1}};"
-    print "    int result = rex_module_register(&rex_this_module);"
+    print "    int result = rex_module_register(&rex_this_module, NULL);"
     print "    return result != 0 ? result : rex_module_launch(&rex_this_module, -1, 0, 128, &" stem "id__, &packet);\n}"
 }
 
@@ -166,7 +179,7 @@ function print_region(   way, ways, i, count) {
         way = ways[i]
         print "\nint " name "_" way "(" signature ");\nint " name "_" way "(" signature ")\n{"
         count = print_columns(0)
-        print "    int result = rex_module_register(&rex_this_module);"
+        print "    int result = rex_module_register(&rex_this_module, NULL);"
         print "    if (result == 0)\n        rex___tgt_target_data_" way "(-1, " count ", base, begin, size, type);"
         print "    return result;\n}"
     }
@@ -176,18 +189,14 @@ function print_region(   way, ways, i, count) {
 
 function kernel_parameters(   i, list) {
     for (i = 1; i <= parameters; i++)
-        list = list (i > 1 ? ", " : "") (type[i] ~ /\*$/ ? type[i] parameter[i] : "rex_arg " parameter[i] "_word")
+        list = list (i > 1 ? ", " : "") "(" type[i] ") " parameter[i]
     return list
 }
 
-function print_kernel(stem,   i) {
+function print_kernel(stem) {
     print "\nREX_DEVICE_KERNEL_STEM(" stem ", " kernel_parameters() ")\n{"
-    for (i = 1; i <= parameters; i++)
-        if (type[i] !~ /\*$/)
-            print "    " type[i] " " parameter[i] " = (" type[i] ")rex_arg_" accessor(type[i]) "(" parameter[i] "_word);"
     print "    REX_FOR(" variable ", " bound ") {\n" body "    }\n}"
 }
-function accessor(of) { return of == "double" || of == "float" ? of : "int" }
 
 function print_loop(   stem) {
     if (!in_loop) return

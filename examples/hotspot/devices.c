@@ -66,14 +66,14 @@ static int map_share(const struct share *share, void *context)
     int64_t cells = rows.count * field->chip->size;
     double *power = row_of(field, field->power, rows.first), *extremes = field->extremes[share->number];
     double *now = row_of(field, field->now, rows.first), *next = row_of(field, field->next, rows.first);
-    REX_DATA_MAP(region, REX_TO(power, cells), REX_TO(now, cells), REX_ALLOC(next, cells), REX_ALLOC(extremes, 2));
-    return field->begins ? rex_data_begin(share->device, &region) : rex_data_end(share->device, &region);
+    REX_MAP(region, REX_TO(power, cells), REX_TO(now, cells), REX_ALLOC(next, cells), REX_ALLOC(extremes, 2));
+    return field->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
 }
 
-static struct rex_kernel_launch launch_of(int64_t rows, const struct field *field, const void *kernel)
+static struct rex_launch_config launch_of(int64_t rows, const struct field *field, const void *kernel)
 {
     field->run->launches++;
-    return rex_kernel_launch_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
+    return rex_launch_config_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------------------------ */
@@ -86,10 +86,11 @@ static int step_rows(const struct share *share, void *context)
     int64_t size = chip->size, top = rows.first, count = rows.count;
     double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient, ambient = AMBIENT;
     double *power = row_of(field, field->power, top), *now = row_of(field, field->now, top), *next = row_of(field, field->next, top);
-    struct rex_kernel_launch launch = launch_of(count, field, REX_KERNEL_ID(hotspot_rows));
+    struct rex_launch_config launch = launch_of(count, field, REX_KERNEL_ID(hotspot_rows));
+    launch.queue = share->queue;
     REX_MAP(args, REX_VALUE(size), REX_VALUE(top), REX_VALUE(count), REX_VALUE(gain), REX_VALUE(lateral), REX_VALUE(vertical),
             REX_VALUE(ambient), REX_ALLOC(power, count * size), REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
-    return rex_queue_launch(share->queue, &launch, &args);
+    return rex_launch(&launch, &args);
 }
 
 /* What the share's queue was given until now. */
@@ -102,17 +103,16 @@ static int record(const struct share *share, void *context)
 static int wait_for_neighbours(const struct share *share, void *context)
 {
     const struct field *field = context;
-    int result = share->number > 0 ? rex_queue_wait(share->queue, (share - 1)->event) : 0;
-    return result == 0 && share->number < field->shares->count - 1 ? rex_queue_wait(share->queue, (share + 1)->event) : result;
+    int result = share->number > 0 ? rex_queue_wait_event(share->queue, (share - 1)->event) : 0;
+    return result == 0 && share->number < field->shares->count - 1 ? rex_queue_wait_event(share->queue, (share + 1)->event) : result;
 }
 
 /* The halo from @row on, as @from has computed it. */
 static int fetch_rows(const struct share *share, const struct share *from, const struct field *field, int64_t row)
 {
     const double *cells = row_of(field, field->now, row);
-    return rex_queue_copy_peer(share->queue, rex_device_address(cells, share->device), share->device,
-                               rex_device_address(cells, from->device), from->device,
-                               (size_t)(field->halo * field->chip->size) * sizeof *cells);
+    return rex_queue_copy_peer(share->queue, rex_mapped_ptr(cells, share->device), share->device, rex_mapped_ptr(cells, from->device),
+                               from->device, (size_t)(field->halo * field->chip->size) * sizeof *cells);
 }
 
 static int fetch_halo(const struct share *share, void *context)
@@ -151,14 +151,15 @@ static int find_share_extremes(const struct share *share, void *context)
     struct field *field = context;
     int64_t count = share->count * field->chip->size;
     double *extremes = field->extremes[share->number], *now = row_of(field, field->now, share->first);
-    struct rex_kernel_launch launch = launch_of(share->count, field, REX_KERNEL_ID(hotspot_rows_extremes));
+    struct rex_launch_config launch = launch_of(share->count, field, REX_KERNEL_ID(hotspot_rows_extremes));
     REX_MAP(none, REX_TO(extremes, 2));
     REX_MAP(args, REX_VALUE(count), REX_ALLOC(now, count), REX_ALLOC(extremes, 2));
     REX_MAP(found, REX_FROM(extremes, 2));
+    launch.queue = share->queue;
     extremes[0] = extremes[1] = INFINITY;
     int result = rex_queue_update(share->queue, &none);
     if (result == 0)
-        result = rex_queue_launch(share->queue, &launch, &args);
+        result = rex_launch(&launch, &args);
     return result == 0 ? rex_queue_update(share->queue, &found) : result;
 }
 

@@ -13,12 +13,6 @@ struct factors {
     double ambient;
 };
 
-REX_DEVICE struct factors unpacked(rex_arg gain, rex_arg lateral, rex_arg vertical, rex_arg ambient)
-{
-    struct factors factors = {rex_arg_double(gain), rex_arg_double(lateral), rex_arg_double(vertical), rex_arg_double(ambient)};
-    return factors;
-}
-
 /*
  * One time step of a row, by the threads of a team. Each cell receives its power and heat from its four neighbours and loses heat to
  * the surroundings:
@@ -32,7 +26,7 @@ REX_DEVICE struct factors unpacked(rex_arg gain, rex_arg lateral, rex_arg vertic
 REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, const double *north, const double *here,
                          const double *south, double *next)
 {
-    for (int64_t column = rex_thread(0); column < size; column += rex_num_threads(0)) {
+    REX_FOR_THREADS(column, size) {
         double own = here[column];
         double west = here[column > 0 ? column - 1 : column];
         double east = here[column < size - 1 ? column + 1 : column];
@@ -47,11 +41,10 @@ REX_DEVICE void step_row(int64_t size, struct factors by, const double *power, c
  * Teams take rows and threads take the columns of a row: no division to find a cell's place, neighbouring threads read
  * neighbouring addresses, and the grid has one dimension, all that some LLVM releases launch.
  */
-REX_DEVICE_KERNEL(hotspot_step, rex_arg packed_size, rex_arg packed_gain, rex_arg packed_lateral,
-                  rex_arg packed_vertical, rex_arg packed_ambient, const double *power, const double *now, double *next)
+REX_DEVICE_KERNEL(hotspot_step, (int64_t) size, (double) gain, (double) lateral, (double) vertical,
+                  (double) ambient, (const double *) power, (const double *) now, (double *) next)
 {
-    int64_t size = rex_arg_int(packed_size);
-    struct factors by = unpacked(packed_gain, packed_lateral, packed_vertical, packed_ambient);
+    struct factors by = {gain, lateral, vertical, ambient};
     REX_FOR_TEAMS(row, size) {
         const double *here = now + row * size;
         step_row(size, by, power + row * size, row > 0 ? here - size : here, here, row < size - 1 ? here + size : here,
@@ -63,13 +56,11 @@ REX_DEVICE_KERNEL(hotspot_step, rex_arg packed_size, rex_arg packed_gain, rex_ar
  * The same of @rows rows of it, of which the first is row @top of the chip. The pointers are to that row; in front of it and behind the
  * last one lie rows of other devices, unless the chip ends there.
  */
-REX_DEVICE_KERNEL(hotspot_rows, rex_arg packed_size, rex_arg packed_top, rex_arg packed_rows, rex_arg packed_gain,
-                  rex_arg packed_lateral, rex_arg packed_vertical, rex_arg packed_ambient, const double *power,
-                  const double *now, double *next)
+REX_DEVICE_KERNEL(hotspot_rows, (int64_t) size, (int64_t) top, (int64_t) rows, (double) gain, (double) lateral,
+                  (double) vertical, (double) ambient, (const double *) power, (const double *) now, (double *) next)
 {
-    int64_t size = rex_arg_int(packed_size), top = rex_arg_int(packed_top);
-    struct factors by = unpacked(packed_gain, packed_lateral, packed_vertical, packed_ambient);
-    REX_FOR_TEAMS(row, rex_arg_int(packed_rows)) {
+    struct factors by = {gain, lateral, vertical, ambient};
+    REX_FOR_TEAMS(row, rows) {
         const double *here = now + row * size;
         step_row(size, by, power + row * size, top + row > 0 ? here - size : here, here,
                  top + row < size - 1 ? here + size : here, next + row * size);
@@ -77,18 +68,17 @@ REX_DEVICE_KERNEL(hotspot_rows, rex_arg packed_size, rex_arg packed_top, rex_arg
 }
 
 /* The lowest of @count temperatures, and the lowest of their negatives. */
-REX_DEVICE_KERNEL(hotspot_rows_extremes, rex_arg count, const double *temp, double *extremes)
+REX_DEVICE_KERNEL(hotspot_rows_extremes, (int64_t) count, (const double *) temp, (double *) extremes)
 {
-    REX_FOR_MIN(i, rex_arg_int(count), &extremes[0], temp[i]);
-    REX_FOR_MIN(i, rex_arg_int(count), &extremes[1], -temp[i]);
+    REX_FOR_MIN(i, count, &extremes[0], temp[i]);
+    REX_FOR_MIN(i, count, &extremes[1], -temp[i]);
 }
 
 /*
  * The lowest and highest temperature of every row, one thread to a row: the host wants to know now and then, not often.
  */
-REX_DEVICE_KERNEL(hotspot_extremes, rex_arg packed_size, const double *temp, double *coldest, double *hottest)
+REX_DEVICE_KERNEL(hotspot_extremes, (int64_t) size, (const double *) temp, (double *) coldest, (double *) hottest)
 {
-    int64_t size = rex_arg_int(packed_size);
     REX_FOR(row, size) {
         double low = temp[row * size], high = low;
         for (int64_t column = 1; column < size; column++) {

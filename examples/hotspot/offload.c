@@ -85,10 +85,11 @@ void print_device(int device)
 static int start(struct region *region, void *kernel, struct __tgt_kernel_arguments *args)
 {
     struct rex_queue *queue = region->run->ways.queue;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(kernel, (uint32_t)args->Teams[0], THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(kernel, (uint32_t)args->Teams[0], THREADS);
     struct rex_map map = {.count = args->NumArgs, .base = args->ArgsBase, .begin = args->Args, .sizes = args->ArgSizes,
                           .types = args->ArgTypes};
-    return queue != NULL ? rex_queue_launch(queue, &launch, &map)
+    launch.queue = queue;
+    return queue != NULL ? rex_launch(&launch, &map)
                          : __tgt_target_kernel(region->run->device, args->Teams[0], THREADS, kernel, args);
 }
 

@@ -25,7 +25,7 @@ struct options {
     struct settings settings;
     int64_t steps;
     const char *save, *restart, *picture;
-    int64_t every;
+    int64_t every, through_host;
 };
 
 static void take_options(struct options *options, int argc, char **argv)
@@ -35,6 +35,7 @@ static void take_options(struct options *options, int argc, char **argv)
         {"save", "FILE", "write the last temperatures, to go on from", &options->save, NULL, 0, 0},
         {"every", "N", "write them every N steps as well", NULL, &options->every, 1, INT_MAX},
         {"restart", "FILE", "go on from such a file, written by any number of ranks", &options->restart, NULL, 0, 0},
+        {"through-host", "0|1", "1: exchange edges through the host, whatever MPI takes", NULL, &options->through_host, 0, 1},
         {"png", "FILE", "where the heat map goes", &options->picture, NULL, 0, 0},
         {NULL, NULL, NULL, NULL, NULL, 0, 0},
     };
@@ -147,7 +148,8 @@ static void gather_times(const struct part *part, struct part_run *run)
 
 static int run_all(const struct options *options, struct part *part)
 {
-    struct part_run run = {.device = options->settings.device, .steps = options->steps, .save = options->save, .every = options->every};
+    struct part_run run = {.device = options->settings.device, .steps = options->steps, .save = options->save, .every = options->every,
+                           .through_host = options->through_host != 0};
     if (options->restart != NULL && state_read(part, options->restart, part_cells(part, part->temp), &run.first) != 0)
         return -1;
     if (run.first >= run.steps) {
@@ -170,7 +172,7 @@ int main(int argc, char **argv)
     take_options(&options, argc, argv);
     /* Which GPU is this rank's: known before MPI is asked, and so before it could have started another one. */
     if (options.settings.device < 0)
-        options.settings.device = rex_device_local();
+        options.settings.device = rex_device_for_rank();
     MPI_Init(&argc, &argv);
     int result = part_make(&part, options.settings.size);
     if (result == 0 && options.settings.device < 0)
@@ -180,8 +182,8 @@ int main(int argc, char **argv)
     /* A rank that has failed ends the others, which may be waiting for it. */
     if (result != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    rex_offload_fini();
     part_free(&part);
+    rex_offload_fini();
     MPI_Finalize();
     return 0;
 }

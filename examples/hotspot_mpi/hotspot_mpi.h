@@ -3,6 +3,7 @@
  *
  *   part.c     which part of the chip is this rank's, and who its neighbours are
  *   offload.c  the device run: a queue of steps, and one of exchanges beside it
+ *   halo.c     the exchange with the neighbours
  *   state.c    the file to go on from
  *   gather.c   the whole chip on rank 0, to check and to draw
  *
@@ -13,13 +14,12 @@
 #ifndef HOTSPOT_MPI_H
 #define HOTSPOT_MPI_H
 
+#include <mpi.h>
 #include <rex.h>
-#include <rex/mpi.h>
 
 #include "../common/common.h"
 #include "../hotspot/hotspot.h"
-
-enum { SIDES = 4 };
+#include "halo.h"
 
 /* ---- part.c ---- */
 
@@ -32,7 +32,7 @@ struct part {
     int parts[2];          /* down, across */
     int neighbours[SIDES]; /* north, south, west, east; MPI_PROC_NULL at the edge of the chip */
     double *power;         /* of the part's cells */
-    double *temp;          /* likewise, with a row more above and below */
+    double *temp;          /* likewise, with a row more above and below; pinned */
 };
 
 /* Divides a chip of @size x @size cells among all ranks. 0, or -1 with the reason on stderr. part_free() in any case. */
@@ -65,6 +65,7 @@ struct part_run {
     int64_t first;     /* in: the step that it begins with */
     int64_t steps;     /* in: up to this one */
     const char *save;  /* in: where the state goes; NULL: nowhere */
+    bool through_host; /* in: MPI gets no device pointers */
     int64_t every;     /* in: steps between two files; one at the end in any case */
     int64_t launches;  /* out: of this rank */
     double seconds;    /* out: all of it */

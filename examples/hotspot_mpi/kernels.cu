@@ -15,21 +15,13 @@
  * @now and @next have a row of a neighbour's cells above the part and one below; columns of the neighbours, which do
  * not lie side by side there, are in @from_sides: first that on the left, then that on the right. This part's own, for
  * the next exchange, go to @to_sides. @sides says where there is a neighbour; elsewhere is the edge of the chip, where
- * the missing cell is the cell itself, so that nothing flows.
+ * the missing cell is the cell itself, so that nothing flows. @gain is step / capacity, @lateral 1 / R, @vertical 1 / Rz.
  */
-REX_DEVICE_KERNEL(hotspot_part, rex_arg packed_rows, rex_arg packed_columns, rex_arg packed_sides,
-                  rex_arg packed_is_inner, rex_arg packed_gain, rex_arg packed_lateral, rex_arg packed_vertical,
-                  rex_arg packed_ambient, const double *power, const double *now, double *next,
-                  const double *from_sides, double *to_sides)
+REX_DEVICE_KERNEL(hotspot_part, (int64_t) rows, (int64_t) columns, (int64_t) sides, (int64_t) is_inner, (double) gain,
+                  (double) lateral, (double) vertical, (double) ambient, (const double *) power, (const double *) now,
+                  (double *) next, (const double *) from_sides, (double *) to_sides)
 {
-    int64_t rows = rex_arg_int(packed_rows), columns = rex_arg_int(packed_columns);
-    int64_t sides = rex_arg_int(packed_sides), is_inner = rex_arg_int(packed_is_inner);
-    double gain = rex_arg_double(packed_gain);         /* step / capacity */
-    double lateral = rex_arg_double(packed_lateral);   /* 1 / R */
-    double vertical = rex_arg_double(packed_vertical); /* 1 / Rz */
-    double ambient = rex_arg_double(packed_ambient);
-
-    for (int64_t row = rex_team(0); row < rows; row += rex_num_teams(0)) {
+    REX_FOR_TEAMS(row, rows) {
         bool is_edge = row == 0 || row == rows - 1;
         if (is_inner && is_edge)
             continue;
@@ -56,10 +48,9 @@ REX_DEVICE_KERNEL(hotspot_part, rex_arg packed_rows, rex_arg packed_columns, rex
 }
 
 /* The least of the temperatures, and the least of the negative ones: one operation finds both in all ranks. */
-REX_DEVICE_KERNEL(hotspot_part_extremes, rex_arg packed_rows, rex_arg packed_columns, const double *temp,
-                  double *extremes)
+REX_DEVICE_KERNEL(hotspot_part_extremes, (int64_t) rows, (int64_t) columns, (const double *) temp, (double *) extremes)
 {
-    int64_t columns = rex_arg_int(packed_columns), count = rex_arg_int(packed_rows) * columns;
+    int64_t count = rows * columns;
     const double *cells = temp + columns;
     REX_FOR_MIN(i, count, &extremes[0], cells[i]);
     REX_FOR_MIN(i, count, &extremes[1], -cells[i]);

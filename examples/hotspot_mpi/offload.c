@@ -1,20 +1,19 @@
 /*
  * offload.c - the device run of one rank: one data region, and in each step
  *
- *     the exchange of the edges with the neighbours begins, in a queue of its own;
- *     the inner part is computed, which needs none of what comes;
- *     the exchange ends, and the edges are computed.
+ *     the inner part is computed, which needs nothing of the neighbours;
+ *     the edges are exchanged with the neighbours meanwhile, by a queue of their own and MPI;
+ *     then the edges are computed.
  *
- * The host waits for the exchange while the device computes. What one queue needs of the other it waits for on the
- * device, by an event.
+ * The host waits for the exchange while the device computes. The exchange waits for the edges on the device, by an event.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "halo.h"
 #include "hotspot_mpi.h"
 #include "sides.h"
 
@@ -39,8 +38,8 @@ struct region {
     struct rex_queue *steps, *copies;
     struct rex_event *edges;                     /* the edges are computed */
     struct rex_event *inner_ended, *edges_begin; /* the time between is what an exchange has cost */
-    struct rex_mpi *mpi;
-    int samples; /* of that time */
+    int samples;                                 /* of that time */
+    struct halo halo;
 };
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
@@ -50,11 +49,13 @@ static size_t field_cells(const struct part *part)
     return (size_t)((part->cells.rows + 2) * part->cells.columns);
 }
 
-static struct rex_kernel_launch launch_of(const struct region *region, const void *kernel)
+static struct rex_launch_config launch_of(const struct region *region, const void *kernel)
 {
     int64_t rows = region->part->cells.rows;
     region->run->launches++;
-    return rex_kernel_launch_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
+    launch.queue = region->steps;
+    return launch;
 }
 
 static int64_t sides_of(const struct part *part)
@@ -74,48 +75,37 @@ static int launch_part(struct region *region, int64_t is_inner)
     double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient;
     double ambient = AMBIENT;
     size_t cells = field_cells(part);
-    struct rex_kernel_launch launch = launch_of(region, REX_KERNEL_ID(hotspot_part));
+    struct rex_launch_config launch = launch_of(region, REX_KERNEL_ID(hotspot_part));
     REX_MAP(args, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(sides), REX_VALUE(is_inner), REX_VALUE(gain),
             REX_VALUE(lateral), REX_VALUE(vertical), REX_VALUE(ambient), REX_ALLOC(part->power, rows * columns),
             REX_ALLOC(region->now, cells), REX_ALLOC(region->next, cells), REX_ALLOC(region->from, 2 * rows),
             REX_ALLOC(region->to, 2 * rows));
-    return rex_queue_launch(region->steps, &launch, &args);
+    return rex_launch(&launch, &args);
 }
 
 /* ---- the exchange -------------------------------------------------------------------------------------------------- */
 
-static int begin_exchange(struct region *region, struct rex_mpi_request *requests)
+static int exchange(struct region *region)
 {
     const struct part *part = region->part;
     int64_t rows = part->cells.rows, columns = part->cells.columns;
     size_t row = (size_t)columns * sizeof(double), column = (size_t)rows * sizeof(double);
-    const int *peers = part->neighbours;
     double *first = region->now + columns, *last = region->now + rows * columns;
-    const struct rex_mpi_side sides[SIDES] = {
-        {peers[0], first, region->now, row},
-        {peers[1], last, last + columns, row},
-        {peers[2], region->to, region->from, column},
-        {peers[3], region->to + rows, region->from + rows, column},
-    };
-    return rex_mpi_halo(requests, region->mpi, sides, SIDES, 0);
-}
-
-static int end_exchange(const struct region *region, struct rex_mpi_request *requests)
-{
-    int result = rex_mpi_waitall(2 * SIDES, requests);
-    if (result != 0)
-        fprintf(stderr, "hotspot_mpi: rank %d: %s\n", region->part->rank, rex_mpi_error(region->mpi));
-    return result;
+    double *const out[SIDES] = {first, last, region->to, region->to + rows};
+    double *const in[SIDES] = {region->now, last + columns, region->from, region->from + rows};
+    struct side sides[SIDES];
+    for (int i = 0; i < SIDES; i++)
+        sides[i] = (struct side){part->neighbours[i], i, (unsigned char *)out[i], (unsigned char *)in[i], i < 2 ? row : column};
+    return halo_exchange(&region->halo, sides, SIDES);
 }
 
 /* What an exchange takes while nothing else is done. */
 static int time_exchange(struct region *region)
 {
-    struct rex_mpi_request requests[2 * SIDES];
     MPI_Barrier(region->part->grid);
     double began = seconds_now();
     for (int i = 0; i < EXCHANGES; i++)
-        if (begin_exchange(region, requests) != 0 || end_exchange(region, requests) != 0)
+        if (exchange(region) != 0)
             return -1;
     region->run->halo = (seconds_now() - began) / (double)EXCHANGES;
     return 0;
@@ -125,11 +115,10 @@ static int time_exchange(struct region *region)
 
 static int take_step(struct region *region)
 {
-    struct rex_mpi_request requests[2 * SIDES];
-    if (rex_queue_wait(region->copies, region->edges) != 0 || begin_exchange(region, requests) != 0 ||
-        launch_part(region, 1) != 0 || rex_event_record(region->inner_ended, region->steps) != 0 ||
-        end_exchange(region, requests) != 0 || rex_event_record(region->edges_begin, region->steps) != 0 ||
-        launch_part(region, 0) != 0 || rex_event_record(region->edges, region->steps) != 0)
+    if (rex_queue_wait_event(region->copies, region->edges) != 0 || launch_part(region, 1) != 0 ||
+        rex_event_record(region->inner_ended, region->steps) != 0 || exchange(region) != 0 ||
+        rex_event_record(region->edges_begin, region->steps) != 0 || launch_part(region, 0) != 0 ||
+        rex_event_record(region->edges, region->steps) != 0)
         return -1;
     double *written = region->next;
     region->next = region->now;
@@ -142,23 +131,19 @@ static int find_extremes(struct region *region)
 {
     int64_t rows = region->part->cells.rows, columns = region->part->cells.columns;
     double gap = 0.0;
-    struct rex_kernel_launch launch = launch_of(region, REX_KERNEL_ID(hotspot_part_extremes));
+    struct rex_launch_config launch = launch_of(region, REX_KERNEL_ID(hotspot_part_extremes));
     REX_MAP(none, REX_TO(region->extremes, 2));
     REX_MAP(found, REX_FROM(region->extremes, 2));
     REX_MAP(args, REX_VALUE(rows), REX_VALUE(columns), REX_ALLOC(region->now, field_cells(region->part)),
             REX_ALLOC(region->extremes, 2));
     region->extremes[0] = region->extremes[1] = INFINITY;
-    if (rex_queue_update(region->steps, &none) != 0 || rex_queue_launch(region->steps, &launch, &args) != 0 ||
-        rex_queue_sync(region->steps) != 0 || rex_event_seconds(&gap, region->inner_ended, region->edges_begin) != 0)
+    if (rex_queue_update(region->steps, &none) != 0 || rex_launch(&launch, &args) != 0 ||
+        rex_queue_update(region->steps, &found) != 0 || rex_queue_sync(region->steps) != 0 ||
+        rex_event_elapsed(&gap, region->inner_ended, region->edges_begin) != 0)
         return -1;
-    if (rex_mpi_allreduce(region->mpi, region->extremes, 2, MPI_DOUBLE, MPI_MIN) != 0) {
-        fprintf(stderr, "hotspot_mpi: rank %d: %s\n", region->part->rank, rex_mpi_error(region->mpi));
-        return -1;
-    }
+    MPI_Allreduce(MPI_IN_PLACE, region->extremes, 2, MPI_DOUBLE, MPI_MIN, region->part->grid);
     region->run->waited += gap;
     region->samples++;
-    if (rex_data_update(region->run->device, &found) != 0)
-        return -1;
     region->run->coldest = region->extremes[0];
     region->run->hottest = -region->extremes[1];
     return 0;
@@ -201,9 +186,9 @@ static int run_region(struct region *region)
     const struct part *part = region->part;
     int64_t rows = part->cells.rows, cells = rows * part->cells.columns;
     size_t field = field_cells(part);
-    REX_DATA_MAP(map, REX_TO(part->power, cells), REX_TO(region->now, field), REX_ALLOC(region->next, field),
+    REX_MAP(map, REX_TO(part->power, cells), REX_TO(region->now, field), REX_ALLOC(region->next, field),
                  REX_TO(region->to, 2 * rows), REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->extremes, 2));
-    if (rex_data_begin(region->run->device, &map) != 0)
+    if (rex_data_enter(region->run->device, &map) != 0)
         return -1;
     int result = rex_event_record(region->edges, region->steps) != 0 ? -1 : time_exchange(region);
     double began = seconds_now();
@@ -216,7 +201,7 @@ static int run_region(struct region *region)
     }
     if (result != 0) /* what is under way with the other ranks ends with the program alone */
         return -1;
-    return rex_data_end(region->run->device, &map);
+    return rex_data_exit(region->run->device, &map);
 }
 
 static int make_queues(struct region *region)
@@ -226,12 +211,16 @@ static int make_queues(struct region *region)
         rex_event_create(&region->edges) != 0 || rex_event_create(&region->inner_ended) != 0 ||
         rex_event_create(&region->edges_begin) != 0)
         return -1;
-    return rex_mpi_open(&region->mpi, region->part->grid, region->copies);
+    region->halo = (struct halo){.comm = region->part->grid, .queue = region->copies};
+    if (!region->run->through_host && takes_device_pointers(region->copies))
+        return 0;
+    region->halo.pinned = rex_host_alloc(PINNED_BYTES);
+    return region->halo.pinned != NULL ? 0 : -1;
 }
 
 static void free_queues(struct region *region)
 {
-    rex_mpi_close(region->mpi); /* NULL is left alone, here and below */
+    rex_host_free(region->halo.pinned);
     rex_event_destroy(region->edges);
     rex_event_destroy(region->inner_ended);
     rex_event_destroy(region->edges_begin);
@@ -242,13 +231,11 @@ static void free_queues(struct region *region)
 static int make_fields(struct region *region)
 {
     const struct rectangle *own = &region->part->cells;
-    region->spare = calloc(field_cells(region->part), sizeof(double));
-    region->from = calloc((size_t)(2 * own->rows), sizeof(double));
-    region->to = calloc((size_t)(2 * own->rows), sizeof(double));
-    if (region->spare == NULL || region->from == NULL || region->to == NULL) {
-        fprintf(stderr, "hotspot_mpi: rank %d: out of memory\n", region->part->rank);
+    region->spare = rex_host_alloc(field_cells(region->part) * sizeof(double));
+    region->from = rex_host_alloc((size_t)(2 * own->rows) * sizeof(double));
+    region->to = rex_host_alloc((size_t)(2 * own->rows) * sizeof(double));
+    if (region->spare == NULL || region->from == NULL || region->to == NULL)
         return -1;
-    }
     const double *cells = part_cells(region->part, region->now);
     for (int64_t row = 0; row < own->rows; row++) {
         region->to[row] = cells[row * own->columns];
@@ -272,8 +259,8 @@ int simulate_part(struct part *part, struct part_run *run)
     if (region.now != part->temp)
         memcpy(part->temp, region.now, field_cells(part) * sizeof *part->temp);
     run->waited /= region.samples > 0 ? region.samples : 1;
-    free(region.spare);
-    free(region.from);
-    free(region.to);
+    rex_host_free(region.spare);
+    rex_host_free(region.from);
+    rex_host_free(region.to);
     return 0;
 }

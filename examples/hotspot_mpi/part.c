@@ -39,7 +39,7 @@ int part_make(struct part *part, int64_t size)
     cells->rows = part_begin(size, place[0] + 1, part->parts[0]) - cells->top;
     cells->columns = part_begin(size, place[1] + 1, part->parts[1]) - cells->left;
     part->power = malloc((size_t)(cells->rows * cells->columns) * sizeof(double));
-    part->temp = calloc((size_t)((cells->rows + 2) * cells->columns), sizeof(double));
+    part->temp = rex_host_alloc((size_t)((cells->rows + 2) * cells->columns) * sizeof(double));
     if (part->power == NULL || part->temp == NULL) {
         fprintf(stderr, "hotspot_mpi: rank %d: out of memory for %lld x %lld cells\n", part->rank, (long long)cells->rows,
                 (long long)cells->columns);
@@ -52,7 +52,7 @@ int part_make(struct part *part, int64_t size)
 void part_free(struct part *part)
 {
     free(part->power);
-    free(part->temp);
+    rex_host_free(part->temp);
     MPI_Comm_free(&part->grid);
 }
 

@@ -18,6 +18,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
+#include "rex/configure.h"
+#include "rex/device.h"
 #include "rex_kmp.h"
 
 #include <errno.h>

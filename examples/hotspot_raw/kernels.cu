@@ -4,9 +4,9 @@
 #include <rex/kernel.h>
 
 /* One step of the temperatures: power comes in, heat goes to the four neighbours and to the surroundings at 80 degrees. */
-REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, rex_arg n, const float *power, const float *temp, float *result)
+REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, (int32_t) n, (const float *) power, (const float *) temp, (float *) result)
 {
-    int64_t size = rex_arg_int32(n);
+    int64_t size = n;
     REX_FOR(cell, size * size) {
         int64_t row = cell / size, column = cell % size;
         float own = temp[cell];
@@ -19,9 +19,9 @@ REX_DEVICE_KERNEL_STEM(OUT__1__simulate__31__, rex_arg n, const float *power, co
 }
 
 /* The result is what the next step starts from. */
-REX_DEVICE_KERNEL_STEM(OUT__2__simulate__42__, rex_arg n, const float *result, float *temp)
+REX_DEVICE_KERNEL_STEM(OUT__2__simulate__42__, (int32_t) n, (const float *) result, (float *) temp)
 {
-    int64_t size = rex_arg_int32(n);
+    int64_t size = n;
     REX_FOR(cell, size * size)
         temp[cell] = result[cell];
 }

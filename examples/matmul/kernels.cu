@@ -33,14 +33,13 @@ REX_DEVICE void bring(double *part, int64_t rows, int64_t columns, const double 
 }
 
 /* c, of @rows x @size numbers, is a, of as many, times b, of @size x @size. */
-REX_DEVICE_KERNEL(matmul, rex_arg_i64 packed_rows, rex_arg_i64 packed_size, const double *a, const double *b, double *c)
+REX_DEVICE_KERNEL(matmul, (int64_t) rows, (int64_t) size, (const double *) a, (const double *) b, (double *) c)
 {
-    REX_SHARED double left[TILE * DEPTH], right[DEPTH * TILE];
-    int64_t rows = rex_arg_int(packed_rows), size = rex_arg_int(packed_size);
     int64_t across = (size + TILE - 1) / TILE, down = (rows + TILE - 1) / TILE;
     int first_row = (int)rex_thread(0) / TILE, first_column = (int)rex_thread(0) % TILE;
 
     REX_FOR_TEAMS(tile, down * across) {
+        REX_SHARED double left[TILE * DEPTH], right[DEPTH * TILE];
         int64_t top = tile / across * TILE, side = tile % across * TILE;
         double sum[ROWS][COLUMNS] = {{0.0}};
         for (int64_t at = 0; at < size; at += DEPTH) {

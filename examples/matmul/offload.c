@@ -32,8 +32,8 @@ static int map_share(const struct share *share, void *context)
     const struct task *task = context;
     int64_t size = task->product->size, cells = share->count * size;
     double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
-    REX_DATA_MAP(region, REX_TO(a, cells), REX_TO(b, size * size), REX_FROM(c, cells));
-    return task->begins ? rex_data_begin(share->device, &region) : rex_data_end(share->device, &region);
+    REX_MAP(region, REX_TO(a, cells), REX_TO(b, size * size), REX_FROM(c, cells));
+    return task->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
 }
 
 static int launch_share(const struct share *share, void *context)
@@ -42,11 +42,11 @@ static int launch_share(const struct share *share, void *context)
     int64_t rows = share->count, size = task->product->size;
     int64_t tiles = (rows + TILE - 1) / TILE * ((size + TILE - 1) / TILE);
     double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(REX_KERNEL_ID(matmul), (uint32_t)(tiles < MAX_TEAMS ? tiles : MAX_TEAMS), THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(matmul), (uint32_t)(tiles < MAX_TEAMS ? tiles : MAX_TEAMS), THREADS);
     REX_MAP(args, REX_VALUE(rows), REX_VALUE(size), REX_ALLOC(a, rows * size), REX_ALLOC(b, size * size), REX_ALLOC(c, rows * size));
+    launch.queue = share->queue;
     task->run->launches++;
-    return rex_queue_launch(share->queue, &launch, &args);
+    return rex_launch(&launch, &args);
 }
 
 static int compute(struct task *task, const struct shares *shares)

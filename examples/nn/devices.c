@@ -5,7 +5,7 @@
  * waits for all of them at once, so that each device is as busy as one alone would be. Here a launch takes all of a device's records,
  * and not a window of ten: many devices are for much work.
  *
- * Copies run beside those of other devices only from pinned memory, hence rex_pin(); where that cannot be had they are slower.
+ * Copies run beside those of other devices only from pinned memory, hence rex_host_register(); where that cannot be had they are slower.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -35,8 +35,8 @@ static int map_share(const struct share *share, void *context)
     struct search *search = context;
     struct place *places = search->all.places + share->first;
     double *squared = search->all.squared + share->first;
-    REX_DATA_MAP(region, REX_ALLOC(places, share->count), REX_ALLOC(squared, share->count));
-    return search->begins ? rex_data_begin(share->device, &region) : rex_data_end(share->device, &region);
+    REX_MAP(region, REX_ALLOC(places, share->count), REX_ALLOC(squared, share->count));
+    return search->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
 }
 
 static int copy_there(const struct share *share, void *context)
@@ -61,12 +61,13 @@ static int launch_share(const struct share *share, void *context)
     int64_t count = share->count, teams = (count + THREADS - 1) / THREADS;
     struct place *places = search->all.places + share->first;
     double *squared = search->all.squared + share->first;
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), (uint32_t)(teams < TEAMS ? teams : TEAMS), THREADS);
+    struct rex_launch_config launch =
+        rex_launch_config_of(REX_KERNEL_ID(nn_distances), (uint32_t)(teams < TEAMS ? teams : TEAMS), THREADS);
+    launch.queue = share->queue;
     search->run->launches++;
     REX_MAP(arguments, REX_VALUE(count), REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
             REX_ALLOC(places, count), REX_ALLOC(squared, count));
-    return rex_queue_launch(share->queue, &launch, &arguments);
+    return rex_launch(&launch, &arguments);
 }
 
 /* The same distances as often as --rounds says. */
@@ -95,8 +96,8 @@ static int search_mapped(struct search *search, const struct shares *shares)
 static int search_shares(struct search *search, const struct shares *shares)
 {
     struct all *all = &search->all;
-    bool pins_places = rex_pin(all->places, (size_t)all->count * sizeof *all->places) == 0;
-    bool pins_squared = rex_pin(all->squared, (size_t)all->count * sizeof *all->squared) == 0;
+    bool pins_places = rex_host_register(all->places, (size_t)all->count * sizeof *all->places) == 0;
+    bool pins_squared = rex_host_register(all->squared, (size_t)all->count * sizeof *all->squared) == 0;
     double began = seconds_now();
     search->begins = true;
     int result = for_each_share(shares, map_share, search);
@@ -107,9 +108,9 @@ static int search_shares(struct search *search, const struct shares *shares)
         result = for_each_share(shares, map_share, search);
     search->run->seconds = seconds_now() - began;
     if (pins_places)
-        rex_unpin(all->places);
+        rex_host_unregister(all->places);
     if (pins_squared)
-        rex_unpin(all->squared);
+        rex_host_unregister(all->squared);
     if (result != 0)
         fprintf(stderr, "nn: %s\n", rex_last_error());
     return result;

@@ -9,12 +9,12 @@
 
 #include "place.h"
 
-REX_DEVICE_KERNEL(nn_distances, rex_arg count, rex_arg target_latitude, rex_arg target_longitude, const struct place *places,
-                  double *squared)
+REX_DEVICE_KERNEL(nn_distances, (int64_t) count, (double) target_latitude, (double) target_longitude,
+                  (const struct place *) places, (double *) squared)
 {
-    REX_FOR(i, rex_arg_int(count)) {
-        double down = places[i].latitude - rex_arg_double(target_latitude);
-        double across = places[i].longitude - rex_arg_double(target_longitude);
+    REX_FOR(i, count) {
+        double down = places[i].latitude - target_latitude;
+        double across = places[i].longitude - target_longitude;
         squared[i] = down * down + across * across;
     }
 }

@@ -28,7 +28,7 @@ struct window {
 
 static int launch_window(struct window *window, const struct query *query, struct device_run *run)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
     launch.device = run->device;
     launch.trip_count = (uint64_t)window->count;
     REX_MAP(arguments, REX_VALUE(window->count), REX_VALUE(query->latitude), REX_VALUE(query->longitude),

@@ -7,7 +7,7 @@
  * distances again. The price is memory for all records.
  *
  * With --resident 0 the copies of a window go through the queue before and behind its launch: two copies for a launch cost more than the
- * launch, and still nobody waits for any of them. Copies that nobody waits for want pinned memory, hence rex_pin().
+ * launch, and still nobody waits for any of them. Copies that nobody waits for want pinned memory, hence rex_host_register().
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -34,7 +34,7 @@ struct search {
 
 static int launch_window(struct search *search, int64_t first, int64_t count)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
+    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
     struct place *places = search->all.places + first;
     double *squared = search->all.squared + first;
     description.trip_count = (uint64_t)count;
@@ -71,9 +71,9 @@ static int launch_windows(void *context)
 static int measure(struct search *search)
 {
     struct all *all = &search->all;
-    int64_t there = search->run->resident ? REX_TYPE_TO : REX_TYPE_ALLOC, back = search->run->resident ? REX_TYPE_FROM : REX_TYPE_ALLOC;
+    int64_t there = search->run->resident ? REX_MAP_TO : REX_MAP_ALLOC, back = search->run->resident ? REX_MAP_FROM : REX_MAP_ALLOC;
     int result = 0;
-    REX_DATA_MAP(region, REX_SECTION(there, all->places, 0, all->count), REX_SECTION(back, all->squared, 0, all->count));
+    REX_MAP(region, REX_SECTION(there, all->places, 0, all->count), REX_SECTION(back, all->squared, 0, all->count));
     double began = seconds_now();
     REX_DATA_REGION(search->run->device, region, &result)
         result = take(&search->run->ways, launch_windows, search);
@@ -87,12 +87,12 @@ static int measure_pinned(struct search *search)
     struct all *all = &search->all;
     size_t count = (size_t)all->count;
     double began = seconds_now();
-    int places = rex_pin(all->places, count * sizeof *all->places) == 0, squared = rex_pin(all->squared, count * sizeof *all->squared) == 0;
+    int places = rex_host_register(all->places, count * sizeof *all->places) == 0, squared = rex_host_register(all->squared, count * sizeof *all->squared) == 0;
     int result = measure(search);
     if (places)
-        rex_unpin(all->places);
+        rex_host_unregister(all->places);
     if (squared)
-        rex_unpin(all->squared);
+        rex_host_unregister(all->squared);
     search->run->seconds = seconds_now() - began;
     return result;
 }

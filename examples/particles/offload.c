@@ -1,7 +1,7 @@
 /*
  * offload.c - particles' device run: an array of structs whose pointers have to lead somewhere on the device too.
  *
- * What to look at: map_swarm(), the mapper, maps one swarm with all that belongs to it; rex_map_elements() applies it to the whole
+ * What to look at: map_swarm(), the mapper, maps one swarm with all that belongs to it; rex_map_add_mapped() applies it to the whole
  * array; rex_map_build() makes a map of that, which the region owns. Launches inside name the array alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,22 +31,22 @@ struct region {
 /* ---- the map ----------------------------------------------------------------------------------------------------- */
 
 /* A swarm, and what its two pointers point to. The device's copy of the swarm gets pointers to the device's coordinates. */
-static int map_swarm(struct rex_cursor *cursor, void *element)
+static int map_swarm(struct rex_map_builder *builder, void *element)
 {
     struct swarm *swarm = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *swarm));
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *swarm));
     if (result == 0)
-        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, swarm->position, 0, 3 * swarm->count));
+        result = rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->position, 0, 3 * swarm->count));
     if (result == 0)
-        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, swarm->velocity, 0, 3 * swarm->count));
+        result = rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->velocity, 0, 3 * swarm->count));
     return result;
 }
 
-static int push_swarms(struct rex_cursor *cursor, void *context)
+static int push_swarms(struct rex_map_builder *builder, void *context)
 {
     const struct simulation *simulation = context;
-    struct rex_row section = rex_row_in_region(REX_TOFROM(simulation->swarm, simulation->swarms));
-    return rex_map_elements(cursor, map_swarm, section, sizeof *simulation->swarm);
+    struct rex_row section = REX_TOFROM(simulation->swarm, simulation->swarms);
+    return rex_map_add_mapped(builder, map_swarm, section, sizeof *simulation->swarm);
 }
 
 /* ---- the steps --------------------------------------------------------------------------------------------------- */
@@ -54,8 +54,8 @@ static int push_swarms(struct rex_cursor *cursor, void *context)
 static int launch(struct region *region, const void *key, const struct rex_map *arguments)
 {
     int64_t swarms = region->simulation->swarms;
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(key, (uint32_t)(swarms < MOST_TEAMS ? swarms : MOST_TEAMS), THREADS);
+    struct rex_launch_config launch =
+        rex_launch_config_of(key, (uint32_t)(swarms < MOST_TEAMS ? swarms : MOST_TEAMS), THREADS);
     launch.device = region->run->device;
     region->run->launches++;
     return rex_launch(&launch, arguments);

@@ -5,23 +5,23 @@
 
 #include "swarm.h"
 
-REX_DEVICE_KERNEL_STEM(OUT__1__simulate__34__, rex_arg n, rex_arg step, struct swarm *swarm)
+REX_DEVICE_KERNEL_STEM(OUT__1__simulate__34__, (int64_t) n, (double) step, (struct swarm *) swarm)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         for (int64_t k = 0; k < swarm[i].count; k++)
-            swarm[i].velocity[k] -= rex_arg_double(step) * swarm[i].stiffness * swarm[i].position[k];
+            swarm[i].velocity[k] -= step * swarm[i].stiffness * swarm[i].position[k];
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__2__simulate__39__, rex_arg n, rex_arg step, struct swarm *swarm)
+REX_DEVICE_KERNEL_STEM(OUT__2__simulate__39__, (int64_t) n, (double) step, (struct swarm *) swarm)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         for (int64_t k = 0; k < swarm[i].count; k++)
-            swarm[i].position[k] += rex_arg_double(step) * swarm[i].velocity[k];
+            swarm[i].position[k] += step * swarm[i].velocity[k];
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__3__simulate__45__, rex_arg n, const struct swarm *swarm, double *energy)
+REX_DEVICE_KERNEL_STEM(OUT__3__simulate__45__, (int64_t) n, (const struct swarm *) swarm, (double *) energy)
 {
-    REX_FOR(i, rex_arg_int(n)) {
+    REX_FOR(i, n) {
         double sum = 0.0;
         for (int64_t k = 0; k < swarm[i].count; k++)
             sum += swarm[i].velocity[k] * swarm[i].velocity[k] + swarm[i].stiffness * swarm[i].position[k] * swarm[i].position[k];

@@ -6,10 +6,10 @@
 #include <rex/kernel.h>
 
 /* `now` has the cheapest ways to the row before `row`; `next` receives those to it. */
-REX_DEVICE_KERNEL(pathfinder_step, rex_arg packed_row, rex_arg packed_columns, const int32_t *cost, const int32_t *now, int32_t *next)
+REX_DEVICE_KERNEL(pathfinder_step, (int64_t) row, (int64_t) columns, (const int32_t *) cost, (const int32_t *) now,
+                  (int32_t *) next)
 {
-    int64_t columns = rex_arg_int(packed_columns);
-    const int32_t *here = cost + rex_arg_int(packed_row) * columns;
+    const int32_t *here = cost + row * columns;
     REX_FOR(i, columns) {
         int32_t best = now[i];
         if (i > 0 && now[i - 1] < best)

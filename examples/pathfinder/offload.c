@@ -37,8 +37,8 @@ static int step(struct walk *walk, int64_t row)
 {
     const struct grid *grid = walk->grid;
     int64_t columns = grid->columns, teams = (columns + THREADS - 1) / THREADS;
-    struct rex_kernel_launch description =
-        rex_kernel_launch_of(REX_KERNEL_ID(pathfinder_step), (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
+    struct rex_launch_config description =
+        rex_launch_config_of(REX_KERNEL_ID(pathfinder_step), (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
     description.device = walk->run->device;
     description.trip_count = (uint64_t)columns;
     REX_MAP(arguments, REX_VALUE(row), REX_VALUE(columns), REX_ALLOC(grid->cost, grid->rows * columns),
@@ -65,7 +65,7 @@ static int take_steps(void *context)
 static int walk_down(struct walk *walk)
 {
     int result = take(&walk->run->ways, take_steps, walk);
-    REX_DATA_MAP(last, REX_FROM(walk->now, walk->grid->columns));
+    REX_MAP(last, REX_FROM(walk->now, walk->grid->columns));
     return result == 0 ? rex_data_update(walk->run->device, &last) : result;
 }
 
@@ -73,7 +73,7 @@ static int run_region(struct walk *walk)
 {
     const struct grid *grid = walk->grid;
     int result = 0;
-    REX_DATA_MAP(region, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
+    REX_MAP(region, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
                  REX_ALLOC(walk->next, grid->columns));
     double began = seconds_now();
     REX_DATA_REGION(walk->run->device, region, &result)

@@ -4,9 +4,10 @@
 #include <rex/kernel.h>
 
 /* One row further down: the cheapest of the three cells above, and the cell's own cost. */
-REX_DEVICE_KERNEL_STEM(OUT__1__walk__41__, rex_arg t, rex_arg columns, const int32_t *wall, const int32_t *src, int32_t *dst)
+REX_DEVICE_KERNEL_STEM(OUT__1__walk__41__, (int32_t) t, (int32_t) columns, (const int32_t *) wall, (const int32_t *) src,
+                       (int32_t *) dst)
 {
-    int64_t count = rex_arg_int32(columns), row = rex_arg_int32(t) + 1;
+    int64_t count = columns, row = t + 1;
     REX_FOR(n, count) {
         int32_t best = src[n];
         if (n > 0 && src[n - 1] < best)

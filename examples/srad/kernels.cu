@@ -13,18 +13,16 @@
  * content. `speckle` is the square of the speckle's coefficient of variation. Beyond the picture's border lies a copy of
  * the border's pixels.
  */
-REX_DEVICE_KERNEL(srad_coefficients, rex_arg packed_rows, rex_arg packed_columns, rex_arg packed_speckle,
-                  const float *image, float *coefficient)
+REX_DEVICE_KERNEL(srad_coefficients, (int64_t) rows, (int64_t) columns, (float) speckle, (const float *) image,
+                  (float *) coefficient)
 {
-    int64_t rows = rex_arg_int(packed_rows), columns = rex_arg_int(packed_columns);
-    float speckle = rex_arg_float(packed_speckle);
     float scale = 1.0f / (speckle * (1.0f + speckle));
 
-    for (int64_t row = rex_team(0); row < rows; row += rex_num_teams(0)) {
+    REX_FOR_TEAMS(row, rows) {
         const float *here = image + row * columns;
         const float *north = row > 0 ? here - columns : here;
         const float *south = row < rows - 1 ? here + columns : here;
-        for (int64_t column = rex_thread(0); column < columns; column += rex_num_threads(0)) {
+        REX_FOR_THREADS(column, columns) {
             float own = here[column], inverse = 1.0f / own;
             float to_north = north[column] - own;
             float to_south = south[column] - own;
@@ -48,19 +46,18 @@ REX_DEVICE_KERNEL(srad_coefficients, rex_arg packed_rows, rex_arg packed_columns
  * One time step: each pixel receives from its neighbours, weighted with the coefficient at the border between the two:
  * its own towards north and west, the neighbour's towards south and east, as Rodinia has it.
  */
-REX_DEVICE_KERNEL(srad_diffuse, rex_arg packed_rows, rex_arg packed_columns, rex_arg packed_rate, const float *now,
-                  const float *coefficient, float *next)
+REX_DEVICE_KERNEL(srad_diffuse, (int64_t) rows, (int64_t) columns, (float) rate, (const float *) now,
+                  (const float *) coefficient, (float *) next)
 {
-    int64_t rows = rex_arg_int(packed_rows), columns = rex_arg_int(packed_columns);
-    float quarter_rate = 0.25f * rex_arg_float(packed_rate);
+    float quarter_rate = 0.25f * rate;
 
-    for (int64_t row = rex_team(0); row < rows; row += rex_num_teams(0)) {
+    REX_FOR_TEAMS(row, rows) {
         const float *here = now + row * columns;
         const float *north = row > 0 ? here - columns : here;
         const float *south = row < rows - 1 ? here + columns : here;
         const float *flow = coefficient + row * columns;
         const float *flow_south = row < rows - 1 ? flow + columns : flow;
-        for (int64_t column = rex_thread(0); column < columns; column += rex_num_threads(0)) {
+        REX_FOR_THREADS(column, columns) {
             int64_t west = column > 0 ? column - 1 : column;
             int64_t east = column < columns - 1 ? column + 1 : column;
             float own = here[column];

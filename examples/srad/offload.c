@@ -41,10 +41,10 @@ struct rectangle {
     struct rex_dimension dimensions[2];
 };
 
-static int push_sample(struct rex_cursor *cursor, void *context)
+static int push_sample(struct rex_map_builder *builder, void *context)
 {
     struct rectangle *rectangle = context;
-    return rex_push_rectangle(cursor, rectangle->field, sizeof(float), rectangle->dimensions, 2, REX_TYPE_FROM);
+    return rex_map_add_strided(builder, rectangle->field, sizeof(float), rectangle->dimensions, 2, REX_MAP_FROM);
 }
 
 static int build_sample_map(struct rex_map *map, const struct diffusion *diffusion, float *field)
@@ -77,7 +77,7 @@ static int take_sample(struct region *region, float *speckle)
 static int launch(struct region *region, const void *key, const struct rex_map *arguments)
 {
     int64_t rows = region->diffusion->rows;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, (uint32_t)(rows < MOST_TEAMS ? rows : MOST_TEAMS), THREADS);
+    struct rex_launch_config launch = rex_launch_config_of(key, (uint32_t)(rows < MOST_TEAMS ? rows : MOST_TEAMS), THREADS);
     launch.device = region->run->device;
     region->run->launches++;
     return rex_launch(&launch, arguments);
@@ -125,13 +125,13 @@ static int run_region(struct region *region)
 {
     int64_t pixels = region->diffusion->rows * region->diffusion->columns;
     int result = 0;
-    REX_DATA_MAP(fields, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels));
+    REX_MAP(fields, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels));
     double began = seconds_now();
     REX_DATA_REGION(region->run->device, fields, &result) {
         for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
             result = take_step(region);
         /* The result is in whichever field was written last: one more update, and no row that copies back by itself. */
-        REX_DATA_MAP(last, REX_FROM(region->now, pixels));
+        REX_MAP(last, REX_FROM(region->now, pixels));
         if (result == 0)
             result = rex_data_update(region->run->device, &last);
     }

@@ -57,14 +57,14 @@ function declare(function_name) {
 function columns(count,   i, part, bits) {
     for (i = 1; i <= count; i++) {
         split(parameter[i], part, ":")
-        bits = constant["REX_TYPE_PARAMETER"]
+        bits = constant["REX_MAP_TARGET_PARAM"]
         if (part[1] == "value") {
             printf "    memcpy(&base[%d], &%s, sizeof %s);\n    size[%d] = sizeof %s;\n", i - 1, part[3], part[3], i - 1, part[3]
-            bits += constant["REX_TYPE_LITERAL"]
+            bits += constant["REX_MAP_LITERAL"]
         } else {
             printf "    base[%d] = (void *)(uintptr_t)%s;\n    size[%d] = (int64_t)((size_t)%s * sizeof *%s);\n", i - 1, part[3], i - 1, part[4],
                 part[3]
-            bits += constant["REX_TYPE_" toupper(part[1])]
+            bits += constant["REX_MAP_" toupper(part[1])]
         }
         printf "    type[%d] = %d;\n", i - 1, bits
     }
@@ -107,7 +107,7 @@ END {
     store("packet", "struct __tgt_kernel_arguments", "Args", "(uintptr_t)base")
     store("packet", "struct __tgt_kernel_arguments", "ArgSizes", "(uintptr_t)size")
     store("packet", "struct __tgt_kernel_arguments", "ArgTypes", "(uintptr_t)type")
-    print "    int result = rex_module_register((struct rex_module *)module);"
+    print "    int result = rex_module_register((struct rex_module *)module, NULL);"
     print "    return result != " constant["REX_OK"] " ? result"
     print "        : rex_module_launch((struct rex_module *)module, -1, 8, 128, &key, (struct __tgt_kernel_arguments *)packet);\n}"
 }

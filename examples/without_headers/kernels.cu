@@ -1,8 +1,8 @@
 /* kernels.cu - y = a * x + y. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }

@@ -5,14 +5,12 @@
  * openmp/libomptarget/include/omptarget.h (14 to 18),
  * offload/include/{omptarget.h,Shared/APITypes.h} (19 on).
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_ABI_H
 #define REX_ABI_H
-
-#include "rex/detail_push.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -114,47 +112,13 @@ struct __tgt_kernel_arguments {
 };
 
 REX_STATIC_ASSERT(sizeof(ident_t) == 24, "ident_t is 24 bytes");
-REX_STATIC_ASSERT(offsetof(ident_t, reserved_1) == 0, "ident_t.reserved_1");
-REX_STATIC_ASSERT(offsetof(ident_t, flags) == 4, "ident_t.flags");
-REX_STATIC_ASSERT(offsetof(ident_t, reserved_2) == 8, "ident_t.reserved_2");
-REX_STATIC_ASSERT(offsetof(ident_t, reserved_3) == 12, "ident_t.reserved_3");
-REX_STATIC_ASSERT(offsetof(ident_t, psource) == 16, "ident_t.psource");
 REX_STATIC_ASSERT(sizeof(struct __tgt_offload_entry) == 32, "an entry is 32 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, addr) == 0, "entry.addr");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, name) == 8, "entry.name");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, size) == 16, "entry.size");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, flags) == 24, "entry.flags");
-REX_STATIC_ASSERT(offsetof(struct __tgt_offload_entry, reserved) == 28, "entry.reserved");
 REX_STATIC_ASSERT(sizeof(struct __tgt_device_image) == 32, "a device image is 32 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, ImageStart) == 0, "image.ImageStart");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, ImageEnd) == 8, "image.ImageEnd");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, EntriesBegin) == 16, "image.EntriesBegin");
-REX_STATIC_ASSERT(offsetof(struct __tgt_device_image, EntriesEnd) == 24, "image.EntriesEnd");
 REX_STATIC_ASSERT(sizeof(struct __tgt_bin_desc) == 32, "a descriptor is 32 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, NumDeviceImages) == 0, "desc.NumDeviceImages");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, DeviceImages) == 8, "desc.DeviceImages");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, HostEntriesBegin) == 16, "desc.HostEntriesBegin");
-REX_STATIC_ASSERT(offsetof(struct __tgt_bin_desc, HostEntriesEnd) == 24, "desc.HostEntriesEnd");
 REX_STATIC_ASSERT(sizeof(struct __tgt_kernel_arguments) == 104, "a packet is 104 bytes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Version) == 0, "packet.Version");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, NumArgs) == 4, "packet.NumArgs");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgsBase) == 8, "packet.ArgsBase");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Args) == 16, "packet.Args");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgSizes) == 24, "packet.ArgSizes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgTypes) == 32, "packet.ArgTypes");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgNames) == 40, "packet.ArgNames");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, ArgMappers) == 48, "packet.ArgMappers");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Tripcount) == 56, "packet.Tripcount");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Flags) == 64, "packet.Flags");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Teams) == 72, "packet.Teams");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, Threads) == 84, "packet.Threads");
-REX_STATIC_ASSERT(offsetof(struct __tgt_kernel_arguments, DynCGroupMem) == 96,
-                  "packet.DynCGroupMem");
 
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

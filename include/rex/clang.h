@@ -13,7 +13,7 @@
  * not linked, which REX_LIBDEVICE tells. Vector types (`float4`), textures, cooperative groups and
  * launches by <<<>>> are nvcc's alone.
  *
- * Everything here is since 0.1.
+ * Everything here is since 0.2.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,8 +23,6 @@
 #ifndef REX_KERNEL_H
 #error "rex/clang.h is a part of rex/kernel.h: include that"
 #endif
-
-#include "rex/detail_push.h"
 
 /* ---- Keywords ------------------------------------------------------------------------------- */
 
@@ -471,7 +469,5 @@ REX_LIBDEVICE_2(hypot)
 #undef REX_MATH_1
 #undef REX_REFUSED
 #undef REX_CUDA
-
-#include "rex/detail_pop.h"
 
 #endif

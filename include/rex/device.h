@@ -4,14 +4,12 @@
  * Device numbers run from 0; -1 is the default device, and the number behind the last device is the
  * host.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_DEVICE_H
 #define REX_DEVICE_H
-
-#include "rex/detail_push.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +29,7 @@ extern "C" {
 REX_API int rex_device_count(void);
 
 /**
- * rex_device_local(): the number of the device that this process should use, to be given to the
+ * rex_device_for_rank(): the number of the device that this process should use, to be given to the
  * other functions or omp_set_default_device(): OMP_DEFAULT_DEVICE where that is a number; else, for
  * one of several processes of a parallel job on this machine, the GPU whose turn it is: its local
  * rank modulo the number of GPUs, so that each has one of its own as long as there are enough. The
@@ -42,7 +40,7 @@ REX_API int rex_device_count(void);
  * Returns the number; REX_ENODEVICE or REX_EFORK where REX_REQUIRE_GPU is on and there is no GPU.
  * Any thread.
  */
-REX_API int rex_device_local(void);
+REX_API int rex_device_for_rank(void);
 
 /** struct rex_gpu: an NVIDIA GPU, as the CUDA driver describes it. */
 struct rex_gpu {
@@ -73,16 +71,20 @@ struct rex_gpu {
 
 /**
  * rex_gpu_count(): the number of NVIDIA GPUs that this process may use (CUDA_VISIBLE_DEVICES
- * counts), at most 64. 0 if there is none, which is no error; rex_gpu_check() of rex/inspect.h says
- * why. It starts the driver and makes no context. Any thread.
+ * counts), at most 64. 0 if there is none, which is no error; rex_gpu_get() of GPU 0 says why. It
+ * starts the driver and makes no context. Any thread.
  */
 REX_API int rex_gpu_count(void);
 
 /**
  * rex_gpu_get(): describes GPU @number, as the CUDA driver counts them, in @gpu. @size is sizeof
  * *@gpu; that much is written. Returns 0; REX_EINVAL (@gpu is NULL, @size is 0 or larger than this
- * librex knows), REX_EDEVICE (there is no such GPU; the message says why there is none at all),
- * REX_EFORK or REX_ECUDA; @gpu is unchanged then. Any thread.
+ * librex knows), REX_EDEVICE (there is no such GPU), REX_EFORK (the process is a child of fork, and
+ * its parent has started the driver) or REX_ECUDA; @gpu is unchanged then.
+ * Where there is no GPU at all the message says why and what helps: no driver, no device or
+ * CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not permitted, a driver
+ * of another version than the kernel module's. It starts the driver and makes no context. Any
+ * thread.
  */
 REX_API int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number);
 
@@ -101,16 +103,16 @@ REX_API int rex_device_gpu(int64_t device);
  */
 
 /**
- * rex_is_present(): whether @size bytes (0: one) at @address are mapped on @device, first and last
- * byte in one mapping. NULL is not.
+ * rex_target_is_present(): whether @size bytes (0: one) at @address are mapped on @device, first
+ * and last byte in one mapping. NULL is not.
  */
-REX_API bool rex_is_present(const void *address, size_t size, int64_t device);
+REX_API bool rex_target_is_present(const void *address, size_t size, int64_t device);
 
 /**
- * rex_device_address(): device address of the mapped host @address, NULL if it is not mapped. Valid
+ * rex_mapped_ptr(): device address of the mapped host @address, NULL if it is not mapped. Valid
  * until its mapping ends.
  */
-REX_API void *rex_device_address(const void *address, int64_t device);
+REX_API void *rex_mapped_ptr(const void *address, int64_t device);
 
 /**
  * rex_device_alloc(): @size bytes on @device, or NULL with an error: REX_EINVAL (no module is
@@ -130,7 +132,7 @@ REX_API void rex_device_free(void *memory, int64_t device);
 
 /**
  * rex_device_copy_to(): copies @size bytes from the host's @from to device memory @to
- * (rex_device_alloc(), rex_device_address()). Returns 0, REX_EINVAL, REX_EDEVICE, REX_ECUDA (a
+ * (rex_device_alloc(), rex_mapped_ptr()). Returns 0, REX_EINVAL, REX_EDEVICE, REX_ECUDA (a
  * queue has found the device lost) or REX_ERUNTIME.
  */
 REX_API int rex_device_copy_to(void *to, const void *from, size_t size, int64_t device);
@@ -150,36 +152,33 @@ REX_API int rex_device_copy_from(void *to, const void *from, size_t size, int64_
  */
 
 /**
- * rex_pinned_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with
- * rex_pinned_free(). NULL with REX_EINVAL (a size of 0), REX_ENOMEM, REX_ECUDA or REX_EFORK in
+ * rex_host_alloc(): @size bytes of pinned host memory, aligned to a page; to be freed with
+ * rex_host_free(). NULL with REX_EINVAL (a size of 0), REX_ENOMEM, REX_ECUDA or REX_EFORK in
  * rex_last_error_code().
  */
-REX_API void *rex_pinned_alloc(size_t size);
+REX_API void *rex_host_alloc(size_t size);
 
 /**
- * rex_pinned_free(): frees what rex_pinned_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL
+ * rex_host_free(): frees what rex_host_alloc() gave; NULL is left alone. Returns 0, REX_EINVAL
  * (it is no such memory) or REX_ECUDA (it was not freed, and the call may be made again).
  */
-REX_API int rex_pinned_free(void *memory);
+REX_API int rex_host_free(void *memory);
 
 /**
- * rex_pin(): pins @size bytes at @address that the program has allocated. They must stay allocated
- * until rex_unpin().
- * Returns 0, REX_EINVAL (NULL, a size of 0, or the range overlaps one that is pinned), REX_ENOMEM,
- * REX_ECUDA or REX_EFORK.
+ * rex_host_register(): pins @size bytes at @address that the program has allocated. They must stay
+ * allocated until rex_host_unregister(). Returns 0, REX_EINVAL (NULL, a size of 0, or the range
+ * overlaps one that is pinned), REX_ENOMEM, REX_ECUDA or REX_EFORK.
  */
-REX_API int rex_pin(void *address, size_t size);
+REX_API int rex_host_register(void *address, size_t size);
 
 /**
- * rex_unpin(): undoes rex_pin() of the same @address. Returns 0, REX_EINVAL (nothing is pinned
- * there) or REX_ECUDA (it stays pinned, and the call may be made again).
+ * rex_host_unregister(): undoes rex_host_register() of the same @address. Returns 0, REX_EINVAL
+ * (nothing is pinned there) or REX_ECUDA (it stays pinned, and the call may be made again).
  */
-REX_API int rex_unpin(void *address);
+REX_API int rex_host_unregister(void *address);
 
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

@@ -14,7 +14,7 @@
  * Link with -Wl,-z,nostart-stop-gc (rex.pc adds it): lld, and GNU ld where asked to collect
  * garbage, drop sections that only the linker's own symbols reach.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -24,7 +24,9 @@
 #include <stdint.h>
 
 #include "rex/abi.h"
+#include "rex/kinds.h"
 #include "rex/module.h"
+#include "rex/parameters.h"
 
 #ifdef __has_attribute
 #if __has_attribute(__retain__)
@@ -66,49 +68,64 @@
             (void *)(key_address), (char *)(uintptr_t)(device_name), (bytes), (flag_bits), 0}
 
 /**
- * REX_KERNEL_STEM(S): defines key and entry of the kernel whose names begin with S, taken as it is:
- * `S##id__`, `S##omp_offload_entry__`, "S##kernel__". At file scope, once per kernel; a semicolon
- * follows.
+ * REX_KERNEL_STEM(S), REX_KERNEL_STEM(S, parameters...): defines key and entry of the kernel whose
+ * names begin with S, taken as it is: `S##id__`, `S##omp_offload_entry__`, "S##kernel__". At file
+ * scope, once per kernel; a semicolon follows. With the list that REX_DEVICE_KERNEL_STEM(S,
+ * parameters...) has in the image, which is optional, it puts their kinds into this binary as well:
+ * rex-check compares the two, so that an image which was built again for another list is found
+ * before it runs. A macro for the list, in a header of both sides, keeps the two the same.
  */
-#define REX_KERNEL_STEM(S)                      \
-    REX_LINKAGE char S##id__;                   \
-    char S##id__ __attribute__((__used__)) = 0; \
-    REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
+#define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
+/** REX_KERNEL_DEFINE(S, parameters..., ): the same. */
+#define REX_KERNEL_DEFINE(S, ...)                                                    \
+    REX_LINKAGE char S##id__;                                                        \
+    char S##id__ __attribute__((__used__)) = 0;                                      \
+    REX_IF_PARAMETERS(__VA_ARGS__)                                                   \
+    (REX_KERNEL_KINDS, REX_KERNEL_NO_PARAMETERS)(S, __VA_ARGS__)REX_KERNEL_DECLARED( \
+        S, __VA_ARGS__) REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
+/**
+ * REX_KERNEL_KINDS(S, parameters...): how many numbers there are, the REX_TYPE_KIND() of each
+ * parameter, and the kernel's name.
+ */
+#define REX_KERNEL_KINDS(S, ...)                                                                \
+    static const struct {                                                                       \
+        uint16_t rex_kinds[1 + REX_PARAMETER_COUNT(__VA_ARGS__)];                               \
+        char rex_name[sizeof(#S "kernel__")];                                                   \
+    } S##kinds__ __attribute__((__section__("rex_kernel_kinds"), REX_TOLD, __aligned__(2))) = { \
+        {1 + REX_PARAMETER_COUNT(__VA_ARGS__)                                                   \
+                 REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)},                        \
+        #S "kernel__"};
+/** REX_KERNEL_NO_PARAMETERS(S, ): nothing, where there is no list. */
+#define REX_KERNEL_NO_PARAMETERS(S, ...)
 
 /**
- * REX_KERNEL_STEM_DECLARE(S): declares the key that another file of this binary defines with
- * REX_KERNEL_STEM(S).
+ * REX_KERNEL_STEM_DECLARE(S), REX_KERNEL_STEM_DECLARE(S, parameters...): declares the key that
+ * another file of this binary defines with REX_KERNEL_STEM(S).
  */
-#define REX_KERNEL_STEM_DECLARE(S) REX_LINKAGE char S##id__
+#define REX_KERNEL_STEM_DECLARE(...) \
+    REX_KERNEL_DECLARED(__VA_ARGS__, ) REX_KERNEL_KEY(__VA_ARGS__, )
+/** REX_KERNEL_KEY(S, parameters..., ): declares the key. */
+#define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
+/** REX_KERNEL_DECLARED(S, parameters..., ): declarations of either, each with a semicolon. */
+#define REX_KERNEL_DECLARED(S, ...)
 
 /**
  * REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch.
  */
 #define REX_KERNEL_STEM_ID(S) ((void *)&S##id__)
 
-/** REX_TEXT(words...): the words as a string, macros among them expanded. */
-#define REX_TEXT(...) #__VA_ARGS__
+/** REX_KERNEL(name), REX_KERNEL(name, parameters...): REX_KERNEL_STEM() of the stem `name__`. */
+#define REX_KERNEL(...) REX_KERNEL_NAMED(__VA_ARGS__, )
+/** REX_KERNEL_NAMED(name, parameters..., ): the same. */
+#define REX_KERNEL_NAMED(name, ...) REX_KERNEL_DEFINE(name##__, __VA_ARGS__)
 
 /**
- * REX_KERNEL_STEM_PARAMETERS(S, parameters...): tells, in this binary, which parameters it takes
- * the kernel of stem S to have: the list that REX_DEVICE_KERNEL_STEM(S, parameters...) has in the
- * image. rex-check compares the two, so that an image which was built again for another list is
- * found before it runs. Text alone: types need not be declared here. `void` where there are none.
- * A macro for the list, in a header of both sides, keeps the two the same.
+ * REX_KERNEL_DECLARE(name), REX_KERNEL_DECLARE(name, parameters...): REX_KERNEL_STEM_DECLARE() of
+ * the stem `name__`.
  */
-#define REX_KERNEL_STEM_PARAMETERS(S, ...)                                                \
-    static const char S##parameters__[]                                                   \
-        __attribute__((__section__("rex_kernel_parameters"), REX_TOLD, __aligned__(1))) = \
-            #S "kernel__(" REX_TEXT(__VA_ARGS__) ")"
-
-/** REX_KERNEL(name): REX_KERNEL_STEM(name__): kernel symbol "name__kernel__". */
-#define REX_KERNEL(name) REX_KERNEL_STEM(name##__)
-
-/** REX_KERNEL_PARAMETERS(name, parameters...): the same beside REX_KERNEL(name). */
-#define REX_KERNEL_PARAMETERS(name, ...) REX_KERNEL_STEM_PARAMETERS(name##__, __VA_ARGS__)
-
-/** REX_KERNEL_DECLARE(name): declares the key that another file defines with REX_KERNEL(name). */
-#define REX_KERNEL_DECLARE(name) REX_KERNEL_STEM_DECLARE(name##__)
+#define REX_KERNEL_DECLARE(...) REX_KERNEL_DECLARE_NAMED(__VA_ARGS__, )
+/** REX_KERNEL_DECLARE_NAMED(name, parameters..., ): the same. */
+#define REX_KERNEL_DECLARE_NAMED(name, ...) REX_KERNEL_STEM_DECLARE(name##__, __VA_ARGS__)
 
 /** REX_KERNEL_ID(name): the host key of REX_KERNEL(name) as `void *`. */
 #define REX_KERNEL_ID(name) REX_KERNEL_STEM_ID(name##__)

@@ -6,26 +6,27 @@
  * as bytes that may be hostile: nothing is executed, nothing outside the buffer is read, and what
  * is malformed is refused with the reason in rex_last_error().
  *
+ *     struct rex_image_list *list;
  *     struct rex_image_view *view;
- *     if (rex_image_view_open(&view, bytes, size, "axpy.cubin") == REX_OK) {
- *         const struct rex_image_symbol *symbol;
- *         for (size_t i = 0; (symbol = rex_image_view_symbol(view, i)) != NULL; i++)
- *             printf("%s %s\n", symbol->kernel ? "kernel" : "global", symbol->name);
- *         rex_image_view_close(view);
+ *     if (rex_image_list_open(&list, bytes, size, "axpy.cubin") == REX_OK) {
+ *         if (rex_image_list_view(&view, list, 0, "axpy.cubin") == REX_OK) {
+ *             for (size_t i = 0; i < view->symbol_count; i++)
+ *                 printf("%s %s\n", view->symbols[i].kernel ? "kernel" : "global",
+ *                        view->symbols[i].name);
+ *             rex_image_view_close(view);
+ *         }
+ *         rex_image_list_close(list);
  *     }
  *
- * A view is not changed after it was opened: any number of threads may read one. Where a view, list
- * or name that is asked for is NULL, the answer is NULL or 0, with REX_EINVAL as the last error.
- * rex-info(1) and rex-check(1) are made of what is here.
+ * librex makes lists and views, and never changes one after it was opened: any number of threads
+ * may read it. rex-info(1) and rex-check(1) are made of what is here.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INSPECT_H
 #define REX_INSPECT_H
-
-#include "rex/detail_push.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,9 +57,6 @@ extern "C" {
  */
 enum rex_image_kind { REX_IMAGE_CUBIN, REX_IMAGE_HOST, REX_IMAGE_PTX, REX_IMAGE_OTHER };
 
-/** struct rex_image_view: an opened image. Its content is librex's. */
-struct rex_image_view;
-
 /**
  * struct rex_image_parameter: where a kernel expects a parameter, in bytes from the first one, its
  * size in bytes, and what the kernel's signature tells of it.
@@ -79,7 +77,7 @@ struct rex_image_parameter {
 struct rex_image_symbol {
     const char *name;    /**< as an offload entry names it. */
     uint64_t size;       /**< bytes of a global; of a kernel, of its code. */
-    uint32_t first;      /**< librex's: place of its parameters. */
+    uint32_t first;      /**< librex's. */
     uint16_t parameters; /**< number of a kernel's parameters, or REX_PARAMETERS_UNKNOWN. */
     /** index of its first parameter that is not 8 bytes wide, where @odd_size is not 0. */
     uint16_t odd_index;
@@ -110,85 +108,52 @@ struct rex_image_symbol {
      * kernel; NULL: there is none. It is no symbol of the view itself.
      */
     const char *call;
+    /** a kernel's parameters; NULL where @parameters is 0 or REX_PARAMETERS_UNKNOWN. */
+    const struct rex_image_parameter *parameter;
 };
 
-/**
- * rex_image_view_open(): looks into the image in @bytes: a CUBIN, a host shared object or PTX. A
- * file with several images is for rex_image_list_open().
- *
- * @view   where the new view is stored; close it with rex_image_view_close().
- * @bytes  the image, @size bytes; must outlive the view, which points into it.
- * @name   what messages call the image; copied nowhere, not NULL.
- * Returns 0, REX_EINVAL, REX_ENOMEM or REX_EIMAGE.
- */
-REX_API int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size,
-                                const char *name);
+/** struct rex_image_view: an opened image. Everything belongs to it. */
+struct rex_image_view {
+    enum rex_image_kind kind; /**< what sort of image it is. */
+    /** 90 for a CUBIN of sm_90; of PTX, the least that it can be compiled for; else 0. */
+    unsigned architecture;
+    const struct rex_image_symbol *symbols; /**< kernels and globals, in the image's order. */
+    size_t symbol_count;                    /**< how many. */
+    /**
+     * names in the rows of the offload entry table that a host image carries, by which LLVM 14 and
+     * 15 match entries.
+     */
+    const char *const *entries;
+    size_t entry_count; /**< how many; 0 for images of other kinds. */
+};
 
 /** rex_image_view_close(): frees @view; NULL is left alone. */
 REX_API void rex_image_view_close(struct rex_image_view *view);
 
-/** rex_image_view_kind(): what sort of image it is; REX_IMAGE_OTHER where @view is NULL. */
-REX_API enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view);
-
 /**
- * rex_image_view_architecture(): the SM number of a CUBIN, 90 for compute capability 9.0; of PTX,
- * the least that it can be compiled for; 0 for a host image.
+ * rex_image_view_find(): the kernel or global called @name, NULL if there is none; NULL with
+ * REX_EINVAL as the last error where @view or @name is NULL.
  */
-REX_API unsigned rex_image_view_architecture(const struct rex_image_view *view);
-
-/**
- * rex_image_view_symbol(): kernel or global number @index, from 0 on in the image's order; NULL
- * past the last.
- */
-REX_API const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view,
-                                                             size_t index);
-
-/** rex_image_view_find(): the kernel or global called @name, NULL if there is none. */
 REX_API const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
                                                            const char *name);
 
 /**
- * rex_image_view_nearest(): the name of the kernel (@kernel) or global that is spelt most like
- * @name, for a message; NULL if none is near, as rex_nearest_name() sees it.
- */
-REX_API const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name,
-                                           bool kernel);
-
-/**
- * rex_image_view_parameter(): parameter @index of @kernel, a symbol of @view; NULL past the last,
- * or where the image does not say.
- */
-REX_API const struct rex_image_parameter *
-rex_image_view_parameter(const struct rex_image_view *view, const struct rex_image_symbol *kernel,
-                         size_t index);
-
-/**
- * rex_kind_name(): what a parameter of @kind is called in messages: "rex_arg_f64", "pointer"; "?"
+ * rex_kind_name(): what a parameter of @kind is called in messages: "double", "pointer"; "?"
  * for REX_KIND_UNKNOWN and what is no kind.
  */
 REX_API const char *rex_kind_name(unsigned kind);
 
-/**
- * rex_image_view_entry(): the name in row @index of the offload entry table that a host image
- * carries, by which LLVM 14 and 15 match entries; NULL past the last, and for a CUBIN.
- */
-REX_API const char *rex_image_view_entry(const struct rex_image_view *view, size_t index);
-
 /*
- * ---- Files with several images ----------------------------------------------------------------
+ * ---- The images in a file ---------------------------------------------------------------------
  *
  *     struct rex_image_list *list;
  *     if (rex_image_list_open(&list, bytes, size, "axpy.fatbin") == REX_OK) {
- *         const struct rex_image_item *item;
- *         for (size_t i = 0; (item = rex_image_list_item(list, i)) != NULL; i++)
- *             if (item->kind == REX_IMAGE_CUBIN)
- *                 printf("sm_%u%.1s\n", item->architecture, &item->suffix);
+ *         for (size_t i = 0; i < list->count; i++)
+ *             if (list->items[i].kind == REX_IMAGE_CUBIN)
+ *                 printf("sm_%u%.1s\n", list->items[i].architecture, &list->items[i].suffix);
  *         rex_image_list_close(list);
  *     }
  */
-
-/** struct rex_image_list: the images inside a file. Its content is librex's. */
-struct rex_image_list;
 
 /** struct rex_image_item: one image of a list. It belongs to the list. */
 struct rex_image_item {
@@ -203,6 +168,12 @@ struct rex_image_item {
     size_t offset;   /**< of its bytes in the file. */
     size_t stored;   /**< how many bytes lie there. */
     size_t size;     /**< and how many they unpack to. */
+};
+
+/** struct rex_image_list: the images inside a file. */
+struct rex_image_list {
+    const struct rex_image_item *items; /**< in the file's order. */
+    size_t count;                       /**< how many, at least one. */
 };
 
 /**
@@ -222,12 +193,6 @@ REX_API int rex_image_list_open(struct rex_image_list **list, const void *bytes,
 REX_API void rex_image_list_close(struct rex_image_list *list);
 
 /**
- * rex_image_list_item(): image number @index, from 0 on in the file's order; NULL past the last.
- */
-REX_API const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list,
-                                                         size_t index);
-
-/**
  * rex_image_list_view(): opens a view of image @index of @list, unpacked where it is compressed:
  * with libzstd or liblz4, which are opened then. The file's bytes must outlive the view. @name is
  * what messages call the image. Close the view with rex_image_view_close(). Returns 0, REX_EINVAL,
@@ -244,25 +209,16 @@ REX_API int rex_image_list_view(struct rex_image_view **view, const struct rex_i
  */
 
 /**
- * rex_gpu_check(): whether this process can use an NVIDIA GPU. Returns 0 if it can. Else returns
- * REX_EDEVICE, and rex_last_error() says why and what helps: no driver, no device or
- * CUDA_VISIBLE_DEVICES, a driver too old, a device file that is missing or not permitted, a driver
- * of another version than the kernel module's; or REX_EFORK: the process is a child of fork, and
- * its parent has started the driver. It starts the driver and makes no context. Any thread.
- */
-REX_API int rex_gpu_check(void);
-
-/**
  * rex_info_row: receives one fact from rex_info(). @group, @name and @value are strings that last
  * until it returns, never NULL; @context is the caller's. It may call any librex function but
- * rex_info().
+ * rex_info() with a @release of 0.
  */
 typedef void rex_info_row(const char *group, const char *name, const char *value, void *context);
 
 /**
  * rex_info(): calls @row with what librex does on this machine, one fact at a time, groups
  * together. Later versions may have more groups and names; those of a group come in the order in
- * which librex looks at them.
+ * which librex looks at them. @release is 0, @context the caller's, or NULL.
  *
  *   librex        version, file, compiler, architecture
  *   libomptarget  path, release, chosen by, told by; or error: why there is none
@@ -278,24 +234,22 @@ typedef void rex_info_row(const char *group, const char *name, const char *value
  *   setting       each option of rex_configure() under its environment variable's name: the value,
  *                 and where it is from
  *
- * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind().
- * Returns 0, also where there is no libomptarget; REX_EINVAL if @row is NULL. From one thread at a
- * time.
+ * libomptarget is bound where it can be, and stays so, as after rex_runtime_bind(). From one thread
+ * at a time.
+ *
+ * With the number of an LLVM release in @release, 14 to 24, it says of that release, whether it is
+ * here or not, from any thread:
+ *
+ *   adapted       what librex does for it
+ *   programs      whether its libomptarget passes the kernels of a program that `clang NUMBER`
+ *                 built the parameters that they have: `yes`; `no`; `on GPUs alone`, where its host
+ *                 device does not. For programs that call libomptarget directly: what librex
+ *                 launches is adapted.
+ *
+ * Returns 0, also where there is no libomptarget; REX_EINVAL if @row is NULL, or librex does not
+ * know that release, which is not logged, so that a loop finds those it knows.
  */
-REX_API int rex_info(rex_info_row *row, void *context);
-
-/**
- * rex_info_release(): calls @row with what librex does for LLVM @release, as rex_info() does for
- * the one here: group `adapted`. @context is the caller's, or NULL. Returns 0, or REX_EINVAL: @row
- * is NULL, or librex does not know that release. Any thread.
- */
-REX_API int rex_info_release(int release, rex_info_row *row, void *context);
-
-/**
- * rex_release_next(): the release of LLVM after @release that librex knows, the first one for 0; 0
- * behind the last. Any thread.
- */
-REX_API int rex_release_next(int release);
+REX_API int rex_info(int release, rex_info_row *row, void *context);
 
 /**
  * rex_runtime_tell(): the LLVM release of the libomptarget PATH, 14 to 24, told from what it
@@ -304,14 +258,6 @@ REX_API int rex_release_next(int release);
  * thread.
  */
 REX_API int rex_runtime_tell(const char *path);
-
-/**
- * rex_runtime_takes(): whether LLVM RELEASE's libomptarget passes the kernels of a program that
- * clang of release COMPILER built the parameters that they have: 1; 0 where it does not; 2 where it
- * does on GPUs alone, and its host device does not; REX_EINVAL if one of the two is not 14 to 24.
- * For programs that call libomptarget directly; what librex launches is adapted. Any thread.
- */
-REX_API int rex_runtime_takes(int release, int compiler);
 
 /**
  * rex_nearest_name(): the one of @count @names that is spelt most like @name, for a message; NULL
@@ -325,7 +271,5 @@ REX_API const char *rex_nearest_name(const char *name, const char *const *names,
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

@@ -8,14 +8,12 @@
  *
  *     rex_queue_copy_peer(queue, there, 1, here, 0, size);  // from GPU 0 to GPU 1, over NVLink
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_INTEROP_H
 #define REX_INTEROP_H
-
-#include "rex/detail_push.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +32,7 @@ extern "C" {
  * rex_queue_stream(): stores in @stream the CUstream of @queue, and in @context, which may be NULL,
  * the CUcontext that it is in, which is the primary one of the GPU: for libraries that take a
  * stream (cublasSetStream(), ncclAllReduce()) and for calls of the driver. What they put in it is
- * done in order with what is put in the queue, and rex_queue_sync() and rex_queue_done() count it.
+ * done in order with what is put in the queue, and rex_queue_sync() and rex_queue_query() count it.
  * Both are librex's, and last until rex_queue_destroy(). Events of librex are recorded after it as
  * well. Returns 0, REX_EINVAL (NULL, or the queue is being captured), REX_ENODEVICE (an immediate
  * queue has none) or REX_EFORK.
@@ -59,7 +57,7 @@ REX_API int rex_queue_stream(struct rex_queue *queue, void **stream, void **cont
 static inline int rex_queue_from_stream(struct rex_queue **queue, int64_t device, void *stream,
                                         const char *name, unsigned flags)
 {
-    return rex_module_queue_from_stream(queue, &rex_this_module, device, stream, name, flags);
+    return rex_module_queue_create(queue, &rex_this_module, device, name, flags, &stream);
 }
 
 #endif /* REX_BUILDING_LIBRARY */
@@ -94,7 +92,5 @@ REX_API int rex_device_copy_peer(void *to, int64_t to_device, const void *from, 
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

@@ -2,10 +2,10 @@
  * rex/kernel.h - the kernel side: one source for the GPU and for the host device.
  *
  *     #include <rex/kernel.h>
- *     REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+ *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *     {
- *         REX_FOR(i, rex_arg_int(n))
- *             y[i] += rex_arg_double(a) * x[i];
+ *         REX_FOR(i, n)
+ *             y[i] += a * x[i];
  *     }
  *
  *     nvcc -cubin -arch=sm_90 -o rex_lib_nvidia.cubin axpy.cu      for a GPU
@@ -13,13 +13,33 @@
  *     cc -x c -shared -fPIC -o rex_lib_host.so axpy.cu             for libomptarget's host device
  *     cc -x c -shared -fPIC -fopenmp -o rex_lib_host.so axpy.cu    the same on all cores
  *
- * **Every parameter is 8 bytes wide**: a pointer, or a scalar carried in a `rex_arg`. LLVM 19 to 22
- * pack arguments into 8-byte slots and tell the driver nothing about their size, so that two
- * neighbouring `int` parameters share a slot there: the kernel gets wrong values without a word
- * (22) or the launch aborts (19). librex refuses such a launch. The CUDA driver passes any width:
- * in rex_queue_launch(), and in launches that it sends instead of libomptarget. On the host device
- * a `double` parameter would be looked for in a floating-point register, where libomptarget puts
- * nothing.
+ * **Parameters**: each is a type in parentheses and a name; there are up to 64, and a kernel
+ * without any says `void`. A type has at most 8 bytes; the compiler refuses a larger one, which
+ * goes by its address: `(const struct large *) p`, and REX_FIRSTPRIVATE(object) in the launch. The
+ * macro makes an inline function with these types, whose body follows, and a kernel around it whose
+ * parameters have 8 bytes each, as LLVM and the host device pass them.
+ *
+ * **What fits**: the kinds of a kernel's parameters are in the image, and librex compares them with
+ * a launch's rows before anything runs. A wrong one is REX_EPARAMS; the message has both types and
+ * the cast to write.
+ *
+ *     parameter                            its kind   takes from a launch
+ *     pointer                              POINTER    REX_TO() and its kin, REX_POINTER(),
+ *                                                     REX_FIRSTPRIVATE(), REX_PRIVATE(), and
+ *                                                     REX_IS_DEVICE_PTR() or REX_VALUE(pointer)
+ *     int8_t ... int64_t, long, long long  I8 to I64  REX_VALUE() of an integer, bool or enum that
+ *     uint8_t ... uint64_t, size_t         U8 to U64  is not wider, of either signedness: it widens
+ *                                                     as in C
+ *     char                                 I8 or U8, as the compiler's char is signed
+ *     enum                                 that of its integer type
+ *     bool                                 BOOL       REX_VALUE() of a bool
+ *     float, double                        F32, F64   REX_VALUE() of the same type
+ *     struct, union, __half, _Float16      VALUE      REX_VALUE() of as many bytes that is no
+ *                                                     scalar of the rows above
+ *
+ * REX_TO(x, n) and its kin map elements of any type, structs included, and the kernel gets a
+ * pointer. A value of unknown type, as rex_pack_literal_arg_bytes() packs it, has to have as many
+ * bytes as the parameter.
  *
  * **Plain and env**: a *plain* kernel has exactly the parameters that the packet has rows for
  * (REX_DEVICE_KERNEL). An *env* kernel has one more in front, which LLVM's runtime fills with the
@@ -28,11 +48,10 @@
  * libomptarget of LLVM 18 always passes the extra parameter, so there plain kernels need the CUDA
  * driver.
  *
- * **Signatures**: these macros also write the kernel's form and parameters into the image: how many
- * there are, how wide, and whether each is a pointer, a value of a type that its name tells
- * (`rex_arg_f64`), or any (`rex_arg`). librex compares them with a launch's rows before anything
- * runs, and rex-check shows them. A kernel without a signature is told by the number of its
- * parameters, and one row too few for a plain one looks like an env one.
+ * **Other kernels**: an `extern "C" __global__` function without these macros has no kinds in the
+ * image. It is told by the number and width of its parameters, and one row too few for a plain one
+ * looks like an env one. LLVM 19 to 22 pack arguments into slots of 8 bytes, so that a narrower
+ * parameter gets a wrong value there: librex refuses such a launch unless the CUDA driver sends it.
  *
  * **The host device runs a kernel function once**, whatever grid was asked for: rex_num_teams() and
  * rex_num_threads() are 1 there. A kernel whose loops are REX_FOR is right on both; one that
@@ -43,28 +62,24 @@
  * The source may be CUDA C++ or C11. clang needs no CUDA toolkit for the former: rex/clang.h has
  * what it then lacks.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_KERNEL_H
 #define REX_KERNEL_H
 
-#include "rex/detail_push.h"
-
 #if defined(__CUDA__) && !defined(__CUDACC__)
 #include "rex/clang.h"
 #endif
 
-#ifndef __CUDACC__
-#include <stdarg.h>
-#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "rex/kinds.h"
+#include "rex/parameters.h"
 
 #ifdef __CUDACC__
 /** REX_ON_GPU: 1 for an image for GPUs, 0 for a host image. */
@@ -75,163 +90,6 @@
 #define REX_ON_GPU 0
 #define REX_DEVICE static inline __attribute__((__unused__))
 #endif
-
-/*
- * ---- Arguments --------------------------------------------------------------------------------
- */
-
-/**
- * rex_arg: a kernel parameter that carries a scalar of at most 8 bytes by value. Read it with the
- * accessors below.
- */
-typedef uint64_t rex_arg;
-
-#ifdef __CUDACC__
-/** struct rex_kind_of: what stands for a parameter's type in a signature: see rex_kinds. */
-template <class type> struct rex_kind_of {
-    static constexpr unsigned value = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
-};
-template <class type> struct rex_kind_of<type *> {
-    static constexpr unsigned value = REX_KIND_POINTER;
-};
-template <class type> struct rex_kind_of<type *__restrict__> {
-    static constexpr unsigned value = REX_KIND_POINTER;
-};
-#define REX_KIND_IS(type, number)                 \
-    template <> struct rex_kind_of<type> {        \
-        static constexpr unsigned value = number; \
-    }
-/** float by value, 4 bytes. */
-REX_KIND_IS(float, REX_KIND_FLOATING | 4 << 8);
-/** double by value, 8 bytes. */
-REX_KIND_IS(double, REX_KIND_FLOATING | 8 << 8);
-/** rex_arg. */
-REX_KIND_IS(rex_arg, REX_KIND_WORD);
-#define REX_ARG_TYPE(name, kind)                            \
-    struct name {                                           \
-        rex_arg packed;                                     \
-        __device__ __forceinline__ operator rex_arg() const \
-        {                                                   \
-            return packed;                                  \
-        }                                                   \
-    };                                                      \
-    REX_KIND_IS(name, kind)
-#else
-#define REX_ARG_TYPE(name, kind) typedef rex_arg name
-#endif
-
-/*
- * A `rex_arg` whose value has one type, which is in the kernel's signature: librex refuses a launch
- * whose value is of another width, or of another type where the program says which (REX_VALUE()).
- * For CUDA C++ each is a type of its own, and becomes a rex_arg where one is wanted.
- */
-/** rex_arg_i8: carries an int8_t; read it with rex_arg_int8(). */
-REX_ARG_TYPE(rex_arg_i8, REX_KIND_I8);
-/** rex_arg_u8: carries a uint8_t; rex_arg_uint8(). */
-REX_ARG_TYPE(rex_arg_u8, REX_KIND_U8);
-/** rex_arg_i16: carries an int16_t; rex_arg_int16(). */
-REX_ARG_TYPE(rex_arg_i16, REX_KIND_I16);
-/** rex_arg_u16: carries a uint16_t; rex_arg_uint16(). */
-REX_ARG_TYPE(rex_arg_u16, REX_KIND_U16);
-/** rex_arg_i32: carries an int32_t; rex_arg_int32(). */
-REX_ARG_TYPE(rex_arg_i32, REX_KIND_I32);
-/** rex_arg_u32: carries a uint32_t; rex_arg_uint32(). */
-REX_ARG_TYPE(rex_arg_u32, REX_KIND_U32);
-/** rex_arg_i64: carries an int64_t; rex_arg_int(). */
-REX_ARG_TYPE(rex_arg_i64, REX_KIND_I64);
-/** rex_arg_u64: carries a uint64_t; rex_arg_uint(). */
-REX_ARG_TYPE(rex_arg_u64, REX_KIND_U64);
-/** rex_arg_f32: carries a float; rex_arg_float(). */
-REX_ARG_TYPE(rex_arg_f32, REX_KIND_F32);
-/** rex_arg_f64: carries a double; rex_arg_double(). */
-REX_ARG_TYPE(rex_arg_f64, REX_KIND_F64);
-/** rex_arg_b: carries a bool; rex_arg_bool(). */
-REX_ARG_TYPE(rex_arg_b, REX_KIND_BOOL);
-#undef REX_ARG_TYPE
-#undef REX_KIND_IS
-
-/** rex_arg_int(): the parameter as a signed integer packed as 8 bytes. */
-REX_DEVICE int64_t rex_arg_int(rex_arg arg)
-{
-    return (int64_t)arg;
-}
-
-/** rex_arg_int32(): the parameter as an `int32_t` packed as 4 bytes. */
-REX_DEVICE int32_t rex_arg_int32(rex_arg arg)
-{
-    return (int32_t)(uint32_t)arg;
-}
-
-/** rex_arg_int16(): the parameter as an `int16_t` packed as 2 bytes. */
-REX_DEVICE int16_t rex_arg_int16(rex_arg arg)
-{
-    return (int16_t)(uint16_t)arg;
-}
-
-/** rex_arg_int8(): the parameter as an `int8_t`, a `signed char`, packed as 1 byte. */
-REX_DEVICE int8_t rex_arg_int8(rex_arg arg)
-{
-    return (int8_t)(uint8_t)arg;
-}
-
-/** rex_arg_char(): the parameter as a `char`. */
-REX_DEVICE char rex_arg_char(rex_arg arg)
-{
-    return (char)(unsigned char)arg;
-}
-
-/** rex_arg_uint(): the parameter as an unsigned integer packed as 8 bytes. */
-REX_DEVICE uint64_t rex_arg_uint(rex_arg arg)
-{
-    return arg;
-}
-
-/** rex_arg_uint32(): the parameter as a `uint32_t` packed as 4 bytes. */
-REX_DEVICE uint32_t rex_arg_uint32(rex_arg arg)
-{
-    return (uint32_t)arg;
-}
-
-/** rex_arg_uint16(): the parameter as a `uint16_t` packed as 2 bytes. */
-REX_DEVICE uint16_t rex_arg_uint16(rex_arg arg)
-{
-    return (uint16_t)arg;
-}
-
-/** rex_arg_uint8(): the parameter as a `uint8_t` packed as 1 byte. */
-REX_DEVICE uint8_t rex_arg_uint8(rex_arg arg)
-{
-    return (uint8_t)arg;
-}
-
-/** rex_arg_bool(): the parameter as a `bool` packed as 1 byte. */
-REX_DEVICE bool rex_arg_bool(rex_arg arg)
-{
-    return (uint8_t)arg != 0;
-}
-
-/** rex_arg_float(): the parameter as a `float` packed as 4 bytes. */
-REX_DEVICE float rex_arg_float(rex_arg arg)
-{
-    uint32_t bits = (uint32_t)arg;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/** rex_arg_double(): the parameter as a `double`. */
-REX_DEVICE double rex_arg_double(rex_arg arg)
-{
-    double value;
-    memcpy(&value, &arg, sizeof value);
-    return value;
-}
-
-/**
- * REX_ARG_COPY(destination, arg): copies @arg, a `rex_arg` variable, into a variable of any type of
- * at most 8 bytes (a small struct).
- */
-#define REX_ARG_COPY(destination, arg) memcpy(&(destination), &(arg), sizeof(destination))
 
 /*
  * ---- Grid -------------------------------------------------------------------------------------
@@ -276,50 +134,68 @@ REX_DEVICE int64_t rex_num_threads(int dimension)
  * The statement or block that follows runs once for every index, whatever grid was launched.
  * Variables that the body writes belong inside it: a host image compiled with -fopenmp runs the
  * indices on several threads. Bounds are evaluated more than once. The body must not leave the loop
- * with break, goto or return. On a grid of one dimension every thread runs the outer loops whole.
+ * with break, goto or return; -fopenmp refuses that. On a grid of one dimension every thread runs
+ * the outer loops whole. A compiler refuses a loop over the grid inside of another one, unless it
+ * is in a function that the body calls.
  */
+
+#if REX_ON_GPU
+/** REX_DETAIL_LOOP(i, n, first, step): a thread's or a team's share of 0 <= i < n. */
+#define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = (first); i < (int64_t)(n); i += (step))
+/** REX_DETAIL_RULE: in front of a function that is never defined. */
+#define REX_DETAIL_RULE __device__ int
+#else
+/* All of it, in the form that OpenMP's loop constructs ask for. */
+#define REX_DETAIL_LOOP(i, n, first, step) for (int64_t i = 0; i < (int64_t)(n); i++)
+#define REX_DETAIL_RULE int
+#endif
+
+/**
+ * rex_detail_not_inside_REX_FOR(), rex_detail_not_inside_REX_FOR_TEAMS(): a loop or a barrier calls
+ * them in an operand that is not evaluated. Where it may not stand, something else has that name,
+ * and the compiler's message shows it.
+ */
+REX_DETAIL_RULE rex_detail_not_inside_REX_FOR(void);
+REX_DETAIL_RULE rex_detail_not_inside_REX_FOR_TEAMS(void);
+
+/** REX_DETAIL_ON_GRID: what every loop over the whole grid calls so. */
+#define REX_DETAIL_ON_GRID (rex_detail_not_inside_REX_FOR() + rex_detail_not_inside_REX_FOR_TEAMS())
+/** REX_DETAIL_BODY(name, calls): in front of a statement that @calls, and may not call @name. */
+#define REX_DETAIL_BODY(name, calls) for (__typeof__(calls) name = 0; name == 0; name = 1)
+
+#if !REX_ON_GPU && defined(_OPENMP)
+/** REX_DETAIL_OPENMP(directive): a directive of OpenMP, a string, for the CPU. */
+#define REX_DETAIL_OPENMP(directive) _Pragma(directive)
+/**
+ * REX_DETAIL_FOR(name, calls, directive, loops): @loops under @directive, whose body may not call
+ * @name. OpenMP lets nothing leave the body of its loop, but of one inside of it.
+ */
+#define REX_DETAIL_FOR(name, calls, directive, ...) \
+    REX_DETAIL_BODY(name, calls) _Pragma(directive) __VA_ARGS__
+#else
+#define REX_DETAIL_OPENMP(directive)
+#define REX_DETAIL_FOR(name, calls, directive, ...) __VA_ARGS__ REX_DETAIL_BODY(name, calls)
+#endif
+/** REX_DETAIL_FOR_GRID(directive, loops): over the grid: their indices belong to no team. */
+#define REX_DETAIL_FOR_GRID(directive, ...) \
+    REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR, REX_DETAIL_ON_GRID, directive, __VA_ARGS__)
 
 /**
  * REX_GRID_STRIDE(i, n, d): a loop over 0 <= i < n that strides by the whole grid in dimension d.
  */
-#define REX_GRID_STRIDE(i, n, d)                                                         \
-    for (int64_t i = rex_team(d) * rex_num_threads(d) + rex_thread(d); i < (int64_t)(n); \
-         i += rex_num_teams(d) * rex_num_threads(d))
-
-/**
- * rex_not_inside_REX_FOR(): nothing: what all threads of a team have to come to calls it. In the
- * loops below a variable has its name, so that a compiler refuses a barrier there.
- */
-REX_DEVICE void rex_not_inside_REX_FOR(void)
-{
-}
-
-/** REX_WITHOUT_BARRIER: in front of a statement that may not have one. */
-#define REX_WITHOUT_BARRIER \
-    for (int rex_not_inside_REX_FOR = 0; rex_not_inside_REX_FOR == 0; rex_not_inside_REX_FOR = 1)
-
-#if REX_ON_GPU || !defined(_OPENMP)
+#define REX_GRID_STRIDE(i, n, d)                                            \
+    REX_DETAIL_LOOP(i, n, rex_team(d) * rex_num_threads(d) + rex_thread(d), \
+                    rex_num_teams(d) * rex_num_threads(d))
 /** REX_FOR(i, n): for every i in [0, n), over x. */
-#define REX_FOR(i, n) REX_GRID_STRIDE(i, n, 0) REX_WITHOUT_BARRIER
+#define REX_FOR(i, n) REX_DETAIL_FOR_GRID("omp parallel for", REX_GRID_STRIDE(i, n, 0))
 /** REX_FOR_2D(i, ni, j, nj): for every pair; j, the faster index, over x and i over y. */
-#define REX_FOR_2D(i, ni, j, nj) \
-    REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0) REX_WITHOUT_BARRIER
+#define REX_FOR_2D(i, ni, j, nj)                        \
+    REX_DETAIL_FOR_GRID("omp parallel for collapse(2)", \
+                        REX_GRID_STRIDE(i, ni, 1) REX_GRID_STRIDE(j, nj, 0))
 /** REX_FOR_3D(i, ni, j, nj, k, nk): for every triple; k over x, j over y, i over z. */
-#define REX_FOR_3D(i, ni, j, nj, k, nk) \
-    REX_GRID_STRIDE(i, ni, 2)           \
-    REX_GRID_STRIDE(j, nj, 1) REX_GRID_STRIDE(k, nk, 0) REX_WITHOUT_BARRIER
-#else
-/**
- * REX_COUNT(i, n): a plain loop over 0 <= i < n, in the form that OpenMP's loop constructs ask for.
- */
-#define REX_COUNT(i, n) for (int64_t i = 0; i < (int64_t)(n); i++)
-#define REX_FOR(i, n) _Pragma("omp parallel for") REX_COUNT(i, n) REX_WITHOUT_BARRIER
-#define REX_FOR_2D(i, ni, j, nj) \
-    _Pragma("omp parallel for collapse(2)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_WITHOUT_BARRIER
-#define REX_FOR_3D(i, ni, j, nj, k, nk)                                                        \
-    _Pragma("omp parallel for collapse(3)") REX_COUNT(i, ni) REX_COUNT(j, nj) REX_COUNT(k, nk) \
-        REX_WITHOUT_BARRIER
-#endif
+#define REX_FOR_3D(i, ni, j, nj, k, nk)                                                            \
+    REX_DETAIL_FOR_GRID("omp parallel for collapse(3)", REX_GRID_STRIDE(i, ni, 2) REX_GRID_STRIDE( \
+                                                            j, nj, 1) REX_GRID_STRIDE(k, nk, 0))
 
 #include "rex/reduce.h"
 
@@ -337,39 +213,81 @@ REX_DEVICE void rex_not_inside_REX_FOR(void)
 #define REX_DEVICE_LINKAGE extern __attribute__((__visibility__("protected")))
 #endif
 
+#ifdef __cplusplus
+/** REX_PARAMETER_FITS(context, type, name): refuses a parameter that has more than 8 bytes. */
+#define REX_PARAMETER_FITS(context, type, name)                                               \
+    static_assert(sizeof type <= 8,                                                           \
+                  "the parameter " #name " has more than 8 bytes: take its address, and use " \
+                  "REX_FIRSTPRIVATE() in the launch");
+#else
+#define REX_PARAMETER_FITS(context, type, name)                                                \
+    _Static_assert(sizeof type <= 8,                                                           \
+                   "the parameter " #name " has more than 8 bytes: take its address, and use " \
+                   "REX_FIRSTPRIVATE() in the launch");
+#endif
+
+/**
+ * REX_DEVICE_BODY(S, parameters...): head of the inline function that a kernel consists of. The
+ * parameter `rex_environment` is the runtime's in an env kernel, and NULL in a plain one.
+ */
+#define REX_DEVICE_BODY(S, ...)                                                 \
+    REX_DEVICE void S##body__(__attribute__((__unused__)) void *rex_environment \
+                                  REX_PARAMETER_TAIL(REX_PARAMETER_DECLARE, , __VA_ARGS__))
+
 #if REX_ON_GPU
 #define REX_DEVICE_ENTRY(symbol, address, bytes)
 
 /**
- * struct rex_kinds: never defined: its name in the image tells a kernel's form, 0 for plain and 1
- * for env, and then of each parameter its `enum rex_kind`, with the bytes of one by value above
- * bit 8.
+ * struct rex_slot: a kernel's parameter of a type, in 8 bytes: rex_type is the type itself where it
+ * has as many, and else a struct that becomes one.
+ */
+template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
+    /** a smaller value and what fills its slot. */
+    struct __attribute__((__aligned__(8))) rex_type {
+        type rex_value; /**< the value. */
+        /** the value. */
+        __device__ __forceinline__ operator type() const
+        {
+            return rex_value;
+        }
+    };
+};
+/** Of 8 bytes. */
+template <class type> struct rex_slot<type, true> {
+    typedef type rex_type; /**< the type itself: a pointer stays one. */
+};
+/** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+#define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name
+
+/**
+ * struct rex_kinds: never defined: its name in the image tells a kernel's form, 2 for plain and 3
+ * for env, and then the REX_TYPE_KIND() of each parameter. In 0.1 the forms were 0 and 1.
  */
 template <unsigned... numbers> struct rex_kinds;
-
-/** struct rex_signature: of a kernel's form and type, the pointer to its rex_kinds. */
-template <unsigned form, class kernel> struct rex_signature;
-/** void: what a kernel returns. */
-template <unsigned form, class... parameters> struct rex_signature<form, void(parameters...)> {
-    typedef rex_kinds<form, rex_kind_of<parameters>::value...> *rex_pointer;
-};
 
 /**
  * REX_SIGNATURE(kernel, form, parameters...): an empty kernel whose mangled name is the signature
  * of @kernel: it takes no memory of a device, and stays with the other kernels whatever compiles
  * and links them.
  */
-#define REX_SIGNATURE(kernel, form, ...)                     \
-    extern "C++" __global__ void rex_signature_##kernel(     \
-        rex_signature<form, void(__VA_ARGS__)>::rex_pointer) \
-    {                                                        \
+#define REX_SIGNATURE(kernel, form, ...)                                         \
+    REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
+    extern "C++" __global__ void rex_signature_##kernel(                         \
+        rex_kinds<form REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)> *) \
+    {                                                                            \
     }
-#define REX_DEVICE_KERNEL_STEM(S, ...)         \
-    REX_SIGNATURE(S##kernel__, 0, __VA_ARGS__) \
-    extern "C" __global__ void S##kernel__(__VA_ARGS__)
-#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)     \
-    REX_SIGNATURE(S##kernel__, 1, __VA_ARGS__) \
-    extern "C" __global__ void S##kernel__([[maybe_unused]] void *rex_environment, ##__VA_ARGS__)
+/**
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel of either form:
+ * @environment is what its body gets for the runtime's parameter, @slots are its own parameters.
+ */
+#define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                     \
+    REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                     \
+    REX_DEVICE_BODY(S, __VA_ARGS__);                                                  \
+    extern "C" __global__ void bounds S##kernel__ slots                               \
+    {                                                                                 \
+        S##body__(environment REX_PARAMETER_TAIL(REX_PARAMETER_NAME, , __VA_ARGS__)); \
+    }                                                                                 \
+    REX_DEVICE_BODY(S, __VA_ARGS__)
 /* A variable at file scope is not mangled; extern "C" in front makes nvcc warn. */
 #define REX_DEVICE_GLOBAL(type, name) __device__ type name
 #else
@@ -396,132 +314,87 @@ struct rex_device_entry {
         __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
             (void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
 
-/** REX_WORDS_4(w): four words of an array, as arguments. */
-#define REX_WORDS_4(w) (w)[0], (w)[1], (w)[2], (w)[3]
-/** REX_WORDS_16(w): sixteen. */
-#define REX_WORDS_16(w) \
-    REX_WORDS_4(w), REX_WORDS_4((w) + 4), REX_WORDS_4((w) + 8), REX_WORDS_4((w) + 12)
-/** REX_WORDS_64(w): sixty-four. */
-#define REX_WORDS_64(w) \
-    REX_WORDS_16(w), REX_WORDS_16((w) + 16), REX_WORDS_16((w) + 32), REX_WORDS_16((w) + 48)
-/** REX_WORDS_256(w): two hundred and fifty-six. */
-#define REX_WORDS_256(w) \
-    REX_WORDS_64(w), REX_WORDS_64((w) + 64), REX_WORDS_64((w) + 128), REX_WORDS_64((w) + 192)
-/** REX_TIMES_4(type): four parameters of one type. */
-#define REX_TIMES_4(type) type, type, type, type
-/** REX_TIMES_16(type): sixteen. */
-#define REX_TIMES_16(type) \
-    REX_TIMES_4(type), REX_TIMES_4(type), REX_TIMES_4(type), REX_TIMES_4(type)
-/** REX_TIMES_64(type): sixty-four. */
-#define REX_TIMES_64(type) \
-    REX_TIMES_16(type), REX_TIMES_16(type), REX_TIMES_16(type), REX_TIMES_16(type)
-/** REX_TIMES_256(type): two hundred and fifty-six. */
-#define REX_TIMES_256(type) \
-    REX_TIMES_64(type), REX_TIMES_64(type), REX_TIMES_64(type), REX_TIMES_64(type)
+/** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+#define REX_PARAMETER_SLOT(context, type, name) uint64_t name
 
-/** REX_MOST_PARAMETERS: of a kernel that LLVM 18, 23 or 24 runs on the host device. */
-#define REX_MOST_PARAMETERS 256
-
-/**
- * rex_device_parameters(): how many parameters there are in @text, the declarations between a
- * kernel's parentheses.
- */
-REX_DEVICE unsigned rex_device_parameters(const char *text)
+#ifdef __cplusplus
+extern "C++" {
+/** rex_unpack(): the value in the first bytes of @word. */
+template <class type> REX_DEVICE type rex_unpack(uint64_t word)
 {
-    unsigned commas = 0;
-    int depth = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        depth += strchr("([{<", *at) != NULL;
-        depth -= strchr(")]}>", *at) != NULL;
-        commas += *at == ',' && depth == 0;
-    }
-    return *text == '\0' || strcmp(text, "void") == 0 ? 0 : commas + 1;
+    union {
+        uint64_t rex_word;
+        type rex_value;
+    } both = {word};
+    return both.rex_value;
 }
+}
+/** REX_PARAMETER_VALUE(context, type, name): a comma and the value in the word @name. */
+#define REX_PARAMETER_VALUE(context, type, name) , rex_unpack<__typeof__ type>(name)
+#else
+#define REX_PARAMETER_VALUE(context, type, name) \
+    , ((union {                                  \
+          uint64_t rex_word;                     \
+          __typeof__ type rex_value;             \
+      }){name})                                  \
+          .rex_value
+#endif
 
 /**
- * rex_device_call_words(): calls @kernel with the first @count of @words, and words of no meaning
- * behind them, which the kernel does not look at.
+ * rex_detail_next_word(): the next argument that libomptarget gave the function that stands for a
+ * kernel:
+ * from LLVM 23 on @cells points into an array of pointers to arguments; in 18 it is -1, and
+ * @arguments has them.
  */
-__attribute__((__unused__, __noinline__, __no_sanitize__("undefined"))) static void
-rex_device_call_words(void (*kernel)(void), const uint64_t *words, unsigned count)
+REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *arguments)
 {
-    /* No compiler should see which function gets more than it has parameters for. */
-    void (*volatile code)(void) = kernel;
-    if (count <= 4)
-        ((void (*)(REX_TIMES_4(uint64_t)))code)(REX_WORDS_4(words));
-    else if (count <= 16)
-        ((void (*)(REX_TIMES_16(uint64_t)))code)(REX_WORDS_16(words));
-    else if (count <= 64)
-        ((void (*)(REX_TIMES_64(uint64_t)))code)(REX_WORDS_64(words));
-    else
-        ((void (*)(REX_TIMES_256(uint64_t), REX_TIMES_4(uint64_t)))code)(REX_WORDS_256(words),
-                                                                         REX_WORDS_4(words + 256));
+    uint64_t word;
+    if ((uintptr_t)*cells == ~(uintptr_t)0)
+        return __builtin_va_arg(*arguments, uint64_t);
+    memcpy(&word, *(*cells)++, sizeof word);
+    return word;
 }
+/** REX_PARAMETER_FETCH(context, type, name): its word, from there. */
+#define REX_PARAMETER_FETCH(context, type, name) \
+    uint64_t name = rex_detail_next_word(&rex_cells, &rex_arguments);
 
 /**
- * rex_device_call(): calls @kernel with what libomptarget gave the function that stands for it:
- * from LLVM 23 on @cells, an array of pointers to arguments; in 18 -1 for @cells, and then the
- * arguments. @env is 1 where the kernel's first parameter is the runtime's.
+ * REX_DEVICE_CALL(kernel, S, parameters...): the function `rex_call_KERNEL`, which librex has the
+ * host device of LLVM 18, 23 and 24 call in the place of @kernel. It reads as many arguments as
+ * there are parameters, and runs REX_DEVICE_BODY(S, parameters...).
  */
-REX_DEVICE void rex_device_call(void (*kernel)(void), unsigned env, const char *parameters,
-                                void **cells, va_list arguments)
-{
-    uint64_t words[REX_MOST_PARAMETERS + 4] = {0};
-    unsigned count = rex_device_parameters(parameters);
-    count = count < REX_MOST_PARAMETERS ? count : REX_MOST_PARAMETERS;
-    words[0] = ~(uint64_t)0;
-    for (unsigned i = 0; i < count; i++)
-        if ((uintptr_t)cells == ~(uintptr_t)0)
-            words[env + i] = va_arg(arguments, uint64_t);
-        else
-            memcpy(&words[env + i], cells[i], sizeof words[0]);
-    rex_device_call_words(kernel, words, env + count);
-}
-
-/**
- * REX_DEVICE_CALL(name, env, parameters...): the function `rex_call_NAME`, which librex has the
- * host device of LLVM 18, 23 and 24 call in the place of kernel @name. Its first parameter tells
- * how those call: rex_device_call().
- */
-#define REX_DEVICE_CALL(name, env, ...)                                                       \
-    REX_DEVICE_LINKAGE void rex_call_##name(void **rex_cells, ...);                           \
-    void rex_call_##name(void **rex_cells, ...)                                               \
-    {                                                                                         \
-        __builtin_va_list rex_arguments;                                                      \
-        __builtin_va_start(rex_arguments, rex_cells);                                         \
-        rex_device_call((void (*)(void))name, (env), #__VA_ARGS__, rex_cells, rex_arguments); \
-        __builtin_va_end(rex_arguments);                                                      \
+#define REX_DEVICE_CALL(kernel, S, ...)                                                          \
+    REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_cells, ...);                            \
+    void rex_call_##kernel(void **rex_cells, ...)                                                \
+    {                                                                                            \
+        __builtin_va_list rex_arguments;                                                         \
+        __builtin_va_start(rex_arguments, rex_cells);                                            \
+        REX_EACH_PARAMETER(REX_PARAMETER_FETCH, , __VA_ARGS__)                                   \
+        S##body__((void *)~(uintptr_t)0 REX_EACH_PARAMETER(REX_PARAMETER_VALUE, , __VA_ARGS__)); \
+        __builtin_va_end(rex_arguments);                                                         \
     }
 
 /**
- * REX_SIGNATURE(kernel, form, parameters...): the form and the parameters of @kernel as text, which
- * librex reads.
+ * REX_SIGNATURE(kernel, form, parameters...): the form of @kernel, 2 for plain and 3 for env, and
+ * the REX_TYPE_KIND() of each parameter, as an array that librex reads. In 0.1 it was a text.
  */
-#define REX_SIGNATURE(kernel, form, ...)                    \
-    REX_DEVICE_LINKAGE const char rex_signature_##kernel[]; \
-    const char rex_signature_##kernel[] = #form "(" #__VA_ARGS__ ")";
+#define REX_SIGNATURE(kernel, form, ...)                        \
+    REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \
+    REX_DEVICE_LINKAGE const uint16_t rex_signature_##kernel[]; \
+    const uint16_t rex_signature_##kernel[] = {                 \
+        form REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)};
 
-/**
- * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `S##kernel__`; its body
- * follows. At least one parameter; a kernel without any says `void`.
- */
-#define REX_DEVICE_KERNEL_STEM(S, ...)                \
-    REX_SIGNATURE(S##kernel__, 0, __VA_ARGS__)        \
-    REX_DEVICE_LINKAGE void S##kernel__(__VA_ARGS__); \
-    REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)    \
-    REX_DEVICE_CALL(S##kernel__, 0, __VA_ARGS__)      \
-    void S##kernel__(__VA_ARGS__)
-
-/**
- * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `S##kernel__`: the runtime's
- * parameter, `rex_environment`, is put in front of those given.
- */
-#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                     \
-    REX_SIGNATURE(S##kernel__, 1, __VA_ARGS__)                                 \
-    REX_DEVICE_LINKAGE void S##kernel__(void *rex_environment, ##__VA_ARGS__); \
-    REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                             \
-    REX_DEVICE_CALL(S##kernel__, 1, ##__VA_ARGS__)                             \
-    void S##kernel__(__attribute__((__unused__)) void *rex_environment, ##__VA_ARGS__)
+#define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                      \
+    REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                      \
+    REX_DEVICE_BODY(S, __VA_ARGS__);                                                   \
+    REX_DEVICE_LINKAGE void S##kernel__ slots;                                         \
+    REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                                     \
+    REX_DEVICE_CALL(S##kernel__, S, __VA_ARGS__)                                       \
+    void S##kernel__ slots                                                             \
+    {                                                                                  \
+        S##body__(environment REX_EACH_PARAMETER(REX_PARAMETER_VALUE, , __VA_ARGS__)); \
+    }                                                                                  \
+    REX_DEVICE_BODY(S, __VA_ARGS__)
 
 /**
  * REX_DEVICE_GLOBAL(type, name): defines a device global; an initialiser may follow. The host side
@@ -545,14 +418,39 @@ REX_DEVICE void rex_device_call(void (*kernel)(void), unsigned env, const char *
 #define REX_DEVICE_LINKED(name) (*name##_decl_tgt_ref_ptr)
 
 /**
+ * REX_DEVICE_KERNEL_STEM(S, parameters...): head of the plain kernel `Skernel__`; its body follows.
+ */
+#define REX_DEVICE_KERNEL_STEM(S, ...) REX_DEVICE_PLAIN(S, , __VA_ARGS__)
+/** REX_DEVICE_PLAIN(S, bounds, parameters...): the same with CUDA's launch bounds. */
+#define REX_DEVICE_PLAIN(S, bounds, ...)     \
+    REX_DEVICE_FORM(S, 2, (void *)0, bounds, \
+                    (REX_PARAMETER_LIST(void, REX_PARAMETER_SLOT, , __VA_ARGS__)), __VA_ARGS__)
+
+/**
+ * REX_DEVICE_KERNEL_ENV_STEM(S, parameters...): head of the env kernel `Skernel__`. Its body may
+ * use the runtime's parameter as `void *rex_environment`.
+ */
+#define REX_DEVICE_KERNEL_ENV_STEM(S, ...)                                                         \
+    REX_DEVICE_FORM(S, 3, rex_environment, ,                                                       \
+                    (void *rex_environment REX_PARAMETER_TAIL(REX_PARAMETER_SLOT, , __VA_ARGS__)), \
+                    __VA_ARGS__)
+
+/**
  * REX_DEVICE_KERNEL(name, parameters...): head of the plain kernel of REX_KERNEL(name),
  * "name__kernel__".
  */
 #define REX_DEVICE_KERNEL(name, ...) REX_DEVICE_KERNEL_STEM(name##__, __VA_ARGS__)
 
-/** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). */
-#define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, ##__VA_ARGS__)
+/**
+ * REX_DEVICE_KERNEL_BOUNDS(name, (max_threads, min_teams), parameters...): the same, for launches
+ * of at most @max_threads threads in a team; @min_teams, which may be left out, is the number of
+ * teams that a multiprocessor should hold at once. They are CUDA's `__launch_bounds__`, and mean
+ * nothing in a host image.
+ */
+#define REX_DEVICE_KERNEL_BOUNDS(name, bounds, ...) \
+    REX_DEVICE_PLAIN(name##__, __launch_bounds__ bounds, __VA_ARGS__)
 
-#include "rex/detail_pop.h"
+/** REX_DEVICE_KERNEL_ENV(name, parameters...): head of the env kernel of REX_KERNEL(name). */
+#define REX_DEVICE_KERNEL_ENV(name, ...) REX_DEVICE_KERNEL_ENV_STEM(name##__, __VA_ARGS__)
 
 #endif

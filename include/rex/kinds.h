@@ -2,26 +2,24 @@
  * rex/kinds.h - the kinds of a kernel's parameters, as a kernel declares them and a program's
  * values have them. rex/kernel.h writes them into device images, rex/inspect.h reads them.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_KINDS_H
 #define REX_KINDS_H
 
-#include "rex/detail_push.h"
+#include <stdbool.h>
 
 /**
- * enum rex_kind: what a kernel's parameter is. From REX_KIND_I8 on it is a scalar of that type, in
- * the low bytes of a parameter of 8: a `rex_arg_i8` and its kin (rex/kernel.h). The numbers are in
- * device images, and stay.
+ * enum rex_kind: what a kernel's parameter is. REX_TYPE_KIND() tells it of a type. The numbers are
+ * in device images, and stay; 4 was in those of version 0.1.
  */
 enum rex_kind {
     REX_KIND_UNKNOWN = 0,  /**< nobody says: no signature, or a type that librex does not know. */
     REX_KIND_POINTER = 1,  /**< an address. */
-    REX_KIND_WORD = 2,     /**< a `rex_arg`: any scalar of at most 8 bytes. */
-    REX_KIND_VALUE = 3,    /**< by value, as wide as its type: an integer or a struct. */
-    REX_KIND_FLOATING = 4, /**< a float or double by value: in a register of another sort. */
+    REX_KIND_WORD = 2,     /**< any value: a `rex_arg` of version 0.1. */
+    REX_KIND_VALUE = 3,    /**< a struct, a union or a `__half`, of as many bytes as its type. */
     REX_KIND_I8 = 5,       /**< int8_t. */
     REX_KIND_U8 = 6,       /**< uint8_t. */
     REX_KIND_I16 = 7,      /**< int16_t. */
@@ -35,6 +33,70 @@ enum rex_kind {
     REX_KIND_BOOL = 15     /**< bool. */
 };
 
-#include "rex/detail_pop.h"
+/** REX_EACH_KIND(is): is(type, kind) for each type that has a kind of its own. */
+#define REX_EACH_KIND(is)                              \
+    is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
+    is(signed char, REX_KIND_I8)                       \
+    is(unsigned char, REX_KIND_U8)                     \
+    is(short, REX_KIND_I16)                            \
+    is(unsigned short, REX_KIND_U16)                   \
+    is(int, REX_KIND_I32)                              \
+    is(unsigned, REX_KIND_U32)                         \
+    is(long, REX_KIND_I64)                             \
+    is(unsigned long, REX_KIND_U64)                    \
+    is(long long, REX_KIND_I64)                        \
+    is(unsigned long long, REX_KIND_U64)               \
+    is(float, REX_KIND_F32)                            \
+    is(double, REX_KIND_F64)                           \
+    is(bool, REX_KIND_BOOL)
+
+#ifdef __cplusplus
+extern "C++" {
+/** struct rex_type_kind: its rex_number is REX_TYPE_KIND() of a type. */
+template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
+    /** of a struct. */
+    static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
+};
+/** An enum's is that of its integer type. */
+template <class type>
+struct rex_type_kind<type, true> : rex_type_kind<__underlying_type(type)> {
+};
+/** A qualifier of the parameter itself changes nothing. */
+template <class type> struct rex_type_kind<const type, false> : rex_type_kind<type> {
+};
+/** Of a pointer. */
+template <class type> struct rex_type_kind<type *, false> {
+    /** REX_KIND_POINTER. */
+    static const unsigned rex_number = REX_KIND_POINTER;
+};
+/** Likewise. */
+template <class type>
+struct rex_type_kind<type *__restrict__, false> : rex_type_kind<type *> {
+};
+#define REX_KIND_IS(type, kind)                     \
+    template <> struct rex_type_kind<type, false> { \
+        static const unsigned rex_number = (kind);      \
+    };
+/** REX_EACH_KIND: the others. */
+REX_EACH_KIND(REX_KIND_IS)
+#undef REX_KIND_IS
+}
+/**
+ * REX_TYPE_KIND(type): the `enum rex_kind` of a type, an unsigned constant; of REX_KIND_VALUE the
+ * bytes are above bit 8.
+ */
+#define REX_TYPE_KIND(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
+#else
+/** REX_TYPE_KIND(type): the same. */
+#define REX_TYPE_KIND(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
+/** REX_EXPRESSION_KIND(expression): the same of its type; it is not evaluated. */
+#define REX_EXPRESSION_KIND(expression)                                    \
+    ((unsigned)_Generic((expression), REX_EACH_KIND(REX_KIND_CASE) default \
+                        : __builtin_classify_type(expression) == 5         \
+                              ? REX_KIND_POINTER                           \
+                              : REX_KIND_VALUE | sizeof(expression) << 8))
+/** REX_KIND_CASE(type, kind): of one type. */
+#define REX_KIND_CASE(type, kind) type:kind,
+#endif
 
 #endif

@@ -2,14 +2,14 @@
  * rex/launch.h - launches, data regions, updates, device memory: what consumes a map.
  *
  *     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
- *     struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(axpy), 256, 128);
+ *     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(axpy), 256, 128);
  *     int result = rex_launch(&launch, &args);
  *     if (result == REX_EHOST)
  *         axpy_on_the_host(n, a, x, y);
  *
  * Mappings that last, with the end that cannot be forgotten, whatever leaves the block:
  *
- *     REX_DATA_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
+ *     REX_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
  *     REX_DATA_REGION(-1, region, &result) {
  *         for (int step = 0; step < 100 && result == 0; step++)
  *             result = rex_launch(&launch, &args);
@@ -19,14 +19,12 @@
  * be called from any thread; a map must not be changed while a call uses it. Device numbers run
  * from 0; -1 is the default device.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_LAUNCH_H
 #define REX_LAUNCH_H
-
-#include "rex/detail_push.h"
 
 #include "rex/device.h"
 #include "rex/map.h"
@@ -51,10 +49,12 @@ extern "C" {
  */
 #define REX_LAUNCH_STRICT 0x2u
 
-/** struct rex_kernel_launch: which kernel, where, on which grid. */
-struct rex_kernel_launch {
+/** struct rex_launch_config: which kernel, where, on which grid. */
+struct rex_launch_config {
     const void *key; /**< host key: REX_KERNEL_ID(name). */
-    int64_t device;  /**< device number, -1 for the default device. */
+    int64_t device;  /**< device number, -1 for the default device, or the queue's. */
+    /** NULL: wait for the kernel; or the queue (rex/queue.h) that the launch is put in. */
+    struct rex_queue *queue;
     /** blocks in x, y, z; 0 in x: enough for @trip_count, 0 in y and z: 1. */
     uint32_t teams[3];
     uint32_t threads[3];     /**< threads of a block in x, y, z; 0 in x: 128, 0 in y and z: 1. */
@@ -64,13 +64,13 @@ struct rex_kernel_launch {
 };
 
 /**
- * rex_kernel_launch_of(): a launch of @key on the default device, @teams blocks of @threads
+ * rex_launch_config_of(): a launch of @key on the default device, @teams blocks of @threads
  * threads.
  */
-static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uint32_t teams,
-                                                            uint32_t threads)
+static inline struct rex_launch_config rex_launch_config_of(const void *key, uint32_t teams,
+                                                         uint32_t threads)
 {
-    struct rex_kernel_launch launch = {key, -1, {teams, 1, 1}, {threads, 1, 1}, 0, 0, 0};
+    struct rex_launch_config launch = {key, -1, NULL, {teams, 1, 1}, {threads, 1, 1}, 0, 0, 0};
     return launch;
 }
 
@@ -78,17 +78,23 @@ static inline struct rex_kernel_launch rex_kernel_launch_of(const void *key, uin
 
 /**
  * rex_launch(): launches a kernel of this binary, registering its module first where needed, and
- * waits for it.
- * @launch   what and where; @map: its arguments, NULL for none.
+ * waits for it, or puts the launch in a queue and returns.
+ * @launch   what and where; @map: its arguments, NULL for none. Both may be changed afterwards:
+ *           values are taken at the call.
+ *
+ * In a queue y and z of the grid reach the GPU on every LLVM release. A section of no elements that
+ * is not mapped is NULL for the kernel. Rows copy nothing, and REX_ALWAYS, REX_PRIVATE and
+ * REX_FIRSTPRIVATE are errors.
  * Returns 0; REX_EHOST where nothing was launched because offloading is disabled or the device is
  * the host: run the host version; REX_EINVAL (a row that no release accepts, a strict grid with a
  * 0, a block larger than the GPU or the kernel allows), REX_EKEY, REX_EPARAMS, REX_EDEVICE,
  * REX_EUNSUPPORTED, REX_EABSENT (a present row is not mapped), REX_EOVERLAP (a row is mapped in
  * part, or overlaps an earlier one and does not lie in it), REX_ENOMEM (also of the device),
- * REX_ECUDA (the driver or the kernel failed, or the device is lost), or an error of
- * rex_module_register().
+ * REX_ECUDA (the driver or the kernel failed, or the device is lost), REX_EFORK, or an error of
+ * rex_module_register(). In a queue also REX_EABSENT where a row is not mapped; REX_EUNSUPPORTED
+ * for device globals, or on the host device for a value of more than 8 bytes.
  */
-static inline int rex_launch(const struct rex_kernel_launch *launch, const struct rex_map *map)
+static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
     return rex_module_launch_map(&rex_this_module, launch, map);
 }
@@ -98,39 +104,24 @@ static inline int rex_launch(const struct rex_kernel_launch *launch, const struc
  */
 
 /**
- * rex_data_begin(): target data, or enter data: maps the rows of @map. Registers this binary's
- * module first where needed. A binary without kernels needs a module of another binary instead;
- * REX_EENTRIES if librex finds none.
+ * rex_data_enter(): target enter data: maps the rows of @map. Registers this binary's module first
+ * where needed. A binary without kernels needs a module of another binary instead; REX_EENTRIES if
+ * librex finds none.
  * Returns 0, or REX_EINVAL, REX_EDEVICE, REX_EABSENT, REX_EOVERLAP (a row is mapped in part, or
  * overlaps an earlier one and does not lie in it), REX_ENOMEM, REX_ECUDA (the device is lost, as a
  * queue or a launch has found, also one that the call has waited for), or an error of
  * rex_module_register(). Where offloading is disabled, 0: nothing is mapped and launches say
  * REX_EHOST.
  */
-static inline int rex_data_begin(int64_t device, const struct rex_map *map)
-{
-    return rex_module_data_begin(&rex_this_module, device, map);
-}
-
-/**
- * rex_data_end(): ends what rex_data_begin() began with an equal map. REX_PRESENT() asks at the
- * beginning alone. Returns likewise, or REX_ENOMEM; or, with nothing ended, REX_EBUSY: a queue
- * (rex/queue.h) still works with the memory, or REX_ECUDA, as above.
- */
-static inline int rex_data_end(int64_t device, const struct rex_map *map)
-{
-    return rex_module_data_end(&rex_this_module, device, map);
-}
-
-/** rex_data_enter(): enter data: the same as rex_data_begin(). */
 static inline int rex_data_enter(int64_t device, const struct rex_map *map)
 {
-    return rex_data_begin(device, map);
+    return rex_module_data_enter(&rex_this_module, device, map);
 }
 
 /**
- * rex_data_exit(): exit data, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(): as
- * rex_data_end(), but REX_PRESENT() asks here, too. Returns likewise.
+ * rex_data_exit(): target exit data, with rows of REX_FROM(), REX_RELEASE() or REX_DELETE(), or
+ * with a map equal to that of rex_data_enter(). Returns likewise, or REX_ENOMEM; or, with nothing
+ * ended, REX_EBUSY: a queue (rex/queue.h) still works with the memory, or REX_ECUDA, as above.
  */
 static inline int rex_data_exit(int64_t device, const struct rex_map *map)
 {
@@ -178,22 +169,20 @@ struct rex_dimension {
 };
 
 /**
- * rex_push_rectangle(): pushes the rows of a rectangular part of an array, for an update: one for
+ * rex_map_add_strided(): pushes the rows of a rectangular part of an array, for an update: one for
  * each run of neighbouring elements. Releases differ, and copy too little, where they are given the
  * rectangle as such.
  * @base        first element of the whole array; @element_size: bytes of one.
  * @dimensions  outermost first; @count: how many, 1 to 8.
- * @type        REX_TYPE_TO or REX_TYPE_FROM.
+ * @type        REX_MAP_TO or REX_MAP_FROM.
  * Returns 0, or REX_EINVAL: a pointer is NULL, the part leaves the array, or a size is not
  * representable.
  */
-REX_API int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_size,
-                               const struct rex_dimension *dimensions, int count, int64_t type);
+REX_API int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
+                                const struct rex_dimension *dimensions, int count, int64_t type);
 
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

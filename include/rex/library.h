@@ -3,10 +3,11 @@
  *
  *     struct rex_library *library;
  *     rex_library_load(&library, -1, bytes, size, "generated");  // or NULL, 0, "generated.cubin"
- *     struct rex_kernel_launch launch =
- *         rex_kernel_launch_of(rex_library_kernel(library, "scale"), 256, 128);
+ *     struct rex_launch_config launch =
+ *         rex_launch_config_of(rex_library_kernel(library, "scale"), 256, 128);
  *     void *arguments[] = {&n, &factor, &x};                     // x: an address on the device
- *     rex_library_launch(queue, library, &launch, arguments, 3);
+ *     launch.queue = queue;
+ *     rex_library_launch(library, &launch, arguments, 3);
  *     rex_queue_sync(queue);
  *     rex_library_unload(library);
  *
@@ -29,14 +30,12 @@
  *
  * Threads: any number of threads may use a library, but for the one that unloads it.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_LIBRARY_H
 #define REX_LIBRARY_H
-
-#include "rex/detail_push.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -69,7 +68,7 @@ REX_API int rex_library_load(struct rex_library **library, int64_t device, const
 
 /**
  * rex_library_kernel(): the host key of the kernel called @name, as the image calls it, for
- * launches of @library: `key` of a struct rex_kernel_launch. Valid until @library is unloaded.
+ * launches of @library: `key` of a struct rex_launch_config. Valid until @library is unloaded.
  * rex_library_view() has its parameters. NULL with an error: REX_EINVAL, or REX_ENOKERNEL with the
  * nearest name.
  */
@@ -94,34 +93,24 @@ REX_API int rex_library_global(void **address, size_t *size, struct rex_library 
                                int64_t device, const char *name);
 
 /**
- * rex_library_launch(): puts a launch of a kernel of @library in @queue, or in the graph that is
+ * rex_library_launch(): puts a launch of a kernel of @library in a queue, or in the graph that is
  * captured there, and returns. No argument is looked up or copied: addresses are those of the
  * device.
  *
- * @launch     the kernel, by its key, and the grid; its device is -1 or the queue's.
+ * @launch     the kernel, by its key, the grid and the queue; its device is -1 or the queue's.
  * @arguments  @count addresses, of an argument each, in order; read at the call. As many bytes are
- *             read as the parameter has, and of a `rex_arg_f32` and its like as its type has. NULL
+ *             read as the parameter has, and of REX_DEVICE_KERNEL() as its type has. NULL
  *             where @count is 0. On the host device, where the image does not tell the parameters,
- *             8 bytes each.
+ *             8 bytes each. Arguments in one block are at the offsets that rex_library_view()
+ *             tells.
  * Returns 0; REX_EHOST where offloading is disabled or the device is the host; REX_EINVAL, REX_EKEY
  * (it is of no kernel of @library), REX_EPARAMS (number of arguments; or the image has a signature,
  * and a pointer is none), REX_EDEVICE, REX_ENOKERNEL (the image does not tell the parameters),
  * REX_EUNSUPPORTED (a parameter of more than 8 bytes on the host device), REX_ECUDA, REX_ENOMEM or
- * REX_EFORK. In a graph rex_graph_set() takes new arguments as a map of REX_VALUE()s.
+ * REX_EFORK. In a graph rex_graph_set_args() takes new arguments as a map of REX_VALUE()s.
  */
-REX_API int rex_library_launch(struct rex_queue *queue, struct rex_library *library,
-                               const struct rex_kernel_launch *launch, void *const *arguments,
-                               size_t count);
-
-/**
- * rex_library_launch_packed(): the same with all arguments in one block, each where the kernel
- * expects it from the first on (rex_image_view_parameter()): a C struct with a member of each
- * parameter's type. @size may be rounded up, as sizeof does. On the host device each argument has 8
- * bytes. Returns likewise; REX_EPARAMS for another size.
- */
-REX_API int rex_library_launch_packed(struct rex_queue *queue, struct rex_library *library,
-                                      const struct rex_kernel_launch *launch, const void *block,
-                                      size_t size);
+REX_API int rex_library_launch(struct rex_library *library, const struct rex_launch_config *launch,
+                               void *const *arguments, size_t count);
 
 /**
  * rex_library_unload(): ends @library; NULL is left alone. While a graph has launches of it, the
@@ -134,7 +123,5 @@ REX_API int rex_library_unload(struct rex_library *library);
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

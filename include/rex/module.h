@@ -10,14 +10,12 @@
  * Weak and hidden: one of each object per program or shared object, however many of its files
  * include this header. One of them, rex_binary_module, is weak and visible.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_MODULE_H
 #define REX_MODULE_H
-
-#include "rex/detail_push.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -165,7 +163,5 @@ REX_PER_BINARY int rex_offload_fini(void)
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

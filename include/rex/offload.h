@@ -1,5 +1,5 @@
 /*
- * rex/offload.h - errors, configuration, modules, and the libomptarget that is bound.
+ * rex/offload.h - errors and modules.
  *
  * A tour, in the order in which a program needs it:
  *
@@ -16,14 +16,12 @@
  * output; on failure no output parameter is changed. Unless REX_LOG=off, each error is also written
  * to standard error; one that repeats the one before it is not.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_OFFLOAD_H
 #define REX_OFFLOAD_H
-
-#include "rex/detail_push.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +39,13 @@ extern "C" {
  */
 #define REX_VERSION_MAJOR 0
 /** REX_VERSION_MINOR: the minor version of the header. */
-#define REX_VERSION_MINOR 1
+#define REX_VERSION_MINOR 2
+/**
+ * REX_VERSION_AT_LEAST(major, minor): whether the header is of that version or of a later one, for
+ * #if too. The headers of 0.1 do not have it.
+ */
+#define REX_VERSION_AT_LEAST(major, minor) \
+    (REX_VERSION_MAJOR > (major) || (REX_VERSION_MAJOR == (major) && REX_VERSION_MINOR >= (minor)))
 
 struct __tgt_offload_entry;
 struct __tgt_bin_desc;
@@ -53,7 +57,7 @@ struct ident;
 
 /**
  * REX_ERRORS(X): the list of results, once. X(name, value, text) is expanded for each; `enum
- * rex_error`, rex_error_name() and rex_error_text() are made from it.
+ * rex_error` and rex_error_name() are made from it.
  */
 #define REX_ERRORS(X)                                                                \
     X(REX_OK, 0, "success")                                                          \
@@ -145,133 +149,8 @@ REX_API int rex_last_error_code(void);
  */
 REX_API const char *rex_error_name(int error);
 
-/**
- * rex_error_text(): a short text for @error ("device number out of range"), or "unknown error".
- * Static storage.
- */
-REX_API const char *rex_error_text(int error);
-
 /** rex_version(): the version of the library in use, "MAJOR.MINOR.PATCH". Static storage. */
 REX_API const char *rex_version(void);
-
-/*
- * ---- Configuration ----------------------------------------------------------------------------
- */
-
-/**
- * enum rex_option: what rex_configure() sets. Each stands for an environment variable, which it
- * overrides.
- * Words are known in either case; `yes`, `true` and `1` are `on`, and `no`, `false` and `0` are
- * `off`.
- *
- * REX_OPTION_OMPTARGET   REX_OMPTARGET: path of the libomptarget to use. Takes effect if none is
- *                        bound yet.
- * REX_OPTION_CUBIN       REX_CUBIN: image of the main program's module, or several with ':'
- *                        between, instead of its own name.
- * REX_OPTION_CUBIN_PATH  REX_CUBIN_PATH: folders, separated by ':', where a bare image name is
- *                        looked for first.
- * REX_OPTION_LOG         REX_LOG: `off`, `error`, `warn` or `warning` (the default), `info` or
- *                        `debug`; or `LEVEL:FILE` or `:FILE`: lines go to the end of FILE instead
- *                        of standard error, %p in its name being the number of the process. At
- *                        `debug` every launch and data call is written down with its rows, and
- *                        launches are slower.
- * REX_OPTION_WAIT        REX_WAIT: how a thread waits for an NVIDIA GPU: `auto` (the default),
- *                        `spin`, `yield`, `block`, or `runtime`. Takes effect at the first
- *                        registration of an image for the GPU. libomptarget itself blocks, which
- *                        costs 10 to 25 microseconds a launch; `auto` lets the driver choose
- *                        between spin and yield, `runtime` leaves the choice to libomptarget.
- * REX_OPTION_ADOPT       REX_ADOPT: `on` or `off` (the default). Whether offload code that another
- *                        compiler built, and registers through librex's __tgt_register_lib, is
- *                        registered as a copy that is adapted to the bound libomptarget, with the
- *                        wait policy.
- * REX_OPTION_UNFINISHED  REX_UNFINISHED: `error` (the default) or `wait`. What rex_data_end() and
- *                        its like and rex_offload_fini() do where a queue (rex/queue.h) still works
- *                        with what they end: return REX_EBUSY, or wait for it.
- * REX_OPTION_TRACE       REX_TRACE: a file for a timeline of launches, data calls and queues, in
- *                        Chrome's trace-event JSON, which ui.perfetto.dev opens; %p in its name is
- *                        the number of the process, %% a percent sign. `-`: a summary on standard
- *                        error at the end of the process instead. `off` (the default): no trace.
- *                        Takes effect if no libomptarget is bound yet and no module was registered.
- *                        A file that cannot be written is a warning, and nothing else.
- * REX_OPTION_CHECK       REX_CHECK: `on` (the default), `off` or `full`. Off, entries are not
- *                        compared with the image when a module is registered, but each kernel at
- *                        its first launch; an entry without a kernel is then found there, and a
- *                        global that is missing or has another size is not found by librex at all.
- *                        `full`: what a launch by the driver maps for its time has allocations of
- *                        its own, so that compute-sanitizer sees where each ends. Takes effect at
- *                        the next registration.
- * REX_OPTION_CACHE       REX_CACHE: the folder for what the CUDA driver made of PTX, so that it is
- *                        compiled once; `off`: none. `on`, the default: $XDG_CACHE_HOME/librex,
- *                        else ~/.cache/librex. A folder that is not the user's own, or that others
- *                        can write, is not used.
- * REX_OPTION_LAUNCH_BY   REX_LAUNCH_BY: who sends a launch that is waited for to an NVIDIA GPU:
- *                        `auto` (the default): the CUDA driver, wherever that can make no
- *                        difference but in time, else libomptarget; `runtime`: libomptarget;
- *                        `driver`: a launch that the driver cannot send is REX_EUNSUPPORTED, with
- *                        the reason. Takes effect if no libomptarget is bound yet.
- * REX_OPTION_COPY_THREADS  REX_COPY_THREADS: how many threads of librex's own copy large pieces of
- *                        memory that is not pinned to and from an NVIDIA GPU, 0 to 8; 0: the driver
- *                        copies it. `auto`, the default: half of the processors that the process
- *                        may use, none where that leaves fewer than 2.
- * REX_OPTION_REQUIRE_GPU REX_REQUIRE_GPU: `on` or `off` (the default). On, the host device is an
- *                        error and no fallback: a module for which there is no NVIDIA GPU, or only
- *                        a host image, or whose launches OMP_TARGET_OFFLOAD disables, cannot be
- *                        registered (REX_ENODEVICE), and calls for the host device fail likewise.
- *                        Takes effect at the next registration and call.
- */
-enum rex_option {
-    REX_OPTION_OMPTARGET,
-    REX_OPTION_CUBIN,
-    REX_OPTION_CUBIN_PATH,
-    REX_OPTION_LOG,
-    REX_OPTION_WAIT,
-    REX_OPTION_ADOPT,
-    REX_OPTION_UNFINISHED,
-    REX_OPTION_TRACE,
-    REX_OPTION_CHECK,
-    REX_OPTION_CACHE,
-    REX_OPTION_LAUNCH_BY,
-    REX_OPTION_COPY_THREADS,
-    REX_OPTION_REQUIRE_GPU
-};
-
-/**
- * rex_configure(): sets @option to @value for the process, whatever the environment says; NULL
- * gives the choice back to the environment, and so does "". @value is copied. In a set-user-ID
- * program the environment is ignored and this is the only way.
- * Returns 0, REX_EINVAL (unknown option, a value that the option cannot have, 4096 bytes or more)
- * or REX_ENOMEM.
- */
-REX_API int rex_configure(enum rex_option option, const char *value);
-
-/**
- * enum rex_log_level: how much is logged; each level includes those before it. REX_LOG_OFF:
- * nothing. REX_LOG_ERROR: what failed. REX_LOG_WARN: what may not be what was wanted. REX_LOG_INFO:
- * what was chosen: libomptarget, images, contexts. REX_LOG_DEBUG: everything, each row of each
- * launch and data call.
- */
-enum rex_log_level { REX_LOG_OFF, REX_LOG_ERROR, REX_LOG_WARN, REX_LOG_INFO, REX_LOG_DEBUG };
-
-/**
- * rex_log_function: receives one line of the log. @level is its level, REX_LOG_ERROR to
- * REX_LOG_DEBUG; @message the line, without a newline and without "librex: " and the name of
- * the level in front, valid until the function returns; @context the caller's.
- *
- * It runs on the thread that has something to say, on several threads at once if they do, and no
- * lock of librex is held: it may call any librex function, except that a module cannot be used from
- * it while that module is being registered or ended (REX_EINVAL). What librex has to say to that
- * thread meanwhile goes where it would go without the function. rex_last_error() and errno of the
- * thread are afterwards what they were.
- */
-typedef void rex_log_function(enum rex_log_level level, const char *message, void *context);
-
-/**
- * rex_set_log_callback(): from now on lines that the level (REX_OPTION_LOG) lets through go to
- * @function with @context, instead of standard error or a file; NULL restores that. @context is the
- * program's and must live until the function is replaced and calls of it on other threads have
- * ended, which may still be under way when this returns. Any thread.
- */
-REX_API void rex_set_log_callback(rex_log_function *function, void *context);
 
 /*
  * ---- Modules ----------------------------------------------------------------------------------
@@ -351,29 +230,24 @@ struct rex_module {
  * one of its major number that it runs, else the newest PTX, which the CUDA driver compiles (and
  * REX_OPTION_CACHE keeps), else, where there is no GPU or nothing for one, a host image.
  *
- * @module  the module; static storage.
+ * @module      the module; static storage.
+ * @image_name  the image file to register instead of `image_name`, found in the same way; NULL: the
+ *              module's own images. A name that is the module's own stands for them, too. While the
+ *              module is registered, the name makes no difference, which is logged. It is copied.
  * Returns 0, or REX_EINVAL, REX_ENOMEM, REX_ENORUNTIME, REX_ERUNTIME, REX_EUNSUPPORTED,
  * REX_ENOIMAGE, REX_EREAD, REX_EIMAGE, REX_EUNSAFE, REX_ENODEVICE, REX_EENTRIES, REX_ENOKERNEL,
  * REX_EKEY, REX_ECUDA (PTX could not be compiled), REX_EFORK, REX_EBUSY.
  */
-REX_API int rex_module_register(struct rex_module *module);
+REX_API int rex_module_register(struct rex_module *module, const char *image_name);
 
 /**
- * rex_module_init(): rex_module_register(), then loads the image on the default device, so that
- * neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib` alone does not
- * load. Returns as rex_module_register(), REX_EDEVICE if the default device number is out of range,
- * or REX_ECUDA if a queue (rex/queue.h) has found that device lost; the module is registered then.
+ * rex_module_init(): rex_module_register() of @module's own image, then loads it on the default
+ * device, so that neither happens in a region that is timed. On LLVM 14 to 22 `__tgt_register_lib`
+ * alone does not load. Returns as rex_module_register(), REX_EDEVICE if the default device number
+ * is out of range, or REX_ECUDA if a queue (rex/queue.h) has found that device lost; the module is
+ * registered then.
  */
 REX_API int rex_module_init(struct rex_module *module);
-
-/**
- * rex_module_register_image(): registers @module with the image file @name instead of `image_name`,
- * and publishes and returns the descriptor; NULL on failure. While the module is registered, its
- * descriptor is returned whatever the name (and the difference is logged). @name may be NULL: the
- * module's own image. It is copied.
- */
-REX_API struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module,
-                                                         const char *name);
 
 /**
  * rex_module_fini(): unregisters @module. It may be registered again, with the same or another
@@ -405,34 +279,8 @@ REX_API const char *rex_module_image_path(const struct rex_module *module);
  */
 REX_API bool rex_module_on_host(const struct rex_module *module);
 
-/*
- * ---- libomptarget -----------------------------------------------------------------------------
- */
-
-/**
- * rex_runtime_bind(): finds and binds libomptarget now, instead of at the first registration: one
- * that is in the process already; $REX_OMPTARGET; else the newest release that opens. Returns 0,
- * REX_ENORUNTIME or REX_EFORK (the process was forked while another thread of its parent was at
- * that); once bound, always 0.
- */
-REX_API int rex_runtime_bind(void);
-
-/**
- * rex_runtime_release(): the LLVM release of the bound libomptarget (14 to 24), 0 while none is
- * bound.
- */
-REX_API int rex_runtime_release(void);
-
-/**
- * rex_runtime_path(): the file of the bound libomptarget, "" while none is bound. Valid for the
- * life of the process.
- */
-REX_API const char *rex_runtime_path(void);
-
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

@@ -3,11 +3,11 @@
  *
  *     struct rex_queue *queue;
  *     rex_queue_create(&queue, -1, "steps", 0);           // a queue on the default device
- *     REX_DATA_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
+ *     REX_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
  *     REX_DATA_REGION(-1, region) {                       // what it works on must be mapped
  *         for (int step = 0; step < 1000; step++) {
  *             REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, n), REX_ALLOC(y, n));
- *             rex_queue_launch(queue, &launch, &args);    // as rex_launch(), and returns at once
+ *             rex_launch(&launch, &args);                 // launch.queue is queue: returns at once
  *         }
  *         rex_queue_sync(queue);                          // before the mapping ends
  *     }
@@ -20,7 +20,7 @@
  * **Memory.** Launches and rex_queue_update() take host addresses, which must be mapped on the
  * queue's device, every byte of them: nothing is mapped or copied for a launch, and memory that is
  * not mapped is REX_EABSENT. rex_queue_copy_to(), rex_queue_copy_from() and rex_queue_fill() take
- * device memory (rex_device_alloc(), rex_device_address()). A mapping and its host memory must last
+ * device memory (rex_device_alloc(), rex_mapped_ptr()). A mapping and its host memory must last
  * until the queue has been waited for: ending a region that a queue works with is REX_EBUSY, and
  * nothing ends; with REX_UNFINISHED=wait it waits. The raw `__tgt_target_data_end` and
  * rex_device_free(), which cannot return an error, wait and say so; raw calls are not seen where a
@@ -35,7 +35,7 @@
  *
  * **Values** have the size that the kernel's parameter has in the CUBIN, on every LLVM release:
  * `int`, `float` and structs by value (REX_BY_VALUE) are right here, where rex_launch() must have 8
- * bytes. A value of fewer bytes in an 8-byte parameter (a `rex_arg`) is filled up with zeros.
+ * bytes. REX_VALUE() widens an integer in a parameter of 8 bytes as C does.
  *
  * **Errors** that the device comes to later are returned by the next call that waits, with the
  * names of the kernels that it has been given since the last one. After a kernel has failed the
@@ -55,14 +55,12 @@
  * events and graphs. A queue, event or graph must not be destroyed while another thread uses it.
  * After fork() a child can do nothing with a GPU's queue but get REX_EFORK.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #ifndef REX_QUEUE_H
 #define REX_QUEUE_H
-
-#include "rex/detail_push.h"
 
 #include <stdbool.h>
 
@@ -85,13 +83,13 @@ struct rex_graph;
  * ---- Queues -----------------------------------------------------------------------------------
  */
 
-/** REX_QUEUE_FRESH: look device addresses up at every launch, remember none. */
-#define REX_QUEUE_FRESH 0x1u
+/** REX_QUEUE_NO_CACHE: look device addresses up at every launch, remember none. */
+#define REX_QUEUE_NO_CACHE 0x1u
 /**
- * REX_QUEUE_STEPWISE: every call waits for what it has put in the queue, so that an error comes
+ * REX_QUEUE_BLOCKING: every call waits for what it has put in the queue, so that an error comes
  * from the call that made it.
  */
-#define REX_QUEUE_STEPWISE 0x2u
+#define REX_QUEUE_BLOCKING 0x2u
 /**
  * REX_QUEUE_OWN_GLOBALS: launch kernels of modules with device globals, with the globals of
  * librex's copy.
@@ -116,27 +114,7 @@ struct rex_graph;
 static inline int rex_queue_create(struct rex_queue **queue, int64_t device, const char *name,
                                    unsigned flags)
 {
-    return rex_module_queue_create(queue, &rex_this_module, device, name, flags);
-}
-
-/**
- * rex_queue_launch(): launches a kernel of this binary, registering its module first where needed,
- * and returns.
- * @launch  what, on which grid; its device must be -1 or the queue's. y and z of the grid reach the
- *          GPU on every LLVM release.
- * @map     the arguments, NULL for none. A section of no elements that is not mapped is NULL for
- *          the kernel. Rows are what rex_launch() takes, but for REX_ALWAYS, REX_PRIVATE and
- *          REX_FIRSTPRIVATE; no row copies anything. Values are taken at the call. Free to be
- *          changed afterwards.
- * Returns 0; REX_EHOST where offloading is disabled or the device is the host: run the host
- * version; REX_EINVAL, REX_EKEY, REX_EPARAMS (number or size of the arguments), REX_EDEVICE,
- * REX_EABSENT, REX_EUNSUPPORTED (device globals; on the host device a value of more than 8 bytes),
- * REX_ECUDA, REX_ENOMEM, REX_EFORK, or an error of rex_module_register().
- */
-static inline int rex_queue_launch(struct rex_queue *queue, const struct rex_kernel_launch *launch,
-                                   const struct rex_map *map)
-{
-    return rex_module_queue_launch(&rex_this_module, queue, launch, map);
+    return rex_module_queue_create(queue, &rex_this_module, device, name, flags, NULL);
 }
 
 /**
@@ -161,7 +139,7 @@ REX_API int rex_queue_destroy(struct rex_queue *queue);
 
 /**
  * rex_queue_copy_to(): copies @size bytes from the host's @from to device memory @to. From pinned
- * memory (rex_pinned_alloc()) the copy runs beside the program; @from must not change until it is
+ * memory (rex_host_alloc()) the copy runs beside the program; @from must not change until it is
  * done. Large pieces of other memory may be copied before the call returns. Returns 0, REX_EINVAL,
  * REX_ECUDA, REX_ERUNTIME, REX_ENOMEM or REX_EFORK.
  */
@@ -189,13 +167,13 @@ REX_API int rex_queue_fill(struct rex_queue *queue, void *to, const void *patter
                            size_t pattern_size, size_t size);
 
 /**
- * rex_queue_call(): calls @function with @argument on some thread once all that was queued before
- * is done; what is queued afterwards waits for it to return. It must not call librex, libomptarget
- * or CUDA. It is not called after an error. @argument may be NULL. Returns 0, REX_EINVAL,
- * REX_ECUDA, REX_ENOMEM or REX_EFORK.
+ * rex_queue_host_func(): calls @function with @argument on some thread once all that was queued
+ * before is done; what is queued afterwards waits for it to return. It must not call librex,
+ * libomptarget or CUDA. It is not called after an error. @argument may be NULL. Returns 0,
+ * REX_EINVAL, REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
-REX_API int rex_queue_call(struct rex_queue *queue, void (*function)(void *argument),
-                           void *argument);
+REX_API int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument),
+                                void *argument);
 
 /**
  * rex_queue_sync(): waits until all that was put in @queue is done. Returns 0; REX_ECUDA for an
@@ -205,25 +183,19 @@ REX_API int rex_queue_call(struct rex_queue *queue, void (*function)(void *argum
 REX_API int rex_queue_sync(struct rex_queue *queue);
 
 /**
- * rex_queue_done(): 1 if nothing is left to do in @queue, 0 if there is, or an error as
+ * rex_queue_query(): 1 if nothing is left to do in @queue, 0 if there is, or an error as
  * rex_queue_sync() returns it.
  */
-REX_API int rex_queue_done(struct rex_queue *queue);
+REX_API int rex_queue_query(struct rex_queue *queue);
 
 /** rex_queue_device(): the number of @queue's device; REX_EINVAL where @queue is NULL. */
 REX_API int rex_queue_device(const struct rex_queue *queue);
 
 /**
- * rex_queue_is_immediate(): whether @queue does everything at once: its device is no NVIDIA GPU.
+ * rex_queue_is_synchronous(): whether @queue does everything at once: its device is no NVIDIA GPU.
  * False, with REX_EINVAL as the last error, where @queue is NULL.
  */
-REX_API bool rex_queue_is_immediate(const struct rex_queue *queue);
-
-/**
- * rex_queue_name(): what messages call @queue. Valid until it is destroyed. "", with REX_EINVAL as
- * the last error, where @queue is NULL.
- */
-REX_API const char *rex_queue_name(const struct rex_queue *queue);
+REX_API bool rex_queue_is_synchronous(const struct rex_queue *queue);
 
 /**
  * rex_mappings_changed(): to be called after a call that made or ended a mapping and that librex
@@ -242,7 +214,7 @@ REX_API void rex_mappings_changed(void);
 #define REX_BY_VALUE(object)                                                  \
     (sizeof(object) <= 8                                                      \
          ? rex_row_value(&(object), sizeof(object) <= 8 ? sizeof(object) : 0) \
-         : rex_row_object(&(object), sizeof(object), REX_TYPE_LITERAL | REX_TYPE_PARAMETER))
+         : rex_row_object(&(object), sizeof(object), REX_MAP_LITERAL | REX_MAP_TARGET_PARAM))
 
 /*
  * ---- Events -----------------------------------------------------------------------------------
@@ -267,11 +239,11 @@ REX_API void rex_event_destroy(struct rex_event *event);
 REX_API int rex_event_record(struct rex_event *event, struct rex_queue *queue);
 
 /**
- * rex_queue_wait(): what is put in @queue from now on waits for what @event stands for, which may
- * be in another queue, on another device as well. The calling thread does not wait. Returns 0,
+ * rex_queue_wait_event(): what is put in @queue from now on waits for what @event stands for, which
+ * may be in another queue, on another device as well. The calling thread does not wait. Returns 0,
  * REX_EINVAL (@event was never recorded), REX_ECUDA, REX_ENOMEM or REX_EFORK.
  */
-REX_API int rex_queue_wait(struct rex_queue *queue, struct rex_event *event);
+REX_API int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event);
 
 /**
  * rex_event_sync(): waits until what @event stands for is done. Returns 0, REX_EINVAL (it was never
@@ -280,22 +252,22 @@ REX_API int rex_queue_wait(struct rex_queue *queue, struct rex_event *event);
  */
 REX_API int rex_event_sync(struct rex_event *event);
 
-/** rex_event_done(): 1 if it is done, 0 if not, or an error as rex_event_sync() returns it. */
-REX_API int rex_event_done(struct rex_event *event);
+/** rex_event_query(): 1 if it is done, 0 if not, or an error as rex_event_sync() returns it. */
+REX_API int rex_event_query(struct rex_event *event);
 
 /**
- * rex_event_seconds(): stores in @seconds the time between two events that are both done, as the
+ * rex_event_elapsed(): stores in @seconds the time between two events that are both done, as the
  * device measured it. Returns 0, REX_EINVAL (one was never recorded, or they are of different
  * devices), REX_ECUDA (one is not done, or as for rex_event_sync()) or REX_EFORK.
  */
-REX_API int rex_event_seconds(double *seconds, struct rex_event *begin, struct rex_event *end);
+REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end);
 
 /*
  * ---- Graphs -----------------------------------------------------------------------------------
  *
  *     rex_graph_begin(queue);                 // from here on nothing is done, all is captured
  *     for (int step = 0; step < 1000; step++)
- *         rex_queue_launch(queue, &launch, &args);
+ *         rex_launch(&launch, &args);         // launch.queue is queue
  *     struct rex_graph *graph;
  *     rex_graph_end(&graph, queue);
  *     for (int i = 0; i < 100; i++)
@@ -339,13 +311,13 @@ REX_API int rex_graph_launch(struct rex_graph *graph, struct rex_queue *queue);
 REX_API size_t rex_graph_launches(const struct rex_graph *graph);
 
 /**
- * rex_graph_set(): gives launch @number of @graph other arguments, values and pointers, from the
- * next rex_graph_launch() on; those under way are not touched.
+ * rex_graph_set_args(): gives launch @number of @graph other arguments, values and pointers, from
+ * the next rex_graph_launch() on; those under way are not touched.
  * @map  the arguments, as many as before and of the same kinds; NULL for none.
  * Returns 0, REX_EINVAL, REX_EPARAMS, REX_EABSENT, REX_ECUDA, REX_ENOMEM or REX_EFORK; on failure
  * the launch stays as it was.
  */
-REX_API int rex_graph_set(struct rex_graph *graph, size_t number, const struct rex_map *map);
+REX_API int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map);
 
 /**
  * rex_graph_destroy(): frees @graph; NULL is left alone. Launches of it that are under way finish.
@@ -355,7 +327,5 @@ REX_API void rex_graph_destroy(struct rex_graph *graph);
 #ifdef __cplusplus
 }
 #endif
-
-#include "rex/detail_pop.h"
 
 #endif

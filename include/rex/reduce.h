@@ -2,14 +2,14 @@
  * rex/reduce.h - what threads of a kernel do together: atomics, sums, smallest and largest values,
  * and teams that share memory. rex/kernel.h includes it.
  *
- *     REX_DEVICE_KERNEL(dot, rex_arg n, const double *x, const double *y, double *sum)
+ *     REX_DEVICE_KERNEL(dot, (int64_t) n, (const double *) x, (const double *) y, (double *) sum)
  *     {
- *         REX_FOR_SUM(i, rex_arg_int(n), sum, x[i] * y[i]);
+ *         REX_FOR_SUM(i, n, sum, x[i] * y[i]);
  *     }
  *
  * Each of them is right on a GPU, on the CPU by one thread and on the CPU by OpenMP's threads.
  *
- * Everything here is since 0.1 unless it says otherwise.
+ * Everything here is since 0.2 unless it says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -19,8 +19,6 @@
 #ifndef REX_KERNEL_H
 #error "rex/reduce.h is a part of rex/kernel.h: include that"
 #endif
-
-#include "rex/detail_push.h"
 
 /*
  * ---- Atomics ----------------------------------------------------------------------------------
@@ -69,64 +67,13 @@
 #define REX_ATOMIC_SUM(function, type, word, native) \
     REX_ATOMIC(function, type, word, (type)((native)was + (native)value))
 #endif
-/* Three functions of a type; the hardware adds NATIVE, whose sums wrap around. */
-#define REX_ATOMICS(suffix, type, word, native)                                \
-    REX_ATOMIC_SUM(rex_atomic_add_##suffix, type, word, native)                \
-    REX_ATOMIC(rex_atomic_min_##suffix, type, word, value < was ? value : was) \
-    REX_ATOMIC(rex_atomic_max_##suffix, type, word, value > was ? value : was)
-
-/** rex_atomic_add_int, rex_atomic_min_int, rex_atomic_max_int. */
-REX_ATOMICS(int, int, unsigned, unsigned)
-/** rex_atomic_add_uint, rex_atomic_min_uint, rex_atomic_max_uint. */
-REX_ATOMICS(uint, unsigned, unsigned, unsigned)
-/** rex_atomic_add_long, rex_atomic_min_long, rex_atomic_max_long. */
-REX_ATOMICS(long, long, unsigned long long, unsigned long long)
-/** rex_atomic_add_ulong, rex_atomic_min_ulong, rex_atomic_max_ulong. */
-REX_ATOMICS(ulong, unsigned long, unsigned long long, unsigned long long)
-/** rex_atomic_add_llong, rex_atomic_min_llong, rex_atomic_max_llong. */
-REX_ATOMICS(llong, long long, unsigned long long, unsigned long long)
-/** rex_atomic_add_ullong, rex_atomic_min_ullong, rex_atomic_max_ullong. */
-REX_ATOMICS(ullong, unsigned long long, unsigned long long, unsigned long long)
-/** rex_atomic_add_double, rex_atomic_min_double, rex_atomic_max_double. */
-REX_ATOMICS(double, double, unsigned long long, double)
-#undef REX_ATOMICS
-#undef REX_ATOMIC_SUM
-#undef REX_ATOMIC
-#undef REX_ATOMIC_SWAP
-#undef REX_ATOMIC_LOAD
-
 #ifdef __cplusplus
-#define REX_ATOMICS(suffix, type)                             \
-    REX_DEVICE type rex_atomic_add(type *address, type value) \
-    {                                                         \
-        return rex_atomic_add_##suffix(address, value);       \
-    }                                                         \
-    REX_DEVICE type rex_atomic_min(type *address, type value) \
-    {                                                         \
-        return rex_atomic_min_##suffix(address, value);       \
-    }                                                         \
-    REX_DEVICE type rex_atomic_max(type *address, type value) \
-    {                                                         \
-        return rex_atomic_max_##suffix(address, value);       \
-    }
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of an int. */
-REX_ATOMICS(int, int)
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of an unsigned. */
-REX_ATOMICS(uint, unsigned)
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of a long. */
-REX_ATOMICS(long, long)
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of an unsigned long. */
-REX_ATOMICS(ulong, unsigned long)
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of a long long. */
-REX_ATOMICS(llong, long long)
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of an unsigned long long. */
-REX_ATOMICS(ullong, unsigned long long)
-/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of a double. */
-REX_ATOMICS(double, double)
-#undef REX_ATOMICS
+/* In C++ one name for all types. */
+#define REX_ATOMIC_NAME(action, suffix) rex_atomic_##action
 #else
-/** REX_ATOMIC_OF(function, address): the function for the type at @address. */
-#define REX_ATOMIC_OF(function, address)         \
+#define REX_ATOMIC_NAME(action, suffix) rex_detail_atomic_##action##_##suffix
+/** REX_DETAIL_ATOMIC(function, address): the function for the type at @address. */
+#define REX_DETAIL_ATOMIC(function, address)     \
     _Generic((address),                          \
         int *: function##_int,                   \
         unsigned *: function##_uint,             \
@@ -136,12 +83,35 @@ REX_ATOMICS(double, double)
         unsigned long long *: function##_ullong, \
         double *: function##_double)
 /** rex_atomic_add(address, value): *address += value; what it was. */
-#define rex_atomic_add(address, value) REX_ATOMIC_OF(rex_atomic_add, address)((address), (value))
+#define rex_atomic_add(address, value) \
+    REX_DETAIL_ATOMIC(rex_detail_atomic_add, address)((address), (value))
 /** rex_atomic_min(address, value): *address becomes value where that is less; what it was. */
-#define rex_atomic_min(address, value) REX_ATOMIC_OF(rex_atomic_min, address)((address), (value))
+#define rex_atomic_min(address, value) \
+    REX_DETAIL_ATOMIC(rex_detail_atomic_min, address)((address), (value))
 /** rex_atomic_max(address, value): *address becomes value where that is more; what it was. */
-#define rex_atomic_max(address, value) REX_ATOMIC_OF(rex_atomic_max, address)((address), (value))
+#define rex_atomic_max(address, value) \
+    REX_DETAIL_ATOMIC(rex_detail_atomic_max, address)((address), (value))
 #endif
+/* Three functions of a type; the hardware adds NATIVE, whose sums wrap around. */
+#define REX_ATOMICS(suffix, type, word, native)                                     \
+    REX_ATOMIC_SUM(REX_ATOMIC_NAME(add, suffix), type, word, native)                \
+    REX_ATOMIC(REX_ATOMIC_NAME(min, suffix), type, word, value < was ? value : was) \
+    REX_ATOMIC(REX_ATOMIC_NAME(max, suffix), type, word, value > was ? value : was)
+
+/** rex_atomic_add(), rex_atomic_min(), rex_atomic_max() of each type. */
+REX_ATOMICS(int, int, unsigned, unsigned)
+REX_ATOMICS(uint, unsigned, unsigned, unsigned)
+REX_ATOMICS(long, long, unsigned long long, unsigned long long)
+REX_ATOMICS(ulong, unsigned long, unsigned long long, unsigned long long)
+REX_ATOMICS(llong, long long, unsigned long long, unsigned long long)
+REX_ATOMICS(ullong, unsigned long long, unsigned long long, unsigned long long)
+REX_ATOMICS(double, double, unsigned long long, double)
+#undef REX_ATOMICS
+#undef REX_ATOMIC_NAME
+#undef REX_ATOMIC_SUM
+#undef REX_ATOMIC
+#undef REX_ATOMIC_SWAP
+#undef REX_ATOMIC_LOAD
 
 /*
  * ---- Over all indices -------------------------------------------------------------------------
@@ -154,118 +124,150 @@ REX_ATOMICS(double, double)
  */
 
 #if REX_ON_GPU
-/** rex_number_in_team(): number of this thread among those of its team. */
-REX_DEVICE unsigned rex_number_in_team(void)
+/** rex_detail_number(): number of this thread among those of its team. */
+REX_DEVICE unsigned rex_detail_number(void)
 {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-/** rex_lanes(): which lanes of this warp have a thread, a bit for each. */
-REX_DEVICE unsigned rex_lanes(void)
+/** rex_detail_lanes(): how many lanes of this warp, the first ones, have a thread. */
+REX_DEVICE unsigned rex_detail_lanes(void)
 {
-    unsigned behind = blockDim.x * blockDim.y * blockDim.z - rex_number_in_team() / 32 * 32;
-    return behind >= 32 ? 0xffffffffu : (1u << behind) - 1;
-}
-
-/** rex_has_lane(): whether the lane @step behind this thread's has a thread. */
-REX_DEVICE bool rex_has_lane(unsigned step)
-{
-    unsigned lane = rex_number_in_team() % 32 + step;
-    return lane < 32 && (rex_lanes() >> lane & 1) != 0;
+    unsigned left = blockDim.x * blockDim.y * blockDim.z - rex_detail_number() / 32 * 32;
+    return left < 32 ? left : 32;
 }
 
 /**
- * REX_FOR_ALL(i, n, to, first, expression, together, atomic, loop): what the threads of a warp have
- * found is put together, and the first of them puts it to *to.
+ * REX_DETAIL_PUT(to, both, atomic): what the threads of a warp have found is put together, and the
+ * first of them puts it to *to.
  */
-#define REX_FOR_ALL(i, n, to, first, expression, together, atomic, loop)                       \
-    do {                                                                                       \
-        rex_not_inside_REX_FOR();                                                              \
-        __typeof__(*(to) + 0) rex_mine = (first);                                              \
-        REX_GRID_STRIDE(i, n, 0)                                                               \
-        {                                                                                      \
-            __typeof__(*(to) + 0) rex_one = (expression);                                      \
-            together(rex_mine, rex_one);                                                       \
-        }                                                                                      \
-        for (unsigned rex_step = 16; rex_step > 0; rex_step /= 2) {                            \
-            __typeof__(*(to) + 0) rex_one = __shfl_down_sync(rex_lanes(), rex_mine, rex_step); \
-            if (rex_has_lane(rex_step))                                                        \
-                together(rex_mine, rex_one);                                                   \
-        }                                                                                      \
-        if (rex_number_in_team() % 32 == 0)                                                    \
-            atomic((to), rex_mine);                                                            \
-    } while (0)
+#define REX_DETAIL_PUT(to, both, atomic)                                           \
+    for (unsigned rex_step = 16; rex_step > 0; rex_step /= 2) {                    \
+        unsigned rex_lanes = rex_detail_lanes();                                   \
+        __typeof__(rex_mine) rex_one =                                             \
+            __shfl_down_sync(0xffffffffu >> (32 - rex_lanes), rex_mine, rex_step); \
+        if (rex_detail_number() % 32 + rex_step < rex_lanes)                       \
+            rex_mine = (both);                                                     \
+    }                                                                              \
+    if (rex_detail_number() % 32 == 0)                                             \
+    atomic((to), rex_mine)
 #else
-#define REX_FOR_ALL(i, n, to, first, expression, together, atomic, loop) \
-    do {                                                                 \
-        rex_not_inside_REX_FOR();                                        \
-        __typeof__(*(to) + 0) rex_mine = (first);                        \
-        loop for (int64_t i = 0; i < (int64_t)(n); i++)                  \
-        {                                                                \
-            __typeof__(*(to) + 0) rex_one = (expression);                \
-            together(rex_mine, rex_one);                                 \
-        }                                                                \
-        atomic((to), rex_mine);                                          \
-    } while (0)
+#define REX_DETAIL_PUT(to, both, atomic) atomic((to), rex_mine)
 #endif
 
-#if !REX_ON_GPU && defined(_OPENMP)
-/** REX_LOOP_SUM: what makes a loop OpenMP's, each of whose threads has a rex_mine of its own. */
-#define REX_LOOP_SUM _Pragma("omp parallel for reduction(+ : rex_mine)")
-/** REX_LOOP_MIN: likewise. */
-#define REX_LOOP_MIN _Pragma("omp parallel for reduction(min : rex_mine)")
-/** REX_LOOP_MAX: likewise. */
-#define REX_LOOP_MAX _Pragma("omp parallel for reduction(max : rex_mine)")
-#else
-#define REX_LOOP_SUM
-#define REX_LOOP_MIN
-#define REX_LOOP_MAX
-#endif
-
-/** REX_TOGETHER_SUM(mine, one): puts @one to @mine. */
-#define REX_TOGETHER_SUM(mine, one) (mine) += (one)
-/** REX_TOGETHER_MIN(mine, one): likewise. */
-#define REX_TOGETHER_MIN(mine, one) (mine) = (one) < (mine) ? (one) : (mine)
-/** REX_TOGETHER_MAX(mine, one): likewise. */
-#define REX_TOGETHER_MAX(mine, one) (mine) = (one) > (mine) ? (one) : (mine)
+/**
+ * REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive): each thread begins with
+ * @first and makes of what it has, rex_mine, and of the next @expression, rex_one, the value @both.
+ */
+#define REX_DETAIL_REDUCE(i, n, to, first, expression, both, atomic, directive) \
+    do {                                                                        \
+        (void)sizeof REX_DETAIL_ON_GRID;                                        \
+        __typeof__(*(to) + 0) rex_mine = (first);                               \
+        REX_DETAIL_OPENMP(directive)                                            \
+        REX_GRID_STRIDE(i, n, 0)                                                \
+        {                                                                       \
+            __typeof__(*(to) + 0) rex_one = (expression);                       \
+            rex_mine = (both);                                                  \
+        }                                                                       \
+        REX_DETAIL_PUT(to, both, atomic);                                       \
+    } while (0)
 
 /** REX_FOR_SUM(i, n, to, expression): adds to *to the sum of @expression for every i in [0, n). */
-#define REX_FOR_SUM(i, n, to, expression) \
-    REX_FOR_ALL(i, n, to, 0, expression, REX_TOGETHER_SUM, rex_atomic_add, REX_LOOP_SUM)
+#define REX_FOR_SUM(i, n, to, expression)                                          \
+    REX_DETAIL_REDUCE(i, n, to, 0, expression, rex_mine + rex_one, rex_atomic_add, \
+                      "omp parallel for reduction(+ : rex_mine)")
 /** REX_FOR_MIN(i, n, to, expression): *to becomes the least @expression, where one is less. */
-#define REX_FOR_MIN(i, n, to, expression) \
-    REX_FOR_ALL(i, n, to, *(to), expression, REX_TOGETHER_MIN, rex_atomic_min, REX_LOOP_MIN)
+#define REX_FOR_MIN(i, n, to, expression)                                                   \
+    REX_DETAIL_REDUCE(i, n, to, *(to), expression, rex_one < rex_mine ? rex_one : rex_mine, \
+                      rex_atomic_min, "omp parallel for reduction(min : rex_mine)")
 /** REX_FOR_MAX(i, n, to, expression): *to becomes the largest @expression, where one is more. */
-#define REX_FOR_MAX(i, n, to, expression) \
-    REX_FOR_ALL(i, n, to, *(to), expression, REX_TOGETHER_MAX, rex_atomic_max, REX_LOOP_MAX)
+#define REX_FOR_MAX(i, n, to, expression)                                                   \
+    REX_DETAIL_REDUCE(i, n, to, *(to), expression, rex_one > rex_mine ? rex_one : rex_mine, \
+                      rex_atomic_max, "omp parallel for reduction(max : rex_mine)")
 
 /*
  * ---- Teams ------------------------------------------------------------------------------------
  *
  * A kernel whose teams each do a part: REX_FOR_TEAMS over the parts, in it REX_FOR_THREADS over
- * what a part consists of, with memory that the team shares. On the CPU there is one team of one
- * thread, which has nobody to wait for, so that both mean the same: a barrier is nothing there and
- * REX_SHARED a local variable. All threads of the team come to a barrier, and to no barrier inside
- * of REX_FOR, whose indices belong to no team: there a compiler refuses it, and a sum, minimum or
- * maximum, unless it is in a function that the body calls.
+ * what a part consists of, with memory that the team shares:
+ *
+ *     REX_FOR_TEAMS(part, parts)
+ *     {
+ *         REX_SHARED double left[256];
+ *         REX_FOR_THREADS(i, 256)
+ *             left[i] = x[256 * part + i];
+ *         rex_barrier();
+ *         ...
+ *         rex_barrier();     before the next part is put where this one was
+ *     }
+ *
+ * On the CPU a team is one thread, which runs REX_FOR_THREADS in order: rex_thread() is 0 and a
+ * barrier nothing. With -fopenmp several such teams run at once, as threads of OpenMP. rex_team()
+ * is 0 and rex_num_teams() 1 on the CPU, inside of REX_FOR_TEAMS too: only the index tells one team
+ * from another there.
+ *
+ * For the body of REX_FOR_TEAMS hold the rules of REX_FOR: variables that it writes belong inside
+ * it, and break, goto and return must not leave it. A variable of one thread may be outside of
+ * REX_FOR_THREADS, which break, goto and return must not leave either.
+ *
+ * All threads of the team come to a barrier, and to no barrier inside of REX_FOR or
+ * REX_FOR_THREADS, whose indices belong to one thread each. A compiler refuses it there, and a sum,
+ * minimum or maximum, unless it is in a function that the body calls. It refuses those three and
+ * every loop over the grid inside of REX_FOR_TEAMS, too, because the other teams do not come there.
  */
 
-/** REX_FOR_TEAMS(i, n): for every i in [0, n), shared among the teams; each runs it as a whole. */
-#define REX_FOR_TEAMS(i, n) for (int64_t i = rex_team(0); i < (int64_t)(n); i += rex_num_teams(0))
-/** REX_FOR_THREADS(i, n): for every i in [0, n), shared among the threads of the team. */
-#define REX_FOR_THREADS(i, n) \
-    for (int64_t i = rex_thread(0); i < (int64_t)(n); i += rex_num_threads(0))
+/** rex_detail_not_before_REX_FOR_TEAMS(): called by REX_FOR_TEAMS, and hidden by REX_SHARED. */
+REX_DETAIL_RULE rex_detail_not_before_REX_FOR_TEAMS(void);
+/** rex_detail_one_REX_SHARED_DYNAMIC(): called and hidden by REX_SHARED_DYNAMIC(). */
+REX_DETAIL_RULE rex_detail_one_REX_SHARED_DYNAMIC(void);
 
+/** REX_FOR_TEAMS(i, n): for every i in [0, n), shared among the teams; each runs it as a whole. */
+#define REX_FOR_TEAMS(i, n)                                                       \
+    REX_DETAIL_FOR(rex_detail_not_inside_REX_FOR_TEAMS,                           \
+                   REX_DETAIL_ON_GRID + (*rex_detail_not_before_REX_FOR_TEAMS)(), \
+                   "omp parallel for", REX_DETAIL_LOOP(i, n, rex_team(0), rex_num_teams(0)))
+/** REX_FOR_THREADS(i, n): for every i in [0, n), shared among the threads of the team. */
+#define REX_FOR_THREADS(i, n)                                \
+    REX_DETAIL_LOOP(i, n, rex_thread(0), rex_num_threads(0)) \
+    REX_DETAIL_BODY(rex_detail_not_inside_REX_FOR, rex_detail_not_inside_REX_FOR())
+
+/** REX_DETAIL_SHARED: in front of memory of a team: a name that REX_FOR_TEAMS must not meet. */
+#define REX_DETAIL_SHARED                                                                   \
+    typedef __typeof__(rex_detail_not_inside_REX_FOR()) rex_detail_not_before_REX_FOR_TEAMS \
+        __attribute__((__unused__));
 #if REX_ON_GPU
-/** REX_SHARED: in front of a variable of a kernel: one for each team. It has no value at first. */
-#define REX_SHARED __shared__
+/**
+ * REX_SHARED: in front of a variable of a kernel: one for each team, without a value at first. It
+ * stands inside of REX_FOR_TEAMS; in front of that a compiler refuses it.
+ */
+#define REX_SHARED REX_DETAIL_SHARED __shared__
 /** rex_barrier(): waits until all threads of the team are here, and see what the others wrote. */
-#define rex_barrier() (rex_not_inside_REX_FOR(), __syncthreads())
+#define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()), __syncthreads())
+/** REX_DETAIL_DYNAMIC(type, count): the team's memory that the launch asks for. */
+#define REX_DETAIL_DYNAMIC(type, count)                                                    \
+    extern __shared__ __attribute__((__aligned__(16))) unsigned char rex_detail_dynamic[]; \
+    (void)(count);
 #else
-#define REX_SHARED
-#define rex_barrier() rex_not_inside_REX_FOR()
+#define REX_SHARED REX_DETAIL_SHARED
+#define rex_barrier() ((void)sizeof(rex_detail_not_inside_REX_FOR()))
+/* An array of variable length, which lasts as long as the block: ISO C++ has none. */
+#define REX_DETAIL_DYNAMIC(type, count)                                                         \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wvla\"") __typeof__(type) \
+        rex_detail_dynamic[(size_t)(count) + 1] __attribute__((__aligned__(16)));               \
+    _Pragma("GCC diagnostic pop")
 #endif
 
-#include "rex/detail_pop.h"
+/**
+ * REX_SHARED_DYNAMIC(type, name, count): declares @name, a pointer to @count elements of @type that
+ * the team shares, where REX_SHARED may stand, and once in a kernel. They have no values at first
+ * and begin at a multiple of 16 bytes. On a GPU the launch gives the memory: `dynamic_memory` of
+ * struct rex_launch_config is at least @count * sizeof(type). On the CPU it is on the stack.
+ */
+#define REX_SHARED_DYNAMIC(type, name, count)                                                    \
+    REX_DETAIL_SHARED                                                                            \
+    __attribute__((__unused__))                                                                  \
+    const __typeof__(rex_detail_one_REX_SHARED_DYNAMIC()) rex_detail_one_REX_SHARED_DYNAMIC = 0; \
+    REX_DETAIL_DYNAMIC(type, count)                                                              \
+    __typeof__(type) *const name = (__typeof__(type) *)(void *)rex_detail_dynamic
 
 #endif

@@ -132,30 +132,7 @@ const char *rex_error_name(int error)
     }
 }
 
-const char *rex_error_text(int error)
-{
-    switch (error) {
-#define TEXT(name, value, text) \
-    case (value): return (text);
-        REX_ERRORS(TEXT)
-#undef TEXT
-    default: return "unknown error";
-    }
-}
-
 const char *rex_version(void)
 {
     return REX_VERSION_STRING;
-}
-
-void *rex_literal_error(const void *src, size_t size)
-{
-    if (src == NULL)
-        rex_fail(REX_EINVAL, "rex_pack_literal_arg_bytes: source is NULL for %zu bytes", size);
-    else
-        rex_fail(REX_EINVAL,
-                 "rex_pack_literal_arg_bytes: a literal of %zu bytes; at most 8 can be passed by "
-                 "value: map it",
-                 size);
-    return NULL;
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "rex/configure.h"
 
 /* Longest message with the name of its error behind it, in bytes with its NUL. */
 #define REX_PRINTED_MAX (REX_MESSAGE_MAX + 32)

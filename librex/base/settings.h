@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "rex/offload.h"
+#include "rex/configure.h"
 
 /* Longest value of a setting, in bytes with its NUL. */
 #define REX_SETTING_MAX 4096

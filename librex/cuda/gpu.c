@@ -162,12 +162,6 @@ int rex_gpu_count(void)
     return rex_cuda_devices();
 }
 
-int rex_gpu_check(void)
-{
-    rex_cuda_retry();
-    return rex_cuda_devices() > 0 ? REX_OK : no_gpu();
-}
-
 int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
 {
     struct rex_gpu made = {.driver = 0};

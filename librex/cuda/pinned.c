@@ -23,7 +23,7 @@ struct range {
     struct range *next;
     uintptr_t begin;
     size_t size;
-    bool ours;    /* rex_pinned_alloc() made it */
+    bool ours;    /* rex_host_alloc() made it */
     bool drivers; /* the driver pinned it: there was a GPU */
     bool busy;    /* a thread has the driver pin it, or end that: nobody else may end it */
 };
@@ -49,7 +49,7 @@ static int failed(const char *what, size_t size)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* What rex_pinned_free() is at work on may be freed already, and other memory in its place. */
+/* What rex_host_free() is at work on may be freed already, and other memory in its place. */
 static const struct range *overlapping(uintptr_t begin, size_t size)
 {
     const struct range *range = ranges;
@@ -83,8 +83,9 @@ static int add_unless_overlapping(struct range *range)
     rex_lock(&lock);
     const struct range *other = overlapping(range->begin, range->size);
     if (other != NULL)
-        result = rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p overlap the %zu pinned at %p",
-                          range->size, (void *)range->begin, other->size, (void *)other->begin);
+        result =
+            rex_fail(REX_EINVAL, "rex_host_register: %zu bytes at %p overlap the %zu pinned at %p",
+                     range->size, (void *)range->begin, other->size, (void *)other->begin);
     else {
         range->busy = true;
         push(range);
@@ -94,7 +95,7 @@ static int add_unless_overlapping(struct range *range)
 }
 
 /*
- * The range that begins at ADDRESS, if rex_pinned_alloc() made it or did not, as OURS says: busy,
+ * The range that begins at ADDRESS, if rex_host_alloc() made it or did not, as OURS says: busy,
  * for the caller to end. NULL if there is none, or another thread is at work on it.
  */
 static struct range *find_and_mark_busy(const void *address, bool ours)
@@ -214,7 +215,7 @@ static int allocate(void **memory, size_t size, bool by_driver)
         if (driver_allocate(memory, size) == 0)
             return REX_OK;
         rex_context_unhold();
-        return failed("rex_pinned_alloc", size);
+        return failed("rex_host_alloc", size);
     }
     if (size > SIZE_MAX - page ||
         (*memory = aligned_alloc(page, (size + page - 1) / page * page)) == NULL)
@@ -230,20 +231,20 @@ static int free_memory(const struct range *range)
     if (!range->drivers || rex_cuda_forked()) /* what the driver gave the parent is the parent's */
         return REX_OK;
     if (driver_free(memory) != 0)
-        return failed("rex_pinned_free", range->size);
+        return failed("rex_host_free", range->size);
     rex_context_unhold();
     return REX_OK;
 }
 
-void *rex_pinned_alloc(size_t size)
+void *rex_host_alloc(size_t size)
 {
     void *memory = NULL;
     if (size == 0) {
-        rex_fail(REX_EINVAL, "rex_pinned_alloc: a size of 0");
+        rex_fail(REX_EINVAL, "rex_host_alloc: a size of 0");
         return NULL;
     }
     if (rex_cuda_forked()) {
-        failed("rex_pinned_alloc", size);
+        failed("rex_host_alloc", size);
         return NULL;
     }
     struct range *range = new_range(NULL, size, true);
@@ -256,14 +257,14 @@ void *rex_pinned_alloc(size_t size)
     return memory;
 }
 
-int rex_pinned_free(void *memory)
+int rex_host_free(void *memory)
 {
     struct range *range = memory != NULL ? find_and_mark_busy(memory, true) : NULL;
     if (memory == NULL)
         return REX_OK;
     if (range == NULL)
         return rex_fail(REX_EINVAL,
-                        "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already",
+                        "rex_host_free: %p was not made by rex_host_alloc, or is freed already",
                         memory);
     int result = free_memory(range);
     keep_or_drop(range, result != REX_OK);
@@ -280,7 +281,7 @@ static int pin(void *address, size_t size, bool by_driver)
     if (driver_pin(address, size) == 0)
         return REX_OK;
     rex_context_unhold();
-    return failed("rex_pin", size);
+    return failed("rex_host_register", size);
 }
 
 static int unpin(const struct range *range)
@@ -288,22 +289,22 @@ static int unpin(const struct range *range)
     if (!range->drivers || rex_cuda_forked())
         return REX_OK;
     if (driver_unpin((void *)range->begin) != 0)
-        return failed("rex_unpin", range->size);
+        return failed("rex_host_unregister", range->size);
     rex_context_unhold();
     return REX_OK;
 }
 
-int rex_pin(void *address, size_t size)
+int rex_host_register(void *address, size_t size)
 {
     if (address == NULL)
-        return rex_fail_null("rex_pin", "address");
+        return rex_fail_null("rex_host_register", "address");
     if (size == 0)
-        return rex_fail(REX_EINVAL, "rex_pin: a size of 0");
+        return rex_fail(REX_EINVAL, "rex_host_register: a size of 0");
     if ((uintptr_t)address > UINTPTR_MAX - size)
-        return rex_fail(REX_EINVAL, "rex_pin: %zu bytes at %p go past the last address", size,
-                        address);
+        return rex_fail(REX_EINVAL, "rex_host_register: %zu bytes at %p go past the last address",
+                        size, address);
     if (rex_cuda_forked())
-        return failed("rex_pin", size);
+        return failed("rex_host_register", size);
     struct range *range = new_range(address, size, false);
     int result = range != NULL ? add_unless_overlapping(range) : REX_ENOMEM;
     if (result != REX_OK) {
@@ -315,11 +316,13 @@ int rex_pin(void *address, size_t size)
     return result;
 }
 
-int rex_unpin(void *address)
+int rex_host_unregister(void *address)
 {
     struct range *range = find_and_mark_busy(address, false);
     if (range == NULL)
-        return rex_fail(REX_EINVAL, "rex_unpin: nothing that rex_pin pinned begins at %p", address);
+        return rex_fail(REX_EINVAL,
+                        "rex_host_unregister: nothing that rex_host_register pinned begins at %p",
+                        address);
     int result = unpin(range);
     keep_or_drop(range, result != REX_OK);
     return result;

@@ -96,7 +96,7 @@ static int count_parameters(struct rex_elf *elf, const Elf64_Shdr *info,
     return more == 0 ? 0 : cut_off(elf);
 }
 
-static int set_parameter(struct rex_image_view *view, struct rex_image_symbol *kernel,
+static int set_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
                          const struct attribute *attribute)
 {
     uint16_t ordinal = (uint16_t)word(attribute, 1), offset = (uint16_t)(word(attribute, 1) >> 16);
@@ -116,7 +116,7 @@ static int set_parameter(struct rex_image_view *view, struct rex_image_symbol *k
 }
 
 /* Code that copies arguments relies on this: a parameter begins behind the one before it. */
-static int check_offsets(const struct rex_image_view *view, struct rex_elf *elf,
+static int check_offsets(const struct rex_view *view, struct rex_elf *elf,
                          const struct rex_image_symbol *kernel)
 {
     uint32_t end = 0;
@@ -139,7 +139,7 @@ static uint32_t threads(const struct attribute *bounds)
     return product <= UINT32_MAX ? (uint32_t)product : UINT32_MAX;
 }
 
-static int read_kernel(struct rex_image_view *view, struct rex_elf *elf, const Elf64_Shdr *info,
+static int read_kernel(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *info,
                        struct rex_image_symbol *kernel)
 {
     const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
@@ -188,7 +188,7 @@ static bool is_global(const Elf64_Sym *symbol)
     return symbol->st_shndx != SHN_UNDEF && (type == STT_OBJECT || type == STT_CUDA_OBJECT);
 }
 
-static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
+static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol found = {.name = name,
                                      .size = symbol->st_size,
@@ -215,7 +215,7 @@ static unsigned char byte_of(const struct rex_elf *elf, const Elf64_Sym *symbol,
 
 #define MODE_IN_ENVIRONMENT 2 /* behind two other bytes (LLVM 18 to 23) */
 
-static void read_modes(struct rex_image_view *view, const struct rex_elf *elf,
+static void read_modes(struct rex_view *view, const struct rex_elf *elf,
                        const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol *kernel;
@@ -232,7 +232,7 @@ static void read_modes(struct rex_image_view *view, const struct rex_elf *elf,
 
 /* ---- the rest of the sections ---------------------------------------------------------------- */
 
-static void read_registers(struct rex_image_view *view, const struct rex_elf *elf,
+static void read_registers(struct rex_view *view, const struct rex_elf *elf,
                            const Elf64_Shdr *info, const Elf64_Shdr *symbols)
 {
     const unsigned char *at = elf->bytes + info->sh_offset, *end = at + info->sh_size;
@@ -267,7 +267,7 @@ static int check_attributes(struct rex_elf *elf)
     return -1;
 }
 
-static int read_section(struct rex_image_view *view, struct rex_elf *elf, const Elf64_Shdr *section,
+static int read_section(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *section,
                         const Elf64_Shdr *symbols)
 {
     const char *name = rex_elf_section_name(elf, section);
@@ -283,7 +283,7 @@ static int read_section(struct rex_image_view *view, struct rex_elf *elf, const 
     return kernel != NULL ? read_kernel(view, elf, section, kernel) : 0;
 }
 
-int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf)
+int rex_cubin_read(struct rex_view *view, struct rex_elf *elf)
 {
     Elf64_Shdr symbols, section;
     Elf64_Sym symbol;

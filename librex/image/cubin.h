@@ -20,6 +20,6 @@ unsigned rex_cubin_architecture(const void *bytes, size_t size);
 
 /* Fill VIEW with what is in the CUBIN. 0, or -1 with ELF->why, which is NULL where
  * memory ran out or the view is overfull. */
-int rex_cubin_read(struct rex_image_view *view, struct rex_elf *elf);
+int rex_cubin_read(struct rex_view *view, struct rex_elf *elf);
 
 #endif

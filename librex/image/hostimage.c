@@ -18,7 +18,7 @@
 #define ENTRY_NAME 8            /* offset of the name */
 #define CALL_PREFIX "rex_call_" /* before a kernel's name: what calls it, of rex/kernel.h */
 
-static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, const char *name)
+static int add_symbol(struct rex_view *view, const Elf64_Sym *symbol, const char *name)
 {
     struct rex_image_symbol found = {.name = name,
                                      .size = symbol->st_size,
@@ -34,8 +34,7 @@ static int add_symbol(struct rex_image_view *view, const Elf64_Sym *symbol, cons
 }
 
 /* Which kernels have a function that calls them. */
-static void find_calls(struct rex_image_view *view, const struct rex_elf *elf,
-                       const Elf64_Shdr *symbols)
+static void find_calls(struct rex_view *view, const struct rex_elf *elf, const Elf64_Shdr *symbols)
 {
     Elf64_Sym symbol;
     const char *name;
@@ -116,21 +115,24 @@ static const char *string_at(const struct rex_elf *elf, const struct memory *mem
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
-/* The signature is the text of its symbol, which may be longer than any name. */
-static int read_signature(struct rex_image_view *view, const struct rex_elf *elf,
+/* The signature is the bytes of its symbol. In librex 0.1 they were a text, "0(rex_arg n)". */
+static int read_signature(struct rex_view *view, struct rex_elf *elf,
                           const struct memory *memory, const Elf64_Sym *symbol, const char *name)
 {
     uint64_t room;
-    const char *text =
+    const char *bytes =
         symbol->st_shndx != SHN_UNDEF ? bytes_at(elf, memory, symbol->st_value, &room) : NULL;
-    if (text == NULL || symbol->st_size > room || memchr(text, '\0', symbol->st_size) == NULL)
+    if (bytes == NULL || symbol->st_size > room)
         return 0;
-    return rex_signature_read_text(view, name, text);
+    if (symbol->st_size > 1 && bytes[1] == '(') {
+        elf->why = "it was compiled with rex/kernel.h of librex 0.1: rebuild it";
+        return -1;
+    }
+    return rex_signature_read_numbers(view, name, bytes, symbol->st_size);
 }
 
 /* Signatures that lie over each other would take the square of the file's size to read. */
-static int read_signatures(struct rex_image_view *view, struct rex_elf *elf,
-                           const Elf64_Shdr *symbols)
+static int read_signatures(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *symbols)
 {
     struct memory memory = {NULL, 0};
     uint64_t total = 0;
@@ -171,7 +173,7 @@ static uint64_t relocated(const struct rex_elf *elf, const Elf64_Shdr *relocatio
     return symbol.st_value + (uint64_t)rela->r_addend;
 }
 
-static void apply_relocations(struct rex_image_view *view, const struct rex_elf *elf,
+static void apply_relocations(struct rex_view *view, const struct rex_elf *elf,
                               const struct memory *memory, const Elf64_Shdr *entries,
                               const Elf64_Shdr *relocations)
 {
@@ -189,7 +191,7 @@ static void apply_relocations(struct rex_image_view *view, const struct rex_elf 
  * Those of all sections. No linker makes more than the file has bytes: they would lie over each
  * other.
  */
-static int apply_all_relocations(struct rex_image_view *view, struct rex_elf *elf,
+static int apply_all_relocations(struct rex_view *view, struct rex_elf *elf,
                                  const struct memory *memory, const Elf64_Shdr *entries)
 {
     uint64_t total = 0;
@@ -207,8 +209,8 @@ static int apply_all_relocations(struct rex_image_view *view, struct rex_elf *el
     return 0;
 }
 
-static int name_positions(struct rex_image_view *view, struct rex_elf *elf,
-                          const struct memory *memory, const Elf64_Shdr *entries)
+static int name_positions(struct rex_view *view, struct rex_elf *elf, const struct memory *memory,
+                          const Elf64_Shdr *entries)
 {
     for (size_t i = 0; i < view->position_count; i++) {
         uint64_t address;
@@ -230,8 +232,7 @@ static int name_positions(struct rex_image_view *view, struct rex_elf *elf,
  * Names are pointers that the loader fills in: they are in the relocations, or in place where those
  * are packed (RELR).
  */
-static int read_positions(struct rex_image_view *view, struct rex_elf *elf,
-                          const Elf64_Shdr *entries)
+static int read_positions(struct rex_view *view, struct rex_elf *elf, const Elf64_Shdr *entries)
 {
     struct memory memory;
     if (entries->sh_type == SHT_NOBITS || entries->sh_size % ENTRY_SIZE != 0) {
@@ -248,7 +249,7 @@ static int read_positions(struct rex_image_view *view, struct rex_elf *elf,
     return result;
 }
 
-int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf)
+int rex_host_image_read(struct rex_view *view, struct rex_elf *elf)
 {
     Elf64_Shdr symbols, entries;
     Elf64_Sym symbol;

@@ -11,6 +11,6 @@
 
 /* Fill VIEW with what is in the host image. 0, or -1 with ELF->why, which is NULL where
  * memory ran out or the view is overfull. */
-int rex_host_image_read(struct rex_image_view *view, struct rex_elf *elf);
+int rex_host_image_read(struct rex_view *view, struct rex_elf *elf);
 
 #endif

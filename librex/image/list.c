@@ -98,8 +98,7 @@ size_t rex_container_size(const unsigned char *bytes, size_t size)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static int add(struct rex_image_list *list, const struct rex_image_item *item,
-               enum rex_packing packing)
+static int add(struct rex_list *list, const struct rex_image_item *item, enum rex_packing packing)
 {
     if (list->count == list->room) {
         size_t room = list->room == 0 ? 4 : list->room * 2;
@@ -134,7 +133,7 @@ static void tell_kind(struct rex_image_item *item, const unsigned char *bytes, s
     }
 }
 
-static int add_image(struct rex_image_list *list, size_t offset, size_t size)
+static int add_image(struct rex_list *list, size_t offset, size_t size)
 {
     struct rex_image_item item = {.offset = offset, .stored = size, .size = size};
     tell_kind(&item, list->bytes + offset, size);
@@ -147,7 +146,7 @@ static int add_image(struct rex_image_list *list, size_t offset, size_t size)
  * OFFSET: of the fatbin in the file. A member that is neither PTX nor a CUBIN, like the
  * intermediate code of -dlto, is OTHER.
  */
-static int add_fatbin(struct rex_image_list *list, size_t offset, size_t size, const char *name)
+static int add_fatbin(struct rex_list *list, size_t offset, size_t size, const char *name)
 {
     struct rex_fatbin fatbin = {.bytes = list->bytes + offset, .size = size};
     struct rex_fatbin_member member;
@@ -180,7 +179,7 @@ static int cut_off(const char *name)
                     name);
 }
 
-static int add_container(struct rex_image_list *list, size_t offset, size_t size, const char *name)
+static int add_container(struct rex_list *list, size_t offset, size_t size, const char *name)
 {
     const unsigned char *bytes = list->bytes + offset;
     size_t count = rex_container_images(bytes, size), room = size;
@@ -202,7 +201,7 @@ static int add_container(struct rex_image_list *list, size_t offset, size_t size
 }
 
 /* clang-offload-packager writes a container for each image, one behind the other. */
-static int add_containers(struct rex_image_list *list, const char *name)
+static int add_containers(struct rex_list *list, const char *name)
 {
     int result = REX_OK;
     size_t at = 0, size;
@@ -223,9 +222,9 @@ static int add_containers(struct rex_image_list *list, const char *name)
  * The image that the file is. Where that cannot be told from its first bytes, whoever looks inside
  * says why.
  */
-static int add_plain(struct rex_image_list *list, const char *name)
+static int add_plain(struct rex_list *list, const char *name)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     int result = add_image(list, 0, list->size);
     list->plain = true;
     if (result != REX_OK || list->entries[0].item.kind != REX_IMAGE_OTHER)
@@ -238,7 +237,7 @@ static int add_plain(struct rex_image_list *list, const char *name)
     return REX_OK;
 }
 
-static int add_all(struct rex_image_list *list, const char *name)
+static int add_all(struct rex_list *list, const char *name)
 {
     if (rex_fatbin_is(list->bytes, list->size))
         return add_fatbin(list, 0, list->size, name);
@@ -247,9 +246,9 @@ static int add_all(struct rex_image_list *list, const char *name)
     return add_plain(list, name);
 }
 
-int rex_list_open(struct rex_image_list *list, const void *bytes, size_t size, const char *name)
+int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name)
 {
-    *list = (struct rex_image_list){.bytes = bytes, .size = size};
+    *list = (struct rex_list){.bytes = bytes, .size = size};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     int result = add_all(list, name);
@@ -261,10 +260,11 @@ int rex_list_open(struct rex_image_list *list, const void *bytes, size_t size, c
     return result;
 }
 
-void rex_list_close(struct rex_image_list *list)
+void rex_list_close(struct rex_list *list)
 {
     free(list->entries);
-    *list = (struct rex_image_list){0};
+    free((void *)(uintptr_t)list->shown.items);
+    *list = (struct rex_list){0};
 }
 
 const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_TARGET_MAX])
@@ -279,6 +279,18 @@ const char *rex_item_target(const struct rex_image_item *item, char buffer[REX_T
 
 /* ---- the public face (rex/inspect.h) --------------------------------------------------------- */
 
+/* Users see the images side by side, without what librex keeps of each. */
+static int show(struct rex_list *list)
+{
+    struct rex_image_item *items = reallocarray(NULL, list->count, sizeof *items);
+    if (items == NULL)
+        return rex_fail_memory(list->count * sizeof *items, "the images of a file");
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = list->entries[i].item;
+    list->shown = (struct rex_image_list){.items = items, .count = list->count};
+    return REX_OK;
+}
+
 int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t size,
                         const char *name)
 {
@@ -286,12 +298,14 @@ int rex_image_list_open(struct rex_image_list **list, const void *bytes, size_t 
         return rex_fail_null("rex_image_list_open", list == NULL    ? "list"
                                                     : bytes == NULL ? "bytes"
                                                                     : "name");
-    struct rex_image_list *opened = malloc(sizeof *opened);
+    struct rex_list *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the images of a file");
     int result = rex_list_open(opened, bytes, size, name);
+    if (result == REX_OK && (result = show(opened)) != REX_OK)
+        rex_list_close(opened);
     if (result == REX_OK)
-        *list = opened;
+        *list = &opened->shown;
     else
         free(opened);
     return result;
@@ -301,13 +315,6 @@ void rex_image_list_close(struct rex_image_list *list)
 {
     if (list == NULL)
         return;
-    rex_list_close(list);
+    rex_list_close((struct rex_list *)list);
     free(list);
-}
-
-const struct rex_image_item *rex_image_list_item(const struct rex_image_list *list, size_t index)
-{
-    if (list == NULL)
-        rex_fail_null("rex_image_list_item", "list");
-    return list != NULL && index < list->count ? &list->entries[index].item : NULL;
 }

@@ -16,7 +16,8 @@ struct rex_image_entry {
     uint64_t packed;        /* and what it takes itself; 0 where it is not compressed */
 };
 
-struct rex_image_list {
+struct rex_list {
+    struct rex_image_list shown; /* of a list that a user has: its images */
     const unsigned char *bytes;
     size_t size;
     struct rex_image_entry *entries;
@@ -29,8 +30,8 @@ struct rex_image_list {
  * List what is in the SIZE bytes, which must outlive the list. 0, or an error with its message;
  * NAME is what messages call the file.
  */
-int rex_list_open(struct rex_image_list *list, const void *bytes, size_t size, const char *name);
-void rex_list_close(struct rex_image_list *list);
+int rex_list_open(struct rex_list *list, const void *bytes, size_t size, const char *name);
+void rex_list_close(struct rex_list *list);
 
 /* "sm_90", "compute_90a (PTX)", "the CPU": what ITEM is for, in BUFFER, which is returned. */
 #define REX_TARGET_MAX 40

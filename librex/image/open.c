@@ -1,7 +1,7 @@
 /*
- * open.c - look inside an image, by itself or in a list, with the reader of its kind.
+ * open.c - look inside an image of a file with the reader of its kind.
  *
- * Implements rex_image_view_open() and rex_image_list_view() of rex/inspect.h.
+ * Implements rex_image_list_view() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,7 +28,24 @@ static const char *refused_kind(const unsigned char *bytes, size_t size)
     return NULL;
 }
 
-static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
+/* dlopen() refuses a program, and LLVM 16 to 22 then stop the process. */
+static bool is_program(const struct rex_elf *elf)
+{
+    Elf64_Shdr dynamic;
+    Elf64_Dyn entry;
+    if (elf->header.e_type != ET_DYN)
+        return true;
+    if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0)
+        return false;
+    for (uint64_t at = 0; dynamic.sh_size - at >= sizeof entry; at += sizeof entry) {
+        memcpy(&entry, elf->bytes + dynamic.sh_offset + at, sizeof entry);
+        if (entry.d_tag == DT_FLAGS_1)
+            return (entry.d_un.d_val & DF_1_PIE) != 0;
+    }
+    return false;
+}
+
+static int read_kind(struct rex_view *view, struct rex_elf *elf)
 {
     if (elf->header.e_machine == EM_CUDA) {
         view->kind = REX_IMAGE_CUBIN;
@@ -36,7 +53,7 @@ static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
     }
     if (elf->header.e_machine != REX_HOST_MACHINE)
         elf->why = "it is for another processor";
-    else if (elf->header.e_type != ET_DYN)
+    else if (is_program(elf))
         elf->why = "it is for this processor and no shared object; link it with -shared";
     else {
         view->kind = REX_IMAGE_HOST;
@@ -46,7 +63,7 @@ static int read_kind(struct rex_image_view *view, struct rex_elf *elf)
 }
 
 /* Why a reader has returned -1; WHY: what it says itself, NULL if nothing. */
-static int failed(struct rex_image_view *view, const char *why, size_t size, const char *name)
+static int failed(struct rex_view *view, const char *why, size_t size, const char *name)
 {
     if (view->overfull)
         why = "it is compressed, and unpacks to more kernels and globals than so few bytes may";
@@ -55,57 +72,42 @@ static int failed(struct rex_image_view *view, const char *why, size_t size, con
                        : rex_fail_memory(size, "the symbols of a device image");
 }
 
-int rex_view_open_within(struct rex_image_view *view, const void *bytes, size_t size, size_t most,
+int rex_view_open_within(struct rex_view *view, const void *bytes, size_t size, size_t most,
                          const char *name)
 {
     struct rex_elf elf;
     char suffix;
-    *view = (struct rex_image_view){.most = most};
+    *view = (struct rex_view){.most = most};
     if (size == 0)
         return rex_fail(REX_EIMAGE, "device image %s is empty", name);
     if (rex_ptx_is(bytes, size, &view->architecture, &suffix)) {
         view->kind = REX_IMAGE_PTX;
-        return rex_ptx_read(view, bytes, size) == 0 ? REX_OK : failed(view, NULL, size, name);
-    }
-    if (rex_elf_open(&elf, bytes, size) != 0) {
+        if (rex_ptx_read(view, bytes, size) != 0)
+            return failed(view, NULL, size, name);
+    } else if (rex_elf_open(&elf, bytes, size) != 0) {
         const char *why = refused_kind(elf.bytes, size);
         return failed(view, why != NULL ? why : elf.why, size, name);
+    } else if (read_kind(view, &elf) != 0) {
+        return failed(view, elf.why, size, name);
     }
-    return read_kind(view, &elf) == 0 ? REX_OK : failed(view, elf.why, size, name);
+    rex_view_show(view);
+    return REX_OK;
 }
 
-int rex_view_open(struct rex_image_view *view, const void *bytes, size_t size, const char *name)
+int rex_view_open(struct rex_view *view, const void *bytes, size_t size, const char *name)
 {
     return rex_view_open_within(view, bytes, size, SIZE_MAX, name);
 }
 
-int rex_image_view_open(struct rex_image_view **view, const void *bytes, size_t size,
-                        const char *name)
-{
-    if (view == NULL || bytes == NULL || name == NULL)
-        return rex_fail_null("rex_image_view_open", view == NULL    ? "view"
-                                                    : bytes == NULL ? "bytes"
-                                                                    : "name");
-    struct rex_image_view *opened = malloc(sizeof *opened);
-    if (opened == NULL)
-        return rex_fail_memory(sizeof *opened, "the view of an image");
-    int result = rex_view_open(opened, bytes, size, name);
-    if (result == REX_OK)
-        *view = opened;
-    else
-        free(opened);
-    return result;
-}
-
 /* ---- in a list ------------------------------------------------------------------------------ */
 
-size_t rex_list_view_most(const struct rex_image_list *list, size_t index)
+size_t rex_list_view_most(const struct rex_list *list, size_t index)
 {
     uint64_t packed = list->entries[index].packed;
     return packed > 0 ? (size_t)packed * 2 : SIZE_MAX;
 }
 
-static int refuse_unpacked(const struct rex_image_list *list, uint64_t unpacked, const char *name)
+static int refuse_unpacked(const struct rex_list *list, uint64_t unpacked, const char *name)
 {
     return rex_fail(REX_EIMAGE,
                     "device image %s would unpack to %llu bytes, of a file of %zu bytes: build it "
@@ -113,7 +115,7 @@ static int refuse_unpacked(const struct rex_image_list *list, uint64_t unpacked,
                     name, (unsigned long long)unpacked, list->size);
 }
 
-int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *name,
+int rex_list_bytes(const struct rex_list *list, size_t index, const char *name,
                    unsigned char **bytes, size_t *size)
 {
     const struct rex_image_entry *entry = &list->entries[index];
@@ -126,36 +128,43 @@ int rex_list_bytes(const struct rex_image_list *list, size_t index, const char *
     return result;
 }
 
+static int open_image(struct rex_view *view, const struct rex_list *list, size_t index,
+                      const char *name)
+{
+    const struct rex_image_entry *entry = &list->entries[index];
+    unsigned char *unpacked = NULL;
+    size_t size;
+    if (!entry->item.compressed)
+        return rex_view_open(view, list->bytes + entry->item.offset, entry->item.size, name);
+    /* All views may be open at a time. */
+    if (entry->packed_before + entry->packed > rex_unpack_most(list->size))
+        return refuse_unpacked(list, entry->packed_before + entry->packed, name);
+    int result = rex_list_bytes(list, index, name, &unpacked, &size);
+    if (result == REX_OK)
+        result = rex_view_open_within(view, unpacked, size, rex_list_view_most(list, index), name);
+    if (result == REX_OK)
+        view->own = unpacked;
+    else
+        free(unpacked);
+    return result;
+}
+
 int rex_image_list_view(struct rex_image_view **view, const struct rex_image_list *list,
                         size_t index, const char *name)
 {
-    unsigned char *unpacked = NULL;
-    size_t size;
     if (list == NULL || name == NULL || view == NULL)
         return rex_fail_null("rex_image_list_view", view == NULL   ? "view"
                                                     : list == NULL ? "list"
                                                                    : "name");
     if (index >= list->count)
         return rex_fail(REX_EINVAL, "rex_image_list_view: there is no image %zu", index);
-    const struct rex_image_entry *entry = &list->entries[index];
-    if (!entry->item.compressed)
-        return rex_image_view_open(view, list->bytes + entry->item.offset, entry->item.size, name);
-    /* All views may be open at a time. */
-    if (entry->packed_before + entry->packed > rex_unpack_most(list->size))
-        return refuse_unpacked(list, entry->packed_before + entry->packed, name);
-    struct rex_image_view *opened = malloc(sizeof *opened);
+    struct rex_view *opened = malloc(sizeof *opened);
     if (opened == NULL)
         return rex_fail_memory(sizeof *opened, "the view of an image");
-    int result = rex_list_bytes(list, index, name, &unpacked, &size);
+    int result = open_image(opened, (const struct rex_list *)list, index, name);
     if (result == REX_OK)
-        result =
-            rex_view_open_within(opened, unpacked, size, rex_list_view_most(list, index), name);
-    if (result != REX_OK) {
-        free(unpacked);
+        *view = &opened->shown;
+    else
         free(opened);
-        return result;
-    }
-    opened->own = unpacked;
-    *view = opened;
-    return REX_OK;
+    return result;
 }

@@ -11,46 +11,46 @@
 #include <string.h>
 
 static const struct {
-    const char *name;
-    uint16_t width; /* bytes of the value; 0: any number, or not told by the kind */
+    const char *name; /* as a program writes the type */
+    uint16_t width;   /* bytes of the value; 0: any number, or not told by the kind */
 } kinds[] = {
-    [REX_KIND_UNKNOWN] = {"?", 0},         [REX_KIND_POINTER] = {"pointer", 8},
-    [REX_KIND_WORD] = {"rex_arg", 0},      [REX_KIND_VALUE] = {"value", 0},
-    [REX_KIND_FLOATING] = {"floating", 0}, [REX_KIND_I8] = {"rex_arg_i8", 1},
-    [REX_KIND_U8] = {"rex_arg_u8", 1},     [REX_KIND_I16] = {"rex_arg_i16", 2},
-    [REX_KIND_U16] = {"rex_arg_u16", 2},   [REX_KIND_I32] = {"rex_arg_i32", 4},
-    [REX_KIND_U32] = {"rex_arg_u32", 4},   [REX_KIND_I64] = {"rex_arg_i64", 8},
-    [REX_KIND_U64] = {"rex_arg_u64", 8},   [REX_KIND_F32] = {"rex_arg_f32", 4},
-    [REX_KIND_F64] = {"rex_arg_f64", 8},   [REX_KIND_BOOL] = {"rex_arg_b", 1},
+    [REX_KIND_UNKNOWN] = {"?", 0},   [REX_KIND_POINTER] = {"pointer", 8},
+    [REX_KIND_WORD] = {"value", 0},  [REX_KIND_VALUE] = {"struct", 0},
+    [REX_KIND_I8] = {"int8_t", 1},   [REX_KIND_U8] = {"uint8_t", 1},
+    [REX_KIND_I16] = {"int16_t", 2}, [REX_KIND_U16] = {"uint16_t", 2},
+    [REX_KIND_I32] = {"int", 4},     [REX_KIND_U32] = {"unsigned", 4},
+    [REX_KIND_I64] = {"int64_t", 8}, [REX_KIND_U64] = {"uint64_t", 8},
+    [REX_KIND_F32] = {"float", 4},   [REX_KIND_F64] = {"double", 8},
+    [REX_KIND_BOOL] = {"bool", 1},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == REX_KINDS, "each kind has a row");
 
-const char *rex_kind_name(unsigned kind)
+static bool is_known(unsigned long kind)
 {
-    return kinds[kind < REX_KINDS ? kind : REX_KIND_UNKNOWN].name;
+    return kind < REX_KINDS && kinds[kind].name != NULL;
 }
 
-bool rex_kind_has_own_width(unsigned kind)
+const char *rex_kind_name(unsigned kind)
 {
-    return kind == REX_KIND_VALUE || kind == REX_KIND_FLOATING;
+    return kinds[is_known(kind) ? kind : REX_KIND_UNKNOWN].name;
 }
 
 void rex_parameter_set(struct rex_image_parameter *to, unsigned long kind, unsigned long width)
 {
-    bool known = kind < REX_KINDS &&
-                 (!rex_kind_has_own_width((unsigned)kind) || (width > 0 && width <= 4096));
+    bool sized = kind == REX_KIND_VALUE || kind == REX_KIND_WORD;
+    bool known = is_known(kind) && width <= 4096 && (kind != REX_KIND_VALUE || width > 0);
     to->kind = known ? (uint16_t)kind : REX_KIND_UNKNOWN;
-    to->width = rex_kind_has_own_width(to->kind) ? (uint16_t)width : kinds[to->kind].width;
+    to->width = known && sized ? (uint16_t)width : kinds[to->kind].width;
 }
 
 const char *rex_parameter_print(const struct rex_image_parameter *parameter,
                                 char text[REX_PARAMETER_MAX])
 {
-    if (!rex_kind_has_own_width(parameter->kind))
+    bool sized = parameter->kind == REX_KIND_VALUE || parameter->kind == REX_KIND_WORD;
+    if (!sized || parameter->width == 0)
         return rex_kind_name(parameter->kind);
-    snprintf(text, REX_PARAMETER_MAX, "%s of %u byte%s",
-             parameter->kind == REX_KIND_VALUE ? "value" : "floating point", parameter->width,
-             parameter->width == 1 ? "" : "s");
+    snprintf(text, REX_PARAMETER_MAX, "%s of %u byte%s", rex_kind_name(parameter->kind),
+             parameter->width, parameter->width == 1 ? "" : "s");
     return text;
 }
 

@@ -185,7 +185,7 @@ static bool read_variable(struct text *text, struct variable *variable)
     return ends;
 }
 
-static int add_parameter(struct rex_image_view *view, struct rex_image_symbol *kernel,
+static int add_parameter(struct rex_view *view, struct rex_image_symbol *kernel,
                          const struct variable *variable, uint64_t *offset)
 {
     uint32_t at;
@@ -223,7 +223,7 @@ static bool read_threads(struct text *text, uint32_t *threads)
 }
 
 /* Behind `.entry`: up to the body, or to a semicolon where there is none. */
-static int read_kernel(struct rex_image_view *view, struct text *text)
+static int read_kernel(struct rex_view *view, struct text *text)
 {
     struct rex_image_symbol kernel = {.kernel = true, .exec_mode = -1};
     struct variable variable;
@@ -279,7 +279,7 @@ static int16_t first_byte(const struct text *text)
 }
 
 /* The first byte is kept with the global until the kernels are known. */
-static int read_global(struct rex_image_view *view, struct text *text)
+static int read_global(struct rex_view *view, struct text *text)
 {
     struct variable variable;
     if (!read_variable(text, &variable) || variable.name == NULL)
@@ -291,7 +291,7 @@ static int read_global(struct rex_image_view *view, struct text *text)
     return rex_view_add(view, &global);
 }
 
-static void read_exec_modes(struct rex_image_view *view)
+static void read_exec_modes(struct rex_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         struct rex_image_symbol *global = &view->symbols[i], *kernel;
@@ -305,7 +305,7 @@ static void read_exec_modes(struct rex_image_view *view)
 }
 
 /* Behind the others, and no more counted: they are no kernels to launch. How many there are. */
-static size_t set_signatures_apart(struct rex_image_view *view)
+static size_t set_signatures_apart(struct rex_view *view)
 {
     size_t kept = 0, all = view->count;
     for (size_t i = 0; i < all; i++) {
@@ -319,7 +319,7 @@ static size_t set_signatures_apart(struct rex_image_view *view)
     return all - kept;
 }
 
-int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size)
+int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size)
 {
     unsigned depth = 0;
     bool elsewhere = false; /* .extern: declared here, defined in another file */

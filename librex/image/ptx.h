@@ -24,6 +24,6 @@ bool rex_ptx_is(const void *bytes, size_t size, unsigned *architecture, char *su
  * What the kernels and globals of the PTX are called, and the parameters. 0, or -1: out of memory,
  * or ->overfull.
  */
-int rex_ptx_read(struct rex_image_view *view, const void *bytes, size_t size);
+int rex_ptx_read(struct rex_view *view, const void *bytes, size_t size);
 
 #endif

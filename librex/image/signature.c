@@ -6,11 +6,11 @@
 #include "image/signature.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "image/declaration.h"
 
 #define PREFIX "rex_signature_"
 
@@ -42,45 +42,72 @@ bool rex_signature_is_mangled(const char *name)
     return mangled_kernel(name, &length) != NULL;
 }
 
-/* Of "Lj12E" at *AT, and *AT past it. */
-static bool next_number(const char **at, unsigned long *number)
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* A form and then kinds: "Lj12E" each, or of 2 bytes up to END, where that is not NULL. */
+struct numbers {
+    const char *at, *end;
+};
+
+static bool next_mangled(struct numbers *from, unsigned long *number)
 {
     char *end;
-    if (strncmp(*at, "Lj", 2) != 0 || !isdigit((unsigned char)(*at)[2]))
+    if (strncmp(from->at, "Lj", 2) != 0 || !isdigit((unsigned char)from->at[2]))
         return false;
-    *number = strtoul(*at + 2, &end, 10);
+    *number = strtoul(from->at + 2, &end, 10);
     if (*end != 'E')
         return false;
-    *at = end + 1;
+    from->at = end + 1;
     return true;
 }
 
-/*
- * How many parameters the signature tells whose name goes on at AT, and whether the runtime's is in
- * front of them; what they are, into TO, if that is not NULL. -1: it is none.
- */
-static long parse_mangled(const char *at, bool *env, struct rex_image_parameter *to)
+static bool next_number(struct numbers *from, unsigned long *number)
 {
-    static const char head[] = "P9rex_kindsIJ";
-    unsigned long number = 0;
+    uint16_t word;
+    if (from->end == NULL)
+        return next_mangled(from, number);
+    if (from->end - from->at < (ptrdiff_t)sizeof word)
+        return false;
+    memcpy(&word, from->at, sizeof word);
+    *number = word;
+    from->at += sizeof word;
+    return true;
+}
+
+static bool at_end(const struct numbers *from)
+{
+    return from->end != NULL ? from->at == from->end : strcmp(from->at, "EE") == 0;
+}
+
+#define FORM_0_1 2          /* forms below it are of librex 0.1 */
+#define KIND_FLOATING_0_1 4 /* its floating point by value */
+
+/*
+ * How many parameters the signature tells, and whether the runtime's is in front of them; what they
+ * are, into TO, if that is not NULL. -1: it is none. In 0.1 a parameter that was no rex_arg took
+ * any value of its width.
+ */
+static long parse(struct numbers from, bool *env, struct rex_image_parameter *to)
+{
+    unsigned long form = 0, number = 0;
     long count = 0;
-    at += *at == 'E';
-    if (strncmp(at, head, strlen(head)) != 0)
+    if (!next_number(&from, &form) || form > 3)
         return -1;
-    at += strlen(head);
-    if (!next_number(&at, &number) || number > 1)
-        return -1;
-    *env = number == 1;
-    for (; next_number(&at, &number); count++)
+    *env = form & 1;
+    for (; next_number(&from, &number); count++) {
+        unsigned long kind = number & 0xff;
+        if (form < FORM_0_1 && (kind == REX_KIND_VALUE || kind == KIND_FLOATING_0_1))
+            kind = REX_KIND_WORD;
         if (to != NULL)
-            rex_parameter_set(&to[count], number & 0xff, number >> 8);
-    return strcmp(at, "EE") == 0 ? count : -1;
+            rex_parameter_set(&to[count], kind, number >> 8);
+    }
+    return at_end(&from) ? count : -1;
 }
 
 /* ---- told to a view -------------------------------------------------------------------------- */
 
 /* A host image tells of a kernel's parameters by the signature alone: words of 8 bytes. */
-static int add_words(struct rex_image_view *view, struct rex_image_symbol *kernel, size_t count)
+static int add_words(struct rex_view *view, struct rex_image_symbol *kernel, size_t count)
 {
     if (count > UINT16_MAX / 8)
         return 0;
@@ -97,7 +124,7 @@ static int add_words(struct rex_image_view *view, struct rex_image_symbol *kerne
  * An argument is read as wide as the signature tells. One that is wider than its parameter would be
  * read behind its end: then nothing of the signature is kept.
  */
-static bool is_wider(const struct rex_image_view *view, const struct rex_image_symbol *kernel)
+static bool is_wider(const struct rex_view *view, const struct rex_image_symbol *kernel)
 {
     struct rex_image_parameter *parameters = view->parameters + kernel->first;
     size_t i = 0;
@@ -114,11 +141,11 @@ static bool is_wider(const struct rex_image_view *view, const struct rex_image_s
     return true;
 }
 
-static int tell(struct rex_image_view *view, struct rex_image_symbol *kernel,
-                long (*parse)(const char *, bool *, struct rex_image_parameter *), const char *text)
+static int tell(struct rex_view *view, struct rex_image_symbol *kernel,
+                struct numbers numbers)
 {
     bool env;
-    long count = kernel != NULL && kernel->kernel ? parse(text, &env, NULL) : -1;
+    long count = kernel != NULL && kernel->kernel ? parse(numbers, &env, NULL) : -1;
     if (count < 0)
         return 0;
     size_t all = (size_t)count + env;
@@ -130,15 +157,16 @@ static int tell(struct rex_image_view *view, struct rex_image_symbol *kernel,
     if (env)
         rex_parameter_set(&view->parameters[kernel->first], REX_KIND_POINTER, 0);
     if (all > 0) /* else there may be no parameters in the whole image */
-        parse(text, &env, view->parameters + kernel->first + env);
+        parse(numbers, &env, view->parameters + kernel->first + env);
     kernel->signature = all == 0 || !is_wider(view, kernel);
     kernel->env = kernel->signature && env;
     kernel->plain = kernel->signature && !env;
     return 0;
 }
 
-void rex_signature_read_mangled(struct rex_image_view *view, const char *mangled)
+void rex_signature_read_mangled(struct rex_view *view, const char *mangled)
 {
+    static const char head[] = "P9rex_kindsIJ";
     char name[1024];
     size_t length;
     const char *kernel = mangled_kernel(mangled, &length);
@@ -146,7 +174,10 @@ void rex_signature_read_mangled(struct rex_image_view *view, const char *mangled
         return;
     memcpy(name, kernel, length);
     name[length] = '\0';
-    tell(view, rex_view_find(view, name), parse_mangled, kernel + length);
+    kernel += length;
+    kernel += *kernel == 'E';
+    if (strncmp(kernel, head, strlen(head)) == 0)
+        tell(view, rex_view_find(view, name), (struct numbers){kernel + strlen(head), NULL});
 }
 
 const char *rex_signature_of(const char *name)
@@ -154,7 +185,8 @@ const char *rex_signature_of(const char *name)
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0 ? name + strlen(PREFIX) : NULL;
 }
 
-int rex_signature_read_text(struct rex_image_view *view, const char *name, const char *text)
+int rex_signature_read_numbers(struct rex_view *view, const char *name, const char *bytes,
+                               size_t size)
 {
-    return tell(view, rex_view_find(view, name), rex_declaration_parse, text);
+    return tell(view, rex_view_find(view, name), (struct numbers){bytes, bytes + size});
 }

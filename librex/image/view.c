@@ -2,7 +2,7 @@
  * view.c - what a device image contains, whatever its kind: what the readers put into a view, and
  * what is found in one.
  *
- * Implements the functions of rex/inspect.h that ask a view, and rex_nearest_name().
+ * Implements rex_image_view_close(), rex_image_view_find() and rex_nearest_name() of rex/inspect.h.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -17,14 +17,14 @@
 
 /* ---- what the readers put in ----------------------------------------------------------------- */
 
-bool rex_view_may_take(struct rex_image_view *view, size_t bytes)
+bool rex_view_may_take(struct rex_view *view, size_t bytes)
 {
     view->overfull = view->overfull || bytes > view->most - view->taken;
     view->taken += view->overfull ? 0 : bytes;
     return !view->overfull;
 }
 
-int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol)
+int rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol)
 {
     if (!rex_view_may_take(view, sizeof *symbol + sizeof *view->names) || view->count == UINT32_MAX)
         return -1;
@@ -40,7 +40,7 @@ int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *sym
     return 0;
 }
 
-int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first)
+int rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first)
 {
     size_t wanted = view->parameter_count + count;
     if (wanted > UINT32_MAX || !rex_view_may_take(view, count * sizeof *view->parameters))
@@ -62,14 +62,14 @@ int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t 
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct rex_image_view *view, const struct rex_view_name *one)
+static const char *name_of(const struct rex_view *view, const struct rex_view_name *one)
 {
     return view->symbols[one->symbol].name;
 }
 
 /* By hash, so that few names are compared; then by name, since hashes can be made to collide. */
-static int compare(const struct rex_image_view *view, const struct rex_view_name *one,
-                   uint64_t hash, const char *name)
+static int compare(const struct rex_view *view, const struct rex_view_name *one, uint64_t hash,
+                   const char *name)
 {
     if (one->hash != hash)
         return one->hash < hash ? -1 : 1;
@@ -86,7 +86,7 @@ static int compare_names(const void *a, const void *b, void *view)
 #define ENV_PREFIX "rex_env_"
 #define PLAIN_PREFIX "rex_plain_"
 
-struct rex_image_symbol *rex_view_kernel_after(const struct rex_image_view *view, const char *name,
+struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
                                                const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -96,7 +96,7 @@ struct rex_image_symbol *rex_view_kernel_after(const struct rex_image_view *view
 }
 
 /* What the marks say that rex/kernel.h made before there were signatures: globals of a byte. */
-static void read_forms(struct rex_image_view *view)
+static void read_forms(struct rex_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const char *name = view->symbols[i].name;
@@ -113,7 +113,7 @@ static void read_forms(struct rex_image_view *view)
  * Sorted, not hashed: a table of hashes takes the square of the number of names where a file gives
  * them all to one symbol.
  */
-int rex_view_index(struct rex_image_view *view)
+int rex_view_index(struct rex_view *view)
 {
     view->names = calloc(view->count + 1, sizeof *view->names);
     if (view->names == NULL)
@@ -130,7 +130,7 @@ int rex_view_index(struct rex_image_view *view)
     return 0;
 }
 
-struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name)
+struct rex_image_symbol *rex_view_find(const struct rex_view *view, const char *name)
 {
     uint64_t hash = rex_hash_string(name);
     size_t low = 0, high = view->name_count;
@@ -147,7 +147,7 @@ struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const 
     return NULL;
 }
 
-struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name,
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
                                             const char *suffix)
 {
     char stem[1024];
@@ -164,14 +164,13 @@ struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, c
 /* ---- what is asked --------------------------------------------------------------------------- */
 
 /* nvcc reserves a KiB from sm_90 on: that is no part of what the kernel may have. */
-uint32_t rex_view_own_memory(const struct rex_image_view *view,
-                             const struct rex_image_symbol *kernel)
+uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel)
 {
     uint32_t reserved = view->architecture >= 90 ? 1024 : 0;
     return kernel->shared_memory > reserved ? kernel->shared_memory - reserved : 0;
 }
 
-const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
+const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel)
 {
     struct rex_nearest nearest = {.wanted = name};
     for (size_t i = 0; i < view->count; i++)
@@ -180,7 +179,22 @@ const char *rex_view_nearest(const struct rex_image_view *view, const char *name
     return nearest.name;
 }
 
-void rex_view_close(struct rex_image_view *view)
+void rex_view_show(struct rex_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        struct rex_image_symbol *symbol = &view->symbols[i];
+        if (symbol->parameters > 0 && symbol->parameters != REX_PARAMETERS_UNKNOWN)
+            symbol->parameter = view->parameters + symbol->first;
+    }
+    view->shown = (struct rex_image_view){.kind = view->kind,
+                                          .architecture = view->architecture,
+                                          .symbols = view->symbols,
+                                          .symbol_count = view->count,
+                                          .entries = view->positions,
+                                          .entry_count = view->position_count};
+}
+
+void rex_view_close(struct rex_view *view)
 {
     free(view->symbols);
     free(view->parameters);
@@ -197,71 +211,17 @@ void rex_image_view_close(struct rex_image_view *view)
 {
     if (view == NULL)
         return;
-    rex_view_close(view);
+    rex_view_close((struct rex_view *)view);
     free(view);
-}
-
-/* Whether there is VIEW, for FUNCTION. */
-static bool is_view(const struct rex_image_view *view, const char *function)
-{
-    if (view == NULL)
-        rex_fail_null(function, "view");
-    return view != NULL;
-}
-
-enum rex_image_kind rex_image_view_kind(const struct rex_image_view *view)
-{
-    return is_view(view, "rex_image_view_kind") ? view->kind : REX_IMAGE_OTHER;
-}
-
-unsigned rex_image_view_architecture(const struct rex_image_view *view)
-{
-    return is_view(view, "rex_image_view_architecture") ? view->architecture : 0;
-}
-
-const struct rex_image_symbol *rex_image_view_symbol(const struct rex_image_view *view,
-                                                     size_t index)
-{
-    return is_view(view, "rex_image_view_symbol") && index < view->count ? &view->symbols[index]
-                                                                         : NULL;
-}
-
-/* Whether there are VIEW and a NAME to look for, for FUNCTION. */
-static bool is_search(const struct rex_image_view *view, const char *name, const char *function)
-{
-    if (is_view(view, function) && name == NULL)
-        rex_fail_null(function, "name");
-    return view != NULL && name != NULL;
 }
 
 const struct rex_image_symbol *rex_image_view_find(const struct rex_image_view *view,
                                                    const char *name)
 {
-    return is_search(view, name, "rex_image_view_find") ? rex_view_find(view, name) : NULL;
-}
-
-const char *rex_image_view_nearest(const struct rex_image_view *view, const char *name, bool kernel)
-{
-    return is_search(view, name, "rex_image_view_nearest") ? rex_view_nearest(view, name, kernel)
-                                                           : NULL;
-}
-
-const struct rex_image_parameter *rex_image_view_parameter(const struct rex_image_view *view,
-                                                           const struct rex_image_symbol *kernel,
-                                                           size_t index)
-{
-    if (is_view(view, "rex_image_view_parameter") && kernel == NULL)
-        rex_fail_null("rex_image_view_parameter", "kernel");
-    bool known = view != NULL && kernel != NULL && kernel->kernel &&
-                 kernel->parameters != REX_PARAMETERS_UNKNOWN && index < kernel->parameters;
-    return known ? &view->parameters[kernel->first + index] : NULL;
-}
-
-const char *rex_image_view_entry(const struct rex_image_view *view, size_t index)
-{
-    return is_view(view, "rex_image_view_entry") && index < view->position_count
-               ? view->positions[index]
-               : NULL;
+    if (view != NULL && name != NULL)
+        return rex_view_find((const struct rex_view *)view, name);
+    rex_fail_null("rex_image_view_find", view == NULL ? "view" : "name");
+    return NULL;
 }
 
 const char *rex_nearest_name(const char *name, const char *const *names, size_t count)

@@ -22,7 +22,8 @@ struct rex_view_name {
     uint32_t symbol;
 };
 
-struct rex_image_view {
+struct rex_view {
+    struct rex_image_view shown; /* what users see of the fields below: rex_view_show() */
     enum rex_image_kind kind;
     unsigned architecture; /* SM number of a CUBIN: 90 */
     struct rex_image_symbol *symbols;
@@ -39,44 +40,46 @@ struct rex_image_view {
     bool overfull;      /* there would have been more */
 };
 
+/* The image has been read: fill ->shown, and the symbols' pointers to their parameters. */
+void rex_view_show(struct rex_view *view);
+
 /* Free what the view holds. */
-void rex_view_close(struct rex_image_view *view);
+void rex_view_close(struct rex_view *view);
 
 /* The symbol called NAME, NULL if there is none. */
-struct rex_image_symbol *rex_view_find(const struct rex_image_view *view, const char *name);
+struct rex_image_symbol *rex_view_find(const struct rex_view *view, const char *name);
 
 /* The kernel whose name follows PREFIX in NAME; NULL where NAME is no such thing. */
-struct rex_image_symbol *rex_view_kernel_after(const struct rex_image_view *view, const char *name,
+struct rex_image_symbol *rex_view_kernel_after(const struct rex_view *view, const char *name,
                                                const char *prefix);
 
 /* Bytes of shared memory of KERNEL's own, without what is reserved for the hardware. */
-uint32_t rex_view_own_memory(const struct rex_image_view *view,
-                             const struct rex_image_symbol *kernel);
+uint32_t rex_view_own_memory(const struct rex_view *view, const struct rex_image_symbol *kernel);
 
 /* The kernel (or global) whose name is nearest to NAME, NULL if none is near. */
-const char *rex_view_nearest(const struct rex_image_view *view, const char *name, bool kernel);
+const char *rex_view_nearest(const struct rex_view *view, const char *name, bool kernel);
 
 /*
  * For the readers: whether so many bytes more may be taken for the view. What a few compressed
  * bytes unpack to could otherwise fill all memory with symbols.
  */
-bool rex_view_may_take(struct rex_image_view *view, size_t bytes);
+bool rex_view_may_take(struct rex_view *view, size_t bytes);
 
 /*
  * For the readers: add a symbol; then, once, make all of them known by their names. 0 or -1: out of
  * memory, or ->overfull.
  */
-int rex_view_add(struct rex_image_view *view, const struct rex_image_symbol *symbol);
-int rex_view_index(struct rex_image_view *view);
+int rex_view_add(struct rex_view *view, const struct rex_image_symbol *symbol);
+int rex_view_index(struct rex_view *view);
 
 /* For the readers: COUNT more parameters, zeroed; the first is *FIRST. 0 or -1, likewise. */
-int rex_view_add_parameters(struct rex_image_view *view, size_t count, uint32_t *first);
+int rex_view_add_parameters(struct rex_view *view, size_t count, uint32_t *first);
 
 /*
  * The kernel that the symbol called NAME is about, which is the kernel's name with SUFFIX behind
  * it; NULL if it is about none.
  */
-struct rex_image_symbol *rex_view_kernel_of(const struct rex_image_view *view, const char *name,
+struct rex_image_symbol *rex_view_kernel_of(const struct rex_view *view, const char *name,
                                             const char *suffix);
 
 #endif

@@ -32,7 +32,7 @@ static unsigned against_kernel(const struct rex_target *target)
 }
 
 static unsigned against_launch(const struct rex_target *target,
-                               const struct rex_kernel_launch *launch, const struct rex_map *map)
+                               const struct rex_launch_config *launch, const struct rex_map *map)
 {
     return rex_against_all() | target->registration->against | against_kernel(target) |
            (launch->flags & REX_LAUNCH_NOWAIT ? REX_AGAINST_NOWAIT : 0u) | rex_against_rows(map);
@@ -40,7 +40,7 @@ static unsigned against_launch(const struct rex_target *target,
 
 /* ---- ready to be sent ------------------------------------------------------------------------ */
 
-static int fit_grid(const struct rex_target *target, const struct rex_kernel_launch *launch,
+static int fit_grid(const struct rex_target *target, const struct rex_launch_config *launch,
                     struct rex_driver_launch *sent)
 {
     memcpy(sent->packed.grid, launch->teams, sizeof sent->packed.grid);
@@ -63,7 +63,7 @@ static int load(const struct rex_target *target, struct rex_driver_launch *sent)
 /* ---- written down ---------------------------------------------------------------------------- */
 
 static struct __tgt_kernel_arguments packet_of(const struct rex_driver_launch *sent,
-                                               const struct rex_kernel_launch *launch,
+                                               const struct rex_launch_config *launch,
                                                const struct rex_map *map)
 {
     struct __tgt_kernel_arguments packet = rex_packet_of_map(map);
@@ -106,7 +106,7 @@ int rex_let_runtime_launch(const struct rex_target *target)
 
 /* ---- sent ------------------------------------------------------------------------------------ */
 
-static int send_claimed(const struct rex_target *target, const struct rex_kernel_launch *launch,
+static int send_claimed(const struct rex_target *target, const struct rex_launch_config *launch,
                         const struct rex_map *map, enum rex_kernel_form form,
                         struct rex_driver_launch *sent)
 {
@@ -136,7 +136,7 @@ static bool is_turned_over(struct rex_target *target, struct rex_driver_rows *ro
 }
 
 static int send_from(struct rex_slot *slot, struct rex_target *target,
-                     const struct rex_kernel_launch *launch, const struct rex_map *map, int number,
+                     const struct rex_launch_config *launch, const struct rex_map *map, int number,
                      bool is_mapped)
 {
     struct rex_driver_launch sent = {
@@ -158,7 +158,7 @@ static int send_from(struct rex_slot *slot, struct rex_target *target,
     return result;
 }
 
-static int send_in_flight(struct rex_target *target, const struct rex_kernel_launch *launch,
+static int send_in_flight(struct rex_target *target, const struct rex_launch_config *launch,
                           const struct rex_map *map, int number, bool is_mapped)
 {
     int ordinal = -1, entered = 0, result = rex_device_lost(number, rex_target_name(target));
@@ -177,7 +177,7 @@ static int send_in_flight(struct rex_target *target, const struct rex_kernel_lau
 }
 
 /* What is wrong with the device is said as ever. */
-static int send(struct rex_target *target, const struct rex_kernel_launch *launch,
+static int send(struct rex_target *target, const struct rex_launch_config *launch,
                 const struct rex_map *map, bool is_mapped)
 {
     int number = 0;
@@ -193,7 +193,7 @@ static int send(struct rex_target *target, const struct rex_kernel_launch *launc
     return result;
 }
 
-int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+int rex_launch_by_driver(struct rex_target *target, const struct rex_launch_config *launch,
                          const struct rex_map *map)
 {
     target->against = against_launch(target, launch, map);
@@ -201,7 +201,7 @@ int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_laun
                                                                 : REX_OK;
 }
 
-int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_launch_config *launch,
                                 const struct rex_map *map)
 {
     target->against = 0;

@@ -15,11 +15,11 @@
  * error, unless TARGET says then what stands against the driver: nothing has been done, and the
  * launch is libomptarget's.
  */
-int rex_launch_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+int rex_launch_by_driver(struct rex_target *target, const struct rex_launch_config *launch,
                          const struct rex_map *map);
 
 /* The same where libomptarget has mapped all rows of MAP for the launch. */
-int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_kernel_launch *launch,
+int rex_launch_mapped_by_driver(struct rex_target *target, const struct rex_launch_config *launch,
                                 const struct rex_map *map);
 
 /* Whether launches of REGISTRATION's kernels may ever go by the driver. */

@@ -5,6 +5,7 @@
  */
 #include "launch/check.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,29 +66,83 @@ static int wrong_count(const struct rex_target *target, uint32_t rows, uint32_t 
 
 /* ---- rows and the signature ------------------------------------------------------------------ */
 
-/* What ARGUMENT is, as a message says it: a value, and of which type, as its parameter is called.
- */
+/* What ARGUMENT is, as a message says it. */
 static const char *name_argument(const struct rex_argument *argument, char text[80])
 {
     unsigned kind = rex_argument_kind(argument);
-    if (!(argument->type & REX_TYPE_LITERAL))
+    if (!(argument->type & REX_MAP_LITERAL))
         return "an address of mapped memory";
-    snprintf(text, 80, "a value of %lld byte%s%s%s", (long long)argument->size,
-             argument->size == 1 ? "" : "s", kind != REX_KIND_UNKNOWN ? " for a " : "",
-             kind != REX_KIND_UNKNOWN ? rex_kind_name(kind) : "");
+    if (kind >= REX_KIND_I8)
+        return rex_kind_name(kind);
+    if (kind == REX_KIND_POINTER)
+        return "a pointer";
+    snprintf(text, 80, "a value of %lld byte%s", (long long)argument->size,
+             argument->size == 1 ? "" : "s");
     return text;
+}
+
+/* The bytes of TEXT up to the bracket that closes it; 0: there is none, or not all of the text. */
+static size_t length_in_brackets(const char *text)
+{
+    size_t length = 0;
+    for (int depth = 1; text[length] != '\0'; length++) {
+        depth += (text[length] == '(') - (text[length] == ')');
+        if (depth == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* Whether a cast in front of the LENGTH bytes at TEXT is one of all of them. */
+static bool is_operand(const char *text, size_t length)
+{
+    size_t i = 0;
+    while (i < length && (isalnum((unsigned char)text[i]) || strchr("_.[]()", text[i]) != NULL))
+        i++;
+    return i == length;
+}
+
+/*
+ * The end of the message: for one scalar in the place of another the cast to write, ": write
+ * REX_VALUE((double)k)", and else the row as the program wrote it.
+ */
+static void advise(const struct rex_declared *declared, const struct rex_image_parameter *parameter,
+                   const struct rex_argument *argument, char text[REX_ROW_TEXT + 40])
+{
+    static const char macro[] = "REX_VALUE(";
+    char row[REX_ROW_TEXT];
+    const char *value = strstr(rex_row_text(declared->map, (int32_t)argument->row, row), macro);
+    size_t length = value != NULL ? length_in_brackets(value + strlen(macro)) : 0;
+    if (parameter->kind < REX_KIND_I8 || rex_argument_kind(argument) < REX_KIND_I8) {
+        snprintf(text, REX_ROW_TEXT + 40, "%s", row);
+        return;
+    }
+    value = length > 0 ? value + strlen(macro) : "...";
+    length = length > 0 ? length : strlen(value);
+    bool bare = is_operand(value, length);
+    snprintf(text, REX_ROW_TEXT + 40, ": write REX_VALUE((%s)%s%.*s%s)",
+             rex_kind_name(parameter->kind), bare ? "" : "(", (int)length, value, bare ? "" : ")");
+}
+
+/* The name of a kernel's stem, as REX_KERNEL() has it. */
+static int stem_length(const char *name)
+{
+    static const char tail[] = "__kernel__";
+    size_t length = strlen(name), end = strlen(tail);
+    return (int)(length > end && strcmp(name + length - end, tail) == 0 ? length - end : length);
 }
 
 int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
                        const struct rex_argument *argument)
 {
-    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], text[80], row[REX_ROW_TEXT];
+    const struct rex_image_parameter *parameter = &declared->parameter[index];
+    char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX], given[80], advice[REX_ROW_TEXT + 40];
     rex_signature_print(declared->parameter, declared->count, list);
-    return rex_fail(
-        REX_EPARAMS, "kernel \"%s\", declared %s: parameter %u is a %s, and map row %u %s%s",
-        declared->name, list, index, rex_parameter_print(&declared->parameter[index], one),
-        argument->row, name_argument(argument, text),
-        rex_row_text(declared->map, (int32_t)argument->row, row));
+    advise(declared, parameter, argument, advice);
+    return rex_fail(REX_EPARAMS, "argument %u of %.*s is %s, its parameter is %s%s%s; it takes %s",
+                    index + 1, stem_length(declared->name), declared->name,
+                    name_argument(argument, given), parameter->kind < REX_KIND_I8 ? "a " : "",
+                    rex_parameter_print(parameter, one), advice, list);
 }
 
 static int check_arguments(const struct rex_target *target, const struct rex_signature *signature,
@@ -96,7 +151,7 @@ static int check_arguments(const struct rex_target *target, const struct rex_sig
     uint32_t index = 0;
     for (uint32_t i = 0; i < (uint32_t)args->NumArgs && index < signature->count; i++) {
         struct rex_argument argument = {i, args->ArgTypes[i], args->ArgSizes[i], args->ArgsBase[i]};
-        if (!(argument.type & REX_TYPE_PARAMETER))
+        if (!(argument.type & REX_MAP_TARGET_PARAM))
             continue;
         if (!rex_argument_fits(&signature->parameter[index++], &argument))
             return rex_wrong_argument(&(struct rex_declared){rex_target_name(target),
@@ -148,7 +203,7 @@ int rex_check_form_of(const struct rex_target *target, const struct rex_map *map
 {
     uint32_t parameters = 0;
     for (int32_t i = 0; i < map->count; i++)
-        parameters += (map->types[i] & REX_TYPE_PARAMETER) != 0;
+        parameters += (map->types[i] & REX_MAP_TARGET_PARAM) != 0;
     return rex_check_form(target, parameters, (uint32_t)map->count, form);
 }
 
@@ -161,32 +216,14 @@ static int check_types(const struct rex_target *target, const struct __tgt_kerne
                                 args->ArgTypes, args->ArgMappers, NULL};
     *rows = 0;
     for (uint32_t i = 0; i < (uint32_t)args->NumArgs; i++) {
-        if (args->ArgTypes[i] & REX_TYPE_RETURN)
+        if (args->ArgTypes[i] & REX_MAP_RETURN_PARAM)
             return rex_fail(REX_EINVAL,
                             "kernel \"%s\": map row %u asks for its device address, which only a "
                             "data region gives back",
                             rex_target_name(target), i);
         if (rex_check_member(&map, (int32_t)i, rex_target_name(target)) != REX_OK)
             return REX_EINVAL;
-        *rows += (args->ArgTypes[i] & REX_TYPE_PARAMETER) != 0;
-    }
-    return REX_OK;
-}
-
-/* On the host device a kernel is a C function that is called with words of 8 bytes. */
-static int check_words(const struct rex_target *target)
-{
-    const struct rex_signature *signature = signature_of(target);
-    for (uint32_t i = 0; signature != NULL && i < signature->count; i++) {
-        const struct rex_image_parameter *parameter = &signature->parameter[i];
-        char list[REX_SIGNATURE_MAX], one[REX_PARAMETER_MAX];
-        if (parameter->kind != REX_KIND_FLOATING && parameter->width <= 8)
-            continue;
-        rex_signature_print(signature->parameter, signature->count, list);
-        return rex_fail(REX_EPARAMS,
-                        "kernel \"%s\", declared %s: parameter %u is a %s, and the host device "
-                        "passes words of 8 bytes: declare it as a rex_arg or a pointer",
-                        rex_target_name(target), list, i, rex_parameter_print(parameter, one));
+        *rows += (args->ArgTypes[i] & REX_MAP_TARGET_PARAM) != 0;
     }
     return REX_OK;
 }
@@ -194,15 +231,13 @@ static int check_words(const struct rex_target *target)
 static int check_widths(const struct rex_target *target)
 {
     const struct rex_registration *registration = target->registration;
-    if (rex_registration_on_host(registration))
-        return check_words(target);
     struct rex_misfit misfit = registration->table.misfit[target->position];
     return misfit.size == 0
                ? REX_OK
                : rex_fail(REX_EPARAMS,
                           "kernel \"%s\" in %s: parameter %u is %u bytes wide, and LLVM %d passes "
-                          "8-byte slots: use a pointer or a rex_arg, or launch it with "
-                          "rex_queue_launch()",
+                          "8-byte slots: write it with REX_DEVICE_KERNEL (rex/kernel.h), or "
+                          "launch it in a queue",
                           rex_target_name(target), registration->image_path, misfit.index,
                           misfit.size, registration->release->number);
 }
@@ -212,9 +247,6 @@ static bool ends_in_tor(const char *name)
     size_t length = strlen(name);
     return length >= 3 && strcmp(name + length - 3, "tor") == 0;
 }
-
-/* The function that stands for the kernel on the host device takes no more: rex/kernel.h. */
-#define MOST_PARAMETERS 256u
 
 /* Where there is nothing to launch on, or no such device, that is said as ever. */
 static int refuse_plain(const struct rex_target *target)
@@ -234,7 +266,7 @@ static int refuse_plain(const struct rex_target *target)
                     rex_target_name(target), target->registration->release->number, why);
 }
 
-static int check_release(const struct rex_target *target, uint32_t rows, enum rex_kernel_form form)
+static int check_release(const struct rex_target *target, enum rex_kernel_form form)
 {
     const struct rex_release *release = target->registration->release;
     if (release->names_in_tor_crash && ends_in_tor(rex_target_name(target)))
@@ -242,14 +274,9 @@ static int check_release(const struct rex_target *target, uint32_t rows, enum re
                         "kernel \"%s\": LLVM %d takes a kernel whose name ends in \"tor\" for a "
                         "constructor or destructor, and gives it no arguments: rename it",
                         rex_target_name(target), release->number);
-    if (rex_target_facts(target).flags & REX_FACT_CALLED)
-        return rows <= MOST_PARAMETERS
-                   ? REX_OK
-                   : rex_fail(REX_EUNSUPPORTED,
-                              "kernel \"%s\": %u rows for parameters, and the host device of LLVM "
-                              "%d gives a kernel at most %u",
-                              rex_target_name(target), rows, release->number, MOST_PARAMETERS);
-    return form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK : refuse_plain(target);
+    bool called = rex_target_facts(target).flags & REX_FACT_CALLED;
+    return called || form != REX_FORM_PLAIN || !release->plain.refused ? REX_OK
+                                                                       : refuse_plain(target);
 }
 
 int rex_check_parameters(const struct rex_target *target, const struct __tgt_kernel_arguments *args,
@@ -266,7 +293,7 @@ int rex_check_parameters(const struct rex_target *target, const struct __tgt_ker
     if (result == REX_OK)
         result = check_signature(target, args);
     if (result == REX_OK)
-        result = check_release(target, rows, *form);
+        result = check_release(target, *form);
     if (result == REX_OK && target->device == -1)
         result = rex_device_check_default();
     if (result != REX_OK)
@@ -326,7 +353,7 @@ int rex_check_packet(const struct rex_target *target, const struct __tgt_kernel_
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
-int rex_check_strict(const struct rex_kernel_launch *launch, const char *what)
+int rex_check_strict(const struct rex_launch_config *launch, const char *what)
 {
     return rex_grid_is_missing(launch)
                ? rex_fail(REX_EINVAL, "%s: a strict launch of %u teams of %u threads", what,

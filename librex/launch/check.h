@@ -65,24 +65,28 @@ static inline unsigned rex_argument_kind(const struct rex_argument *argument)
     return (unsigned)((uint64_t)argument->type >> 32) & 15;
 }
 
-/* Whether a value of KIND may be for PARAMETER. */
-static inline bool rex_kind_fits(const struct rex_image_parameter *parameter, unsigned kind)
+static inline bool rex_kind_is_integer(unsigned kind)
 {
-    bool typed = parameter->kind == REX_KIND_POINTER || parameter->kind >= REX_KIND_I8;
-    return kind == REX_KIND_UNKNOWN || !typed || parameter->kind == kind;
+    return kind >= REX_KIND_I8 && kind <= REX_KIND_U64;
 }
 
-/* Whether ARGUMENT is what PARAMETER takes, as far as both tell. */
+/* Whether ARGUMENT is what PARAMETER takes, as far as both tell. Integers widen as in C. */
 static inline bool rex_argument_fits(const struct rex_image_parameter *parameter,
                                      const struct rex_argument *argument)
 {
-    if (!(argument->type & REX_TYPE_LITERAL))
+    unsigned kind = rex_argument_kind(argument);
+    if (!(argument->type & REX_MAP_LITERAL))
         return parameter->kind <= REX_KIND_POINTER;
-    if ((parameter->width != 0 && parameter->width != argument->size) ||
-        !rex_kind_fits(parameter, rex_argument_kind(argument)))
+    if (rex_kind_is_integer(parameter->kind) &&
+        (rex_kind_is_integer(kind) || kind == REX_KIND_BOOL))
+        return argument->size <= parameter->width;
+    if (parameter->width != 0 && parameter->width != argument->size)
         return false;
     /* no program has memory in its first page */
-    return parameter->kind != REX_KIND_POINTER || (uintptr_t)argument->base - 1 >= 4095;
+    if (parameter->kind == REX_KIND_POINTER && (uintptr_t)argument->base - 1 < 4095)
+        return false;
+    return kind == REX_KIND_UNKNOWN || parameter->kind == REX_KIND_UNKNOWN ||
+           parameter->kind == REX_KIND_WORD || parameter->kind == kind;
 }
 
 /* ARGUMENT is not what parameter INDEX of DECLARED takes: REX_EPARAMS, with both in its message. */
@@ -90,7 +94,7 @@ int rex_wrong_argument(const struct rex_declared *declared, uint32_t index,
                        const struct rex_argument *argument);
 
 /* A strict launch must give its grid whole: 0 or REX_EINVAL, with a message that calls it WHAT. */
-int rex_check_strict(const struct rex_kernel_launch *launch, const char *what);
+int rex_check_strict(const struct rex_launch_config *launch, const char *what);
 
 /*
  * Check a grid, and DYNAMIC bytes of dynamic shared memory, that the driver is to launch: 0 or an

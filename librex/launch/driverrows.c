@@ -13,11 +13,11 @@
 #include "memory/presence.h"
 #include "omp/mappingend.h"
 
-#define VALUE_BITS (REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT | REX_TYPE_KIND_MASK)
-#define PRIVATE_BITS (REX_TYPE_PRIVATE | REX_TYPE_TO | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT)
+#define VALUE_BITS (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_KIND_MASK)
+#define PRIVATE_BITS (REX_MAP_PRIVATE | REX_MAP_TO | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT)
 #define MAPPED_BITS                                                                                \
-    (REX_TYPE_TOFROM | REX_TYPE_ALWAYS | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | \
-     REX_TYPE_PRESENT | REX_TYPE_HOLD)
+    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
+     REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /* Bytes of a row: as many as the map can have rows do not overflow their sum. */
 #define LARGEST (INT64_C(1) << 40)
@@ -27,18 +27,18 @@
 static unsigned against_row(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i];
-    int64_t known = type & REX_TYPE_LITERAL   ? VALUE_BITS
-                    : type & REX_TYPE_PRIVATE ? PRIVATE_BITS
+    int64_t known = type & REX_MAP_LITERAL   ? VALUE_BITS
+                    : type & REX_MAP_PRIVATE ? PRIVATE_BITS
                                               : MAPPED_BITS;
     uintptr_t begin = (uintptr_t)map->begin[i];
     if (map->mappers != NULL && map->mappers[i] != NULL)
         return REX_AGAINST_MAPPER;
     if (type & ~known)
         return REX_AGAINST_TYPE;
-    if (map->sizes[i] < 0 || ((type & REX_TYPE_PRIVATE) && map->sizes[i] == 0) ||
-        (!(type & REX_TYPE_LITERAL) && map->sizes[i] > LARGEST))
+    if (map->sizes[i] < 0 || ((type & REX_MAP_PRIVATE) && map->sizes[i] == 0) ||
+        (!(type & REX_MAP_LITERAL) && map->sizes[i] > LARGEST))
         return REX_AGAINST_ROWS;
-    return !(type & REX_TYPE_LITERAL) && map->sizes[i] > 0 &&
+    return !(type & REX_MAP_LITERAL) && map->sizes[i] > 0 &&
                    (begin == 0 || begin > UINTPTR_MAX - (uintptr_t)map->sizes[i])
                ? REX_AGAINST_ROWS
                : 0u;
@@ -74,13 +74,13 @@ static void claim(struct rex_driver_rows *rows)
     const struct rex_map *map = rows->map;
     struct rex_claim *claim = &rows->claim;
     for (int32_t i = 0; i < map->count; i++) {
-        if (rex_row_has(map->types[i], REX_TYPE_NOT_MAPPED))
+        if (rex_row_has(map->types[i], REX_MAP_NOT_MAPPED))
             continue;
         uintptr_t begin = (uintptr_t)map->begin[i], size = (uintptr_t)map->sizes[i];
         claim->place[claim->count++] =
             (struct rex_place){.begin = begin,
                                .end = begin + (size > 0 ? size : 1),
-                               .is_changed = size > 0 && rex_row_has(map->types[i], REX_TYPE_FROM),
+                               .is_changed = size > 0 && rex_row_has(map->types[i], REX_MAP_FROM),
                                .row = i};
     }
     if (claim->count > 0)
@@ -113,12 +113,12 @@ static unsigned place_row(struct rex_driver_rows *rows, size_t i)
     if (rows->is_mapped)
         return find_mapped(rows, row);
     if (place->device != 0) {
-        bool updated = (type & REX_TYPE_ALWAYS) && (type & REX_TYPE_TOFROM) && size > 0;
+        bool updated = (type & REX_MAP_ALWAYS) && (type & REX_MAP_TOFROM) && size > 0;
         rows->device[row] = place->device;
         rows->has_updates |= updated;
         return updated && rex_pointers_are_attached() ? REX_AGAINST_UNSEEN : 0u;
     }
-    if (place->is_mapped || size == 0 || (type & REX_TYPE_PRESENT) || !is_absent(rows, row))
+    if (place->is_mapped || size == 0 || (type & REX_MAP_PRESENT) || !is_absent(rows, row))
         return REX_AGAINST_UNSEEN;
     add_own(rows, row);
     return 0;
@@ -150,7 +150,7 @@ static bool is_in_order(const struct rex_own_row *own, size_t count)
 static bool lies_in(const struct rex_own_row *inner, const struct rex_own_row *outer)
 {
     return inner->end <= outer->end && inner->row > outer->row &&
-           ((inner->type ^ outer->type) & REX_TYPE_TOFROM) == 0;
+           ((inner->type ^ outer->type) & REX_MAP_TOFROM) == 0;
 }
 
 static unsigned unite(struct rex_driver_rows *rows)
@@ -189,7 +189,7 @@ static size_t append(struct rex_driver_rows *rows, int64_t directions, size_t at
     for (size_t i = 0; i < rows->own_count; i++) {
         struct rex_own_row *own = &rows->own[i];
         size_t size = own->end - own->begin, align = alignment(size);
-        if (own->outer != i || (own->type & REX_TYPE_TOFROM) != directions)
+        if (own->outer != i || (own->type & REX_MAP_TOFROM) != directions)
             continue;
         own->offset = (at + align - 1) / align * align;
         at = own->offset + size;
@@ -199,9 +199,9 @@ static size_t append(struct rex_driver_rows *rows, int64_t directions, size_t at
 
 static void arrange(struct rex_driver_rows *rows)
 {
-    rows->out_begin = append(rows, REX_TYPE_TO, 0);
-    rows->in = append(rows, REX_TYPE_TOFROM, rows->out_begin);
-    rows->out_end = append(rows, REX_TYPE_FROM, rows->in);
+    rows->out_begin = append(rows, REX_MAP_TO, 0);
+    rows->in = append(rows, REX_MAP_TOFROM, rows->out_begin);
+    rows->out_end = append(rows, REX_MAP_FROM, rows->in);
     rows->total = append(rows, 0, rows->out_end);
 }
 
@@ -215,7 +215,7 @@ static unsigned place_all(struct rex_driver_rows *rows)
         against |= place_row(rows, i);
     against |= unite(rows);
     for (int32_t i = 0; i < map->count && against == 0; i++)
-        if (map->types[i] & REX_TYPE_PRIVATE)
+        if (map->types[i] & REX_MAP_PRIVATE)
             add_own(rows, i);
     arrange(rows);
     return against;

@@ -83,14 +83,12 @@ static int copy_out(const struct rex_driver_launch *launch, uintptr_t to, uint64
 static int copy(const struct rex_driver_launch *launch, uint64_t device, uintptr_t host,
                 size_t size, int64_t direction)
 {
-    const struct rex_staged_copy staged = {.host = (void *)host,
-                                           .device = device,
-                                           .size = size,
-                                           .to_host = direction == REX_TYPE_FROM};
+    const struct rex_staged_copy staged = {
+        .host = (void *)host, .device = device, .size = size, .to_host = direction == REX_MAP_FROM};
     if (rex_staging_copy(&staged, launch->slot->stream))
         return REX_OK;
-    return direction == REX_TYPE_TO ? copy_in(launch, device, host, size)
-                                    : copy_out(launch, host, device, size);
+    return direction == REX_MAP_TO ? copy_in(launch, device, host, size)
+                                   : copy_out(launch, host, device, size);
 }
 
 static int copy_own(const struct rex_driver_launch *launch, int64_t direction)
@@ -114,7 +112,7 @@ static int copy_updates(const struct rex_driver_launch *launch, int64_t directio
     for (size_t i = 0; rows->has_updates && i < rows->claim.count && result == REX_OK; i++) {
         const struct rex_place *place = &rows->claim.place[i];
         int32_t row = place->row;
-        if (place->device != 0 && (map->types[row] & REX_TYPE_ALWAYS) &&
+        if (place->device != 0 && (map->types[row] & REX_MAP_ALWAYS) &&
             (map->types[row] & direction) && map->sizes[row] > 0)
             result = copy(launch, place->device, place->begin, (size_t)map->sizes[row], direction);
     }
@@ -130,7 +128,7 @@ static bool are_ordinary(const struct rex_driver_rows *rows)
 {
     bool ordinary = true;
     for (size_t i = 0; i < rows->own_count && ordinary; i++)
-        if (rows->own[i].type & REX_TYPE_TOFROM)
+        if (rows->own[i].type & REX_MAP_TOFROM)
             ordinary = rex_is_ordinary_memory((const void *)rows->own[i].begin) &&
                        rex_is_ordinary_memory((const void *)(rows->own[i].end - 1));
     return ordinary;
@@ -199,15 +197,15 @@ static int launch_kernel(const struct rex_driver_launch *launch)
 
 static int do_by_rows(const struct rex_driver_launch *launch)
 {
-    int result = copy_updates(launch, REX_TYPE_TO);
+    int result = copy_updates(launch, REX_MAP_TO);
     if (result == REX_OK)
-        result = copy_own(launch, REX_TYPE_TO);
+        result = copy_own(launch, REX_MAP_TO);
     if (result == REX_OK)
         result = launch_kernel(launch);
     if (result == REX_OK)
-        result = copy_own(launch, REX_TYPE_FROM);
+        result = copy_own(launch, REX_MAP_FROM);
     if (result == REX_OK)
-        result = copy_updates(launch, REX_TYPE_FROM);
+        result = copy_updates(launch, REX_MAP_FROM);
     return result == REX_OK ? wait(launch) : give_up(launch, result);
 }
 
@@ -236,7 +234,7 @@ static void stage(const struct rex_driver_launch *launch, int64_t direction)
         unsigned char *staged = launch->slot->staging + own->offset;
         if (own->outer != i || !(own->type & direction))
             continue;
-        if (direction == REX_TYPE_TO)
+        if (direction == REX_MAP_TO)
             memcpy(staged, (const void *)own->begin, own->end - own->begin);
         else
             memcpy((void *)own->begin, staged, own->end - own->begin);
@@ -248,7 +246,7 @@ static int put_in_stream(const struct rex_driver_launch *launch)
     const struct rex_driver_rows *rows = &launch->rows;
     struct rex_slot *slot = launch->slot;
     size_t out = rows->out_end - rows->out_begin;
-    int result = copy_updates(launch, REX_TYPE_TO);
+    int result = copy_updates(launch, REX_MAP_TO);
     if (result == REX_OK && rows->in > 0)
         result = copy_in(launch, slot->arena, (uintptr_t)slot->staging, rows->in);
     if (result == REX_OK)
@@ -256,7 +254,7 @@ static int put_in_stream(const struct rex_driver_launch *launch)
     if (result == REX_OK && out > 0)
         result = copy_out(launch, (uintptr_t)slot->staging + rows->out_begin,
                           slot->arena + rows->out_begin, out);
-    return result == REX_OK ? copy_updates(launch, REX_TYPE_FROM) : result;
+    return result == REX_OK ? copy_updates(launch, REX_MAP_FROM) : result;
 }
 
 static bool is_for_graph(const struct rex_driver_rows *rows)
@@ -278,12 +276,12 @@ static int launch_staged(struct rex_driver_launch *launch, const struct rex_map 
     result = rex_pack_arguments(&slot->arguments, launch->packed.kernel, form, map, rows->device);
     if (result != REX_OK)
         return result;
-    stage(launch, REX_TYPE_TO);
+    stage(launch, REX_MAP_TO);
     if (!is_for_graph(rows) || !rex_slot_graph_launch(launch))
         result = put_in_stream(launch);
     result = result == REX_OK ? wait(launch) : give_up(launch, result);
     if (result == REX_OK)
-        stage(launch, REX_TYPE_FROM);
+        stage(launch, REX_MAP_FROM);
     return result;
 }
 

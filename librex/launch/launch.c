@@ -66,39 +66,29 @@ static void remember(const struct rex_target *target, const struct rex_packet_ru
     rex_flight_end();
 }
 
-/* Check ARGS and fit a copy: 0 with what it is fitted by in *RULE, or an error. */
-static int pack(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
-                const struct __tgt_kernel_arguments *args, struct __tgt_kernel_arguments *packet,
-                const struct rex_packet_rule **rule)
-{
-    enum rex_kernel_form form;
-    int result = rex_check_packet(target, args, &form);
-    if (result != REX_OK)
-        return result;
-    *rule = rex_rule_for(target, form);
-    result = rex_packet_fit(target, *rule, num_teams, thread_limit, args, packet);
-    if (result == REX_OK)
-        remember(target, *rule, (uint32_t)args->NumArgs);
-    return result;
-}
-
 /* 0 and what libomptarget returned in *RETURNED, or an error. */
 static int pack_and_send(const struct rex_target *target, int32_t num_teams, int32_t thread_limit,
                          const struct __tgt_kernel_arguments *args, int *returned)
 {
+    enum rex_kernel_form form;
     struct __tgt_kernel_arguments packet;
-    const struct rex_packet_rule *rule;
-    int result = pack(target, num_teams, thread_limit, args, &packet, &rule);
-    if (result == REX_OK)
-        result = rex_let_runtime_launch(target);
+    int result = rex_check_packet(target, args, &form);
+    if (result != REX_OK)
+        return result;
+    const struct rex_packet_rule *rule = rex_rule_for(target, form);
+    result = rex_packet_fit(target, rule, num_teams, thread_limit, args, &packet);
+    if (result != REX_OK)
+        return result;
+    remember(target, rule, (uint32_t)args->NumArgs);
+    result = rex_let_runtime_launch(target);
     return result == REX_OK ? rex_send(target, rule, &packet, returned) : result;
 }
 
 /* As rex_packet_fit() takes them. */
-static struct rex_kernel_launch launch_of(int32_t num_teams, int32_t thread_limit,
+static struct rex_launch_config launch_of(int32_t num_teams, int32_t thread_limit,
                                           const struct __tgt_kernel_arguments *args)
 {
-    struct rex_kernel_launch launch = {
+    struct rex_launch_config launch = {
         .trip_count = args->Tripcount > 0 ? (uint64_t)args->Tripcount : 0,
         .dynamic_memory = (uint32_t)args->DynCGroupMem,
         .flags = args->Flags & REX_FLAG_NOWAIT ? REX_LAUNCH_NOWAIT : 0u};
@@ -121,7 +111,7 @@ static int launch_packet_by_driver(struct rex_target *target, int32_t num_teams,
                                           : rex_against_all() | target->registration->against;
     if (target->against & ~REX_AGAINST_MAPPING)
         return REX_OK;
-    struct rex_kernel_launch launch = launch_of(num_teams, thread_limit, args);
+    struct rex_launch_config launch = launch_of(num_teams, thread_limit, args);
     struct rex_map map = {args->NumArgs,  args->ArgsBase,   args->Args, args->ArgSizes,
                           args->ArgTypes, args->ArgMappers, NULL};
     int result = rex_launch_by_driver(target, &launch, &map);
@@ -136,26 +126,6 @@ static int launch_packet(struct rex_target *target, int32_t num_teams, int32_t t
     return target->against == 0
                ? result
                : pack_and_send(target, num_teams, thread_limit, args, returned);
-}
-
-int rex_module_launch_packet(struct __tgt_kernel_arguments *packet, struct rex_module *module,
-                             int64_t device, int32_t num_teams, int32_t thread_limit,
-                             const void *host_key, const struct __tgt_kernel_arguments *args)
-{
-    struct rex_target target;
-    const struct rex_packet_rule *rule;
-    int result =
-        packet != NULL && module != NULL
-            ? rex_resolve(module, host_key, device, &target)
-            : rex_fail_null("rex_module_launch_packet", packet == NULL ? "packet" : "module");
-    if (result == REX_OK)
-        result = pack(&target, num_teams, thread_limit, args, packet, &rule);
-    if (result != REX_OK)
-        return result;
-    /* The program's own call of libomptarget comes through the forwarders, or does not. */
-    if (rex_rows_wanted() && !rex_calls_logged())
-        rex_rows_log(rex_target_name(&target), device, packet);
-    return rule->leading_row || rule->trailing_row;
 }
 
 /* ---- like the one before --------------------------------------------------------------------- */
@@ -173,17 +143,13 @@ _Static_assert(AT(DynCGroupMem) == AT(Threads) + 12,
                "two_fields() may take the last dimension and what follows");
 
 /*
- * One dimension, of 1 to what is allowed, no dynamic shared memory: nothing to check or fit. Where
- * the upper of two fields is not 1, or the lower one is 0, their difference from two ones is larger
- * than any number of teams or threads.
+ * The upper of the two fields at OFFSET is 1 and the lower one 1 to MOST: else their difference
+ * from two ones is larger than any number of teams or threads.
  */
-static inline bool is_grid_usual(const struct __tgt_kernel_arguments *args, uint64_t most_teams,
-                                 uint64_t most_threads)
+static inline bool is_one_dimension(const struct __tgt_kernel_arguments *args, size_t offset,
+                                    uint64_t most)
 {
-    const uint64_t ones = UINT64_C(0x100000001);
-    return two_fields(args, AT(Teams)) - ones < most_teams && args->Teams[2] == 1 &&
-           two_fields(args, AT(Threads)) - ones < most_threads &&
-           two_fields(args, AT(Threads) + 8) == 1;
+    return two_fields(args, offset) - UINT64_C(0x100000001) < most;
 }
 
 #define HEAD AT(ArgsBase)
@@ -192,16 +158,40 @@ _Static_assert(offsetof(struct rex_launched, most_threads) -
                    HEAD,
                "version and rows are the head of a packet");
 
-/* Whether a launch of KEY with ARGS differs from LAST in addresses, sizes and extent alone. */
+/*
+ * The address OF, for an expression with `&`. Pointers with a bit in common are not NULL: this is
+ * one test for several pointers. Pointers without a common bit are looked at one by one.
+ */
+#define BITS(of) ((uintptr_t)(of))
+
+/* Whether there are a registration and the four columns. */
+static inline bool are_there(const struct rex_registration *registration,
+                             const struct __tgt_kernel_arguments *args)
+{
+    if (likely(BITS(args->ArgsBase) & BITS(args->Args) & BITS(args->ArgSizes) &
+               BITS(args->ArgTypes) & BITS(registration)))
+        return true;
+    __asm__("" : "+r"(args)); /* the columns are read again, and take no registers until here */
+    return registration != NULL &&
+           rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes);
+}
+
+/*
+ * Whether a launch of KEY with ARGS differs from one before it, then *LAST, in addresses, sizes and
+ * extent alone: the grid has one dimension, and there is no dynamic shared memory. In this order
+ * the tests need no register that has to be saved.
+ */
 static inline bool is_like(const struct rex_registration *registration,
-                           const struct rex_launched *last, int64_t device, const void *key,
+                           const struct rex_launched **last, int64_t device, const void *key,
                            const struct __tgt_kernel_arguments *args)
 {
-    return likely(last->key == key && last->rows == (uint32_t)args->NumArgs &&
-                  rex_are_columns(args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes) &&
-                  (uint64_t)device + 1 < rex_flight.numbers &&
-                  ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0 &&
-                  is_grid_usual(args, registration->most_teams, last->most_threads));
+    return likely((uint64_t)device + 1 < rex_flight.numbers) && are_there(registration, args) &&
+           likely(is_one_dimension(args, AT(Teams), registration->most_teams) &&
+                  (*last = rex_last_launch(registration, key))->key == key &&
+                  is_one_dimension(args, AT(Threads), (*last)->most_threads) &&
+                  (*last)->rows == (uint32_t)args->NumArgs && args->Teams[2] == 1 &&
+                  two_fields(args, AT(Threads) + 8) == 1 &&
+                  ((uint64_t)args->Flags & ~(uint64_t)REX_FLAGS_USUAL) == 0);
 }
 
 /* Version and NumArgs from what is known, all else from the caller. */
@@ -222,49 +212,37 @@ static inline int send_like(const struct rex_registration *registration,
 /* ---- a packet -------------------------------------------------------------------------------- */
 
 /*
- * Out of line, and with these parameters, so that a launch like the one before saves no registers.
- * It is in flight again when it is sent.
+ * Out of line, and with the same parameters, so that a launch like the one before saves no
+ * registers.
  */
-static __attribute__((noinline)) int launch_checked(uintptr_t packet_rules, int64_t device,
+static __attribute__((noinline)) int launch_checked(struct rex_module *module, int64_t device,
                                                     int32_t num_teams, int32_t thread_limit,
                                                     void *host_key,
                                                     struct __tgt_kernel_arguments *args)
 {
-    const struct rex_registration *registration = (const struct rex_registration *)packet_rules;
     struct rex_target target;
     int returned = 0;
-    rex_flight_end();
-    int result = rex_resolve(registration->module, host_key, device, &target);
+    int result = rex_module_ready(module, "rex_module_launch");
+    if (result == REX_OK)
+        result = rex_resolve(module, host_key, device, &target);
     if (result == REX_OK)
         result = launch_packet(&target, num_teams, thread_limit, args, &returned);
     return result == REX_OK && returned != 0 ? REX_EHOST : result;
 }
 
 REX_NO_STACK_GUARD
-int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams,
-                                 int32_t thread_limit, void *host_key,
-                                 struct __tgt_kernel_arguments *args)
-{
-    const struct rex_registration *registration = (const struct rex_registration *)packet_rules;
-    rex_flight_begin();
-    const struct rex_launched *last = rex_last_launch(registration, host_key);
-    if (is_like(registration, last, device, host_key, args))
-        return send_like(registration, last, device, host_key, args);
-    return launch_checked(packet_rules, device, num_teams, thread_limit, host_key, args);
-}
-
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams,
                       int32_t thread_limit, void *host_key, struct __tgt_kernel_arguments *args)
 {
-    int result = rex_module_ready(module, "rex_module_launch");
-    if (result != REX_OK)
-        return result;
-    uintptr_t packet_rules = __atomic_load_n(&module->packet_rules, __ATOMIC_ACQUIRE);
-    if (args != NULL)
-        return rex_module_launch_registered(packet_rules, device, num_teams, thread_limit, host_key,
-                                            args);
-    rex_flight_begin();
-    return launch_checked(packet_rules, device, num_teams, thread_limit, host_key, args);
+    if (likely(BITS(module) & BITS(args)) || (module != NULL && args != NULL)) {
+        const struct rex_registration *registration = rex_registration_of(module);
+        rex_flight_begin();
+        const struct rex_launched *last;
+        if (is_like(registration, &last, device, host_key, args))
+            return send_like(registration, last, device, host_key, args);
+        rex_flight_end();
+    }
+    return launch_checked(module, device, num_teams, thread_limit, host_key, args);
 }
 
 /* ---- a description and a map ----------------------------------------------------------------- */
@@ -273,8 +251,8 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
 static int check_words(const struct rex_map *map, int number, const char *name)
 {
     for (int32_t i = 0; i < map->count; i++)
-        if (map->sizes[i] > 8 && (map->types[i] & REX_TYPE_LITERAL) &&
-            (map->types[i] & REX_TYPE_PARAMETER))
+        if (map->sizes[i] > 8 && (map->types[i] & REX_MAP_LITERAL) &&
+            (map->types[i] & REX_MAP_TARGET_PARAM))
             return rex_fail(REX_EUNSUPPORTED,
                             "kernel \"%s\": map row %d is a value of %lld bytes, and device %d "
                             "takes at most 8: map it",
@@ -290,7 +268,7 @@ struct checked {
 };
 
 /* 0, REX_EHOST where there is nothing to launch on, with no message, or an error. */
-static int resolve(struct rex_module *module, const struct rex_kernel_launch *launch,
+static int resolve(struct rex_module *module, const struct rex_launch_config *launch,
                    struct checked *checked)
 {
     int result = rex_module_ready(module, "rex_launch");
@@ -316,7 +294,7 @@ static int check(const struct rex_map *map, enum rex_purpose purpose, struct che
                : result;
 }
 
-static int check_parameters(const struct checked *checked, const struct rex_kernel_launch *launch,
+static int check_parameters(const struct checked *checked, const struct rex_launch_config *launch,
                             const struct rex_map *map, struct __tgt_kernel_arguments *packet)
 {
     enum rex_kernel_form form;
@@ -324,7 +302,7 @@ static int check_parameters(const struct checked *checked, const struct rex_kern
     return rex_check_parameters(&checked->target, packet, &form);
 }
 
-static int send_checked(struct checked *checked, const struct rex_kernel_launch *launch,
+static int send_checked(struct checked *checked, const struct rex_launch_config *launch,
                         const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct __tgt_kernel_arguments packet;
@@ -340,7 +318,7 @@ static int send_checked(struct checked *checked, const struct rex_kernel_launch 
 }
 
 /* As rex_launch_by_driver(); what is a queue's is done by libomptarget where this is asked. */
-static int launch_map_by_driver(struct checked *checked, const struct rex_kernel_launch *launch,
+static int launch_map_by_driver(struct checked *checked, const struct rex_launch_config *launch,
                                 const struct rex_map *map, enum rex_purpose purpose)
 {
     checked->target.against = REX_AGAINST_DEVICE;
@@ -348,7 +326,7 @@ static int launch_map_by_driver(struct checked *checked, const struct rex_kernel
                                      : REX_OK;
 }
 
-static int launch_resolved(struct checked *checked, const struct rex_kernel_launch *launch,
+static int launch_resolved(struct checked *checked, const struct rex_launch_config *launch,
                            const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     int result = launch_map_by_driver(checked, launch, map, purpose);
@@ -363,7 +341,7 @@ static int launch_resolved(struct checked *checked, const struct rex_kernel_laun
 }
 
 /* 0 and what libomptarget returned in *RETURNED, or an error. */
-static int launch_map_checked(struct rex_module *module, const struct rex_kernel_launch *launch,
+static int launch_map_checked(struct rex_module *module, const struct rex_launch_config *launch,
                               const struct rex_map *map, enum rex_purpose purpose, int *returned)
 {
     struct checked checked;
@@ -381,7 +359,7 @@ static int launch_map_checked(struct rex_module *module, const struct rex_kernel
                      "nothing was launched: offloading is disabled, or the device is the host");
 }
 
-int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *launch,
+int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose)
 {
     struct checked checked;
@@ -397,7 +375,7 @@ int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *
 }
 
 REX_NO_STACK_GUARD
-int rex_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
+int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose)
 {
     const struct rex_map *rows = map != NULL ? map : &rex_no_rows;
@@ -405,13 +383,4 @@ int rex_launch_map(struct rex_module *module, const struct rex_kernel_launch *la
     if (returned == REX_NOT_LIKE)
         result = launch_map_checked(module, launch, rows, purpose, &returned);
     return result == REX_OK && returned != 0 ? REX_EHOST : result;
-}
-
-int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
-                          const struct rex_map *map)
-{
-    if (launch == NULL)
-        return rex_fail_null("rex_launch", "launch");
-    return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)
-                          : rex_fail_null("rex_launch", "module");
 }

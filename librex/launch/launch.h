@@ -13,11 +13,11 @@
  * As rex_module_launch_map(), with nothing NULL but MAP. PURPOSE says by which rules the rows go:
  * REX_FOR_LAUNCH, or REX_FOR_QUEUE, for which nothing may be mapped.
  */
-int rex_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch,
+int rex_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                    const struct rex_map *map, enum rex_purpose purpose);
 
 /* What rex_launch_map() would return, but for launching; 0 where there is no device. */
-int rex_launch_check(struct rex_module *module, const struct rex_kernel_launch *launch,
+int rex_launch_check(struct rex_module *module, const struct rex_launch_config *launch,
                      const struct rex_map *map, enum rex_purpose purpose);
 
 #endif

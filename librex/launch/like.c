@@ -56,7 +56,7 @@ static inline bool number_of(int64_t device, int *number)
 }
 
 /* One dimension, no dynamic shared memory: nothing to check or fit. */
-static inline bool is_usual(const struct rex_kernel_launch *launch, uint64_t most_teams,
+static inline bool is_usual(const struct rex_launch_config *launch, uint64_t most_teams,
                             uint64_t most_threads)
 {
     return launch->teams[0] - 1 < most_teams && launch->threads[0] - 1 < most_threads &&
@@ -71,7 +71,7 @@ static inline bool has_columns(const struct rex_map *map)
 
 /* As rex_packet_of() and rex_packet_fit() would make it, for a launch that is_usual(). */
 static inline struct __tgt_kernel_arguments packet_of(const struct rex_launched *last,
-                                                      const struct rex_kernel_launch *launch,
+                                                      const struct rex_launch_config *launch,
                                                       const struct rex_map *map)
 {
     return (struct __tgt_kernel_arguments){
@@ -90,7 +90,7 @@ static inline struct __tgt_kernel_arguments packet_of(const struct rex_launched 
 
 /* In flight. */
 static inline int launch_like(const struct rex_registration *registration,
-                              const struct rex_kernel_launch *launch, const struct rex_map *map,
+                              const struct rex_launch_config *launch, const struct rex_map *map,
                               enum rex_purpose purpose)
 {
     const struct rex_launched *last = rex_last_launch(registration, launch->key);
@@ -105,7 +105,7 @@ static inline int launch_like(const struct rex_registration *registration,
 }
 
 REX_NO_STACK_GUARD
-int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,
+int rex_launch_like(const struct rex_module *module, const struct rex_launch_config *launch,
                     const struct rex_map *map, enum rex_purpose purpose)
 {
     const struct rex_registration *registration = rex_registration_of(module);
@@ -124,7 +124,7 @@ static bool is_simple(const struct rex_map *map)
 {
     bool simple = map->mappers == NULL;
     for (int32_t i = 0; i < map->count; i++)
-        simple &= !rex_row_has(map->types[i], REX_TYPE_POINTER | REX_TYPE_MEMBER_MASK);
+        simple &= !rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | REX_MAP_MEMBER_OF_MASK);
     return simple;
 }
 

@@ -29,7 +29,7 @@ static inline bool rex_are_columns(void *const *base, void *const *begin, const 
 
 /* What libomptarget returned, or REX_NOT_LIKE where the launch has to be checked. */
 #define REX_NOT_LIKE 1
-int rex_launch_like(const struct rex_module *module, const struct rex_kernel_launch *launch,
+int rex_launch_like(const struct rex_module *module, const struct rex_launch_config *launch,
                     const struct rex_map *map, enum rex_purpose purpose);
 
 /* The rows of MAP were checked. Where memory runs out they are checked again next time. */

@@ -38,7 +38,7 @@ struct rex_loaded_image {
     /* graphs, and the registration while it lasts; under the lock of all images */
     uint32_t holders;
     bool has_globals; /* the module has entries for globals */
-    struct rex_image_view view;
+    struct rex_view view;
     struct rex_loaded_kernel kernel[]; /* by the entry's position */
 };
 

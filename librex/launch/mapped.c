@@ -21,11 +21,11 @@
 /* A row that is the kernel's alone maps nothing; the others keep their numbers. */
 static void set_row(const struct rex_map *from, int32_t i, struct rex_map *to)
 {
-    bool is_mapped = !rex_row_has(from->types[i], REX_TYPE_NOT_MAPPED);
+    bool is_mapped = !rex_row_has(from->types[i], REX_MAP_NOT_MAPPED);
     to->base[i] = is_mapped ? from->base[i] : NULL;
     to->begin[i] = is_mapped ? from->begin[i] : NULL;
     to->sizes[i] = is_mapped ? from->sizes[i] : 0;
-    to->types[i] = is_mapped ? from->types[i] & ~REX_TYPE_PARAMETER : 0;
+    to->types[i] = is_mapped ? from->types[i] & ~REX_MAP_TARGET_PARAM : 0;
 }
 
 /* What MAP maps, in *MAPPED: to be freed by its bases. 0 or REX_ENOMEM. */
@@ -44,7 +44,7 @@ static int rows_to_map(const struct rex_map *map, const char *name, struct rex_m
     return REX_OK;
 }
 
-static int launch_in_region(struct rex_target *target, const struct rex_kernel_launch *launch,
+static int launch_in_region(struct rex_target *target, const struct rex_launch_config *launch,
                             const struct rex_map *map, const struct rex_map *mapped)
 {
     int result = rex_map_for_launch(target->registration->module, target->device, mapped);
@@ -61,7 +61,7 @@ static bool is_refused(const struct rex_target *target)
            !(rex_target_facts(target).flags & REX_FACT_CALLED);
 }
 
-int rex_launch_mapped(struct rex_target *target, const struct rex_kernel_launch *launch,
+int rex_launch_mapped(struct rex_target *target, const struct rex_launch_config *launch,
                       const struct rex_map *map)
 {
     enum rex_kernel_form form = REX_FORM_UNKNOWN;

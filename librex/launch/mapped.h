@@ -20,7 +20,7 @@
  * The same as rex_launch_by_driver(), of a TARGET that no more stands against than that, and that
  * libomptarget cannot launch either; of others nothing is done.
  */
-int rex_launch_mapped(struct rex_target *target, const struct rex_kernel_launch *launch,
+int rex_launch_mapped(struct rex_target *target, const struct rex_launch_config *launch,
                       const struct rex_map *map);
 
 #endif

@@ -15,11 +15,11 @@
 #include "module/register.h"
 #include "omp/grid.h"
 
-#define VALUE (REX_TYPE_LITERAL | REX_TYPE_PARAMETER)
+#define VALUE (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM)
 /* Bits that change nothing for memory that is mapped already. */
 #define MAPPED_BITS                                                                            \
-    (REX_TYPE_TOFROM | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD | \
-     REX_TYPE_MEMBER_MASK)
+    (REX_MAP_TOFROM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD | \
+     REX_MAP_MEMBER_OF_MASK)
 /* What LLVM 18 on pass where there is no launch environment. */
 #define RUNTIME_PARAMETER UINTPTR_MAX
 
@@ -119,8 +119,9 @@ static int pack_value(struct rex_arguments *arguments, const struct rex_loaded_k
     const struct rex_image_parameter *wanted = &kernel->parameter[parameter];
     unsigned char *to = arguments->values + wanted->offset;
     arguments->address[parameter] = to;
-    if (unlikely(!is_word_of(wanted, REX_KIND_WORD) ||
-                 (uint64_t)map->sizes[row] > sizeof(void *))) {
+    const struct rex_argument argument = {.type = map->types[row]};
+    unsigned kind = rex_argument_kind(&argument);
+    if (unlikely(kind < REX_KIND_I8 || !is_word_of(wanted, kind))) {
         int result = check_value(kernel, parameter, map, row);
         if (result != REX_OK)
             return result;
@@ -137,8 +138,8 @@ static int pack_value(struct rex_arguments *arguments, const struct rex_loaded_k
 /* The device address of the row's base, from which a kernel indexes as the host does. */
 static uintptr_t device_base(const struct rex_map *map, int32_t row, uintptr_t device)
 {
-    uintptr_t base = map->types[row] & REX_TYPE_POINTER ? *(uintptr_t *)map->base[row]
-                                                        : (uintptr_t)map->base[row];
+    uintptr_t base = map->types[row] & REX_MAP_PTR_AND_OBJ ? *(uintptr_t *)map->base[row]
+                                                           : (uintptr_t)map->base[row];
     return device + base - (uintptr_t)map->begin[row];
 }
 
@@ -168,8 +169,8 @@ static int pack_row_address(struct rex_arguments *arguments, const struct rex_lo
 /* Rows that are neither a value nor plain mapped memory are looked at more closely. */
 static bool is_usual(int64_t type)
 {
-    return type == VALUE || (type & ~MAPPED_BITS) == REX_TYPE_PARAMETER ||
-           (type & ~REX_TYPE_KIND_MASK) == VALUE;
+    return type == VALUE || (type & ~MAPPED_BITS) == REX_MAP_TARGET_PARAM ||
+           (type & ~REX_MAP_KIND_MASK) == VALUE;
 }
 
 static int check_rows(const struct rex_map *map, const char *name)
@@ -181,7 +182,7 @@ static int check_rows(const struct rex_map *map, const char *name)
         return rex_check_rows(map, REX_FOR_QUEUE, name);
     for (int32_t i = 0; i < map->count; i++)
         unusual |= !is_usual(map->types[i]) | (map->sizes[i] < 0) |
-                   ((map->types[i] & REX_TYPE_MEMBER_MASK) != 0);
+                   ((map->types[i] & REX_MAP_MEMBER_OF_MASK) != 0);
     return unusual ? rex_check_rows(map, REX_FOR_QUEUE, name) : REX_OK;
 }
 
@@ -190,23 +191,23 @@ static int pack_row(struct rex_stream_gpu *gpu, const struct rex_loaded_kernel *
                     uint32_t *parameter)
 {
     int64_t type = map->types[row];
-    if (type & REX_TYPE_LITERAL)
-        return type & REX_TYPE_PARAMETER
+    if (type & REX_MAP_LITERAL)
+        return type & REX_MAP_TARGET_PARAM
                    ? pack_value(&gpu->arguments, kernel, (*parameter)++, map, row)
                    : REX_OK;
     uintptr_t device = rex_addresses_find(&gpu->addresses, map->begin[row], (size_t)map->sizes[row],
                                           gpu->number, generation);
     if (unlikely(device == 0)) {
-        if (map->sizes[row] > 0 || (type & (REX_TYPE_IMPLICIT | REX_TYPE_PRESENT)))
+        if (map->sizes[row] > 0 || (type & (REX_MAP_IMPLICIT | REX_MAP_PRESENT)))
             return absent(gpu, kernel->name, map, row);
         /* A section without elements needs no memory. */
-        return type & REX_TYPE_PARAMETER
+        return type & REX_MAP_TARGET_PARAM
                    ? pack_row_address(&gpu->arguments, kernel, (*parameter)++, map, row, 0)
                    : REX_OK;
     }
-    return type & REX_TYPE_PARAMETER ? pack_row_address(&gpu->arguments, kernel, (*parameter)++,
-                                                        map, row, device_base(map, row, device))
-                                     : REX_OK;
+    return type & REX_MAP_TARGET_PARAM ? pack_row_address(&gpu->arguments, kernel, (*parameter)++,
+                                                          map, row, device_base(map, row, device))
+                                       : REX_OK;
 }
 
 static int pack_rows(struct rex_stream_gpu *gpu, const struct rex_target *target,
@@ -232,9 +233,9 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
     if (result == REX_OK && form == REX_FORM_ENV)
         result = pack_address(arguments, kernel, parameter++, RUNTIME_PARAMETER);
     for (int32_t i = 0; i < map->count && result == REX_OK; i++) {
-        if (!(map->types[i] & REX_TYPE_PARAMETER))
+        if (!(map->types[i] & REX_MAP_TARGET_PARAM))
             continue;
-        result = map->types[i] & REX_TYPE_LITERAL
+        result = map->types[i] & REX_MAP_LITERAL
                      ? pack_value(arguments, kernel, parameter++, map, i)
                      : pack_row_address(arguments, kernel, parameter++, map, i,
                                         device_base(map, i, device[i]));
@@ -244,7 +245,7 @@ int rex_pack_arguments(struct rex_arguments *arguments, const struct rex_loaded_
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-static int fit_grid(const struct rex_kernel_launch *launch, struct rex_packed *packed)
+static int fit_grid(const struct rex_launch_config *launch, struct rex_packed *packed)
 {
     if (unlikely(rex_check_strict(launch, packed->kernel->name) != REX_OK))
         return REX_EINVAL;
@@ -271,7 +272,7 @@ static int load(const struct rex_stream_gpu *gpu, const struct rex_target *targe
 }
 
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
-                    const struct rex_kernel_launch *description, const struct rex_map *map,
+                    const struct rex_launch_config *description, const struct rex_map *map,
                     struct rex_packed *packed)
 {
     struct rex_target target;

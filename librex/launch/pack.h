@@ -45,7 +45,7 @@ struct rex_packed {
  * context is current. 0 or an error.
  */
 int rex_pack_launch(struct rex_stream_gpu *gpu, struct rex_module *module,
-                    const struct rex_kernel_launch *description, const struct rex_map *map,
+                    const struct rex_launch_config *description, const struct rex_map *map,
                     struct rex_packed *packed);
 
 /*

@@ -23,23 +23,6 @@
 
 const struct rex_map rex_no_rows;
 
-/* ---- from a description and a map ------------------------------------------------------------ */
-
-int rex_packet_fill(struct __tgt_kernel_arguments *packet, const struct rex_kernel_launch *launch,
-                    const struct rex_map *map)
-{
-    if (packet == NULL || launch == NULL)
-        return rex_fail(REX_EINVAL, "rex_packet_fill: the %s is NULL",
-                        packet == NULL ? "packet" : "launch");
-    if (map != NULL && map->count < 0)
-        return rex_fail(REX_EINVAL, "rex_packet_fill: a map with a negative number of rows, %d",
-                        map->count);
-    int result = rex_check_strict(launch, "rex_packet_fill");
-    if (result == REX_OK)
-        rex_packet_of(packet, launch, map != NULL ? map : &rex_no_rows);
-    return result;
-}
-
 /* ---- fitted to the release ------------------------------------------------------------------- */
 
 static uint32_t default_teams(uint64_t trip_count, uint32_t threads)
@@ -121,7 +104,7 @@ static void add_row(struct __tgt_kernel_arguments *packet, bool at_end, void **s
     base[own] = begin[own] = (void *)-1;
     names[own] = mappers[own] = NULL;
     sizes[own] = sizeof(void *);
-    types[own] = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
+    types[own] = REX_MAP_TARGET_PARAM | REX_MAP_LITERAL;
     if (rows > 0) {
         memcpy(base + first, packet->ArgsBase, rows * sizeof *base);
         memcpy(begin + first, packet->Args, rows * sizeof *begin);

@@ -23,7 +23,7 @@ void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_cou
 extern const struct rex_map rex_no_rows;
 
 /* Flags of the packet of LAUNCH. */
-static inline uint64_t rex_packet_flags(const struct rex_kernel_launch *launch)
+static inline uint64_t rex_packet_flags(const struct rex_launch_config *launch)
 {
     return (launch->flags & REX_LAUNCH_NOWAIT ? REX_FLAG_NOWAIT : 0) |
            (launch->flags & REX_LAUNCH_STRICT ? REX_FLAGS_STRICT : 0);
@@ -31,7 +31,7 @@ static inline uint64_t rex_packet_flags(const struct rex_kernel_launch *launch)
 
 /* The packet of LAUNCH with the rows of MAP, as a caller of libomptarget fills it. */
 static inline void rex_packet_of(struct __tgt_kernel_arguments *packet,
-                                 const struct rex_kernel_launch *launch, const struct rex_map *map)
+                                 const struct rex_launch_config *launch, const struct rex_map *map)
 {
     *packet = rex_packet_of_map(map);
     packet->Tripcount = (int64_t)launch->trip_count;

@@ -1,7 +1,7 @@
 /*
- * wrappers.c - the safe wrappers for code that includes no header: the host key tells the module.
+ * wrappers.c - the wrappers for code that includes no header: the host key tells the module.
  *
- * The inline functions of the same names in rex_kmp.h pass their module and do not come here.
+ * Those of rex_kmp.h are inline, pass their module and do not come here.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -30,6 +30,18 @@ EXPORT void rex___tgt_target_data_begin(MAP_P);
 EXPORT void rex___tgt_target_data_end(MAP_P);
 EXPORT void rex___tgt_target_data_update(MAP_P);
 
+void *rex_literal_error(const void *src, size_t size)
+{
+    if (src == NULL)
+        rex_fail(REX_EINVAL, "rex_pack_literal_arg_bytes: source is NULL for %zu bytes", size);
+    else
+        rex_fail(REX_EINVAL,
+                 "rex_pack_literal_arg_bytes: a literal of %zu bytes; at most 8 can be passed by "
+                 "value: map it",
+                 size);
+    return NULL;
+}
+
 int rex___tgt_target_kernel(int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
                             struct __tgt_kernel_arguments *args)
 {
@@ -57,14 +69,18 @@ int rex___tgt_target(TARGET_P)
     return rex___tgt_target_teams(TARGET_A, 1, 1);
 }
 
-/*
- * A data call names no kernel: mappings belong to the device, not to a module. Every known module
- * that can be is registered; one will do.
- */
-static bool any_module(const char *what)
+/* There is a device, and no known module is left that could be registered. */
+static bool are_registered(void)
 {
-    struct rex_kept_error last;
-    rex_error_keep(&last);
+    for (const struct rex_module *module = rex_modules_first(); module != NULL;
+         module = module->next)
+        if (rex_registration_of(module) == NULL && rex_table_is_own(module))
+            return false;
+    return rex_devices_are_there();
+}
+
+static bool register_all(const char *what)
+{
     if (rex_modules_first() == NULL)
         rex_modules_look_around();
     if (rex_modules_first() == NULL)
@@ -73,8 +89,21 @@ static bool any_module(const char *what)
                false;
     for (struct rex_module *module = rex_modules_first(); module != NULL; module = module->next)
         if (rex_table_is_own(module))
-            rex_module_register(module);
-    bool ready = rex_devices_are_there() || rex_modules_ready(what) == REX_OK;
+            rex_module_register(module, NULL);
+    return rex_devices_are_there() || rex_modules_ready(what) == REX_OK;
+}
+
+/*
+ * A data call names no kernel: mappings belong to the device, not to a module. Every known module
+ * that can be is registered; one will do, and then the others' errors are forgotten.
+ */
+static bool any_module(const char *what)
+{
+    if (are_registered())
+        return true;
+    struct rex_kept_error last;
+    rex_error_keep(&last);
+    bool ready = register_all(what);
     if (ready)
         rex_error_restore(&last);
     return ready;

@@ -239,7 +239,7 @@ bool rex_pointers_are_attached(void)
 
 static bool is_mapped_by(const struct rex_map *map, int32_t i)
 {
-    return !rex_row_has(map->types[i], REX_TYPE_NOT_MAPPED) && map->sizes[i] >= 0;
+    return !rex_row_has(map->types[i], REX_MAP_NOT_MAPPED) && map->sizes[i] >= 0;
 }
 
 static void add_place(struct rex_claim *claim, const void *begin, int64_t size, bool is_changed)
@@ -253,7 +253,7 @@ static size_t count_places(const struct rex_map *map)
 {
     size_t count = 0;
     for (int32_t i = 0; i < map->count; i++)
-        count += is_mapped_by(map, i) ? (map->types[i] & REX_TYPE_POINTER ? 2u : 1u) : 0u;
+        count += is_mapped_by(map, i) ? (map->types[i] & REX_MAP_PTR_AND_OBJ ? 2u : 1u) : 0u;
     return count;
 }
 
@@ -288,8 +288,8 @@ static void collect(struct call *own, const struct rex_map *map, int number)
     for (int32_t i = 0; i < map->count && !own->claim.is_all; i++) {
         if (!is_mapped_by(map, i))
             continue;
-        add_place(&own->claim, map->begin[i], map->sizes[i], (map->types[i] & REX_TYPE_FROM) != 0);
-        if (map->types[i] & REX_TYPE_POINTER)
+        add_place(&own->claim, map->begin[i], map->sizes[i], (map->types[i] & REX_MAP_FROM) != 0);
+        if (map->types[i] & REX_MAP_PTR_AND_OBJ)
             add_place(&own->claim, map->base[i], sizeof(void *), true);
     }
 }
@@ -302,7 +302,7 @@ static void note_unusual(enum rex_watched_call call, const struct rex_map *map)
         return;
     for (int32_t i = 0; i < map->count; i++)
         attaches |=
-            rex_row_has(map->types[i], REX_TYPE_POINTER | TYPE_ATTACH) && is_mapped_by(map, i);
+            rex_row_has(map->types[i], REX_MAP_PTR_AND_OBJ | TYPE_ATTACH) && is_mapped_by(map, i);
     if (attaches)
         __atomic_store_n(&pointers_are_attached, true, __ATOMIC_RELEASE);
     /* the pointers of a launch's pointees stay mapped */
@@ -344,7 +344,7 @@ static bool lies_in_unseen(const struct rex_map *map, int number)
     for (int32_t i = 0; i < map->count && !some && !rex_all_mappings_are_seen(); i++)
         some = is_mapped_by(map, i) &&
                (is_unseen(map->begin[i], (size_t)map->sizes[i], number) ||
-                ((map->types[i] & REX_TYPE_POINTER) &&
+                ((map->types[i] & REX_MAP_PTR_AND_OBJ) &&
                  is_unseen(map->base[i], sizeof(void *), number)));
     return some;
 }
@@ -386,7 +386,7 @@ static void add_all_begun(const struct call *own, const struct rex_map *map, int
         if (!is_mapped_by(map, i) || (map->mappers != NULL && map->mappers[i] != NULL))
             continue;
         add_begun(own, map->begin[i], (size_t)map->sizes[i], number);
-        if (map->types[i] & REX_TYPE_POINTER)
+        if (map->types[i] & REX_MAP_PTR_AND_OBJ)
             add_begun(own, map->base[i], sizeof(void *), number);
     }
 }

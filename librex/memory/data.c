@@ -65,7 +65,7 @@ static int collect(const struct rex_map *map, struct rex_new_rows *rows)
         uintptr_t begin = (uintptr_t)map->begin[i];
         struct rex_new_row row = {begin, begin + (uintptr_t)(map->sizes[i] > 0 ? map->sizes[i] : 1),
                                   i, false, false};
-        if (map->types[i] & REX_TYPE_MEMBER_MASK)
+        if (map->types[i] & REX_MAP_MEMBER_OF_MASK)
             return REX_EINVAL; /* can only be ended with its parent */
         result = rex_new_rows_add(rows, row);
     }
@@ -171,7 +171,7 @@ static int call(struct rex_module *module, int64_t device, const struct rex_map 
                                      : call_checked(device, map, purpose, number, what);
 }
 
-int rex_module_data_begin(struct rex_module *module, int64_t device, const struct rex_map *map)
+int rex_module_data_enter(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
     return call(module, device, map, REX_FOR_BEGIN, "data begin");
 }
@@ -194,7 +194,7 @@ static int asks_for_presence(const struct rex_map *map)
     int64_t bits = 0;
     for (int32_t i = 0; map != NULL && map->types != NULL && i < map->count; i++)
         bits |= map->types[i];
-    return (bits & REX_TYPE_PRESENT) != 0;
+    return (bits & REX_MAP_PRESENT) != 0;
 }
 
 /* What must be present when a region begins need not be when it ends: libomptarget would abort. */
@@ -208,13 +208,13 @@ static int end_without_presence(struct rex_module *module, int64_t device,
     if (ended.types == NULL)
         return rex_fail_memory(count * sizeof *ended.types, "the end of a region");
     for (size_t i = 0; i < count; i++)
-        ended.types[i] = map->types[i] & ~REX_TYPE_PRESENT;
+        ended.types[i] = map->types[i] & ~REX_MAP_PRESENT;
     result = call(module, device, &ended, REX_FOR_END, "data end");
     free(ended.types);
     return result;
 }
 
-int rex_module_data_end(struct rex_module *module, int64_t device, const struct rex_map *map)
+int rex_module_region_end(struct rex_module *module, int64_t device, const struct rex_map *map)
 {
     if (asks_for_presence(map))
         return end_without_presence(module, device, map);

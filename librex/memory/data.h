@@ -10,7 +10,7 @@
 #include "rex/offload.h"
 
 /*
- * As rex_module_data_begin() and its end, with what a launch may map: rows that exceed their
+ * As rex_module_data_enter() and its end, with what a launch may map: rows that exceed their
  * mapping may be implicit and copied back, since the same call has mapped what they lie in.
  */
 int rex_map_for_launch(struct rex_module *module, int64_t device, const struct rex_map *map);

@@ -56,7 +56,7 @@ static int need_devices(const char *what)
 static void *address_by_row(const void *address, int number)
 {
     void *begin = (void *)(uintptr_t)address, *base = begin;
-    int64_t size = 0, type = REX_TYPE_RETURN;
+    int64_t size = 0, type = REX_MAP_RETURN_PARAM;
     struct rex_map row = {
         .count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
     if (rex_flight_enter() != REX_OK)
@@ -138,7 +138,7 @@ enum rex_presence rex_memory_presence(const void *address, size_t size, int numb
                : rex_memory_find(address, size, number, &device);
 }
 
-bool rex_is_present(const void *address, size_t size, int64_t device)
+bool rex_target_is_present(const void *address, size_t size, int64_t device)
 {
     int number = 0;
     return address != NULL && rex_device_count() > 0 &&
@@ -146,7 +146,7 @@ bool rex_is_present(const void *address, size_t size, int64_t device)
            rex_memory_presence(address, size, number) == REX_PRESENT_WHOLE;
 }
 
-void *rex_device_address(const void *address, int64_t device)
+void *rex_mapped_ptr(const void *address, int64_t device)
 {
     int number = 0;
     if (address == NULL || rex_device_count() == 0 || rex_device_resolve(device, &number) != REX_OK)

@@ -12,9 +12,9 @@
 #include "memory/rowcheck.h"
 #include "memory/section.h"
 
-int32_t rex_cursor_row(const struct rex_cursor *cursor)
+int32_t rex_map_next_row(const struct rex_map_builder *builder)
 {
-    return cursor != NULL ? (int32_t)cursor->row : rex_fail_null("rex_cursor_row", "cursor");
+    return builder != NULL ? (int32_t)builder->row : rex_fail_null("rex_map_next_row", "builder");
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -25,10 +25,10 @@ static int64_t parent_of(int64_t type)
 }
 
 /* The columns, of which all are 8 bytes wide. */
-static struct rex_map map_of(const struct rex_cursor *cursor)
+static struct rex_map map_of(const struct rex_map_builder *builder)
 {
-    void **storage = cursor->columns;
-    int64_t rows = cursor->capacity;
+    void **storage = builder->columns;
+    int64_t rows = builder->capacity;
     return (struct rex_map){(int32_t)rows,
                             storage,
                             storage + rows,
@@ -38,56 +38,57 @@ static struct rex_map map_of(const struct rex_cursor *cursor)
                             storage};
 }
 
-static int check_row(const struct rex_cursor *cursor, const struct rex_row *row)
+static int check_row(const struct rex_map_builder *builder, const struct rex_row *row)
 {
     int64_t parent = parent_of(row->type);
     if (row->size < 0)
-        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", (long long)cursor->row,
+        return rex_fail(REX_EINVAL, "map row %lld: a size of %lld bytes", (long long)builder->row,
                         (long long)row->size);
-    if (parent >= cursor->row)
+    if (parent >= builder->row)
         return rex_fail(REX_EINVAL,
                         "map row %lld is a member of row %lld, which does not come before it",
-                        (long long)cursor->row, (long long)parent);
+                        (long long)builder->row, (long long)parent);
     if (parent > REX_PARENT_MAX)
         return rex_fail(REX_EINVAL,
                         "map row %lld is a member of row %lld, and at most %d can be named",
-                        (long long)cursor->row, (long long)parent, REX_PARENT_MAX);
-    if (cursor->row >= INT32_MAX)
+                        (long long)builder->row, (long long)parent, REX_PARENT_MAX);
+    if (builder->row >= INT32_MAX)
         return rex_fail(REX_EINVAL, "a map of more than %d rows", INT32_MAX);
     return REX_OK;
 }
 
-int rex_push_row(struct rex_cursor *cursor, struct rex_row row)
+int rex_map_add(struct rex_map_builder *builder, struct rex_row row)
 {
-    int result = cursor != NULL ? check_row(cursor, &row) : rex_fail_null("rex_push_row", "cursor");
+    int result =
+        builder != NULL ? check_row(builder, &row) : rex_fail_null("rex_map_add", "builder");
     if (result != REX_OK)
         return result;
-    if (cursor->columns != NULL && cursor->row >= cursor->capacity)
+    if (builder->columns != NULL && builder->row >= builder->capacity)
         return rex_fail(
             REX_EINVAL,
             "the row function pushes more rows when it fills the map than the %lld that it counted",
-            (long long)cursor->capacity);
-    row = rex_row_inside(cursor, row);
-    if (cursor->depth > 0 && row.begin == NULL && row.size > 0 &&
-        !(row.type & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)))
+            (long long)builder->capacity);
+    row = rex_row_inside(builder, row);
+    if (builder->depth > 0 && row.begin == NULL && row.size > 0 &&
+        !(row.type & (REX_MAP_LITERAL | REX_MAP_PRIVATE)))
         return rex_fail(REX_EINVAL, "map row %lld: a mapper maps %lld bytes at NULL",
-                        (long long)cursor->row, (long long)row.size);
-    if (cursor->handle != NULL)
-        rex_push_to_runtime(cursor, &row);
-    if (cursor->columns != NULL) {
-        struct rex_map map = map_of(cursor);
-        map.base[cursor->row] = row.base;
-        map.begin[cursor->row] = row.begin;
-        map.sizes[cursor->row] = row.size;
-        map.types[cursor->row] = row.type;
+                        (long long)builder->row, (long long)row.size);
+    if (builder->handle != NULL)
+        rex_push_to_runtime(builder, &row);
+    if (builder->columns != NULL) {
+        struct rex_map map = map_of(builder);
+        map.base[builder->row] = row.base;
+        map.begin[builder->row] = row.begin;
+        map.sizes[builder->row] = row.size;
+        map.types[builder->row] = row.type;
     }
-    cursor->row++;
+    builder->row++;
     return REX_OK;
 }
 
-static int push_map(struct rex_cursor *cursor, const struct rex_map *map)
+static int push_map(struct rex_map_builder *builder, const struct rex_map *map)
 {
-    int64_t first = cursor->row;
+    int64_t first = builder->row;
     int result = REX_OK;
     for (int32_t i = 0; map != NULL && i < map->count && result == REX_OK; i++) {
         struct rex_row row = {map->base[i], map->begin[i], map->sizes[i], map->types[i]};
@@ -96,10 +97,10 @@ static int push_map(struct rex_cursor *cursor, const struct rex_map *map)
             return rex_fail(
                 REX_EINVAL,
                 "map row %lld: its parent would be row %lld, and at most %d can be named",
-                (long long)cursor->row, (long long)(parent + first), REX_PARENT_MAX);
+                (long long)builder->row, (long long)(parent + first), REX_PARENT_MAX);
         if (parent >= 0)
-            row.type = (row.type & ~REX_TYPE_MEMBER_MASK) | REX_TYPE_MEMBER_OF(parent + first);
-        result = rex_push(cursor, row);
+            row.type = (row.type & ~REX_MAP_MEMBER_OF_MASK) | REX_MAP_MEMBER_OF(parent + first);
+        result = rex_map_add(builder, row);
     }
     return result;
 }
@@ -112,13 +113,13 @@ struct build {
     void *context;
 };
 
-static int pass(struct rex_cursor *cursor, const struct build *build)
+static int pass(struct rex_map_builder *builder, const struct build *build)
 {
-    int result = push_map(cursor, build->prefix);
+    int result = push_map(builder, build->prefix);
     if (result == REX_OK && build->rows != NULL)
-        result = build->rows(cursor, build->context);
+        result = build->rows(builder, build->context);
     if (result == REX_OK)
-        result = push_map(cursor, build->suffix);
+        result = push_map(builder, build->suffix);
     return result;
 }
 
@@ -128,16 +129,16 @@ static bool has_mappers(const struct rex_map *map)
 }
 
 /* The column of mappers is there where one of the fixed parts has it. */
-static int allocate(struct rex_cursor *cursor, const struct build *build)
+static int allocate(struct rex_map_builder *builder, const struct build *build)
 {
-    size_t count = (size_t)cursor->row,
+    size_t count = (size_t)builder->row,
            columns = has_mappers(build->prefix) || has_mappers(build->suffix) ? 5 : 4;
     /* one row more, so that an empty map has columns too */
-    cursor->columns = calloc(count + 1, columns * sizeof *cursor->columns);
-    cursor->capacity = cursor->row;
-    return cursor->columns != NULL
+    builder->columns = calloc(count + 1, columns * sizeof *builder->columns);
+    builder->capacity = builder->row;
+    return builder->columns != NULL
                ? REX_OK
-               : rex_fail_memory((count + 1) * columns * sizeof *cursor->columns,
+               : rex_fail_memory((count + 1) * columns * sizeof *builder->columns,
                                  "the rows of a map");
 }
 
@@ -167,15 +168,14 @@ static int check_fixed(const struct rex_map *map, const char *which)
     return REX_OK;
 }
 
-static int fill(struct rex_cursor *cursor, const struct build *build)
+static int fill(struct rex_map_builder *builder, const struct build *build)
 {
-    cursor->row = 0;
-    cursor->plain = cursor->capacity;
-    int result = pass(cursor, build);
-    if (result == REX_OK && cursor->row != cursor->capacity)
+    builder->row = 0;
+    int result = pass(builder, build);
+    if (result == REX_OK && builder->row != builder->capacity)
         result = rex_fail(
             REX_EINVAL, "the row function counted %lld rows and pushed %lld when it filled the map",
-            (long long)cursor->capacity, (long long)cursor->row);
+            (long long)builder->capacity, (long long)builder->row);
     return result;
 }
 
@@ -183,23 +183,23 @@ int rex_map_build(struct rex_map *map, const struct rex_map *prefix, rex_rows *r
                   const struct rex_map *suffix)
 {
     struct build build = {prefix, suffix, rows, context};
-    struct rex_cursor cursor = {.plain = INT32_MAX};
+    struct rex_map_builder builder = {0};
     if (map == NULL)
         return rex_fail(REX_EINVAL, "rex_map_build: the map is NULL");
     int result = check_fixed(prefix, "prefix");
     if (result == REX_OK)
         result = check_fixed(suffix, "suffix");
     if (result == REX_OK)
-        result = pass(&cursor, &build);
+        result = pass(&builder, &build);
     if (result == REX_OK)
-        result = allocate(&cursor, &build);
+        result = allocate(&builder, &build);
     if (result == REX_OK)
-        result = fill(&cursor, &build);
+        result = fill(&builder, &build);
     if (result != REX_OK) {
-        free(cursor.columns);
+        free(builder.columns);
         return result;
     }
-    struct rex_map built = map_of(&cursor);
+    struct rex_map built = map_of(&builder);
     copy_mappers(&built, &build);
     *map = built;
     return REX_OK;

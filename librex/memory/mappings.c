@@ -254,8 +254,8 @@ static bool may_end(const struct rex_map *map, int32_t i, bool pointer, int numb
 {
     *wanted = pointer ? bytes(map->base[i], sizeof(void *), number)
                       : bytes(map->begin[i], (size_t)map->sizes[i], number);
-    return !(map->types[i] & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)) &&
-           (!pointer || (map->types[i] & REX_TYPE_POINTER));
+    return !(map->types[i] & (REX_MAP_LITERAL | REX_MAP_PRIVATE)) &&
+           (!pointer || (map->types[i] & REX_MAP_PTR_AND_OBJ));
 }
 
 /* What libomptarget may still have of it is asked for from now on. */
@@ -366,7 +366,7 @@ static bool ends_unknown(const struct rex_map *map)
     bool some = false, unseen = !rex_all_mappings_are_seen();
     for (int32_t i = 0; i < map->count; i++)
         some |= (map->mappers != NULL && map->mappers[i] != NULL) ||
-                (unseen && (map->types[i] & REX_TYPE_DELETE));
+                (unseen && (map->types[i] & REX_MAP_DELETE));
     return some;
 }
 

@@ -32,34 +32,34 @@ static bool begins(enum rex_purpose purpose)
 static bool may_exceed(int64_t type, enum rex_purpose purpose)
 {
     bool copied = purpose == REX_FOR_END
-                      ? rex_row_has(type, REX_TYPE_FROM)
-                      : rex_row_has(type, REX_TYPE_ALWAYS) && rex_row_has(type, REX_TYPE_TOFROM);
-    return rex_row_has(type, REX_TYPE_IMPLICIT) && !copied;
+                      ? rex_row_has(type, REX_MAP_FROM)
+                      : rex_row_has(type, REX_MAP_ALWAYS) && rex_row_has(type, REX_MAP_TOFROM);
+    return rex_row_has(type, REX_MAP_IMPLICIT) && !copied;
 }
 
 bool rex_row_is_looked_up(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i];
-    if (rex_row_has(type, REX_TYPE_NOT_MAPPED))
+    if (rex_row_has(type, REX_MAP_NOT_MAPPED))
         return false;
     /*
      * A queue maps nothing: a section of no length is NULL for the kernel, unless it is implicit or
      * asks for what is there.
      */
     if (purpose == REX_FOR_QUEUE)
-        return map->sizes[i] > 0 || rex_row_has(type, REX_TYPE_IMPLICIT | REX_TYPE_PRESENT);
+        return map->sizes[i] > 0 || rex_row_has(type, REX_MAP_IMPLICIT | REX_MAP_PRESENT);
     /* A section of no length maps nothing, but it can ask for what is there. */
     if (map->sizes[i] == 0)
-        return rex_row_has(type, REX_TYPE_PRESENT);
+        return rex_row_has(type, REX_MAP_PRESENT);
     /* An update copies what lies in a parent, never the parent, which need not be mapped whole. */
     if (purpose == REX_FOR_UPDATE)
-        return rex_row_has(type, REX_TYPE_TOFROM | REX_TYPE_PRESENT);
+        return rex_row_has(type, REX_MAP_TOFROM | REX_MAP_PRESENT);
     /* A member lies in its parent, which has been looked at; a pointee does not. */
-    if (begins(purpose) && rex_row_has(type, REX_TYPE_MEMBER_MASK) &&
-        !rex_row_has(type, REX_TYPE_POINTER))
+    if (begins(purpose) && rex_row_has(type, REX_MAP_MEMBER_OF_MASK) &&
+        !rex_row_has(type, REX_MAP_PTR_AND_OBJ))
         return false;
-    return begins(purpose) || rex_row_has(type, REX_TYPE_PRESENT) ||
-           may_exceed(type, purpose) != rex_row_has(type, REX_TYPE_IMPLICIT);
+    return begins(purpose) || rex_row_has(type, REX_MAP_PRESENT) ||
+           may_exceed(type, purpose) != rex_row_has(type, REX_MAP_IMPLICIT);
 }
 
 /*
@@ -169,7 +169,7 @@ static int check_new(struct look *look, const struct wanted *wanted)
 {
     uintptr_t begin = (uintptr_t)wanted->begin;
     bool exceeds = may_exceed(wanted->type, look->purpose),
-         copied = look->release->excess_copied && rex_row_has(wanted->type, REX_TYPE_TOFROM);
+         copied = look->release->excess_copied && rex_row_has(wanted->type, REX_MAP_TOFROM);
     struct rex_new_row row = {begin, begin + (uintptr_t)wanted->size, wanted->row, wanted->pointer,
                               exceeds && !copied};
     if (rex_mapping_divides(wanted->begin, (size_t)wanted->size, look->number))
@@ -195,7 +195,7 @@ static bool is_mapped_before(const struct look *look, const struct wanted *wante
 static bool is_needed(const struct look *look, const struct wanted *wanted)
 {
     return look->purpose == REX_FOR_UPDATE || look->purpose == REX_FOR_QUEUE ||
-           rex_row_has(wanted->type, REX_TYPE_PRESENT);
+           rex_row_has(wanted->type, REX_MAP_PRESENT);
 }
 
 static void remember(const struct look *look, const struct wanted *wanted)
@@ -244,8 +244,8 @@ static int check_wanted(struct look *look, const struct wanted *wanted)
 static bool maps_pointer(const struct rex_map *map, int32_t i, enum rex_purpose purpose)
 {
     int64_t type = map->types[i], parent = rex_row_parent(type);
-    return begins(purpose) && rex_row_has(type, REX_TYPE_POINTER) &&
-           !rex_row_has(type, REX_TYPE_NOT_MAPPED) &&
+    return begins(purpose) && rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
+           !rex_row_has(type, REX_MAP_NOT_MAPPED) &&
            (parent < 0 || !rex_row_contains(map, (int32_t)parent, map->base[i], sizeof(void *)));
 }
 
@@ -300,7 +300,7 @@ static int check_ends(const struct look *look)
     int result = REX_OK;
     for (int32_t i = 0; look->map != NULL && i < look->map->count && result == REX_OK; i++)
         if (look->map->sizes[i] == 0 && look->map->begin[i] != NULL &&
-            !rex_row_has(look->map->types[i], REX_TYPE_NOT_MAPPED))
+            !rex_row_has(look->map->types[i], REX_MAP_NOT_MAPPED))
             result = check_end(look, i);
     return result;
 }

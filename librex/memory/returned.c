@@ -40,7 +40,7 @@ static int32_t count_rows(const struct rex_map *map)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < map->count; i++)
-        count += (map->types[i] & REX_TYPE_RETURN) != 0;
+        count += (map->types[i] & REX_MAP_RETURN_PARAM) != 0;
     return count;
 }
 
@@ -63,7 +63,7 @@ static bool is_of(const struct rex_returned *returned, const struct rex_map *map
         return false;
     for (int32_t i = 0; i < count; i++)
         if (returned->rows[i].row >= map->count ||
-            !(map->types[returned->rows[i].row] & REX_TYPE_RETURN) ||
+            !(map->types[returned->rows[i].row] & REX_MAP_RETURN_PARAM) ||
             map->base[returned->rows[i].row] != returned->rows[i].written)
             return false;
     return true;
@@ -92,7 +92,7 @@ int rex_returned_prepare(const struct rex_map *map, struct rex_returned **return
     (*returned)->column = map->base;
     (*returned)->count = 0;
     for (int32_t i = 0; i < map->count; i++)
-        if (map->types[i] & REX_TYPE_RETURN) {
+        if (map->types[i] & REX_MAP_RETURN_PARAM) {
             (*returned)->rows[(*returned)->count].row = i;
             (*returned)->rows[(*returned)->count++].base = map->base[i];
         }

@@ -16,38 +16,39 @@
 
 /* ---- each by itself -------------------------------------------------------------------------- */
 
-#define KNOWN_BITS                                                                                 \
-    (REX_TYPE_TOFROM | REX_TYPE_ALWAYS | REX_TYPE_DELETE | REX_TYPE_POINTER | REX_TYPE_PARAMETER | \
-     REX_TYPE_RETURN | REX_TYPE_PRIVATE | REX_TYPE_LITERAL | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE |  \
-     REX_TYPE_PRESENT | REX_TYPE_HOLD | REX_TYPE_MEMBER_MASK)
+#define KNOWN_BITS                                                                     \
+    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_PTR_AND_OBJ |          \
+     REX_MAP_TARGET_PARAM | REX_MAP_RETURN_PARAM | REX_MAP_PRIVATE | REX_MAP_LITERAL | \
+     REX_MAP_IMPLICIT | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD |          \
+     REX_MAP_MEMBER_OF_MASK)
 
 /* Why no release does what TYPE says, NULL if there is nothing wrong. */
 static const char *wrong_type(int64_t type, enum rex_purpose purpose)
 {
     int64_t known =
-        rex_row_has(type, REX_TYPE_LITERAL) ? KNOWN_BITS | REX_TYPE_KIND_MASK : KNOWN_BITS;
+        rex_row_has(type, REX_MAP_LITERAL) ? KNOWN_BITS | REX_MAP_KIND_MASK : KNOWN_BITS;
     if (rex_row_has(type, ~known))
         return "has type bits that are no map type";
-    if (rex_row_has(type, REX_TYPE_LITERAL) && rex_row_has(type, REX_TYPE_PRIVATE))
+    if (rex_row_has(type, REX_MAP_LITERAL) && rex_row_has(type, REX_MAP_PRIVATE))
         return "is both a literal and private";
-    if (rex_row_has(type, REX_TYPE_LITERAL) &&
-        rex_row_has(type, REX_TYPE_TOFROM | REX_TYPE_DELETE | REX_TYPE_ALWAYS) &&
-        !rex_row_has(type, REX_TYPE_POINTER))
+    if (rex_row_has(type, REX_MAP_LITERAL) &&
+        rex_row_has(type, REX_MAP_TOFROM | REX_MAP_DELETE | REX_MAP_ALWAYS) &&
+        !rex_row_has(type, REX_MAP_PTR_AND_OBJ))
         return "is a literal and asks for a copy";
-    if (rex_row_has(type, REX_TYPE_PRIVATE) && rex_row_has(type, REX_TYPE_FROM))
+    if (rex_row_has(type, REX_MAP_PRIVATE) && rex_row_has(type, REX_MAP_FROM))
         return "is private and asks for a copy back";
-    if (rex_row_has(type, REX_TYPE_NOT_MAPPED) && !rex_row_has(type, REX_TYPE_POINTER) &&
+    if (rex_row_has(type, REX_MAP_NOT_MAPPED) && !rex_row_has(type, REX_MAP_PTR_AND_OBJ) &&
         purpose != REX_FOR_LAUNCH && purpose != REX_FOR_QUEUE)
         return "is a kernel's argument, and this is not a launch";
-    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_TYPE_PRIVATE))
+    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_MAP_PRIVATE))
         return "is private, which a queue has no memory for: pass a value, or map it";
-    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_TYPE_ALWAYS))
+    if (purpose == REX_FOR_QUEUE && rex_row_has(type, REX_MAP_ALWAYS))
         return "asks for a copy at every launch, which a queue does not make: use "
                "rex_queue_update()";
-    if (rex_row_has(type, REX_TYPE_RETURN) &&
+    if (rex_row_has(type, REX_MAP_RETURN_PARAM) &&
         (purpose == REX_FOR_LAUNCH || purpose == REX_FOR_QUEUE))
         return "asks for its device address, which only a data region gives back";
-    if (rex_row_has(type, REX_TYPE_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
+    if (rex_row_has(type, REX_MAP_DELETE) && purpose != REX_FOR_END && purpose != REX_FOR_UPDATE)
         return "deletes, which only the end of a mapping can";
     return NULL;
 }
@@ -61,7 +62,7 @@ static bool leaves_parent(const struct rex_map *map, int32_t i)
 {
     int64_t type = map->types[i], parent = rex_row_parent(type);
     return parent >= 0 && i <= REX_PARENT_MAX && map->sizes[i] > 0 &&
-           !rex_row_has(type, REX_TYPE_NOT_MAPPED | REX_TYPE_POINTER) &&
+           !rex_row_has(type, REX_MAP_NOT_MAPPED | REX_MAP_PTR_AND_OBJ) &&
            !rex_row_contains(map, (int32_t)parent, map->begin[i], map->sizes[i]);
 }
 
@@ -82,16 +83,16 @@ static const char *wrong_row(const struct rex_map *map, int32_t i, enum rex_purp
         return "has a negative size";
     if (wrong != NULL && (purpose != REX_FOR_UPDATE || rex_row_parent(type) >= i))
         return wrong;
-    if (!rex_row_has(type, REX_TYPE_NOT_MAPPED) && map->begin[i] == NULL && map->sizes[i] > 0)
+    if (!rex_row_has(type, REX_MAP_NOT_MAPPED) && map->begin[i] == NULL && map->sizes[i] > 0)
         return "begins at NULL";
-    if (rex_row_has(type, REX_TYPE_POINTER) && !rex_row_has(type, REX_TYPE_LITERAL) &&
+    if (rex_row_has(type, REX_MAP_PTR_AND_OBJ) && !rex_row_has(type, REX_MAP_LITERAL) &&
         map->base[i] == NULL)
         return "is a pointee whose pointer is at NULL";
-    if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_TYPE_TOFROM) &&
+    if (purpose == REX_FOR_UPDATE && !rex_row_has(type, REX_MAP_TOFROM) &&
         !rex_row_is_parent(map, i))
         return "is neither to nor from";
-    if (purpose == REX_FOR_LAUNCH && rex_row_has(type, REX_TYPE_LITERAL) &&
-        !rex_row_has(type, REX_TYPE_POINTER) && map->sizes[i] > 8)
+    if (purpose == REX_FOR_LAUNCH && rex_row_has(type, REX_MAP_LITERAL) &&
+        !rex_row_has(type, REX_MAP_PTR_AND_OBJ) && map->sizes[i] > 8)
         return "is a value of more than 8 bytes, which only the CUDA driver can pass: map it, or "
                "use REX_FIRSTPRIVATE";
     return wrong_type(type, purpose);
@@ -142,7 +143,7 @@ static int fail_row(const struct rex_map *map, int32_t i, const char *wrong, con
 int rex_check_member(const struct rex_map *map, int32_t i, const char *what)
 {
     int64_t type = map->types[i];
-    bool is_plain = !rex_row_has(type, REX_TYPE_MEMBER_MASK) || rex_row_has(type, ~KNOWN_BITS);
+    bool is_plain = !rex_row_has(type, REX_MAP_MEMBER_OF_MASK) || rex_row_has(type, ~KNOWN_BITS);
     const char *wrong = is_plain ? NULL : wrong_member(map, i);
     return wrong == NULL ? REX_OK : fail_row(map, i, wrong, what);
 }

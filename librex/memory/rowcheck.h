@@ -17,7 +17,7 @@
 enum rex_purpose { REX_FOR_LAUNCH, REX_FOR_QUEUE, REX_FOR_BEGIN, REX_FOR_END, REX_FOR_UPDATE };
 
 /* Rows of these are no memory that is looked up. */
-#define REX_TYPE_NOT_MAPPED (REX_TYPE_LITERAL | REX_TYPE_PRIVATE)
+#define REX_MAP_NOT_MAPPED (REX_MAP_LITERAL | REX_MAP_PRIVATE)
 
 static inline bool rex_row_has(int64_t type, int64_t bits)
 {
@@ -42,7 +42,7 @@ static inline bool rex_row_contains(const struct rex_map *map, int32_t row, cons
 {
     uint64_t into = (uintptr_t)address - (uintptr_t)map->begin[row],
              all = (uint64_t)map->sizes[row];
-    return !rex_row_has(map->types[row], REX_TYPE_NOT_MAPPED) && into <= all &&
+    return !rex_row_has(map->types[row], REX_MAP_NOT_MAPPED) && into <= all &&
            (uint64_t)size <= all - into;
 }
 
@@ -57,7 +57,7 @@ static inline struct rex_map rex_rows_from(const struct rex_map *map, int32_t fi
                             .mappers = map->mappers != NULL ? map->mappers + first : NULL};
 }
 
-/* Whether `storage` of MAP is the text of its rows, and no allocation: REX_MAP_COLUMNS(). */
+/* Whether `storage` of MAP is the text of its rows, and no allocation: rex_map_of(). */
 static inline bool rex_map_has_text(const struct rex_map *map)
 {
     return ((uintptr_t)map->storage & 1) != 0;

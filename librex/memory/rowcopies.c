@@ -24,8 +24,8 @@
 #include "trace/trace.h"
 
 #define PLAIN_BITS                                                                                 \
-    (REX_TYPE_TOFROM | REX_TYPE_ALWAYS | REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT | REX_TYPE_CLOSE | \
-     REX_TYPE_PRESENT | REX_TYPE_HOLD)
+    (REX_MAP_TOFROM | REX_MAP_ALWAYS | REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT | REX_MAP_CLOSE | \
+     REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /* Whether librex may copy rows of MAP itself. */
 static bool may_copy(const struct rex_map *map)
@@ -44,17 +44,17 @@ static bool may_copy(const struct rex_map *map)
 static bool find_copy(const struct rex_map *map, int32_t i, int number,
                       struct rex_staged_copy *copy)
 {
-    int64_t direction = map->types[i] & REX_TYPE_TOFROM;
+    int64_t direction = map->types[i] & REX_MAP_TOFROM;
     size_t size = (size_t)map->sizes[i];
     struct rex_mapping found;
-    if (size == 0 || (direction != REX_TYPE_TO && direction != REX_TYPE_FROM) ||
+    if (size == 0 || (direction != REX_MAP_TO && direction != REX_MAP_FROM) ||
         !rex_mapping_find(map->begin[i], size, number, &found) || found.device == 0)
         return false;
     *copy =
         (struct rex_staged_copy){.host = map->begin[i],
                                  .device = found.device + ((uintptr_t)map->begin[i] - found.begin),
                                  .size = size,
-                                 .to_host = direction == REX_TYPE_FROM};
+                                 .to_host = direction == REX_MAP_FROM};
     return true;
 }
 
@@ -125,7 +125,7 @@ int rex_rows_update(const char *what, int64_t device, int number, const struct r
     int result = update_rows(what, device, number, map);
     rex_trace_depth--;
     if (traced)
-        rex_call_trace_data(&trace, what, REX_TYPE_TOFROM);
+        rex_call_trace_data(&trace, what, REX_MAP_TOFROM);
     return result;
 }
 
@@ -151,13 +151,13 @@ static bool is_large(const struct rex_map *map, int32_t i)
  */
 static bool is_new(const struct rex_map *map, int32_t i, int number, struct rex_new_rows *made)
 {
-    return is_large(map, i) && !(map->types[i] & REX_TYPE_HOLD) && is_made(made, i) &&
+    return is_large(map, i) && !(map->types[i] & REX_MAP_OMPX_HOLD) && is_made(made, i) &&
            rex_presence_after_load(map->begin[i], (size_t)map->sizes[i], number) == REX_ABSENT;
 }
 
 static bool is_copied_here(const struct rex_map *map, int32_t i)
 {
-    return (map->types[i] & REX_TYPE_TO) &&
+    return (map->types[i] & REX_MAP_TO) &&
            rex_staging_suits(map->begin[i], (size_t)map->sizes[i]);
 }
 
@@ -178,7 +178,7 @@ static bool copy_by_threads(const struct rex_map *map, int32_t i, int number, ui
 static int copy_made(const char *what, int64_t device, int number, const struct rex_map *map,
                      int32_t i)
 {
-    int64_t to = REX_TYPE_TO;
+    int64_t to = REX_MAP_TO;
     void *there = NULL;
     struct rex_map row = rex_rows_from(map, i, 1);
     row.types = &to;
@@ -230,7 +230,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
     begun.types = types;
     for (int32_t i = 0; i < map->count; i++) {
         news[i] = is_new(map, i, number, made);
-        types[i] = map->types[i] & ~(news[i] && is_copied_here(map, i) ? REX_TYPE_TO : INT64_C(0));
+        types[i] = map->types[i] & ~(news[i] && is_copied_here(map, i) ? REX_MAP_TO : INT64_C(0));
     }
     int result = rex_call_data(REX_DATA_BEGIN, what, device, &begun);
     if (result == REX_OK)
@@ -244,7 +244,7 @@ int rex_rows_begin(const char *what, int64_t device, int number, const struct re
 static bool copy_back(const struct rex_map *map, int32_t i, int number)
 {
     struct rex_mapping found;
-    return (map->types[i] & REX_TYPE_FROM) && !(map->types[i] & REX_TYPE_HOLD) &&
+    return (map->types[i] & REX_MAP_FROM) && !(map->types[i] & REX_MAP_OMPX_HOLD) &&
            rex_mapping_is_ending(map->begin[i], (size_t)map->sizes[i], number, &found) &&
            found.device != 0 && copy_by_threads(map, i, number, found.device, true);
 }
@@ -255,6 +255,6 @@ int64_t *rex_rows_copy_back(const struct rex_map *map, int number)
     int64_t *types = may ? malloc((size_t)map->count * sizeof *types) : NULL;
     for (int32_t i = 0; i < map->count && types != NULL; i++)
         types[i] =
-            map->types[i] & ~(copy_back(map, i, number) ? REX_TYPE_FROM : INT64_C(0));
+            map->types[i] & ~(copy_back(map, i, number) ? REX_MAP_FROM : INT64_C(0));
     return types;
 }

@@ -71,19 +71,19 @@ static bool is_one_run(const struct part *part, int d)
 }
 
 /* As many rows as no map has are not counted one by one, which would take hours. */
-static int check_rows(const struct rex_cursor *cursor, const struct part *part)
+static int check_rows(const struct rex_map_builder *builder, const struct part *part)
 {
     int64_t rows = 1;
     for (int d = 0; d <= part->run; d++)
         if (!is_one_run(part, d) &&
             (__builtin_mul_overflow(rows, part->dimensions[d].length, &rows) ||
-             rows > INT32_MAX - cursor->row))
-            return rex_fail(REX_EINVAL, "rex_push_rectangle: a map of more than %d rows",
+             rows > INT32_MAX - builder->row))
+            return rex_fail(REX_EINVAL, "rex_map_add_strided: a map of more than %d rows",
                             INT32_MAX);
     return REX_OK;
 }
 
-static int push_part(struct rex_cursor *cursor, const struct part *part, int d, char *base,
+static int push_part(struct rex_map_builder *builder, const struct part *part, int d, char *base,
                      int64_t offset)
 {
     const struct rex_dimension *dimension = &part->dimensions[d];
@@ -93,24 +93,25 @@ static int push_part(struct rex_cursor *cursor, const struct part *part, int d, 
     int result = REX_OK;
     for (int64_t i = 0; i < steps && result == REX_OK; i++) {
         int64_t at = offset + (dimension->lower + i * dimension->stride) * part->pitch[d];
-        result = d == part->run ? rex_push(cursor, rex_row_of(base, base + at, bytes, part->type))
-                                : push_part(cursor, part, d + 1, base, at);
+        result = d == part->run
+                     ? rex_map_add(builder, rex_row_of(base, base + at, bytes, part->type))
+                     : push_part(builder, part, d + 1, base, at);
     }
     return result;
 }
 
-int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_size,
-                       const struct rex_dimension *dimensions, int count, int64_t type)
+int rex_map_add_strided(struct rex_map_builder *builder, void *base, int64_t element_size,
+                        const struct rex_dimension *dimensions, int count, int64_t type)
 {
     int64_t pitch[MOST_DIMENSIONS];
     int result = REX_OK;
-    if (cursor == NULL || base == NULL || dimensions == NULL)
-        return rex_fail_null("rex_push_rectangle", cursor == NULL ? "cursor"
-                                                   : base == NULL ? "base"
-                                                                  : "array of dimensions");
+    if (builder == NULL || base == NULL || dimensions == NULL)
+        return rex_fail_null("rex_map_add_strided", builder == NULL ? "builder"
+                                                    : base == NULL  ? "base"
+                                                                    : "array of dimensions");
     if (element_size <= 0 || count < 1 || count > MOST_DIMENSIONS)
         return rex_fail(REX_EINVAL,
-                        "rex_push_rectangle: elements of %lld bytes, %d dimensions of at most %d",
+                        "rex_map_add_strided: elements of %lld bytes, %d dimensions of at most %d",
                         (long long)element_size, count, MOST_DIMENSIONS);
     int empty = 0;
     for (int d = 0; d < count && result == REX_OK; d++) {
@@ -123,8 +124,8 @@ int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_si
         return result;
     struct part part = {dimensions, pitch, run_dimension(dimensions, count), type};
     if (result == REX_OK)
-        result = check_rows(cursor, &part);
-    return result == REX_OK ? push_part(cursor, &part, 0, base, 0) : result;
+        result = check_rows(builder, &part);
+    return result == REX_OK ? push_part(builder, &part, 0, base, 0) : result;
 }
 
 /* ---- elements with a mapper ------------------------------------------------------------------ */
@@ -133,99 +134,95 @@ int rex_push_rectangle(struct rex_cursor *cursor, void *base, int64_t element_si
 
 /* What a section says of its elements besides what is copied. */
 #define PASSED_ON \
-    (REX_TYPE_ALWAYS | REX_TYPE_DELETE | REX_TYPE_CLOSE | REX_TYPE_PRESENT | REX_TYPE_HOLD)
+    (REX_MAP_ALWAYS | REX_MAP_DELETE | REX_MAP_CLOSE | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD)
 
 /*
  * The rows of an element are members of the section's row. Otherwise each would count as a
  * reference of its own to memory that the section has just allocated, so that nothing is copied,
  * and the pointers of pointees would stay mapped for good (LLVM 14 to 22).
  */
-struct rex_row rex_row_inside(const struct rex_cursor *cursor, struct rex_row row)
+struct rex_row rex_row_inside(const struct rex_map_builder *builder, struct rex_row row)
 {
-    if (cursor->depth > 0) {
-        row.type &= ~REX_TYPE_PARAMETER & (~REX_TYPE_TOFROM | (cursor->section & REX_TYPE_TOFROM));
-        row.type |= cursor->section & PASSED_ON;
-        if ((row.type & REX_TYPE_MEMBER_MASK) == 0)
-            row.type |= REX_TYPE_MEMBER_OF(cursor->parent);
+    if (builder->depth > 0) {
+        row.type &= ~REX_MAP_TARGET_PARAM & (~REX_MAP_TOFROM | (builder->section & REX_MAP_TOFROM));
+        row.type |= builder->section & PASSED_ON;
+        if ((row.type & REX_MAP_MEMBER_OF_MASK) == 0)
+            row.type |= REX_MAP_MEMBER_OF(builder->parent);
     }
     return row;
 }
 
-static int check_section(const struct rex_cursor *cursor, rex_mapper *mapper,
+static int check_section(const struct rex_map_builder *builder, rex_mapper *mapper,
                          const struct rex_row *section, int64_t element_size)
 {
     if (mapper == NULL)
-        return rex_fail(REX_EINVAL, "rex_map_elements: map row %lld: the mapper is NULL",
-                        (long long)cursor->row);
+        return rex_fail(REX_EINVAL, "rex_map_add_mapped: map row %lld: the mapper is NULL",
+                        (long long)builder->row);
     if (element_size <= 0 || section->size < 0 || section->size % element_size != 0)
         return rex_fail(
             REX_EINVAL,
             "map row %lld: a section of %lld bytes is no whole number of elements of %lld bytes",
-            (long long)cursor->row, (long long)section->size, (long long)element_size);
+            (long long)builder->row, (long long)section->size, (long long)element_size);
     if (section->begin == NULL && section->size > 0)
         return rex_fail(REX_EINVAL, "map row %lld: a section of %lld elements at NULL",
-                        (long long)cursor->row, (long long)(section->size / element_size));
-    if (cursor->depth >= DEEPEST)
+                        (long long)builder->row, (long long)(section->size / element_size));
+    if (builder->depth >= DEEPEST)
         return rex_fail(REX_EINVAL,
                         "mappers nest deeper than %d: does one call itself without end?", DEEPEST);
-    if (cursor->depth == 0 && cursor->row > REX_PARENT_MAX)
+    if (builder->depth == 0 && builder->row > REX_PARENT_MAX)
         return rex_fail(REX_EINVAL,
                         "map row %lld: a section with a mapper needs a row that its elements can "
                         "name, and that ends at %d",
-                        (long long)cursor->row, REX_PARENT_MAX);
+                        (long long)builder->row, REX_PARENT_MAX);
     return REX_OK;
 }
 
-static int push_elements(struct rex_cursor *cursor, rex_mapper *mapper,
+static int push_elements(struct rex_map_builder *builder, rex_mapper *mapper,
                          const struct rex_row *section, int64_t element_size)
 {
-    int64_t around = cursor->section, parent = cursor->parent, own = cursor->row - 1;
+    int64_t around = builder->section, parent = builder->parent, own = builder->row - 1;
     int result = REX_OK;
-    cursor->section = cursor->depth > 0 ? rex_row_inside(cursor, *section).type : section->type;
+    builder->section = builder->depth > 0 ? rex_row_inside(builder, *section).type : section->type;
     /*
      * Rows far down cannot be named: the section around will do, since libomptarget asks whether a
      * row is a member, not of what.
      */
-    cursor->parent = own <= REX_PARENT_MAX ? own : parent;
-    int64_t plain = cursor->plain;
-    cursor->depth++;
-    /* What is only counted need not be looked at. */
-    cursor->plain = cursor->columns != NULL ? 0 : plain;
+    builder->parent = own <= REX_PARENT_MAX ? own : parent;
+    builder->depth++;
     for (int64_t at = 0; at < section->size && result == REX_OK; at += element_size)
-        result = mapper(cursor, (char *)section->begin + at);
-    cursor->depth--;
-    cursor->plain = plain;
-    cursor->section = around;
-    cursor->parent = parent;
+        result = mapper(builder, (char *)section->begin + at);
+    builder->depth--;
+    builder->section = around;
+    builder->parent = parent;
     return result;
 }
 
-int rex_map_elements(struct rex_cursor *cursor, rex_mapper *mapper, struct rex_row section,
-                     int64_t element_size)
+int rex_map_add_mapped(struct rex_map_builder *builder, rex_mapper *mapper, struct rex_row section,
+                       int64_t element_size)
 {
-    int result = cursor != NULL ? check_section(cursor, mapper, &section, element_size)
-                                : rex_fail_null("rex_map_elements", "cursor");
+    int result = builder != NULL ? check_section(builder, mapper, &section, element_size)
+                                 : rex_fail_null("rex_map_add_mapped", "builder");
     if (result != REX_OK)
         return result;
     /* One allocation for the section, so that its elements are neighbours on the device too. */
     struct rex_row whole = section;
-    whole.type = (whole.type & ~REX_TYPE_TOFROM) | REX_TYPE_IMPLICIT;
-    result = rex_push(cursor, whole);
-    return result == REX_OK ? push_elements(cursor, mapper, &section, element_size) : result;
+    whole.type = (whole.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT;
+    result = rex_map_add(builder, whole);
+    return result == REX_OK ? push_elements(builder, mapper, &section, element_size) : result;
 }
 
 /* ---- called by libomptarget ------------------------------------------------------------------ */
 
-void rex_push_to_runtime(const struct rex_cursor *cursor, const struct rex_row *row)
+void rex_push_to_runtime(const struct rex_map_builder *builder, const struct rex_row *row)
 {
     REX_REAL(push_mapper_component)
-    (cursor->handle, row->base, row->begin, row->size, row->type, NULL);
+    (builder->handle, row->base, row->begin, row->size, row->type, NULL);
 }
 
 void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle, void *base,
                          void *begin, int64_t size, int64_t type)
 {
-    struct rex_cursor cursor = {.handle = handle};
+    struct rex_map_builder builder = {.handle = handle};
     struct rex_row section = {base, begin, size, type};
     if (handle == NULL || mapper == NULL) {
         rex_fail_null("rex_map_for_runtime", handle == NULL ? "handle" : "mapper");
@@ -238,9 +235,8 @@ void rex_map_for_runtime(rex_mapper *mapper, int64_t element_size, void *handle,
      */
     REX_REAL(push_mapper_component)
     (handle, NULL, NULL, 0, 0, NULL);
-    cursor.row = REX_REAL(mapper_num_components)
-    (handle);
-    int result = rex_map_elements(&cursor, mapper, section, element_size);
+    builder.row = REX_REAL(mapper_num_components)(handle);
+    int result = rex_map_add_mapped(&builder, mapper, section, element_size);
     /* A mapper of the program's may return an error that nobody has set. */
     if (result != REX_OK && rex_last_error_code() != result)
         rex_fail(

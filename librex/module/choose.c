@@ -166,7 +166,7 @@ static void log_choice(const struct rex_choice *choice, const struct rex_sources
 /* Nothing to choose: who opens it says what is wrong with it. PTX has to be compiled for a GPU. */
 static bool is_plain(const struct rex_sources *sources)
 {
-    const struct rex_image_list *list = &sources->list[0].list;
+    const struct rex_list *list = &sources->list[0].list;
     return sources->count == 1 && sources->missing.length == 0 && list->plain &&
            list->entries[0].item.kind != REX_IMAGE_PTX;
 }

@@ -133,7 +133,7 @@ static int describe_by_position(struct rex_registration *registration,
                                 struct rex_descriptor **result)
 {
     const struct rex_table *table = &registration->table;
-    const struct rex_image_view *view = &image->view;
+    const struct rex_view *view = &image->view;
     size_t count = view->position_count, placed = 0;
     struct rex_descriptor *descriptor = allocate(count);
     if (descriptor == NULL)
@@ -167,8 +167,7 @@ static int describe_by_position(struct rex_registration *registration,
  * Where the host device calls kernels in a way of its own, it is told the names of the functions
  * that stand for them. The names are in the image, whose bytes stay.
  */
-static void name_calls(struct rex_descriptor *descriptor, size_t count,
-                       const struct rex_image_view *view)
+static void name_calls(struct rex_descriptor *descriptor, size_t count, const struct rex_view *view)
 {
     for (size_t i = 0; i < count; i++) {
         struct __tgt_offload_entry *entry = &descriptor->entries[i];

@@ -72,7 +72,7 @@ static bool may_have_modes(const unsigned char *bytes, size_t size)
 int rex_image_hide_modes(unsigned char *bytes, size_t size, size_t view_most, const char *path,
                          const struct rex_release *release)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     if (!release->exec_mode_obeyed || !may_have_modes(bytes, size))
         return REX_OK;
     int result = rex_view_open_within(&view, bytes, size, view_most, path);

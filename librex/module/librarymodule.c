@@ -113,7 +113,7 @@ static int register_image(struct rex_library *library, const struct rex_module_i
         library->module.image = image->bytes;
         library->module.image_size = image->size;
         registration->memory_name = image->path;
-        result = rex_module_register(&library->module);
+        result = rex_module_register(&library->module, NULL);
     }
     if (result != REX_OK)
         give_back(library, registration->descriptor != before);

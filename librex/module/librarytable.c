@@ -22,13 +22,13 @@ static size_t round_up(size_t size)
 /* ---- which symbols --------------------------------------------------------------------------- */
 
 /* On a GPU the driver knows the globals. */
-static bool is_wanted(const struct rex_image_view *view, const struct rex_image_symbol *symbol)
+static bool is_wanted(const struct rex_view *view, const struct rex_image_symbol *symbol)
 {
     return symbol->kernel || (view->kind == REX_IMAGE_HOST && symbol->size > 0);
 }
 
 /* The next symbol that gets an entry; *AT is what was looked at. NULL behind the last. */
-static const struct rex_image_symbol *next(const struct rex_image_view *view, size_t *at)
+static const struct rex_image_symbol *next(const struct rex_view *view, size_t *at)
 {
     size_t count = view->position_count > 0 ? view->position_count : view->count;
     while (*at < count) {
@@ -57,7 +57,7 @@ struct sizes {
     size_t entries, names, shadows;
 };
 
-static struct sizes measure(const struct rex_image_view *view)
+static struct sizes measure(const struct rex_view *view)
 {
     struct sizes sizes = {0};
     const struct rex_image_symbol *symbol;
@@ -68,8 +68,7 @@ static struct sizes measure(const struct rex_image_view *view)
     return sizes;
 }
 
-static void fill(struct rex_library_table *table, const struct rex_image_view *view,
-                 struct sizes sizes)
+static void fill(struct rex_library_table *table, const struct rex_view *view, struct sizes sizes)
 {
     char *name = (char *)(table->entries + sizes.entries), *key = name + sizes.names;
     const struct rex_image_symbol *symbol;
@@ -86,7 +85,7 @@ static void fill(struct rex_library_table *table, const struct rex_image_view *v
     }
 }
 
-int rex_library_table_make(struct rex_library_table *table, const struct rex_image_view *view)
+int rex_library_table_make(struct rex_library_table *table, const struct rex_view *view)
 {
     struct sizes sizes = measure(view);
     size_t size = sizes.entries * sizeof *table->entries + sizes.names + sizes.shadows + ALIGNMENT;

@@ -24,7 +24,7 @@ struct rex_library_table {
  * An entry for each kernel that VIEW shows, and in a host image for each global: of those that the
  * image's own table names, where it has one. 0 or REX_ENOMEM.
  */
-int rex_library_table_make(struct rex_library_table *table, const struct rex_image_view *view);
+int rex_library_table_make(struct rex_library_table *table, const struct rex_view *view);
 
 /* Free all, or, where somebody keeps the ENTRIES, the rest. */
 void rex_library_table_free(struct rex_library_table *table, bool entries);

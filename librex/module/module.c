@@ -223,11 +223,6 @@ int rex_module_ready(struct rex_module *module, const char *caller)
     return result == REX_OK ? register_as(module, NULL) : result;
 }
 
-int rex_module_register(struct rex_module *module)
-{
-    return rex_module_ready(module, "rex_module_register");
-}
-
 /* One of the known modules. 0, the error of the last, or REX_NO_ENTRIES where none has entries. */
 static int register_one(void)
 {
@@ -235,7 +230,7 @@ static int register_one(void)
     for (struct rex_module *module = rex_modules_first();
          module != NULL && !rex_devices_are_there(); module = module->next)
         if (rex_table_is_own(module))
-            result = rex_module_register(module);
+            result = rex_module_ready(module, "rex_module_register");
     return rex_devices_are_there() ? REX_OK : result;
 }
 
@@ -290,7 +285,7 @@ static const char *past_nothing(const char *path)
 static bool is_own_name(const struct rex_module *module, const char *name)
 {
     const char *own = module->image_name;
-    if (own == NULL || name == NULL || (*own == '/') != (*name == '/'))
+    if (own == NULL || (*own == '/') != (*name == '/'))
         return false;
     for (own = past_nothing(own), name = past_nothing(name); *own != '\0' && *own == *name;) {
         bool part = *own == '/';
@@ -300,22 +295,23 @@ static bool is_own_name(const struct rex_module *module, const char *name)
     return *own == *name;
 }
 
-struct __tgt_bin_desc *rex_module_register_image(struct rex_module *module, const char *name)
+int rex_module_register(struct rex_module *module, const char *image_name)
 {
-    if (rex_module_check(module, "rex_module_register_image") != REX_OK ||
-        register_as(module, is_own_name(module, name) ? NULL : name) != REX_OK)
-        return NULL;
-    struct rex_registration *registration = rex_registration_of(module);
-    if (registration == NULL) {
-        rex_fail(REX_EINVAL, "rex_module_register_image: another thread unregistered the module");
-        return NULL;
-    }
+    if (image_name == NULL)
+        return rex_module_ready(module, "rex_module_register");
+    int result = rex_module_check(module, "rex_module_register");
+    if (result == REX_OK)
+        result = register_as(module, is_own_name(module, image_name) ? NULL : image_name);
+    const struct rex_registration *registration =
+        result == REX_OK ? rex_registration_of(module) : NULL;
+    if (registration == NULL)
+        return result;
     const char *slash = strrchr(registration->image_path, '/');
-    if (name != NULL && strcmp(name, registration->image_path) != 0 &&
-        (slash == NULL || strcmp(name, slash + 1) != 0))
-        rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", name,
+    if (strcmp(image_name, registration->image_path) != 0 &&
+        (slash == NULL || strcmp(image_name, slash + 1) != 0))
+        rex_log(REX_LOG_INFO, "\"%s\" was asked for; registered is %s", image_name,
                 registration->image_path);
-    return &registration->descriptor->given;
+    return REX_OK;
 }
 
 /* ---- load, and the end ----------------------------------------------------------------------- */

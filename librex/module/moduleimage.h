@@ -16,7 +16,7 @@
 struct rex_module_image {
     unsigned char *bytes;
     size_t size;
-    struct rex_image_view view;
+    struct rex_view view;
     char path[PATH_MAX];
     size_t view_most;   /* bytes that a view of it may take */
     bool retained;      /* the bytes stay for the life of the process */

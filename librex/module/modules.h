@@ -14,7 +14,7 @@
 /* An argument of the public function CALLER: 0 or REX_EINVAL. */
 int rex_module_check(const struct rex_module *module, const char *caller);
 
-/* rex_module_register() for the public function CALLER, which messages name. */
+/* rex_module_register(module, NULL) for the public function CALLER, which messages name. */
 int rex_module_ready(struct rex_module *module, const char *caller);
 
 /*

@@ -30,7 +30,7 @@ struct rex_registration {
     uint64_t most_teams; /* in x, that a launch need not be checked for */
     struct rex_table table;
     /* of the image, where a kernel is compared with it at its first launch; else NULL */
-    struct rex_image_view *view;
+    struct rex_view *view;
     struct rex_descriptor *descriptor; /* the last; the ones before hang from it */
     /*
      * No other module may have one of its keys, or an image of another kind. Under the lock of

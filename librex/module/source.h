@@ -19,7 +19,7 @@ struct rex_source {
     char *path; /* what messages call it */
     struct rex_bytes file;
     bool searched; /* a file that was found by its bare name */
-    struct rex_image_list list;
+    struct rex_list list;
 };
 
 /* Those of one module, in the order in which they were named. */

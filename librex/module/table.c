@@ -200,7 +200,7 @@ void rex_table_free(struct rex_table *table)
 enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
 
 /* The first kernels, or globals, of VIEW, and how many more there are. */
-static void list_names(const struct rex_image_view *view, bool kernel, char *text, size_t size)
+static void list_names(const struct rex_view *view, bool kernel, char *text, size_t size)
 {
     size_t count = 0, length = 0;
     snprintf(text, size, "none");
@@ -212,7 +212,7 @@ static void list_names(const struct rex_image_view *view, bool kernel, char *tex
         snprintf(text + length, size - length, " and %zu more", count - LISTED_NAMES);
 }
 
-int rex_table_lacks(const struct rex_image_view *view, const char *path, const char *name,
+int rex_table_lacks(const struct rex_view *view, const char *path, const char *name,
                     bool kernel)
 {
     char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
@@ -261,7 +261,7 @@ static uint32_t most_for_registers(uint32_t registers)
  * once, whatever the grid.
  */
 static uint32_t most_threads(const struct rex_image_symbol *kernel,
-                             const struct rex_image_view *view)
+                             const struct rex_view *view)
 {
     if (view->kind == REX_IMAGE_HOST)
         return INT32_MAX;
@@ -329,7 +329,7 @@ static struct rex_signature *add_signature(struct rex_table *table,
 
 /* A signature is kept for launches; the view may be closed. */
 static int keep_signature(struct rex_table *table, uint32_t position,
-                          const struct rex_image_symbol *kernel, const struct rex_image_view *view)
+                          const struct rex_image_symbol *kernel, const struct rex_view *view)
 {
     static const struct rex_image_parameter none;
     if (!kernel->signature)
@@ -347,7 +347,7 @@ static int keep_signature(struct rex_table *table, uint32_t position,
 }
 
 /* An entry table of its own is what rex/kernel.h gives a host image. */
-static bool is_of_kernel_header(const struct rex_image_view *view, const char *name)
+static bool is_of_kernel_header(const struct rex_view *view, const char *name)
 {
     for (size_t i = 0; i < view->position_count; i++)
         if (strcmp(view->positions[i], name) == 0)
@@ -356,7 +356,7 @@ static bool is_of_kernel_header(const struct rex_image_view *view, const char *n
 }
 
 /* Whether the release's host device can call the kernel, and how. */
-static int check_call(const struct rex_image_symbol *kernel, const struct rex_image_view *view,
+static int check_call(const struct rex_image_symbol *kernel, const struct rex_view *view,
                       const char *path, const struct rex_release *release,
                       struct rex_kernel_facts *facts)
 {
@@ -384,7 +384,7 @@ static int check_call(const struct rex_image_symbol *kernel, const struct rex_im
 
 /* What the release that is to launch the kernel makes of it. */
 static int check_release(struct rex_table *table, uint32_t position,
-                         const struct rex_image_symbol *kernel, const struct rex_image_view *view,
+                         const struct rex_image_symbol *kernel, const struct rex_view *view,
                          const char *path, const struct rex_release *release,
                          struct rex_kernel_facts *facts)
 {
@@ -406,7 +406,7 @@ static void add_facts(struct rex_table *table, uint32_t position, struct rex_ker
 }
 
 static int match_kernel(struct rex_table *table, uint32_t position,
-                        const struct rex_image_view *view, const char *path,
+                        const struct rex_view *view, const char *path,
                         const struct rex_release *release)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
@@ -433,7 +433,7 @@ static int match_kernel(struct rex_table *table, uint32_t position,
 }
 
 static int match_global(struct rex_table *table, uint32_t position,
-                        const struct rex_image_view *view, const char *path)
+                        const struct rex_view *view, const char *path)
 {
     const struct __tgt_offload_entry *entry = &table->entries[position];
     const struct rex_image_symbol *global = rex_view_find(view, entry->name);
@@ -451,7 +451,7 @@ static int match_global(struct rex_table *table, uint32_t position,
 }
 
 int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
-                    const struct rex_image_view *view, const char *path,
+                    const struct rex_view *view, const char *path,
                     const struct rex_release *release)
 {
     int result = REX_OK;

@@ -114,14 +114,14 @@ int rex_table_build(struct rex_table *table, const struct rex_module *module);
  * By one thread at a time. 0 or an error.
  */
 int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
-                    const struct rex_image_view *view, const char *path,
+                    const struct rex_view *view, const char *path,
                     const struct rex_release *release);
 
 /* Free what the table of a registration that ends for good holds. */
 void rex_table_free(struct rex_table *table);
 
 /* The image that VIEW shows and messages call PATH has no such KERNEL, or global: REX_ENOKERNEL. */
-int rex_table_lacks(const struct rex_image_view *view, const char *path, const char *name,
+int rex_table_lacks(const struct rex_view *view, const char *path, const char *name,
                     bool kernel);
 
 /* Position of the entry whose key is KEY, or -1. */

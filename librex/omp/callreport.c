@@ -130,8 +130,8 @@ static void write_down(struct rex_call_trace *trace, struct rex_slice *slice, in
 {
     slice->begin = trace->begin;
     slice->end = trace->end;
-    slice->to = bytes(&trace->packet, REX_TYPE_TO, directions);
-    slice->from = bytes(&trace->packet, REX_TYPE_FROM, directions);
+    slice->to = bytes(&trace->packet, REX_MAP_TO, directions);
+    slice->from = bytes(&trace->packet, REX_MAP_FROM, directions);
     slice->on = trace->on;
     slice->context = trace;
     rex_trace_slice(slice);
@@ -169,5 +169,5 @@ void rex_call_trace_launch(struct rex_call_trace *trace, const void *key, int re
     slice.by = rex_sender_for(trace->reason.against) == REX_SENDER_DRIVER ? REX_TRACE_DRIVER
                                                                           : REX_TRACE_RUNTIME;
     slice.because = reason_of(trace, because);
-    write_down(trace, &slice, REX_TYPE_TOFROM);
+    write_down(trace, &slice, REX_MAP_TOFROM);
 }

@@ -127,9 +127,9 @@ static void call_data(enum rex_data_call call, const char *name, int64_t device,
     static const struct {
         const char *function;
         int64_t directions;
-    } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_TYPE_TO},
-                 [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_TYPE_FROM},
-                 [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_TYPE_TOFROM}};
+    } calls[] = {[REX_DATA_BEGIN] = {"__tgt_target_data_begin_mapper", REX_MAP_TO},
+                 [REX_DATA_END] = {"__tgt_target_data_end_mapper", REX_MAP_FROM},
+                 [REX_DATA_UPDATE] = {"__tgt_target_data_update_mapper", REX_MAP_TOFROM}};
     if (!bound.observed) {
         pass_on(call, device, map);
         return;
@@ -224,8 +224,8 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
         struct rex_call_trace trace = {                                                         \
             .packet = rex_packet_of_columns(count, base, begin, sizes, types, names, mappers)}; \
         enum rex_watched_call call =                                                            \
-            (directions) == REX_TYPE_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                   \
-        bool told = (directions) != REX_TYPE_FROM &&                                            \
+            (directions) == REX_MAP_TO ? REX_CALL_BEGINS : REX_CALL_UPDATES;                   \
+        bool told = (directions) != REX_MAP_FROM &&                                            \
                     comes(call, &trace.packet, device,                                          \
                           call == REX_CALL_BEGINS && IS_LATER(name));                           \
         enter_data(&trace, "__tgt_" #name, what, device);                                       \
@@ -234,17 +234,17 @@ static void enter_data(struct rex_call_trace *trace, const char *function, const
         is_over(told, call, &trace.packet, device);                                             \
     }
 #define BEGINNING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data begin", REX_TYPE_TO, NULL, NULL)
+    DATA(name, parameters, arguments, "data begin", REX_MAP_TO, NULL, NULL)
 #define BEGINNING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data begin", REX_TYPE_TO, names, mappers)
+    DATA(name, parameters, arguments, "data begin", REX_MAP_TO, names, mappers)
 #define ENDING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data end", REX_TYPE_FROM, NULL, NULL)
+    DATA(name, parameters, arguments, "data end", REX_MAP_FROM, NULL, NULL)
 #define ENDING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data end", REX_TYPE_FROM, names, mappers)
+    DATA(name, parameters, arguments, "data end", REX_MAP_FROM, names, mappers)
 #define UPDATING_BARE(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data update", REX_TYPE_TOFROM, NULL, NULL)
+    DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, NULL, NULL)
 #define UPDATING_MAPPER(type, name, parameters, arguments, missing) \
-    DATA(name, parameters, arguments, "data update", REX_TYPE_TOFROM, names, mappers)
+    DATA(name, parameters, arguments, "data update", REX_MAP_TOFROM, names, mappers)
 REX_BEGINNING_BARE(BEGINNING_BARE)
 REX_BEGINNING_MAPPER(BEGINNING_MAPPER)
 REX_ENDING_BARE(ENDING_BARE)

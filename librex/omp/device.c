@@ -201,7 +201,7 @@ int rex_device_require_gpu(void)
  * The driver leaves out what CUDA_VISIBLE_DEVICES hides, by number or UUID. libomptarget may offer
  * fewer devices: those that a registered image suits.
  */
-int rex_device_local(void)
+int rex_device_for_rank(void)
 {
     struct rex_kept_error last;
     rex_error_keep(&last);

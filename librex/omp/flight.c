@@ -23,6 +23,7 @@
 #include "base/thread.h"
 
 __thread struct rex_flight rex_flight;
+extern __thread struct rex_flight rex_flight_again __attribute__((__alias__("rex_flight")));
 
 /* Of the list, and of who holds the gate up. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -32,7 +32,7 @@ struct rex_grid {
 #define REX_FLAGS_USUAL (REX_FLAG_NOWAIT | REX_FLAGS_STRICT)
 
 /* A strict launch that leaves a number to be chosen, which is an error. */
-static inline bool rex_grid_is_missing(const struct rex_kernel_launch *launch)
+static inline bool rex_grid_is_missing(const struct rex_launch_config *launch)
 {
     return (launch->flags & REX_LAUNCH_STRICT) &&
            (launch->teams[0] == 0 || launch->threads[0] == 0);

@@ -11,6 +11,7 @@
 
 #include "omp/forward.h"
 #include "omp/release.h"
+#include "rex/configure.h"
 
 /* The row of the bound release; NULL while none is bound. */
 const struct rex_release *rex_runtime(void);

@@ -55,7 +55,7 @@ static size_t size_of_values(const struct rex_map *map)
 {
     size_t size = 0;
     for (int32_t i = 0; i < map->count; i++)
-        if ((map->types[i] & REX_TYPE_LITERAL) && map->sizes[i] > (int64_t)sizeof(void *))
+        if ((map->types[i] & REX_MAP_LITERAL) && map->sizes[i] > (int64_t)sizeof(void *))
             size += ((size_t)map->sizes[i] + 15) / 16 * 16;
     return size;
 }
@@ -78,7 +78,7 @@ void *rex_capture_own_map(struct rex_command *command)
         own.begin[i] = map->begin[i];
         own.sizes[i] = map->sizes[i];
         own.types[i] = map->types[i];
-        if (!(map->types[i] & REX_TYPE_LITERAL) || map->sizes[i] <= (int64_t)sizeof(void *))
+        if (!(map->types[i] & REX_MAP_LITERAL) || map->sizes[i] <= (int64_t)sizeof(void *))
             continue;
         memcpy(values, map->begin[i], (size_t)map->sizes[i]);
         own.base[i] = own.begin[i] = values;
@@ -178,11 +178,12 @@ static int join(struct rex_queue *queue, struct rex_graph *graph)
     if (queue->capture == graph)
         return REX_OK;
     if (queue->gpu.number != graph->gpu.number)
-        return rex_fail(REX_EINVAL,
-                        "rex_queue_wait: queue \"%s\" is of device %d, and the graph of device %d",
-                        queue->name, queue->gpu.number, graph->gpu.number);
+        return rex_fail(
+            REX_EINVAL,
+            "rex_queue_wait_event: queue \"%s\" is of device %d, and the graph of device %d",
+            queue->name, queue->gpu.number, graph->gpu.number);
     if (graph->lanes == REX_GRAPH_LANES)
-        return rex_fail(REX_EINVAL, "rex_queue_wait: more than %d queues in one graph",
+        return rex_fail(REX_EINVAL, "rex_queue_wait_event: more than %d queues in one graph",
                         REX_GRAPH_LANES);
     graph->queue[graph->lanes] = queue;
     queue->lane = graph->lanes++;
@@ -196,10 +197,11 @@ bool rex_capture_wait(struct rex_queue *queue, struct rex_event *event, int *res
     rex_lock(&lock);
     struct rex_graph *graph = graph_of(event, &point);
     if (queue->capture != NULL && queue->capture != graph)
-        *result = rex_fail(REX_EINVAL,
-                           "rex_queue_wait: queue \"%s\" is being captured, and the event was "
-                           "not recorded in the same graph",
-                           queue->name);
+        *result =
+            rex_fail(REX_EINVAL,
+                     "rex_queue_wait_event: queue \"%s\" is being captured, and the event was "
+                     "not recorded in the same graph",
+                     queue->name);
     else if (graph != NULL && (*result = join(queue, graph)) == REX_OK) {
         struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {NULL, point}};
         rex_lock(&graph->lock);

@@ -150,7 +150,7 @@ int rex_graph_submit(void *executable, void *stream)
 
 static int launch(int number, const struct rex_command *command)
 {
-    struct rex_kernel_launch description = command->launch.description;
+    struct rex_launch_config description = command->launch.description;
     description.device = number;
     return rex_launch_map(command->launch.module, &description, &command->launch.map,
                           REX_FOR_QUEUE);
@@ -158,7 +158,7 @@ static int launch(int number, const struct rex_command *command)
 
 static int check_launch(int number, const struct rex_command *command)
 {
-    struct rex_kernel_launch description = command->launch.description;
+    struct rex_launch_config description = command->launch.description;
     description.device = number;
     return rex_launch_check(command->launch.module, &description, &command->launch.map,
                             REX_FOR_QUEUE);
@@ -181,8 +181,7 @@ static int copy(int number, const struct rex_command *command)
     bool is_update = command->copy.device == NULL;
     if (result != REX_OK || (is_update && (rex_runtime_disabled() || number == rex_device_count())))
         return result;
-    void *device =
-        is_update ? rex_device_address(command->copy.host, number) : command->copy.device;
+    void *device = is_update ? rex_mapped_ptr(command->copy.host, number) : command->copy.device;
     return command->kind == REX_COMMAND_COPY_TO
                ? rex_device_copy_to(device, command->copy.host, command->copy.size, number)
                : rex_device_copy_from(command->copy.host, device, command->copy.size, number);

@@ -27,7 +27,7 @@ struct rex_command {
     union {
         struct {
             struct rex_module *module;
-            struct rex_kernel_launch description;
+            struct rex_launch_config description;
             struct rex_map map;
         } launch;
         struct {

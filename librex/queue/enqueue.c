@@ -1,7 +1,7 @@
 /*
  * enqueue.c - putting commands in queues.
  *
- * The functions are those of rex/queue.h.
+ * The functions are those of rex/queue.h, and every launch with a map, in a queue or not.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/stackguard.h"
 #include "cuda/context.h"
+#include "launch/launch.h"
 #include "memory/rowcheck.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
@@ -65,25 +66,33 @@ static int enter_and_enqueue(struct rex_queue *queue, const struct rex_command *
 
 /* ---- launches, copies, fills and calls ------------------------------------------------------- */
 
-REX_NO_STACK_GUARD
-int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue,
-                            const struct rex_kernel_launch *launch, const struct rex_map *map)
+static int enqueue_launch(struct rex_module *module, const struct rex_launch_config *launch,
+                          const struct rex_map *map)
 {
     static const struct rex_map nothing;
-    if (unlikely(launch == NULL || queue == NULL))
-        return rex_fail(REX_EINVAL, "rex_queue_launch: the %s is NULL",
-                        launch == NULL ? "launch" : "queue");
+    struct rex_queue *queue = launch->queue;
     if (unlikely(launch->device != -1 && launch->device != queue->gpu.number))
-        return rex_fail(
-            REX_EDEVICE,
-            "rex_queue_launch: a launch on device %lld, and queue \"%s\" is of device %d",
-            (long long)launch->device, queue->name, queue->gpu.number);
-    int result = rex_module_ready(module, "rex_queue_launch");
+        return rex_fail(REX_EDEVICE,
+                        "rex_launch: a launch on device %lld, and queue \"%s\" is of device %d",
+                        (long long)launch->device, queue->name, queue->gpu.number);
+    int result = rex_module_ready(module, "rex_launch");
     if (unlikely(result != REX_OK))
         return result;
     struct rex_command command = {.kind = REX_COMMAND_LAUNCH,
                                   .launch = {module, *launch, map != NULL ? *map : nothing}};
-    return enter_and_enqueue(queue, &command, "rex_queue_launch");
+    return enter_and_enqueue(queue, &command, "rex_launch");
+}
+
+REX_NO_STACK_GUARD
+int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
+                          const struct rex_map *map)
+{
+    if (unlikely(launch == NULL))
+        return rex_fail_null("rex_launch", "launch");
+    if (launch->queue != NULL)
+        return enqueue_launch(module, launch, map);
+    return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)
+                          : rex_fail_null("rex_launch", "module");
 }
 
 static int enqueue_copy(struct rex_queue *queue, enum rex_command_kind kind, void *host,
@@ -175,19 +184,19 @@ int rex_queue_fill(struct rex_queue *queue, void *to, const void *pattern, size_
     return enter_and_enqueue(queue, &command, "rex_queue_fill");
 }
 
-int rex_queue_call(struct rex_queue *queue, void (*function)(void *argument), void *argument)
+int rex_queue_host_func(struct rex_queue *queue, void (*function)(void *argument), void *argument)
 {
     struct rex_command command = {.kind = REX_COMMAND_CALL, .call = {function, argument}};
     if (function == NULL)
-        return rex_fail(REX_EINVAL, "rex_queue_call: the function is NULL");
-    return enter_and_enqueue(queue, &command, "rex_queue_call");
+        return rex_fail(REX_EINVAL, "rex_queue_host_func: the function is NULL");
+    return enter_and_enqueue(queue, &command, "rex_queue_host_func");
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
 static bool is_copied(const struct rex_map *map, int32_t row)
 {
-    return (map->types[row] & REX_TYPE_TOFROM) != 0 && map->sizes[row] > 0;
+    return (map->types[row] & REX_MAP_TOFROM) != 0 && map->sizes[row] > 0;
 }
 
 static int check_update(const struct rex_queue *queue, const struct rex_map *map)
@@ -214,8 +223,8 @@ static int enqueue_update(struct rex_queue *queue, const struct rex_map *map, in
 {
     int result = REX_OK;
     for (int32_t i = 0; result == REX_OK && i < map->count; i++) {
-        struct rex_command command = {.kind = direction == REX_TYPE_TO ? REX_COMMAND_COPY_TO
-                                                                       : REX_COMMAND_COPY_FROM,
+        struct rex_command command = {.kind = direction == REX_MAP_TO ? REX_COMMAND_COPY_TO
+                                                                      : REX_COMMAND_COPY_FROM,
                                       .copy = {map->begin[i], NULL, (size_t)map->sizes[i]}};
         if (is_copied(map, i) && (map->types[i] & direction))
             result = enqueue(queue, &command);
@@ -232,9 +241,9 @@ int rex_queue_update(struct rex_queue *queue, const struct rex_map *map)
     if (result == REX_OK)
         rex_map_log("queue update", queue->gpu.number, map);
     if (result == REX_OK)
-        result = enqueue_update(queue, map, REX_TYPE_TO);
+        result = enqueue_update(queue, map, REX_MAP_TO);
     if (result == REX_OK)
-        result = enqueue_update(queue, map, REX_TYPE_FROM);
+        result = enqueue_update(queue, map, REX_MAP_FROM);
     rex_unlock(&queue->lock);
     return result;
 }
@@ -258,10 +267,10 @@ int rex_event_record(struct rex_event *event, struct rex_queue *queue)
     return result;
 }
 
-int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
+int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
 {
-    int result = event != NULL ? rex_queue_enter(queue, "rex_queue_wait")
-                               : rex_fail(REX_EINVAL, "rex_queue_wait: the event is NULL");
+    int result = event != NULL ? rex_queue_enter(queue, "rex_queue_wait_event")
+                               : rex_fail(REX_EINVAL, "rex_queue_wait_event: the event is NULL");
     if (result != REX_OK)
         return result;
     struct rex_command command = {.kind = REX_COMMAND_WAIT, .event = {.event = event}};

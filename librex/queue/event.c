@@ -113,8 +113,9 @@ static int never_recorded(const char *call)
 
 static int recorded_in_graph(void)
 {
-    return rex_fail(REX_EINVAL,
-                    "rex_queue_wait: the event was recorded in a graph, whose capture has ended");
+    return rex_fail(
+        REX_EINVAL,
+        "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
 }
 
 int rex_event_submit_wait(struct rex_event *event, void *stream)
@@ -124,10 +125,10 @@ int rex_event_submit_wait(struct rex_event *event, void *stream)
     if (event->state == REX_EVENT_GRAPH)
         result = recorded_in_graph();
     else if (event->state == REX_EVENT_NEW)
-        result = never_recorded("rex_queue_wait");
+        result = never_recorded("rex_queue_wait_event");
     else if (event->state == REX_EVENT_DRIVER &&
              REX_CUDA(cuStreamWaitEvent, stream, event->driver->handle, 0) != 0)
-        result = rex_fail(REX_ECUDA, "rex_queue_wait: %s", rex_cuda_why());
+        result = rex_fail(REX_ECUDA, "rex_queue_wait_event: %s", rex_cuda_why());
     rex_unlock(&event->lock);
     return result;
 }
@@ -161,7 +162,7 @@ static struct seen see(struct rex_event *event)
 int rex_event_wait_at_once(struct rex_event *event)
 {
     switch (see(event).state) {
-    case REX_EVENT_NEW: return never_recorded("rex_queue_wait");
+    case REX_EVENT_NEW: return never_recorded("rex_queue_wait_event");
     case REX_EVENT_GRAPH: return recorded_in_graph();
     case REX_EVENT_DRIVER: return rex_event_sync(event);
     default: return REX_OK;
@@ -212,16 +213,16 @@ int rex_event_sync(struct rex_event *event)
     return result;
 }
 
-int rex_event_done(struct rex_event *event)
+int rex_event_query(struct rex_event *event)
 {
     struct seen seen;
-    int result = look_at(event, "rex_event_done", &seen);
+    int result = look_at(event, "rex_event_query", &seen);
     if (result != REX_OK || seen.driver == NULL)
         return result == REX_OK ? 1 : result;
     int found = rex_driver.cuEventQuery(seen.driver->handle);
     if (found != 0 && found != REX_CUDA_NOT_READY) {
         rex_cuda_note(found, "cuEventQuery");
-        return failed(seen.driver, "rex_event_done");
+        return failed(seen.driver, "rex_event_query");
     }
     return found == 0;
 }
@@ -231,25 +232,25 @@ static double seconds_between(const struct timespec *begin, const struct timespe
     return (double)(end->tv_sec - begin->tv_sec) + 1e-9 * (double)(end->tv_nsec - begin->tv_nsec);
 }
 
-int rex_event_seconds(double *seconds, struct rex_event *begin, struct rex_event *end)
+int rex_event_elapsed(double *seconds, struct rex_event *begin, struct rex_event *end)
 {
     struct seen first, last;
     float milliseconds;
     int result = seconds != NULL
-                     ? look_at(begin, "rex_event_seconds", &first)
-                     : rex_fail(REX_EINVAL, "rex_event_seconds: there is no place for the result");
+                     ? look_at(begin, "rex_event_elapsed", &first)
+                     : rex_fail(REX_EINVAL, "rex_event_elapsed: there is no place for the result");
     if (result == REX_OK)
-        result = look_at(end, "rex_event_seconds", &last);
+        result = look_at(end, "rex_event_elapsed", &last);
     if (result != REX_OK)
         return result;
     if ((first.driver == NULL) != (last.driver == NULL) ||
         (first.driver != NULL && first.driver->context != last.driver->context))
-        return rex_fail(REX_EINVAL, "rex_event_seconds: the events are of different devices");
+        return rex_fail(REX_EINVAL, "rex_event_elapsed: the events are of different devices");
     if (first.driver == NULL)
         *seconds = seconds_between(&first.at, &last.at);
     else if (REX_CUDA(cuEventElapsedTime, &milliseconds, first.driver->handle,
                       last.driver->handle) != 0)
-        return failed(first.driver, "rex_event_seconds");
+        return failed(first.driver, "rex_event_elapsed");
     else
         *seconds = milliseconds / 1000.0;
     return REX_OK;

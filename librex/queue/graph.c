@@ -197,16 +197,17 @@ static int set_arguments(struct rex_graph *graph, size_t number, const struct re
     return result;
 }
 
-int rex_graph_set(struct rex_graph *graph, size_t number, const struct rex_map *map)
+int rex_graph_set_args(struct rex_graph *graph, size_t number, const struct rex_map *map)
 {
     static const struct rex_map nothing;
     if (graph == NULL || number >= graph->launches)
         return graph == NULL
-                   ? rex_fail(REX_EINVAL, "rex_graph_set: the graph is NULL")
-                   : rex_fail(REX_EINVAL, "rex_graph_set: launch %zu, and the graph has %zu",
+                   ? rex_fail(REX_EINVAL, "rex_graph_set_args: the graph is NULL")
+                   : rex_fail(REX_EINVAL, "rex_graph_set_args: launch %zu, and the graph has %zu",
                               number, graph->launches);
     if (!graph->immediate && graph->forks != rex_forks())
-        return rex_fail(REX_EFORK, "rex_graph_set: the graph was made in this process's parent");
+        return rex_fail(REX_EFORK,
+                        "rex_graph_set_args: the graph was made in this process's parent");
     rex_lock(&graph->lock);
     int result = set_arguments(graph, number, map != NULL ? map : &nothing);
     rex_unlock(&graph->lock);

@@ -120,7 +120,7 @@ int rex_library_unload(struct rex_library *library)
 static const struct __tgt_offload_entry *find_entry(const struct rex_library *library,
                                                     const char *name, bool kernel)
 {
-    const struct rex_image_view *view = &library->image.view;
+    const struct rex_view *view = &library->image.view;
     const struct rex_image_symbol *symbol = rex_view_find(view, name);
     const struct __tgt_offload_entry *entry = symbol != NULL && symbol->kernel == kernel
                                                   ? library->table.entry[symbol - view->symbols]
@@ -144,7 +144,7 @@ const struct rex_image_view *rex_library_view(const struct rex_library *library)
 {
     if (library == NULL)
         rex_fail_null("rex_library_view", "library");
-    return library != NULL ? &library->image.view : NULL;
+    return library != NULL ? &library->image.view.shown : NULL;
 }
 
 static int not_there(const char *name, int number)
@@ -161,7 +161,7 @@ static int global_of_runtime(void **address, size_t *size, const struct rex_libr
         return REX_ENOKERNEL;
     void *found = rex_runtime_disabled() || number == rex_device_count()
                       ? NULL
-                      : rex_device_address(entry->addr, number);
+                      : rex_mapped_ptr(entry->addr, number);
     if (found == NULL)
         return not_there(name, number);
     *address = found;

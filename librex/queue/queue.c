@@ -79,7 +79,7 @@ static struct rex_queue *new_queue(int number, const char *name, unsigned flags)
     queue->gpu.number = number;
     queue->gpu.flags = flags;
     queue->gpu.is_queue = true;
-    queue->gpu.remember = !(flags & REX_QUEUE_FRESH) && rex_forward_first();
+    queue->gpu.remember = !(flags & REX_QUEUE_NO_CACHE) && rex_forward_first();
     rex_queue_set_unfinished(queue);
     return queue;
 }
@@ -115,7 +115,7 @@ static int check_wanted(struct rex_queue **queue, struct rex_module *module,
 {
     if (queue == NULL)
         return rex_fail(REX_EINVAL, "%s: there is no place for the queue", wanted->call);
-    if ((wanted->flags & ~(REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) != 0)
+    if ((wanted->flags & ~(REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) != 0)
         return rex_fail(REX_EINVAL, "%s: unknown flags 0x%x", wanted->call, wanted->flags);
     int result = ready(module, wanted->call);
     return result == REX_OK ? rex_device_resolve(wanted->device, number) : result;
@@ -141,16 +141,13 @@ static int make_queue(struct rex_queue **queue, struct rex_module *module,
 }
 
 int rex_module_queue_create(struct rex_queue **queue, struct rex_module *module, int64_t device,
-                            const char *name, unsigned flags)
+                            const char *name, unsigned flags, void *const *stream)
 {
-    const struct wanted wanted = {"rex_queue_create", name, device, flags, {false, NULL}};
-    return make_queue(queue, module, &wanted);
-}
-
-int rex_module_queue_from_stream(struct rex_queue **queue, struct rex_module *module,
-                                 int64_t device, void *stream, const char *name, unsigned flags)
-{
-    const struct wanted wanted = {"rex_queue_from_stream", name, device, flags, {true, stream}};
+    const struct wanted wanted = {stream != NULL ? "rex_queue_from_stream" : "rex_queue_create",
+                                  name,
+                                  device,
+                                  flags,
+                                  {stream != NULL, stream != NULL ? *stream : NULL}};
     return make_queue(queue, module, &wanted);
 }
 
@@ -195,9 +192,9 @@ int rex_queue_sync(struct rex_queue *queue)
     return result;
 }
 
-int rex_queue_done(struct rex_queue *queue)
+int rex_queue_query(struct rex_queue *queue)
 {
-    int result = rex_queue_enter(queue, "rex_queue_done");
+    int result = rex_queue_enter(queue, "rex_queue_query");
     if (result != REX_OK)
         return result;
     result = rex_queue_done_locked(queue);
@@ -217,18 +214,11 @@ int rex_queue_device(const struct rex_queue *queue)
     return queue != NULL ? queue->gpu.number : no_queue("rex_queue_device");
 }
 
-bool rex_queue_is_immediate(const struct rex_queue *queue)
+bool rex_queue_is_synchronous(const struct rex_queue *queue)
 {
     if (queue == NULL)
-        no_queue("rex_queue_is_immediate");
+        no_queue("rex_queue_is_synchronous");
     return queue != NULL && queue->immediate;
-}
-
-const char *rex_queue_name(const struct rex_queue *queue)
-{
-    if (queue == NULL)
-        no_queue("rex_queue_name");
-    return queue != NULL ? queue->name : "";
 }
 
 /* ---- globals --------------------------------------------------------------------------------- */
@@ -237,7 +227,7 @@ static void *global_address(struct rex_registration *registration, int64_t posit
                             struct rex_queue *queue, const void *variable)
 {
     if (queue->immediate)
-        return rex_device_address(variable, queue->gpu.number);
+        return rex_mapped_ptr(variable, queue->gpu.number);
     int entered = rex_context_enter(queue->gpu.context);
     if (entered < 0) {
         failed(queue);

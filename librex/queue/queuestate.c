@@ -112,7 +112,7 @@ int rex_queue_sync_locked(struct rex_queue *queue)
 
 int rex_queue_sync_if_stepwise(struct rex_queue *queue)
 {
-    return unlikely(queue->gpu.flags & REX_QUEUE_STEPWISE) ? rex_queue_sync_locked(queue) : REX_OK;
+    return unlikely(queue->gpu.flags & REX_QUEUE_BLOCKING) ? rex_queue_sync_locked(queue) : REX_OK;
 }
 
 /*

@@ -79,7 +79,7 @@ int rex_queue_check_lost(struct rex_queue *queue, int result);
 int rex_queue_sync_locked(struct rex_queue *queue);
 
 /*
- * After something was put in the locked QUEUE: the same where it was made with REX_QUEUE_STEPWISE.
+ * After something was put in the locked QUEUE: the same where it was made with REX_QUEUE_BLOCKING.
  */
 int rex_queue_sync_if_stepwise(struct rex_queue *queue);
 

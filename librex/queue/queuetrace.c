@@ -184,7 +184,7 @@ struct call {
 static void write_details(struct rex_line *line, const void *context)
 {
     const struct call *call = context;
-    const struct rex_kernel_launch *launch = &call->command->launch.description;
+    const struct rex_launch_config *launch = &call->command->launch.description;
     rex_line_text(line, "\"device\":");
     rex_line_number(line, call->queue->gpu.number);
     rex_line_text(line, ",\"queue\":");

@@ -41,18 +41,23 @@ static bool takes(const struct rex_release *runtime, const struct rex_release *b
            (runtime->attach_rows || !built->attach_rows);
 }
 
-int rex_runtime_takes(int release, int compiler)
+static const char *how_taken(const struct rex_release *runtime, const struct rex_release *built)
 {
-    const struct rex_release *runtime = rex_release_row(release),
-                             *built = rex_release_row(compiler);
-    if (runtime == NULL || built == NULL)
-        return rex_fail(REX_EINVAL, "rex_runtime_takes: LLVM %d is not one of 14 to 24",
-                        runtime == NULL ? release : compiler);
     if (runtime == built)
-        return 1;
+        return "yes";
     if (!takes(runtime, built))
-        return 0;
-    return runtime->host_argument_array && !built->host_argument_array ? 2 : 1;
+        return "no";
+    return runtime->host_argument_array && !built->host_argument_array ? "on GPUs alone" : "yes";
+}
+
+static void programs(const struct rex_release *runtime, rex_info_row *row, void *context)
+{
+    const struct rex_release *built = NULL;
+    char name[32];
+    while ((built = rex_release_after(built != NULL ? built->number : 0)) != NULL) {
+        snprintf(name, sizeof name, "clang %d", built->number);
+        row("programs", name, how_taken(runtime, built), context);
+    }
 }
 
 /* ---- what is adapted ------------------------------------------------------------------------- */
@@ -198,23 +203,6 @@ static void limits(const struct rex_release *release, rex_info_row *row, void *c
     }
 }
 
-int rex_release_next(int release)
-{
-    const struct rex_release *next = rex_release_after(release);
-    return next != NULL ? next->number : 0;
-}
-
-int rex_info_release(int release, rex_info_row *row, void *context)
-{
-    const struct rex_release *wanted = rex_release_row(release);
-    if (row == NULL)
-        return rex_fail(REX_EINVAL, "rex_info_release: the function that is to be called is NULL");
-    if (wanted == NULL)
-        return rex_fail(REX_EINVAL, "rex_info_release: LLVM %d is none that librex knows", release);
-    rex_adaptations(wanted, row, context);
-    return REX_OK;
-}
-
 void rex_adaptations(const struct rex_release *release, rex_info_row *row, void *context)
 {
     packets("plain kernels", &release->plain, row, context);
@@ -222,4 +210,17 @@ void rex_adaptations(const struct rex_release *release, rex_info_row *row, void 
     host_kernels(release, row, context);
     yes_or_no(release, row, context);
     limits(release, row, context);
+}
+
+int rex_info_of_release(int number, rex_info_row *row, void *context)
+{
+    const struct rex_release *release = rex_release_row(number);
+    char message[64];
+    if (release == NULL) {
+        snprintf(message, sizeof message, "rex_info: LLVM %d is none that librex knows", number);
+        return rex_fail_again(REX_EINVAL, message);
+    }
+    rex_adaptations(release, row, context);
+    programs(release, row, context);
+    return REX_OK;
 }

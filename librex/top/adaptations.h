@@ -9,6 +9,9 @@
 #include "omp/release.h"
 #include "rex/inspect.h"
 
+/* rex_info() of release NUMBER. */
+int rex_info_of_release(int number, rex_info_row *row, void *context);
+
 /* Call ROW for each thing that is adapted for RELEASE, in group "adapted". */
 void rex_adaptations(const struct rex_release *release, rex_info_row *row, void *context);
 

@@ -193,11 +193,13 @@ static void launches(const struct to *to)
     say(to, "launch", "by", text);
 }
 
-int rex_info(rex_info_row *row, void *context)
+int rex_info(int release, rex_info_row *row, void *context)
 {
     const struct to to = {row, context};
     if (row == NULL)
         return rex_fail(REX_EINVAL, "rex_info: the function that is to be called is NULL");
+    if (release != 0)
+        return rex_info_of_release(release, row, context);
     library(&to);
     if (rex_runtime_bind() == REX_OK)
         bound(&to);

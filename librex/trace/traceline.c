@@ -148,7 +148,7 @@ static const struct {
 };
 
 #define MEMBER_OF ((uint64_t)0xffff << 48)
-#define KIND ((uint64_t)REX_TYPE_KIND_MASK) /* of a literal: librex's own, and no bit of LLVM's */
+#define KIND ((uint64_t)REX_MAP_KIND_MASK) /* of a literal: librex's own, and no bit of LLVM's */
 
 static size_t add_word(char *text, size_t size, size_t at, const char *word)
 {
@@ -158,7 +158,7 @@ static size_t add_word(char *text, size_t size, size_t at, const char *word)
 
 void rex_type_text(int64_t type, char *text, size_t size)
 {
-    uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_TYPE_LITERAL ? KIND : 0));
+    uint64_t rest = (uint64_t)type & ~(MEMBER_OF | (type & REX_MAP_LITERAL ? KIND : 0));
     size_t at = 0;
     char word[32];
     if (size > 0)
@@ -202,7 +202,7 @@ static uint64_t bytes_of_dimensions(const struct dimension *dimension, int64_t d
 
 static uint64_t bytes_of(const void *begin, int64_t size, int64_t type)
 {
-    if (type & (REX_TYPE_LITERAL | REX_TYPE_PRIVATE) || size < 0)
+    if (type & (REX_MAP_LITERAL | REX_MAP_PRIVATE) || size < 0)
         return 0;
     return type & NON_CONTIGUOUS ? bytes_of_dimensions(begin, size) : (uint64_t)size;
 }
@@ -251,7 +251,7 @@ static bool is_pinned(const void *address)
 
 static void add_row(struct rex_line *line, const void *begin, int64_t size, int64_t type)
 {
-    bool literal = (type & REX_TYPE_LITERAL) != 0;
+    bool literal = (type & REX_MAP_LITERAL) != 0;
     rex_line_text(line, "\"");
     rex_line_text(line, words_of(type));
     rex_line_text(line, " ");

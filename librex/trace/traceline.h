@@ -56,7 +56,7 @@ void rex_line_pinned(bool (*is_pinned)(const void *address));
 void rex_line_rows(struct rex_line *line, int64_t count, void **begin, const int64_t *sizes,
                    const int64_t *types);
 
-/* Bytes that rows ask to be copied in DIRECTION, REX_TYPE_TO or REX_TYPE_FROM. */
+/* Bytes that rows ask to be copied in DIRECTION, REX_MAP_TO or REX_MAP_FROM. */
 uint64_t rex_rows_bytes(int64_t count, void **begin, const int64_t *sizes, const int64_t *types,
                         int64_t direction);
 

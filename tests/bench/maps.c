@@ -69,28 +69,28 @@ struct rows {
     long count;
 };
 
-static int push_rows(struct rex_cursor *cursor, void *context)
+static int push_rows(struct rex_map_builder *builder, void *context)
 {
     const struct rows *rows = context;
     int result = 0;
     for (long i = 0; i < rows->count && result == 0; i++)
-        result = rex_push(cursor, REX_TOFROM(rows->swarms[i].x, 4));
+        result = rex_map_add(builder, REX_TOFROM(rows->swarms[i].x, 4));
     return result;
 }
 
-static int map_swarm(struct rex_cursor *cursor, void *element)
+static int map_swarm(struct rex_map_builder *builder, void *element)
 {
     struct swarm *swarm = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TO, *swarm));
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TO, *swarm));
     if (result == 0)
-        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, swarm->x, 0, 4));
-    return result == 0 ? rex_push(cursor, REX_POINTEE(REX_TYPE_FROM, swarm->y, 0, 4)) : result;
+        result = rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, swarm->x, 0, 4));
+    return result == 0 ? rex_map_add(builder, REX_ATTACH(REX_MAP_FROM, swarm->y, 0, 4)) : result;
 }
 
-static int push_section(struct rex_cursor *cursor, void *context)
+static int push_section(struct rex_map_builder *builder, void *context)
 {
     const struct rows *rows = context;
-    return rex_map_elements(cursor, map_swarm, REX_TO(rows->swarms, rows->count), sizeof *rows->swarms);
+    return rex_map_add_mapped(builder, map_swarm, REX_TO(rows->swarms, rows->count), sizeof *rows->swarms);
 }
 
 static int build(rex_rows *function, struct swarm *swarms, long count)

@@ -56,14 +56,14 @@ int main(int argc, char **argv)
     measured.entries_end = entries + count;
     if (heap_is_counted != NULL && !heap_is_counted())
         return 1;
-    if (rex_module_register(&first) != 0)
+    if (rex_module_register(&first, NULL) != 0)
         return 1;
 
     size_t held = heap();
     double began = microseconds();
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;
-    int result = rex_module_register(&measured);
+    int result = rex_module_register(&measured, NULL);
     CALLGRIND_DUMP_STATS_AT("register");
     CALLGRIND_STOP_INSTRUMENTATION;
     double ended = microseconds();

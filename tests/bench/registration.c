@@ -113,7 +113,7 @@ static int register_once(void)
         spent[i] = 0;
     if (rewrite_once() != 0)
         return -1;
-    TIMED(ALL, result = rex_module_register(&module));
+    TIMED(ALL, result = rex_module_register(&module, NULL));
     if (result == 0)
         TIMED(LOAD, result = rex_module_init(&module));
     return result == 0 ? rex_module_fini(&module) : result;

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 
+#include "inqueue.h"
+
 REX_KERNEL(bench_0);
 REX_KERNEL(bench_1);
 REX_KERNEL(bench_2);
@@ -64,14 +66,14 @@ static struct rex_queue *queue;
     {                                                                                                                  \
         int failed = 0, n = ELEMENTS;                                                                                  \
         double a = 2.0;                                                                                                \
-        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(bench_2), 4, 64);                         \
+        struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(bench_2), 4, 64);                         \
         REX_MAP(map, REX_VALUE(n), REX_VALUE(a), REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));                        \
         for (long i = 0; i < count; i++)                                                                               \
             failed |= (call);                                                                                          \
         return failed;                                                                                                 \
     }
 LAUNCHES(by_launch, rex_launch(&launch, &map))
-LAUNCHES(by_queue, rex_queue_launch(queue, &launch, &map))
+LAUNCHES(by_queue, launch_in(queue, &launch, &map))
 
 static int measure(const char *name, int (*way)(long count), long count)
 {
@@ -108,11 +110,11 @@ int main(int argc, char **argv)
     int failed = measure("real", by_real, count) | measure("direct", by_direct, count) | measure("safe", by_safe, count) |
                  measure("real_in_turn", by_real_in_turn, count) | measure("direct_in_turn", by_direct_in_turn, count) |
                  measure("bare", by_bare, count) | measure("teams", by_teams, count);
-    REX_DATA_MAP(region, REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));
-    if (rex_data_begin(-1, &region) != 0 || rex_queue_create(&queue, -1, NULL, 0) != 0)
+    REX_MAP(region, REX_TO(x, ELEMENTS), REX_TOFROM(y, ELEMENTS));
+    if (rex_data_enter(-1, &region) != 0 || rex_queue_create(&queue, -1, NULL, 0) != 0)
         return 1;
     failed |= measure("launch", by_launch, count) | measure("queue", by_queue, count);
-    if (rex_queue_destroy(queue) != 0 || rex_data_end(-1, &region) != 0)
+    if (rex_queue_destroy(queue) != 0 || rex_data_exit(-1, &region) != 0)
         return 1;
     /* Exported by librex.so alone. */
     address = dlsym(RTLD_DEFAULT, "rex___tgt_target_kernel");

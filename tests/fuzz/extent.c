@@ -15,7 +15,7 @@ static void check(const uint8_t *bytes, size_t size, size_t extent)
 {
     struct rex_elf elf;
     Elf64_Shdr section;
-    struct rex_image_list list;
+    struct rex_list list;
     for (size_t i = 0; rex_elf_open(&elf, bytes, size) == 0 && rex_elf_section(&elf, i, &section) == 0; i++)
         FUZZ_CHECK(section.sh_type == SHT_NOBITS || section.sh_offset + section.sh_size <= extent);
     if (rex_list_open(&list, bytes, size, "bytes") != REX_OK)

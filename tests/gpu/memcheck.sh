@@ -4,4 +4,4 @@ set -eu
 # The runner starts this in the top directory. The file has no first line of a script.
 # shellcheck disable=SC1091
 . tests/gpu/sanitizer
-check_with memcheck astray 'memory[rex_arg_int(distance)] = 1;'
+check_with memcheck astray 'memory[distance] = 1;'

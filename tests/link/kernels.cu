@@ -1,14 +1,14 @@
 /* Kernels of hand.c. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(link_fill, rex_arg n, rex_arg value, int64_t *x)
+REX_DEVICE_KERNEL(link_fill, (int64_t) n, (int64_t) value, (int64_t *) x)
 {
-    REX_FOR(i, rex_arg_int(n))
-        x[i] = rex_arg_int(value) + i;
+    REX_FOR(i, n)
+        x[i] = value + i;
 }
 
-REX_DEVICE_KERNEL(link_add, rex_arg n, const int64_t *x, int64_t *y)
+REX_DEVICE_KERNEL(link_add, (int64_t) n, (const int64_t *) x, (int64_t *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         y[i] += x[i];
 }

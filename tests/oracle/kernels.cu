@@ -5,30 +5,30 @@
 
 /* ---- arrays --------------------------------------------------------------------------------------------------------------- */
 
-REX_DEVICE_KERNEL(bump, int *a)
+REX_DEVICE_KERNEL(bump, (int *) a)
 {
     a[0] += 1;
 }
 
-REX_DEVICE_KERNEL(bump_at, int *a, rex_arg at)
+REX_DEVICE_KERNEL(bump_at, (int *) a, (int32_t) at)
 {
-    a[rex_arg_int32(at)] += 1;
+    a[at] += 1;
 }
 
-REX_DEVICE_KERNEL(bump2, int *a, int *b)
+REX_DEVICE_KERNEL(bump2, (int *) a, (int *) b)
 {
     a[0] += 1;
     b[0] += 2;
 }
 
-REX_DEVICE_KERNEL(bump3, int *a, int *b, int *c)
+REX_DEVICE_KERNEL(bump3, (int *) a, (int *) b, (int *) c)
 {
     a[0] += 1;
     b[0] += 2;
     c[0] += 3;
 }
 
-REX_DEVICE_KERNEL(bump4, int *a, int *b, int *c, int *d)
+REX_DEVICE_KERNEL(bump4, (int *) a, (int *) b, (int *) c, (int *) d)
 {
     a[0] += 1;
     b[0] += 2;
@@ -36,35 +36,35 @@ REX_DEVICE_KERNEL(bump4, int *a, int *b, int *c, int *d)
     d[0] += 4;
 }
 
-REX_DEVICE_KERNEL(store, int *a)
+REX_DEVICE_KERNEL(store, (int *) a)
 {
     a[0] = 7;
     a[1] = 8;
 }
 
-REX_DEVICE_KERNEL(sum, int *s, const int *a)
+REX_DEVICE_KERNEL(sum, (int *) s, (const int *) a)
 {
     *s = a[0] + a[1];
 }
 
-REX_DEVICE_KERNEL(sum_scratch, int *scratch, const int *a, int *s)
+REX_DEVICE_KERNEL(sum_scratch, (int *) scratch, (const int *) a, (int *) s)
 {
     scratch[0] = a[0] + a[1];
     *s = scratch[0];
 }
 
-REX_DEVICE_KERNEL(bump2_in_third, int *a)
+REX_DEVICE_KERNEL(bump2_in_third, (int *) a)
 {
     a[2] += 1;
     a[3] += 2;
 }
 
-REX_DEVICE_KERNEL(set_if_here, int *s, const int *p)
+REX_DEVICE_KERNEL(set_if_here, (int *) s, (const int *) p)
 {
     *s = p != NULL ? p[1] : -1;
 }
 
-REX_DEVICE_KERNEL(touch, int *a, const int *p)
+REX_DEVICE_KERNEL(touch, (int *) a, (const int *) p)
 {
     a[0] += p == NULL ? 1 : 1;
 }
@@ -75,141 +75,140 @@ REX_DEVICE_KERNEL(nothing, void)
 
 /* ---- values ----------------------------------------------------------------------------------------------------------------- */
 
-REX_DEVICE_KERNEL(add_int, int *s, rex_arg i)
+REX_DEVICE_KERNEL(add_int, (int *) s, (int32_t) i)
 {
-    *s += rex_arg_int32(i);
+    *s += i;
 }
 
-REX_DEVICE_KERNEL(add_double, int *s, rex_arg d)
+REX_DEVICE_KERNEL(add_double, (int *) s, (double) d)
 {
-    *s += (int)rex_arg_double(d);
+    *s += (int)d;
 }
 
-REX_DEVICE_KERNEL(add_float, int *s, rex_arg f)
+REX_DEVICE_KERNEL(add_float, (int *) s, (float) f)
 {
-    *s += (int)rex_arg_float(f);
+    *s += (int)f;
 }
 
-REX_DEVICE_KERNEL(add_all, int *s, rex_arg c, rex_arg h, rex_arg i, rex_arg l, rex_arg t, rex_arg f, rex_arg d)
+REX_DEVICE_KERNEL(add_all, (int *) s, (char) c, (short) h, (int) i, (long) l, (bool) t, (float) f, (double) d)
 {
-    *s += (int8_t)c + (int16_t)h + rex_arg_int32(i) + (int)rex_arg_int(l) + ((uint8_t)t != 0) + (int)rex_arg_float(f) +
-          (int)rex_arg_double(d);
+    *s += c + h + i + (int)l + t + (int)f + (int)d;
 }
 
-REX_DEVICE_KERNEL(vla_sum, rex_arg n, int *v, rex_arg last)
+REX_DEVICE_KERNEL(vla_sum, (int64_t) n, (int *) v, (int32_t) last)
 {
-    v[0] += (int)rex_arg_int(n) + rex_arg_int32(last);
+    v[0] += (int)n + last;
 }
 
-REX_DEVICE_KERNEL(vla_section, rex_arg n, int *v)
+REX_DEVICE_KERNEL(vla_section, (int64_t) n, (int *) v)
 {
-    v[1] += 5 + 0 * (int)rex_arg_int(n);
+    v[1] += 5 + 0 * (int)n;
 }
 
-REX_DEVICE_KERNEL(private_copies, int *s, const int *a, const struct record *r)
+REX_DEVICE_KERNEL(private_copies, (int *) s, (const int *) a, (const struct record *) r)
 {
     *s = a[1] + r->n;
 }
 
-REX_DEVICE_KERNEL(small_copy, int *s, const struct small *c)
+REX_DEVICE_KERNEL(small_copy, (int *) s, (const struct small *) c)
 {
     *s = c->x + c->y;
 }
 
-REX_DEVICE_KERNEL(mixed, int *s, rex_arg i, const int *a, rex_arg d, const struct record *r, int *b, const int *p)
+REX_DEVICE_KERNEL(mixed, (int *) s, (int32_t) i, (const int *) a, (double) d, (const struct record *) r, (int *) b, (const int *) p)
 {
-    *s = rex_arg_int32(i) + a[1] + (int)rex_arg_double(d) + r->n;
+    *s = i + a[1] + (int)d + r->n;
     b[1] = p == NULL ? 1 : 1;
 }
 
-REX_DEVICE_KERNEL(scale, rex_arg n, int *y, rex_arg f, const int *x)
+REX_DEVICE_KERNEL(scale, (int32_t) n, (int *) y, (float) f, (const int *) x)
 {
-    for (int i = 0; i < rex_arg_int32(n); i++)
-        y[i] += (int)rex_arg_float(f) * x[i];
+    for (int i = 0; i < n; i++)
+        y[i] += (int)f * x[i];
 }
 
 /* ---- structs ------------------------------------------------------------------------------------------------------------------ */
 
-REX_DEVICE_KERNEL(record_n, struct record *r)
+REX_DEVICE_KERNEL(record_n, (struct record *) r)
 {
     r->n += 1;
 }
 
-REX_DEVICE_KERNEL(record_nx, struct record *r)
+REX_DEVICE_KERNEL(record_nx, (struct record *) r)
 {
     r->n += 1;
     r->x += 2;
 }
 
-REX_DEVICE_KERNEL(record_p, struct record *r)
+REX_DEVICE_KERNEL(record_p, (struct record *) r)
 {
     r->p[1] += 1;
 }
 
-REX_DEVICE_KERNEL(record_np, struct record *r)
+REX_DEVICE_KERNEL(record_np, (struct record *) r)
 {
     r->p[1] += r->n;
 }
 
-REX_DEVICE_KERNEL(record_a, struct record *r)
+REX_DEVICE_KERNEL(record_a, (struct record *) r)
 {
     r->a[1] += 3;
 }
 
-REX_DEVICE_KERNEL(record_at, struct record *r)
+REX_DEVICE_KERNEL(record_at, (struct record *) r)
 {
     r[1].n += 1;
 }
 
-REX_DEVICE_KERNEL(records2, struct record *r, struct record *t)
+REX_DEVICE_KERNEL(records2, (struct record *) r, (struct record *) t)
 {
     r->n += 1;
     t->n += 2;
     t->x += 3;
 }
 
-REX_DEVICE_KERNEL(records2_p, struct record *r, struct record *t)
+REX_DEVICE_KERNEL(records2_p, (struct record *) r, (struct record *) t)
 {
     r->p[0] += t->p[1];
     r->n += 1;
     t->n += 1;
 }
 
-REX_DEVICE_KERNEL(record_value_array, struct record *r, rex_arg i, int *a)
+REX_DEVICE_KERNEL(record_value_array, (struct record *) r, (int32_t) i, (int *) a)
 {
-    r->n += rex_arg_int32(i);
+    r->n += i;
     r->x += 1;
     a[0] += r->n;
 }
 
-REX_DEVICE_KERNEL(outer_k, struct outer *o)
+REX_DEVICE_KERNEL(outer_k, (struct outer *) o)
 {
     o->in.k += 1;
 }
 
-REX_DEVICE_KERNEL(outer_kh, struct outer *o)
+REX_DEVICE_KERNEL(outer_kh, (struct outer *) o)
 {
     o->in.k += 1;
     o->h += 2;
 }
 
-REX_DEVICE_KERNEL(outer_q, struct outer *o)
+REX_DEVICE_KERNEL(outer_q, (struct outer *) o)
 {
     o->in.q[1] += 1;
 }
 
-REX_DEVICE_KERNEL(outer_ip, struct outer *o)
+REX_DEVICE_KERNEL(outer_ip, (struct outer *) o)
 {
     o->ip->k += 1;
 }
 
-REX_DEVICE_KERNEL(outer_all, struct outer *o)
+REX_DEVICE_KERNEL(outer_all, (struct outer *) o)
 {
     o->h += o->in.q[0];
     o->ip->k += 1;
 }
 
-REX_DEVICE_KERNEL(outer_chain, struct outer *o)
+REX_DEVICE_KERNEL(outer_chain, (struct outer *) o)
 {
     o->ip->k += 1;
     o->ip->q[2] += 1;
@@ -222,7 +221,7 @@ typedef int four_ints[4];
 REX_DEVICE_GLOBAL(four_ints, shared_array);
 REX_DEVICE_GLOBAL_LINK(int, linked_value);
 
-REX_DEVICE_KERNEL(global_sum, int *s)
+REX_DEVICE_KERNEL(global_sum, (int *) s)
 {
     *s = shared_array[0] + shared_array[1];
     shared_array[2] = 9;
@@ -233,31 +232,31 @@ REX_DEVICE_KERNEL(linked_bump, void)
     REX_DEVICE_LINKED(linked_value) += 1;
 }
 
-REX_DEVICE_KERNEL(linked_add, int *a)
+REX_DEVICE_KERNEL(linked_add, (int *) a)
 {
     REX_DEVICE_LINKED(linked_value) += a[0];
 }
 
 /* ---- mappers ------------------------------------------------------------------------------------------------------------------ */
 
-REX_DEVICE_KERNEL(part_v, struct part *p)
+REX_DEVICE_KERNEL(part_v, (struct part *) p)
 {
     p->v[1] += 1;
 }
 
-REX_DEVICE_KERNEL(parts_v, struct part *p)
+REX_DEVICE_KERNEL(parts_v, (struct part *) p)
 {
     p[0].v[0] += 1;
     p[1].v[1] += 2;
 }
 
-REX_DEVICE_KERNEL(parts_n, struct part *p)
+REX_DEVICE_KERNEL(parts_n, (struct part *) p)
 {
     p[0].n += 1;
     p[1].n += 2;
 }
 
-REX_DEVICE_KERNEL(boxes, struct box *b)
+REX_DEVICE_KERNEL(boxes, (struct box *) b)
 {
     b[0].c += 1;
     b[1].part.v[0] += 2;

@@ -12,7 +12,7 @@ release=19
 [ -s "$built/clang.rec" ] || { echo "run make oracle first" >&2; exit 2; }
 
 # NAME VALUE of each bit
-bits() { sed -n 's/^#define REX_TYPE_\([A-Z]*\) INT64_C(\(0x[0-9a-f]*\))$/\1 \2/p' include/rex/map.h; }
+bits() { sed -n 's/^#define REX_MAP_\([A-Z]*\) INT64_C(\(0x[0-9a-f]*\))$/\1 \2/p' include/rex/map.h; }
 
 # Each bit left out, and another one (0x800, which means nothing to any release) in its place; members that name the row after their parent.
 mutations() {
@@ -26,9 +26,9 @@ mutations() {
 
 mutate() {
     case $1 in
-    MEMBER_OF) sed '/define REX_TYPE_MEMBER_OF/s/(row) + 1/(row) + 2/' ;;
-    ALLOC) sed 's/^#define REX_TYPE_ALLOC .*/#define REX_TYPE_ALLOC INT64_C(1)/' ;;
-    *) sed "s/^#define REX_TYPE_$1 .*/#define REX_TYPE_$1 INT64_C($2)/" ;;
+    MEMBER_OF) sed '/define REX_MAP_MEMBER_OF/s/(row) + 1/(row) + 2/' ;;
+    ALLOC) sed 's/^#define REX_MAP_ALLOC .*/#define REX_MAP_ALLOC INT64_C(1)/' ;;
+    *) sed "s/^#define REX_MAP_$1 .*/#define REX_MAP_$1 INT64_C($2)/" ;;
     esac <include/rex/map.h
 }
 

@@ -250,6 +250,9 @@ void recorder_call_done(void)
     /* An empty region is how librex loads an image: it maps nothing. */
     if (call.count == 0 && strcmp(call.what, "kernel") != 0)
         return;
+    /* No release reads the bit in a data call: REX_MAP() sets it everywhere, clang in launches alone. */
+    for (int i = 0; i < call.count && strcmp(call.what, "kernel") != 0; i++)
+        call.rows[i].type &= ~(int64_t)PARAMETER;
     fprintf(record, "%s%s", call.what, call.nowait ? " nowait" : "");
     if (strcmp(call.what, "kernel") == 0)
         fprintf(record, " parameters %d%s", parameters(), call.leading ? " and the runtime's" : "");

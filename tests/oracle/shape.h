@@ -11,13 +11,13 @@
  *         #pragma omp target map(to : a) map(tofrom : sum)
  *         sum = a[1];
  *     #else
- *         REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, sum), REX_OBJECT(REX_TYPE_TO, a));
+ *         REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, sum), REX_OBJECT(REX_MAP_TO, a));
  *         LAUNCH(first, map);
  *     #endif
  *         RESULT(sum);
  *     }
  *
- * Kernels are in kernels.cu; a parameter for each row with REX_TYPE_PARAMETER, in the rows' order.
+ * Kernels are in kernels.cu; a parameter for each row with REX_MAP_TARGET_PARAM, in the rows' order.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -78,7 +78,7 @@ void shape_check(int result, const char *what);
 #define LAUNCH(kernel, map) LAUNCH_WITH(kernel, map, 0)
 #define LAUNCH_WITH(kernel, map, launch_flags)                                 \
     do {                                                                       \
-        struct rex_kernel_launch shape_launch = rex_kernel_launch_of(REX_KERNEL_ID(kernel), 1, 1); \
+        struct rex_launch_config shape_launch = rex_launch_config_of(REX_KERNEL_ID(kernel), 1, 1); \
         shape_launch.flags = (launch_flags);                                   \
         CHECK(rex_launch(&shape_launch, &(map)));                              \
     } while (0)

@@ -33,7 +33,7 @@ for flag in -D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wdate-time -Werror=for
     [ "$(grep -E '^gcc .* -c -o .*\.c$' "$log" | grep -cF -e "$flag")" = "$compiled" ] || fail "not all is compiled with $flag"
 done
 [ "$compiled" -gt 100 ] || fail "the log has $compiled compilations"
-for file in build/packages/deb/librex-*/debian/librex0/usr/lib/*/librex.so.0 \
+for file in build/packages/deb/librex-*/debian/librex0.2/usr/lib/*/librex.so.0.2 \
     build/packages/deb/librex-*/debian/rex-tools/usr/bin/rex-check; do
     readelf -dl "$file" | grep -q GNU_RELRO || fail "$file has no RELRO"
     readelf -d "$file" | grep -q BIND_NOW || fail "$file is not linked with -z now"

@@ -57,7 +57,7 @@ try() {
         # shellcheck disable=SC2016
         if inside sh -c 'cd /src && sh debian/tests/$1' sh "$test"; then echo "$suite: $test passes"; else fail "$suite: $test"; fi
     done
-    apt purge librex0 librex-dev rex-tools rex-doc || fail "$suite: not removed"
+    apt purge librex0.2 librex-dev rex-tools rex-doc || fail "$suite: not removed"
     listing >"$root/tmp/after"
     if diff "$root/tmp/before" "$root/tmp/after"; then echo "$suite: nothing is left"; else fail "$suite: files are left, or gone"; fi
     leave

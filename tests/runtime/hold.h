@@ -5,7 +5,7 @@
 #include <rex/kernel.h>
 
 /* Waits until the program says so, in memory that both see; on the host device there is nobody to say it. */
-REX_DEVICE_KERNEL(hold, const volatile int64_t *release, int64_t *value)
+REX_DEVICE_KERNEL(hold, (const volatile int64_t *) release, (int64_t *) value)
 {
 #if REX_ON_GPU
     while (*release == 0) {

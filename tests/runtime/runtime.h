@@ -24,6 +24,8 @@
 #include <rex.h>
 #include <rex_kmp.h>
 
+#include "inqueue.h"
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)

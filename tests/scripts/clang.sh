@@ -70,7 +70,7 @@ done
 
 for CLANG in clang-14 clang-15 clang-16 clang-19 clang-22; do
     command -v "$CLANG" >/dev/null || continue
-    for source in tests/runtime/words/kernels.cu tests/link/loops/kernels.cu examples/hotspot/kernels.cu; do
+    for source in tests/runtime/words/kernels.cu tests/runtime/teams/kernels.cu tests/link/loops/kernels.cu examples/hotspot/kernels.cu; do
         if ! images "$source" --arch=sm_80 || ! taken sm_80; then fail "$CLANG, $source: $(cat "$work/output")"; fi
     done
     echo "$CLANG compiles"
@@ -85,7 +85,7 @@ __device__ double twice(double x);
 #else
 double twice(double x);
 #endif
-REX_DEVICE_KERNEL(calls, double *x)
+REX_DEVICE_KERNEL(calls, (double *) x)
 {
     REX_FOR(i, 2)
         x[i] = twice(x[i]);
@@ -107,7 +107,7 @@ if ! images "$work/calls.cu" "$work/called.cu" || ! taken sm_90; then fail "two 
 
 # refused TEXT BODY [HEAD]: a kernel of that body, behind that head
 refused() {
-    printf '#include <rex/kernel.h>\n#include <math.h>\n#if REX_ON_GPU\n%s\n#endif\nREX_DEVICE_KERNEL(k, double *x)\n{\n    %s\n}\n' "${3-}" "$2" \
+    printf '#include <rex/kernel.h>\n#include <math.h>\n#if REX_ON_GPU\n%s\n#endif\nREX_DEVICE_KERNEL(k, (double *) x)\n{\n    %s\n}\n' "${3-}" "$2" \
         >"$work/refused.cu"
     ! images "$work/refused.cu" || fail "taken: ${3-}$2"
     grep -qF -e "$1" "$work/output" || fail "no \"$1\" for ${3-}$2: $(cat "$work/output")"
@@ -126,7 +126,7 @@ unset CUDA_PATH
 if [ -f /usr/local/cuda/nvvm/libdevice/libdevice.10.bc ]; then
     sed -n 's/^REX_LIBDEVICE_\([12]\)(\([a-z0-9]*\))/\1 \2/p' include/rex/clang.h >"$work/names"
     {
-        printf '#include <rex/kernel.h>\n#include <math.h>\n#if REX_ON_GPU\nREX_DEVICE_KERNEL(k, double *x, float *y)\n{\n'
+        printf '#include <rex/kernel.h>\n#include <math.h>\n#if REX_ON_GPU\nREX_DEVICE_KERNEL(k, (double *) x, (float *) y)\n{\n'
         while read -r count name; do
             more=; [ "$count" = 1 ] || more=', x[1]'
             printf '    x[0] += %s(x[2]%s);\n    y[0] += %sf(y[2]%s);\n' "$name" "$more" "$name" "$(printf %s "$more" | tr x y)"

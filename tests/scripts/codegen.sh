@@ -45,7 +45,7 @@ int with_header(double *x, int64_t n);
 int with_header(double *x, int64_t n)
 {
     REX_MAP(map, REX_VALUE(n), REX_TOFROM(x, n));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_STEM_ID(OUT__3__scale__2__), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_STEM_ID(OUT__3__scale__2__), 1, 1);
     return rex_launch(&launch, &map);
 }
 C

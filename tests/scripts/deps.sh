@@ -44,11 +44,12 @@ asks() {
 wants() { case " $(asks "$1" "$2") " in *" $3 "*) ;; *) fail "$1: no $3 in: $(asks "$1" "$2")" ;; esac }
 spares() { case " $(asks "$1" "$2" "${4-}") " in *" $3 "*) fail "$1: $3 in: $(asks "$1" "$2" "${4-}")" ;; esac }
 
-has bookworm gcc clang-tools-14 libelf1 libomp5-19 libomp5-16 jq
+has bookworm gcc clang-tools-14 llvm-14 libelf1 libomp5-19 libomp5-16 jq
 wants bookworm check jq
 has trixie gcc libelf1t64 libomp5-19 jq libopenmpi-dev openmpi-bin
 wants trixie check jq
 spares trixie check clang-tools-14
+spares trixie check llvm-14
 wants trixie demo-mpi libopenmpi-dev
 wants trixie check openmpi-bin
 spares trixie demo openmpi-bin
@@ -77,6 +78,7 @@ real=$top
 top=$work
 wants bookworm demo libomp5-19
 wants bookworm check clang-tools-14
+wants bookworm check llvm-14
 wants bookworm deb build-essential
 wants trixie packages build-essential
 spares trixie check build-essential

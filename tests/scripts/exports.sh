@@ -41,10 +41,11 @@ done
 
 # Debian's symbols file, made from the map: UPDATE=1 writes it anew. Its packages are of the version that is built.
 version=$(sed -n 's/^VERSION := //p' Makefile)
-symbols=tools/debian/librex0.symbols
+symbols=tools/debian/librex0.2.symbols
 tools/packages/symbols "$O/librex.so" "$version" >"$work/symbols"
 [ -z "${UPDATE-}" ] || cp "$work/symbols" "$symbols"
 diff -u "$symbols" "$work/symbols" || fail "$symbols is not what librex.map exports (UPDATE=1 writes it)"
+sed -n '/@/{s/^ //;s/@.*//;p;}' "$symbols" | grep -v '^[A-Z]' | sort | diff - "$work/exported" || fail "$symbols has other names than librex.so"
 case $(head -n 1 tools/debian/changelog) in
 "librex ($version-"*) ;;
 *) fail "tools/debian/changelog does not begin with version $version" ;;

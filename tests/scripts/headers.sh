@@ -1,15 +1,12 @@
 #!/bin/sh
-# What the public headers ask of a reader, and of a program's own names:
+# What the public headers ask of a reader:
 #   - whoever includes rex.h meets at most 80 functions (rex/detail.h, which nobody calls by name, does not count);
 #   - every header says once since when what it declares is there;
-#   - a program may have defined any word that is not ours as a macro before it includes a header, and any ordinary word after it.
-#
-# The ordinary words of the declarations (parameters, fields, locals) are put aside by rex/detail_push.h and brought back by
-# rex/detail_pop.h. This test knows the words from the headers themselves; --write writes the two files anew.
+#   - rex_kmp.h, which all generated code includes, is at most 420 lines: gcc -E -P, system headers and blank lines left out.
 # And files of generators and of nvcc compile: packets of either signedness, declarations behind the include, a host .cu; for REX's older
 # output the compiler's message names the page that says what to do.
 #
-# usage: headers.sh [--write]
+# usage: headers.sh
 set -eu
 cd "$(dirname "$0")/../.."
 exec python3 - "$@" <<'PYTHON'
@@ -21,60 +18,13 @@ import sys
 import tempfile
 
 MOST = 80
-PAIR = ["include/rex/detail_push.h", "include/rex/detail_pop.h"]
-HEADERS = [h for h in sorted(glob.glob("include/*.h") + glob.glob("include/rex/*.h")) if h not in PAIR]
-
-# What the language and its library own. A program that defines one of these has broken them before us.
-LANGUAGE = set("""
-    auto bool break case char const continue default do double else enum extern float for goto if inline int long register
-    restrict return short signed sizeof static static_assert struct switch typedef union unsigned void volatile while true false
-    NULL size_t memcpy memset snprintf calloc free offsetof maybe_unused
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t INT64_C INT64_MAX UINT16_MAX
-""".split())
-# CUDA's own, in rex/kernel.h.
-LANGUAGE |= set("blockIdx threadIdx gridDim blockDim dim3".split())
-# Of CUDA and of the C library what rex/clang.h defines for a GPU.
-LANGUAGE |= set("""
-    atomicAdd atomicAnd atomicCAS atomicExch atomicMax atomicMin atomicOr atomicSub atomicXor max min printf memset typename
-    abs labs llabs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim fdimf floor
-    fma fmaf fmax fmin fmod hypot hypotf lgamma llrint llround log log10 log1p log2 lrint lround nearbyint pow remainder rint round
-    rsqrt sin sinh sqrt tan tanh tgamma trunc
-""".split())
-OURS = re.compile(r"(rex_|REX_|__|_[A-Z]|kmp_|kmpc_|ident_t$|register_cubin$|MPIX?_)")
+HEADERS = sorted(glob.glob("include/*.h") + glob.glob("include/rex/*.h"))
 
 
 def code_of(path):
     text = open(path).read()
     text = re.sub(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', lambda m: '""' if m[0][0] == '"' else " ", text, flags=re.S)
     return re.sub(r"\\\n", " ", text)
-
-
-def ordinary(text):
-    return {w for w in re.findall(r"(?<![\w.])[A-Za-z_]\w*|(?<=\.)[A-Za-z_]\w*", text)
-            if w not in LANGUAGE and not OURS.match(w)}
-
-
-DEFINE = r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^)]*)\))?(.*)$"
-
-
-def macros(path):
-    """(name, its ordinary words, whether it lasts): those that the header undefines again are used between push and pop."""
-    code = code_of(path)
-    gone = re.findall(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", code, re.M)
-    for m in re.finditer(DEFINE, code, re.M):
-        body = re.sub(r"\w*##\w*(##\w*)*", " ", m[4])
-        yield m[1], ordinary(body) - set(re.findall(r"\w+", m[3] or "")), m[1] not in gone
-
-
-def declared_words():
-    words = set()
-    for path in HEADERS:
-        for line in code_of(path).split("\n"):
-            if not line.lstrip().startswith("#"):
-                words |= ordinary(line)
-        for _, own, lasts in macros(path):
-            words |= set() if lasts else own
-    return words
 
 
 failed = False
@@ -85,109 +35,6 @@ def fail(message):
     failed = True
     print("FAIL: " + message)
 
-
-# ---- the words of the declarations
-
-NOTE = {
-    PAIR[0]: """ * rex/detail_push.h - puts aside what a program has defined under the words that librex uses.
- *
- * Every public header includes this before all else and rex/detail_pop.h behind its declarations,
- * so that a program's `#define size ...` neither spoils a declaration nor is lost.
- * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
-""",
-    PAIR[1]: """ * rex/detail_pop.h - brings back what rex/detail_push.h has put aside.
- *
- * tests/scripts/headers.sh --write writes both. Everything here is since 0.1.
-""",
-}
-
-
-def written(path, words):
-    lines = []
-    for word in sorted(words):
-        if path == PAIR[0]:
-            lines += ['#pragma push_macro("%s")' % word, "#undef " + word]
-        else:
-            lines += ['#pragma pop_macro("%s")' % word]
-    return "/*\n%s *\n * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n */\n%s\n" % (NOTE[path], "\n".join(lines))
-
-
-words = declared_words()
-if "--write" in sys.argv[1:]:
-    for path in PAIR:
-        open(path, "w").write(written(path, words))
-for path in PAIR:
-    if open(path).read() != written(path, words):
-        pattern = r'push_macro\("(\w+)"\)' if path == PAIR[0] else r'pop_macro\("(\w+)"\)'
-        there = set(re.findall(pattern, open(path).read()))
-        fail("%s is not of these headers (missing: %s; too many: %s): %s" % (
-            path, " ".join(sorted(words - there)) or "none", " ".join(sorted(there - words)) or "none",
-            "sh tests/scripts/headers.sh --write"))
-for path in HEADERS:
-    includes = re.findall(r'^#include "rex/(detail_\w+)\.h"', open(path).read(), re.M)
-    declares = any(ordinary(line) for line in code_of(path).split("\n") if not line.lstrip().startswith("#"))
-    if declares and includes != ["detail_push", "detail_pop"]:
-        fail("%s declares something, and not between rex/detail_push.h and rex/detail_pop.h" % path)
-
-# ---- the words of the macros: where a program uses one, its own names are back
-
-for path in HEADERS:
-    for name, own, lasts in macros(path):
-        for word in sorted(own if lasts else []):
-            fail("%s: the macro %s has the word %s, which the program may have defined" % (path, name, word))
-
-# ---- programs that define every word, before and behind the include
-
-# MPI's own header is in front, without the C++ classes that MPI has dropped: it is not ours to protect.
-PROGRAM = """
-#define OMPI_SKIP_MPICXX
-%(mpis)s
-%(before)s
-#include <rex.h>
-#include <rex_kmp.h>
-#include <rex/inspect.h>
-#include <rex/interop.h>
-%(mpi)s
-%(behind)s
-REX_KERNEL(axpy);
-double X[8];
-REX_GLOBAL(X);
-struct Pair { double A; double *B; };
-int LAUNCH(double *Y, struct Pair *P);
-int LAUNCH(double *Y, struct Pair *P)
-{
-    int64_t N = 8;
-    REX_MAP(ARGUMENTS, REX_VALUE(N), REX_TO(X, N), REX_TOFROM(Y, N), REX_STRUCT(*P, A, B), REX_MEMBER(3, REX_TYPE_TO, *P, A),
-            REX_MEMBER_POINTER(3, REX_TYPE_TO, *P, B, 0, N), REX_ALWAYS(REX_OBJECT(REX_TYPE_TO, N)));
-    REX_DATA_MAP(REGION, REX_PRESENT(REX_ALLOC(X, N)), REX_USE_DEVICE_POINTER(Y));
-    struct rex_kernel_launch HOW = rex_kernel_launch_of(REX_KERNEL_ID(axpy), 1, 32);
-    REX_DATA_REGION(-1, REGION)
-        if (rex_launch(&HOW, &ARGUMENTS) != 0)
-            break;
-    __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(REGION));
-    return rex_queue_create(NULL, -1, NULL, 0);
-}
-"""
-plain = {"size", "name", "flags", "state", "next", "image", "args", "base", "count", "type", "begin", "end", "device", "map", "row",
-         "value", "index", "key", "result", "map_name", "used", "section", "aligned", "weak", "visibility", "cleanup", "retain",
-         "unused", "hidden", "reserved", "address", "data", "length", "lower", "member", "parent", "object", "pointer", "number",
-         "kernel", "queue", "event", "graph", "module", "launch", "list", "view", "error", "option", "level", "message", "once",
-         "handle", "bytes", "offset", "file", "symbol", "variable", "entry", "mapper", "capacity", "columns", "types", "sizes"}
-defines = "\n".join("#define %s ] nonsense [" % w for w in sorted(words | plain))
-mpi = subprocess.run("mpicc --showme:compile", shell=True, capture_output=True, text=True).stdout
-if not mpi:
-    print("left out: programs with rex/mpi.h: no mpicc of Open MPI")
-with tempfile.TemporaryDirectory() as folder:
-    for name, parts in (("before", (defines, "")), ("behind", ("", defines)), ("neither", ("", ""))):
-        for compiler in ("gcc -std=c11", "clang-19 -std=c11", "g++ -std=c++17", "clang++-19 -std=c++17"):
-            source = "%s/%s.%s" % (folder, name, "cc" if "++" in compiler else "c")
-            open(source, "w").write(PROGRAM % {
-                "before": parts[0], "behind": parts[1], "mpi": "#include <rex/mpi.h>" if mpi else "",
-                "mpis": "#include <mpi.h>" if mpi else ""})
-            run = subprocess.run(compiler.split() + mpi.replace("-I", "-isystem ").split() + ["-Wall", "-Wextra", "-Werror", "-Iinclude", "-fsyntax-only", source],
-                                 capture_output=True, text=True)
-            if run.returncode != 0:
-                fail("words as macros %s the include: %s\n%s" % (name, compiler, run.stderr[:2000]))
 
 # ---- what generators and nvcc compile
 
@@ -214,20 +61,46 @@ int fill(SIGN##32_t n, SIGN##64_t trip, void *key, int (**init)(void))
     return __tgt_target_kernel(-1, 1, 1, key, &packet);
 }
 """
-# A host file: every header but those for kernels and MPI, and the macros that a program uses most.
+# A host file: every header but those for kernels, and the macros that a program uses most.
 HOST = """
 %s
 REX_KERNEL(axpy);
 int launch(double *x, double *y, int64_t n)
 {
     REX_MAP(args, REX_VALUE(n), REX_VALUE(2.0), REX_TO(x, n), REX_TOFROM(y, n));
-    struct rex_kernel_launch how = rex_kernel_launch_of(REX_KERNEL_ID(axpy), 8, 128);
-    REX_DATA_MAP(region, REX_ALLOC(x, n));
+    struct rex_launch_config how = rex_launch_config_of(REX_KERNEL_ID(axpy), 8, 128);
+    REX_MAP(region, REX_ALLOC(x, n));
     REX_DATA_REGION(-1, region)
         if (rex_launch(&how, &args) != 0)
             break;
     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
     return rex_offload_init();
+}
+"""
+# Both names of each wrapper, in each of the three ways to include the header: called, taken the address of, declared again.
+NAMES = """
+#include <rex_kmp.h>
+int rex___tgt_target_kernel(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
+typedef int launcher(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args);
+typedef void data_call(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types);
+extern launcher *const launchers[];
+launcher *const launchers[] = {rex___tgt_target_kernel, &rex_direct___tgt_target_kernel};
+extern data_call *const calls[];
+data_call *const calls[] = {rex___tgt_target_data_begin, &rex_direct___tgt_target_data_begin, rex___tgt_target_data_end};
+#ifdef REX_KMP_INTERNAL
+int rex___tgt_target_kernel(int64_t device, int32_t teams, int32_t threads, void *key, struct __tgt_kernel_arguments *args)
+{
+    return rex_direct___tgt_target_kernel(device, teams, threads, key, args);
+}
+#endif
+int both(void *key, struct __tgt_kernel_arguments *args, struct __tgt_bin_desc **made);
+int both(void *key, struct __tgt_kernel_arguments *args, struct __tgt_bin_desc **made)
+{
+    *made = register_cubin(0);
+    rex___tgt_target_data_update(-1, 0, 0, 0, 0, 0);
+    rex_direct___tgt_target_data_update(-1, 0, 0, 0, 0, 0);
+    return rex___tgt_target_kernel(-1, 1, 1, key, args) + rex_direct___tgt_target_kernel(-1, 1, 1, key, args) +
+           rex___tgt_target(-1, key, 0, 0, 0, 0, 0) + rex_direct___tgt_target_teams(-1, key, 0, 0, 0, 0, 0, 1, 1);
 }
 """
 OLDER = {
@@ -241,7 +114,7 @@ void begin(void)
 }
 """,
 }
-host_headers = [h[len("include/"):] for h in HEADERS if not re.search(r"/(kernel|clang|reduce|mpi)\.h$", h)]
+host_headers = [h[len("include/"):] for h in HEADERS if not re.search(r"/(kernel|clang|reduce)\.h$", h)]
 includes = "".join("#include <%s>\n" % h for h in host_headers)
 with tempfile.TemporaryDirectory() as folder:
     for compiler in C + CXX:
@@ -250,6 +123,10 @@ with tempfile.TemporaryDirectory() as folder:
             run = compile_with(compiler, source, PACKET.replace("SIGN##", sign), *STRICT, *flags)
             if run.returncode != 0:
                 fail("a packet of %s32_t: %s\n%s" % (sign, compiler, run.stderr[:2000]))
+        for way in ([], ["-DREX_KMP_SAFE"], ["-DREX_KMP_INTERNAL"]):
+            run = compile_with(compiler, source, NAMES, *STRICT, *way)
+            if run.returncode != 0:
+                fail("both names of the wrappers, %s: %s\n%s" % (way, compiler, run.stderr[:2000]))
         for name, text in OLDER.items():
             run = compile_with(compiler, source, text, "-fsyntax-only")
             if run.returncode == 0 or "rex_kmp(3)" not in run.stderr:
@@ -266,9 +143,22 @@ with tempfile.TemporaryDirectory() as folder:
         if run.returncode != 0 or run.stderr:
             fail("%s by nvcc:\n%s" % (what, run.stderr[:2000]))
 
+# ---- how much generated code includes
+
+MOST_LINES = 420
+with tempfile.TemporaryDirectory() as folder:
+    for name in ("stdbool", "stddef", "stdint", "stdlib", "string"):
+        open("%s/%s.h" % (folder, name), "w").close()
+    text = subprocess.run(["gcc", "-E", "-P", "-nostdinc", "-I" + folder, "-Iinclude", "-x", "c", "include/rex_kmp.h"],
+                          capture_output=True, text=True, check=True).stdout
+lines = sum(not not line.strip() for line in text.split("\n"))
+print("%4d lines of rex_kmp.h, at most %d" % (lines, MOST_LINES))
+if not 200 < lines <= MOST_LINES:
+    fail("rex_kmp.h is %d lines behind the preprocessor" % lines)
+
 # ---- since when
 
-for path in HEADERS + PAIR:
+for path in HEADERS:
     text = re.sub(r"\s*\n \* ", " ", open(path).read())
     count = len(re.findall(r"Everything here is since \d+\.\d+", text))
     if count != 1:
@@ -286,7 +176,7 @@ def included(path, seen):
 
 functions = {}
 for path in included("include/rex.h", []):
-    if path in PAIR or path == "include/rex/detail.h":
+    if path == "include/rex/detail.h":
         continue
     flat = re.sub(r"^[ \t]*#[^\n]*", "", code_of(path), flags=re.M)
     found = re.findall(r"\b(?:REX_API|static inline|REX_DEVICE|REX_PER_BINARY)\b[^;{}()=]*?(\w+)\(|^[\w *]*?\b(__\w+)\([^;{]*;", flat, re.M)
@@ -300,6 +190,5 @@ if len(functions) > MOST:
     fail("rex.h is more than %d functions" % MOST)
 if len(functions) < 40:
     fail("functions were not found: this test is broken")
-print("%d ordinary words in the declarations" % len(words))
 sys.exit(failed)
 PYTHON

@@ -15,38 +15,72 @@ failed=0
 gcc -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -O2 -Iinclude "$source/loops.c" -L"$O" -lrex \
     -Wl,-rpath,"$PWD/$O" -Wl,-z,nostart-stop-gc -o "$folder/loops"
 
-# A barrier, or what all threads of a team have to come to as to one, inside of REX_FOR: refused, by that name.
-# barrier LOOP WHAT: a kernel that has WHAT inside of LOOP
-barrier() {
-    cat >"$folder/barrier.cu" <<C
+# kernel BODY: into kernel.cu, with what a kernel may have behind it
+kernel() {
+    cat >"$folder/kernel.cu" <<C
 #include <rex/kernel.h>
-REX_DEVICE_KERNEL(k, double *y, double *sum)
+REX_DEVICE_KERNEL(k, (double *) y, (double *) sum)
 {
+    $1
     REX_FOR_TEAMS(part, 2)
     {
+        REX_SHARED double a[2], b[2];
+        REX_SHARED double c[2];
+        REX_SHARED_DYNAMIC(double, d, 2);
         REX_FOR_THREADS(i, 2)
-            y[i] = (double)part;
+            a[i] = b[i] = c[i] = d[i] = y[i];
         rex_barrier();
+        if (y[part] > 1)
+            continue;
+        REX_FOR_THREADS(i, 2)
+            y[i] = a[1 - i] + b[i] + c[i] + d[i];
     }
-    $1 { y[0] = 1; $2 }
     REX_FOR_SUM(i, 2, sum, y[i]);
 }
 C
 }
-# refused COMMAND...: in each loop, and each of the two; the kernel without them is right
+# Loops of one thread, where no barrier, sum or memory of the team may stand and no other such loop; loops of a team; memory of a team.
+refusals='
+REX_FOR(i, 2) { rex_barrier(); }
+REX_FOR_2D(i, 2, j, 2) { rex_barrier(); }
+REX_FOR_3D(i, 2, j, 2, m, 2) { rex_barrier(); }
+REX_FOR(i, 2) REX_FOR_SUM(m, 2, sum, y[m]);
+REX_FOR(i, 2) REX_FOR_2D(j, 2, m, 2) y[m] = 1;
+REX_FOR(i, 2) REX_FOR_TEAMS(m, 2) y[m] = 1;
+REX_FOR(i, 2) REX_FOR_THREADS(m, 2) y[m] = 1;
+REX_FOR(i, 2) { REX_SHARED double x[2]; x[0] = 1; y[i] = x[0]; }
+REX_FOR_THREADS(i, 2) { rex_barrier(); }
+REX_FOR_THREADS(i, 2) { REX_SHARED_DYNAMIC(double, x, 2); x[0] = 1; y[i] = x[0]; }
+REX_FOR_TEAMS(i, 2) REX_FOR_MIN(m, 2, sum, y[m]);
+REX_FOR_TEAMS(i, 2) REX_FOR(m, 2) y[m] = 1;
+REX_FOR_TEAMS(i, 2) REX_FOR_TEAMS(m, 2) y[m] = 1;
+REX_SHARED double x[2]; REX_FOR_TEAMS(i, 2) { x[0] = 1; y[i] = x[0]; }
+REX_SHARED_DYNAMIC(double, x, 2); REX_FOR_TEAMS(i, 2) { x[0] = 1; y[i] = x[0]; }
+REX_SHARED_DYNAMIC(double, x, 2); REX_SHARED_DYNAMIC(float, z, 2); x[0] = z[0] = 1; y[0] = x[0];
+'
+# In a loop of OpenMP alone a compiler sees what leaves it.
+leaving='
+REX_FOR(i, 2) { if (y[i] > 0) break; }
+REX_FOR_2D(i, 2, j, 2) { if (y[i] > 0) return; }
+REX_FOR_TEAMS(i, 2) { if (y[i] > 0) break; }
+REX_FOR_TEAMS(i, 2) { REX_FOR_THREADS(j, 2) if (y[j] > 0) return; }
+'
+# refused MESSAGE BODIES COMMAND...: each of them, with that message; the kernel without them is right
 refused() {
-    barrier 'REX_FOR(i, 2)' ''
-    "$@" -o "$folder/barrier" "$folder/barrier.cu" 2>"$folder/err" || { echo "FAIL: $*: $(head -n 3 "$folder/err")"; failed=1; }
-    for loop in 'REX_FOR(i, 2)' 'REX_FOR_2D(i, 2, j, 2)' 'REX_FOR_3D(i, 2, j, 2, k, 2)'; do
-        for what in 'rex_barrier();' 'REX_FOR_SUM(m, 2, sum, y[m]);'; do
-            barrier "$loop" "$what"
-            if "$@" -o "$folder/barrier" "$folder/barrier.cu" >"$folder/err" 2>&1 ||
-                ! grep -q -e rex_not_inside_REX_FOR -e 'must have (pointer-to-) function type' "$folder/err"; then
-                echo "FAIL: $* takes $what in $loop: $(cat "$folder/err")"
-                failed=1
-            fi
-        done
-    done
+    message=$1 bodies=$2
+    shift 2
+    kernel ''
+    "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || { echo "FAIL: $*: $(head -n 3 "$folder/err")"; failed=1; }
+    while read -r body; do
+        [ -n "$body" ] || continue
+        kernel "$body"
+        if "$@" "$folder/kernel.cu" >"$folder/err" 2>&1 || ! grep -q "$message" "$folder/err"; then
+            echo "FAIL: $*: $body: $(cat "$folder/err")"
+            failed=1
+        fi
+    done <<LIST
+$bodies
+LIST
 }
 
 clang=$(command -v clang-19 || command -v clang || true)
@@ -60,7 +94,10 @@ for compiler in gcc $clang; do
             rm -f "$folder/rex_lib_host.so"
             # Words.
             # shellcheck disable=SC2086
-            refused $compiler -x $language $openmp -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -c
+            refused rex_detail_ "$refusals" $compiler -x $language $openmp -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -Iinclude -fsyntax-only
+            # Words.
+            # shellcheck disable=SC2086
+            [ -z "$openmp" ] || refused OpenMP "$leaving" $compiler -x $language $openmp -Iinclude -c -o "$folder/kernel"
             # Words.
             # shellcheck disable=SC2086
             if $compiler -x $language $openmp -Wall -Wextra -Werror -O2 -shared -fPIC -Iinclude "$source/kernels.cu" $link \
@@ -78,7 +115,7 @@ echo "$images host images right"
 nvcc=${NVCC:-$(command -v nvcc || true)}
 [ -n "$nvcc" ] || [ ! -x /usr/local/cuda/bin/nvcc ] || nvcc=/usr/local/cuda/bin/nvcc
 if [ -n "$nvcc" ]; then
-    refused "$nvcc" -cubin -arch=sm_90 -Werror all-warnings -Iinclude
+    refused rex_detail_ "$refusals" "$nvcc" -cubin -arch=sm_90 -Werror all-warnings -Iinclude -o "$folder/kernel"
     for sm in 75 80 90 100 120; do
         if "$nvcc" -cubin -arch=sm_$sm -Werror all-warnings -Iinclude -o "$folder/sm_$sm.cubin" "$source/kernels.cu"; then
             echo "sm_$sm compiles"

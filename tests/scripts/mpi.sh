@@ -1,14 +1,14 @@
 #!/bin/sh
-# rex/mpi.h between 2 to 4 ranks of Open MPI (tests/mpi), with device pointers on a fake GPU, too, and examples/hotspot_mpi: the same bits
-# for any number of ranks and after a restart; and where a rank is killed, or fails, the others end.
+# examples/hotspot_mpi on 1 to 4 ranks of Open MPI: its exchange on a fake GPU (tests/mpi); the same bits for any number of ranks, with
+# both ways of exchange and after a restart; and where a rank is killed, or fails, the others end.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD
 O=${O:-$(make -s --no-print-directory print-O)}
 case $O in /*) build=$O ;; *) build=$top/$O ;; esac
-transfers=$build/tests/mpi/mpi
+exchange=$build/tests/mpi/halo
 hotspot=$build/examples/hotspot_mpi/hotspot_mpi
-{ command -v mpirun && [ -x "$transfers" ] && [ -x "$hotspot" ]; } >/dev/null || { echo 'skip: no Open MPI, or built without it'; exit 77; }
+{ command -v mpirun && [ -x "$exchange" ] && [ -x "$hotspot" ]; } >/dev/null || { echo 'skip: no Open MPI, or built without it'; exit 77; }
 releases=
 for release in 16 19; do
     ! tests/llvm --list | grep -qx "$release" || releases="$releases $release"
@@ -35,29 +35,24 @@ ranks() {
 # fits RELEASE NUMBER COMMAND...: it ends with 0
 fits() { ranks "$@" || { fail "$*: status $?"; tail -n 20 out; }; }
 
-for release in $releases; do
-    for run in '2 staged' '4 direct' '3 late'; do
-        # Two words.
-        # shellcheck disable=SC2086
-        fits "$release" ${run% *} "$transfers" ${run#* }
-        grep -q ': passed$' out || fail "LLVM $release, $run: no word of success"
-    done
-done
-
-# An MPI that takes device pointers, and a GPU whose memory the host cannot read: both fakes, which want to be started at the top.
-(cd "$top" && timeout -k 5 150 mpirun --allow-run-as-root --oversubscribe -n 2 "$build/tests/mpi/pointers/pointers") >out 2>&1 </dev/null ||
-    { fail "device pointers of a fake GPU: status $?"; tail -n 20 out; }
+# Fakes want to be started at the top.
+(cd "$top" && timeout -k 5 150 mpirun --allow-run-as-root --oversubscribe -n 2 "$exchange") >out 2>&1 </dev/null ||
+    { fail "the exchange on a fake GPU: status $?"; tail -n 20 out; }
+grep -q ': passed$' out || fail 'the exchange on a fake GPU: no word of success'
 
 # What the benchmark of halos measures arrives, with both of its ways.
-fits "$release" 2 "$build/tests/bench/gpu/halo/halo" 1 65536 2097152
-[ "$(grep -cE '^ *[0-9]+( +[0-9.]+){4}$' out)" = 6 ] || { fail 'the benchmark of halos has no line for each size'; cat out; }
+fits "${releases##* }" 2 "$build/tests/bench/gpu/halo/halo" 1 65536 2097152
+[ "$(grep -cE '^ *[0-9]+( +[0-9.]+){5}$' out)" = 6 ] || { fail 'the benchmark of halos has no line for each size'; cat out; }
 
 # ---- hotspot_mpi: 127 cells, so that no two parts are of one size
 
-for number in 1 3 4; do
-    fits "$release" "$number" "$hotspot" --size 127 --steps 100 --save "$number.state" --png "$number.png"
-    grep -q 'check *passed' out || fail "hotspot_mpi, $number ranks: no check passed"
-    cmp 1.state "$number.state" || fail "hotspot_mpi: $number ranks have other bits than 1"
+for release in $releases; do
+    for run in '1 0' '3 0' '4 0' '4 1'; do
+        number=${run% *}
+        fits "$release" "$number" "$hotspot" --size 127 --steps 100 --save "$number.state" --png "$number.png" --through-host "${run#* }"
+        grep -q 'check *passed' out || fail "LLVM $release, hotspot_mpi, $number ranks: no check passed"
+        cmp 1.state "$number.state" || fail "LLVM $release, hotspot_mpi: $number ranks have other bits than 1"
+    done
 done
 cat "$work"/4.p?? >pictures
 [ -s pictures ] || fail 'hotspot_mpi has drawn nothing'
@@ -105,5 +100,5 @@ cmp straight again || fail "hotspot_mpi: going on from step $step, where a rank 
     fail 'one rank has no image, and the program ends well'
 grep -q "\[REX_ENOIMAGE\]" out || { fail "nothing is said of the rank that has no image"; cat out; }
 
-[ "$failed" = 0 ] && echo "rex/mpi.h and hotspot_mpi on LLVM$releases; went on from step $step after a kill"
+[ "$failed" = 0 ] && echo "hotspot_mpi on LLVM$releases; went on from step $step after a kill"
 exit "$failed"

@@ -30,13 +30,12 @@ VALUES = {
     "struct rex_image_view **": "&made.view", "struct rex_image_view *": "with.view", "const struct rex_image_view *": "with.view",
     "struct rex_image_list **": "&made.list", "struct rex_image_list *": "with.list", "const struct rex_image_list *": "with.list",
     "struct rex_library **": "&made.library", "struct rex_library *": "with.library", "const struct rex_library *": "with.library",
-    "void *const *": "with.base", "size_t *": "&made.size", "const void * image": "with.image", "const void * block": "with.cells",
+    "void *const *": "with.base", "rex_module_queue_create void *const * stream": "NULL", "size_t *": "&made.size", "const void * image": "with.image",
     "rex_library_global const char * name": '"walk_global"', "rex_library_load size_t size": "with.image_size",
     "rex_library_load without image const char * name": "rex_this_module.image_name",
-    "const struct rex_image_symbol *": "rex_image_view_symbol(with.view, 0)",
-    "struct rex_cursor *": "&with.cursor", "const struct rex_cursor *": "&with.cursor",
+    "struct rex_map_builder *": "&with.builder", "const struct rex_map_builder *": "&with.builder",
     "struct rex_map *": "&made.map", "const struct rex_map *": "&with.args", "struct rex_row": "with.row",
-    "const struct rex_kernel_launch *": "&with.launch", "const struct rex_dimension *": "&with.dimension",
+    "const struct rex_launch_config *": "&with.launch", "rex_library_launch const struct rex_launch_config * launch": "&with.queued", "const struct rex_dimension *": "&with.dimension",
     "struct __tgt_kernel_arguments *": "&with.packet", "const struct __tgt_kernel_arguments *": "&with.packet",
     "struct rex_gpu *": "&made.gpu", "double *": "&made.seconds", "enum rex_option": "REX_OPTION_CUBIN",
     "rex_mapper *": "a_mapper", "rex_rows *": "some_rows", "rex_info_row *": "an_info_row", "rex_log_function *": "a_log",
@@ -46,9 +45,9 @@ VALUES = {
     "int64_t device": "0", "int64_t to_device": "0", "int64_t from_device": "0", "int64_t device_id": "0", "int device": "0", "int32_t num_teams": "1", "int32_t thread_limit": "1",
     "int32_t count": "1", "int32_t arg_num": "1", "int count": "1", "size_t count": "1", "size_t index": "0", "size_t number": "0",
     "size_t size": "sizeof with.cells", "size_t pattern_size": "4", "int64_t size": "sizeof with.cells[0]",
-    "int64_t element_size": "sizeof with.cells[0]", "int64_t type": "REX_TYPE_TO", "int number": "0", "int error": "0",
+    "int64_t element_size": "sizeof with.cells[0]", "int64_t type": "REX_MAP_TO", "int number": "0", "int error": "0",
     "int release": "19", "int compiler": "19",
-    "const char * path": '"/nowhere"', "const char * name": '"walk_add__kernel__"', "const char * value": "NULL",
+    "const char * path": '"/nowhere"', "const char * name": '"walk_add__kernel__"', "const char * value": "NULL", "const char * image_name": "NULL",
     "void * host_ptr": "REX_KERNEL_ID(walk_add)", "void * host_key": "REX_KERNEL_ID(walk_add)", "const void * host_key": "REX_KERNEL_ID(walk_add)",
     "const void * bytes": "with.image", "const void * src": "with.cells", "const void * pattern": "with.cells",
     "const void * variable": "with.cells", "const void * address": "with.cells", "void * address": "with.cells",
@@ -61,27 +60,26 @@ VALUES = {
     "rex_device_copy_peer void * to": "with.memory", "rex_device_copy_peer const void * from": "with.memory",
     "rex_queue_copy_peer void * to": "with.memory", "rex_queue_copy_peer const void * from": "with.memory",
     "void ** stream": "(void *[1]){NULL}", "void ** context": "(void *[1]){NULL}", "void * stream": "NULL",
-    "rex_queue_fill void * to": "with.memory", "rex_module_launch_map without map const struct rex_kernel_launch * launch": "&with.nothing",
-    "rex_module_queue_launch without map const struct rex_kernel_launch * launch": "&with.nothing",
-    "rex_graph_set without map size_t number": "1", "rex_gpu_get size_t size": "sizeof made.gpu",
-    "rex_image_view_open size_t size": "with.image_size", "rex_image_list_open size_t size": "with.image_size",
+    "rex_queue_fill void * to": "with.memory", "rex_module_launch_map without map const struct rex_launch_config * launch": "&with.nothing",
+    "rex_graph_set_args without map size_t number": "1", "rex_gpu_get size_t size": "sizeof made.gpu",
+    "rex_image_list_open size_t size": "with.image_size",
 }
 
 # Where NULL is no mistake.
 ALLOWED = """
-    rex_configure value, rex_set_log_callback function, rex_set_log_callback context, rex_info context, rex_info_release context, rex_queue_call argument,
-    rex_module_register_image name, rex_module_queue_create name, rex_module_queue_from_stream name, rex_module_queue_from_stream stream,
-    rex_module_launch_map map, rex_module_queue_launch map, rex_graph_set map, rex_packet_fill map,
+    rex_configure value, rex_set_log_callback function, rex_set_log_callback context, rex_info context, rex_queue_host_func argument,
+    rex_module_register image_name, rex_module_queue_create name, rex_module_queue_create stream,
+    rex_module_launch_map map, rex_graph_set_args map,
     rex_map_build prefix, rex_map_build rows, rex_map_build context, rex_map_build suffix, rex_map_free map,
     rex_map_for_runtime base, rex_library_load image, rex_library_unload library,
-    rex_device_free memory, rex_pinned_free memory, rex_queue_destroy queue, rex_event_destroy event, rex_graph_destroy graph,
-    rex_image_view_close view, rex_image_list_close list, rex_is_present address, rex_device_address address
+    rex_device_free memory, rex_host_free memory, rex_queue_destroy queue, rex_event_destroy event, rex_graph_destroy graph,
+    rex_image_view_close view, rex_image_list_close list, rex_target_is_present address, rex_mapped_ptr address
 """
 ALLOWED = {tuple(pair.split()) for pair in ALLOWED.split(",")}
 
 # What a wrong call returns.
 FAILED = {"int": "result < 0", "int32_t": "result < 0", "bool": "!result", "size_t": "result == 0", "unsigned": "result == 0",
-          "enum rex_image_kind": "result == REX_IMAGE_OTHER", "const char *": 'result == NULL || *result == 0'}
+          "const char *": 'result == NULL || *result == 0'}
 
 
 def preconditions():
@@ -103,7 +101,7 @@ listed = preconditions()
 # What a message calls a function or a parameter, where it does not use its name: a program calls the inline rex_launch(), say, and the
 # kernel says more than the function that launches it.
 CALLED = {
-    "rex_module_launch_map": "rex_launch", "rex_module_data_begin": "data begin", "rex_module_data_end": "data end",
+    "rex_module_launch_map": "rex_launch", "rex_module_data_enter": "data begin", "rex_module_region_end": "data end",
     "rex_module_data_exit": "data exit", "rex_module_data_update": "data update", "rex_literal_error": "rex_pack_literal_arg_bytes",
     "args_base": "column of base addresses", "base": "column of base addresses", "begin": "column of begin addresses",
     "arg_sizes": "column of sizes", "sizes": "column of sizes", "arg_types": "column of map types", "types": "column of map types",
@@ -115,11 +113,10 @@ CALLED = {
     "rex_queue_copy_from to": "the host's memory", "rex_queue_copy_from from": "the device's memory",
     "rex_device_copy_peer to": "the destination", "rex_device_copy_peer from": "the source",
     "rex_queue_copy_peer to": "the destination", "rex_queue_copy_peer from": "the source",
-    "rex_queue_fill to": "the memory", "rex_event_seconds seconds": "no place for the result",
-    "rex_library_global address": "the address", "rex_pin address": "the address", "rex_event_seconds begin": "event", "rex_event_seconds end": "event", "rex_gpu_get gpu": "GPU",
-    "rex_map_for_runtime begin": "a section of 1 elements at NULL", "rex_push_rectangle base": "base",
-    "rex___tgt_target_kernel args": "packet", "rex_module_launch args": "packet", "rex_module_launch_packet args": "packet",
-    "rex_module_launch_packet packet": "packet",
+    "rex_queue_fill to": "the memory", "rex_event_elapsed seconds": "no place for the result",
+    "rex_library_global address": "the address", "rex_host_register address": "the address", "rex_event_elapsed begin": "event", "rex_event_elapsed end": "event", "rex_gpu_get gpu": "GPU",
+    "rex_map_for_runtime begin": "a section of 1 elements at NULL", "rex_map_add_strided base": "base",
+    "rex___tgt_target_kernel args": "packet", "rex_module_launch args": "packet",
 }
 COLUMNS = re.compile("rex___tgt_|rex_module_check_map|rex_module_launch")
 
@@ -161,6 +158,6 @@ print("%d functions, %d pointers, %d of them may be NULL, %d preconditions" % (
 PYTHON
 
 gcc -x c -std=gnu11 -O1 -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/walk/kernels.cu
-gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -Wno-nonnull -D_GNU_SOURCE -Iinclude -I"$work" -o "$work/null" tests/walk/null.c \
+gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -Wno-nonnull -D_GNU_SOURCE -Iinclude -Ilibrex -Itests -I"$work" -o "$work/null" tests/walk/null.c \
     -L"$O" -lrex -Wl,-rpath,"$top/$O" -Wl,-z,nostart-stop-gc -pthread
 REX_LOG=off CUDA_VISIBLE_DEVICES='' tests/llvm "$release" "$work/null" "$work/rex_lib_host.so"

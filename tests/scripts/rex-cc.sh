@@ -139,7 +139,7 @@ cp examples/09_raw_macros/*.cu "$work/"
 # A second file of kernels, which shares a name with the first that is its own, and has an odd name.
 cat >"$work/more kernels.cu" <<'CU'
 #include <rex/kernel.h>
-REX_DEVICE_KERNEL(twice, double *x)
+REX_DEVICE_KERNEL(twice, (double *) x)
 {
     REX_FOR(i, 1)
         x[i] *= FACTOR;
@@ -152,7 +152,7 @@ int twice(void);
 int twice(void)
 {
     double x[1] = {21};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(twice), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(twice), 1, 1);
     REX_MAP(map, REX_TOFROM(x, 1));
     return rex_launch(&launch, &map) != REX_OK || x[0] != 42;
 }

@@ -218,18 +218,16 @@ expect global-missing 1 -q libhost.so kernels.so
 cat >told.c <<'C'
 #include <rex.h>
 #ifndef LIST
-#define LIST const rex_arg value, uint64_t *restrict out
+#define LIST (const uint64_t) value, (uint64_t *restrict) out
 #endif
-REX_KERNEL(plain);
-REX_KERNEL_PARAMETERS(plain, LIST);
-REX_KERNEL_STEM(env__);
-REX_KERNEL_STEM_PARAMETERS(env__, rex_arg value, strange_type out);
-REX_KERNEL(none);
-REX_KERNEL_PARAMETERS(none, void);
+struct strange;
+REX_KERNEL(plain, LIST);
+REX_KERNEL_STEM(env__, (uint64_t) value, (struct strange *) out);
+REX_KERNEL(none, void);
 C
 cat >typed.cu <<'C'
 #include <rex/kernel.h>
-REX_DEVICE_KERNEL(plain, TYPE value, uint64_t *out) { *out = rex_arg_uint(value); }
+REX_DEVICE_KERNEL(plain, (TYPE) value, (uint64_t *) out) { *out = (uint64_t)value; }
 C
 # told STATUS IMAGE LIST: a program for LIST with IMAGE; its findings about parameters
 told() {
@@ -242,31 +240,37 @@ told() {
     [ "$found" = "$1" ] || fail "$2, a program for ($3): $found findings, not $1: $(cat output)"
     [ "$1" = 0 ] || [ "$status" = 1 ] || fail "$2, a program for ($3): status $status"
 }
-for file in "$data/signed_sm_90.cubin" "$data/signed_rdc_sm_90.cubin" "$data/signed_sm_90.ptx" host.so; do
-    [ "$file" != host.so ] || gcc -w -x c -shared -fPIC -I"$top/include" -o host.so "$data/kernels.cu"
-    told 0 "$file" 'rex_arg, uint64_t *'
-    told 0 "$file" 'strange_type value, uint64_t out[]'
-    told 1 "$file" 'rex_arg value'
-    grep -q 'told.so: finding: it was compiled for the kernel plain__kernel__(rex_arg value), and .* has plain__kernel__(rex_arg, pointer)' output ||
+gcc -w -x c -shared -fPIC -I"$top/include" -o host.so "$data/kernels.cu"
+# Of librex 0.1, whose words took any value, and of this one.
+for file in "$data"/signed_sm_90.* "$data/signed_rdc_sm_90.cubin" "$data"/typed_sm_90.* "$data/typed_rdc_sm_90.cubin" host.so; do
+    kind=uint64_t other=1
+    case $file in */signed_*) kind=value other=0 ;; esac
+    told 0 "$file" '(uint64_t) a, (const double *) b'
+    told 0 "$file" '(unsigned long) value, (double (*)[3]) out'
+    told $other "$file" '(int64_t) value, (uint64_t *) out'
+    told $other "$file" '(double) value, (uint64_t *) out'
+    told $other "$file" '(struct { int a, b; }) value, (uint64_t *) out'
+    told 1 "$file" '(uint64_t) value'
+    grep -q "told.so: finding: it was compiled for the kernel plain__kernel__(uint64_t), and .* has plain__kernel__($kind, pointer)" output ||
         fail "$file: $(cat output)"
-    told 1 "$file" 'rex_arg value, uint64_t *out, rex_arg more'
-    told 1 "$file" 'uint64_t *out, rex_arg value'
+    told 1 "$file" '(uint64_t) value, (uint64_t *) out, (uint64_t) more'
+    told 1 "$file" '(uint64_t *) out, (uint64_t) value'
     told 1 "$file" 'void'
 done
-for type in rex_arg_f64 rex_arg_u64; do
+for type in double int64_t; do
     gcc -w -x c -shared -fPIC -I"$top/include" "-DTYPE=$type" -o $type.so typed.cu
 done
-told 0 rex_arg_f64.so 'rex_arg_f64 value, uint64_t *out'
-told 0 rex_arg_f64.so 'rex_arg value, uint64_t *out'
-told 1 rex_arg_f64.so 'rex_arg_u64 value, uint64_t *out'
+told 0 double.so '(double) value, (uint64_t *) out'
+told 1 double.so '(float) value, (uint64_t *) out'
+told 1 double.so '(uint64_t) value, (uint64_t *) out'
 # Without signatures there is the number alone, and one more may be the runtime's.
-told 0 "$data/sm_90.cubin" 'uint64_t *out, rex_arg value'
-told 0 "$data/sm_90.cubin" 'rex_arg value'
+told 0 "$data/sm_90.cubin" '(uint64_t *) out, (uint64_t) value'
+told 0 "$data/sm_90.cubin" '(uint64_t) value'
 told 1 "$data/sm_90.cubin" 'void'
-told 1 "$data/sm_90.cubin" 'rex_arg value, uint64_t *out, rex_arg more'
+told 1 "$data/sm_90.cubin" '(uint64_t) value, (uint64_t *) out, (uint64_t) more'
 # An image that is older says so beside the finding; images differ from each other.
-touch -d '2001-01-01' rex_arg_f64.so
-expect image-signature 1 -q told.so rex_arg_f64.so rex_arg_u64.so
+touch -d '2001-01-01' double.so
+expect image-signature 1 -q told.so double.so int64_t.so
 
 gcc -w -O0 -fPIC -shared -I"$top/include" -o data.so "$sources/data.c"
 cp "$data/sm_90.cubin" "$data/sm_80.cubin" "$data/limits_sm_90.cubin" "$data/environments_sm_90.cubin" .

@@ -65,21 +65,21 @@ int main(int count, char **arguments)
 {
     const char *way = count > 1 ? arguments[1] : "";
     int64_t n = 10;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(twice), 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(twice), 1, 32);
     REX_MAP(args, REX_VALUE(n), REX_TOFROM(x, COUNT));
-    REX_DATA_MAP(region, REX_TO(x, COUNT));
+    REX_MAP(region, REX_TO(x, COUNT));
     bool around = strcmp(way, "around") == 0, inside = strcmp(way, "inside") == 0;
-    if (around && rex_data_begin(-1, &region) != 0)
+    if (around && rex_data_enter(-1, &region) != 0)
         return 1;
     for (int i = 0; i < LAUNCHES; i++) {
-        if (inside && rex_data_begin(-1, &region) != 0)
+        if (inside && rex_data_enter(-1, &region) != 0)
             return 1;
         if (rex_launch(&launch, &args) != 0)
             return 1;
-        if (inside && rex_data_end(-1, &region) != 0)
+        if (inside && rex_data_exit(-1, &region) != 0)
             return 1;
     }
-    if (around && rex_data_end(-1, &region) != 0)
+    if (around && rex_data_exit(-1, &region) != 0)
         return 1;
     if (strcmp(way, "abort") == 0)
         abort();
@@ -88,9 +88,9 @@ int main(int count, char **arguments)
 C
 cat >"$work/kernels.cu" <<'CU'
 #include <rex/kernel.h>
-REX_DEVICE_KERNEL(twice, rex_arg n, double *x)
+REX_DEVICE_KERNEL(twice, (int64_t) n, (double *) x)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         x[i] *= 2;
 }
 CU
@@ -109,7 +109,7 @@ advises() {
 time='[0-9.]+ (ns|us|ms|s)'
 for way in each inside around; do traced "$way"; done
 advises each "- Row 1 of twice__kernel__ \(400 kB at 0x[0-9a-f]+\) is copied both ways anew at each of 39 launches, 31\.2 MB in all: a data region \
-around them \(rex_data_begin\(3\)\) would save up to $time, unless the host needs it in between\."
+around them \(rex_data_enter\(3\)\) would save up to $time, unless the host needs it in between\."
 advises inside "- The 400 kB at 0x[0-9a-f]+ are copied to the device anew by 39 data calls, 15\.6 MB in all: one data region around them would \
 save up to $time, unless the host changes it in between\."
 advises around '(- )?none: nothing that a trace shows was done in vain'

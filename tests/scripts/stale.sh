@@ -15,21 +15,20 @@ fail() { echo "FAIL: $*"; failed=1; }
 
 cat >"$work/program.c" <<'C'
 #include <rex.h>
-REX_KERNEL(plain);
-REX_KERNEL_PARAMETERS(plain, LIST);
+REX_KERNEL(plain, LIST);
 int main(void)
 {
     int64_t value = 7;
     uint64_t out = 0;
     REX_MAP(map, ROWS);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
     int result = rex_launch(&launch, &map);
     return result == REX_EPARAMS ? 3 : result != 0;
 }
 C
 # The kernels that no program here has an entry of are not what this is about.
 gcc -w -x c -shared -fPIC -Iinclude -o "$work/rex_lib_host.so" tests/data/kernels.cu
-cp tests/data/signed_sm_90.cubin "$work/rex_lib_nvidia.cubin"
+cp tests/data/typed_sm_90.cubin "$work/rex_lib_nvidia.cubin"
 
 # shellcheck disable=SC2317 # called by program()
 on_gpu() {
@@ -56,12 +55,12 @@ program() {
         # shellcheck disable=SC2086
         $way >"$work/said" 2>&1 || status=$?
         [ "$status" = "$3" ] || fail "$way, ($1): status $status: $(cat "$work/said")"
-        [ "$3" = 0 ] || grep -q '(rex_arg, pointer).*\[REX_EPARAMS\]' "$work/said" || fail "$way, ($1): $(cat "$work/said")"
+        [ "$3" = 0 ] || grep -q '(uint64_t, pointer).*\[REX_EPARAMS\]' "$work/said" || fail "$way, ($1): $(cat "$work/said")"
     done
 }
-program 'rex_arg value, uint64_t *out' 'REX_VALUE(value), REX_TOFROM(&out, 1)' 0
-program 'uint64_t *out, rex_arg value' 'REX_TOFROM(&out, 1), REX_VALUE(value)' 3
-program 'rex_arg value' 'REX_VALUE(value)' 3
-program 'rex_arg value, uint64_t *out, rex_arg more' 'REX_VALUE(value), REX_TOFROM(&out, 1), REX_VALUE(value)' 3
+program '(uint64_t) value, (uint64_t *) out' 'REX_VALUE(value), REX_TOFROM(&out, 1)' 0
+program '(uint64_t *) out, (uint64_t) value' 'REX_TOFROM(&out, 1), REX_VALUE(value)' 3
+program '(uint64_t) value' 'REX_VALUE(value)' 3
+program '(uint64_t) value, (uint64_t *) out, (uint64_t) more' 'REX_VALUE(value), REX_TOFROM(&out, 1), REX_VALUE(value)' 3
 [ "$failed" = 0 ] && echo 'four programs, two images'
 exit "$failed"

@@ -15,7 +15,7 @@ fail() { echo "FAIL: $*"; failed=1; }
 
 cat >"$work/kernels.cu" <<'SOURCE'
 #include <rex/kernel.h>
-REX_DEVICE_KERNEL(one, int64_t *result)
+REX_DEVICE_KERNEL(one, (int64_t *) result)
 {
     *result = 1;
 }
@@ -28,7 +28,7 @@ int main(void)
 {
     int64_t result = 0;
     REX_MAP(map, REX_FROM(&result, 1));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(one), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(one), 1, 1);
     printf("%d GPUs\n", rex_gpu_count() > 0);
     int failed = rex_launch(&launch, &map);
     printf("%s %d\n", failed != 0 ? rex_error_name(failed) : "launched", (int)result);

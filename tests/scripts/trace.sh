@@ -42,7 +42,7 @@ int main(void)
 C
 cat >"$work/kernels.cu" <<'CU'
 #include <rex/kernel.h>
-REX_DEVICE_KERNEL(twice, double *x)
+REX_DEVICE_KERNEL(twice, (double *) x)
 {
     REX_FOR(i, 100)
         x[i] *= 2;

@@ -22,7 +22,7 @@ struct step {
     enum what what;
     struct step *next;
     struct rex_module *module;
-    struct rex_kernel_launch launch;
+    struct rex_launch_config launch;
     struct rex_map map; /* with columns of its own */
     void *to;
     const void *from;
@@ -112,10 +112,12 @@ static struct rex_map copied_map(const struct rex_map *map)
     return copy;
 }
 
-int rex_module_queue_launch(struct rex_module *module, struct rex_queue *queue, const struct rex_kernel_launch *launch,
-                            const struct rex_map *map)
+int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch, const struct rex_map *map)
 {
-    struct step *step = put(queue, LAUNCH);
+    REAL(rex_module_launch_map);
+    if (launch->queue == NULL)
+        return real(module, launch, map);
+    struct step *step = put(launch->queue, LAUNCH);
     step->module = module;
     step->launch = *launch;
     step->map = copied_map(map);
@@ -147,7 +149,7 @@ int rex_event_record(struct rex_event *event, struct rex_queue *queue)
     return 0;
 }
 
-int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
+int rex_queue_wait_event(struct rex_queue *queue, struct rex_event *event)
 {
     int place = place_of(event);
     struct step *step = put(queue, WAIT);
@@ -161,8 +163,8 @@ int rex_queue_wait(struct rex_queue *queue, struct rex_event *event)
 static int do_step(struct rex_queue *queue, const struct step *step)
 {
     if (step->what == LAUNCH) {
-        REAL(rex_module_queue_launch);
-        return real(step->module, queue, &step->launch, &step->map);
+        REAL(rex_module_launch_map);
+        return real(step->module, &step->launch, &step->map);
     }
     if (step->what == UPDATE) {
         REAL(rex_queue_update);

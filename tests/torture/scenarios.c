@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fake.h"
+#include "inqueue.h"
 #include "rex.h"
 #include "rex/inspect.h"
 #include "rex/interop.h"
@@ -69,7 +70,7 @@ static void check_launch(const char *what, int result, int before)
 
 static void launch(void)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
     value++;
     REX_MAP(args, REX_VALUE(value), REX_FROM(cell, CELLS));
     int before = launches();
@@ -117,7 +118,7 @@ static void use_packets(void)
                                                 .ArgTypes = types,
                                                 .Teams = {1, 1, 1},
                                                 .Threads = {1, 1, 1}};
-        if ((way == DIRECT && !rex_ready()) || (way == EXPORTED && !is_known))
+        if ((way == DIRECT && rex_module_register(&rex_this_module, NULL) != 0) || (way == EXPORTED && !is_known))
             continue; /* it wants a module that is registered, or known */
         int before = launches();
         step_begin();
@@ -146,22 +147,22 @@ struct holder {
 };
 static struct holder holder = {cell, CELLS};
 
-static int map_holder(struct rex_cursor *cursor, void *element)
+static int map_holder(struct rex_map_builder *builder, void *element)
 {
     struct holder *one = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TO, *one));
-    return result == 0 ? rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, one->cells, 0, one->count)) : result;
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TO, *one));
+    return result == 0 ? rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, one->cells, 0, one->count)) : result;
 }
 
-static int push_all(struct rex_cursor *cursor, void *context)
+static int push_all(struct rex_map_builder *builder, void *context)
 {
     (void)context;
-    return rex_map_elements(cursor, map_holder, REX_OBJECT(REX_TYPE_TOFROM, holder), sizeof holder);
+    return rex_map_add_mapped(builder, map_holder, REX_OBJECT(REX_MAP_TOFROM, holder), sizeof holder);
 }
 
 static bool begin_with(const struct rex_map *map)
 {
-    if (!things.open && TRY(rex_data_begin(-1, map))) {
+    if (!things.open && TRY(rex_data_enter(-1, map))) {
         things.open = true;
         tell_fake(true);
     }
@@ -170,7 +171,7 @@ static bool begin_with(const struct rex_map *map)
 
 static bool end_with(const struct rex_map *map)
 {
-    if (things.open && TRY(rex_data_end(-1, map))) {
+    if (things.open && TRY(rex_data_exit(-1, map))) {
         things.open = false;
         tell_fake(false);
     }
@@ -179,7 +180,7 @@ static bool end_with(const struct rex_map *map)
 
 static bool end(void)
 {
-    REX_DATA_MAP(plainly, REX_TOFROM(cell, CELLS));
+    REX_MAP(plainly, REX_TOFROM(cell, CELLS));
     bool ended = end_with(things.map.count > 0 ? &things.map : &plainly);
     if (ended)
         rex_map_free(&things.map);
@@ -188,14 +189,14 @@ static bool end(void)
 
 static bool begin(void)
 {
-    REX_DATA_MAP(map, REX_TOFROM(cell, CELLS));
+    REX_MAP(map, REX_TOFROM(cell, CELLS));
     return begin_with(&map);
 }
 
 /* What the device has is what the launches before have made. */
 static void look(const char *what, uint64_t expected)
 {
-    REX_DATA_MAP(map, REX_FROM(cell, CELLS));
+    REX_MAP(map, REX_FROM(cell, CELLS));
     memset(cell, 0, sizeof cell);
     if (TRY(rex_data_update(-1, &map)) && torture_computes() && cell[0] != expected)
         PROBLEM("%s: the device has %llu instead of %llu", what, (unsigned long long)cell[0], (unsigned long long)expected);
@@ -203,7 +204,7 @@ static void look(const char *what, uint64_t expected)
 
 static void launch_present(void)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
     uint64_t before = value++;
     REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
     if (!TRY(rex_launch(&description, &args)))
@@ -219,7 +220,7 @@ static void update_parts(void)
     for (int i = 0; i < PARTS; i++) {
         begin[i] = &cell[i];
         sizes[i] = sizeof *cell;
-        types[i] = REX_TYPE_FROM;
+        types[i] = REX_MAP_FROM;
     }
     struct rex_map map = {PARTS, begin, begin, sizes, types, NULL, NULL};
     TRY(rex_data_update(-1, &map));
@@ -228,14 +229,14 @@ static void update_parts(void)
 static void use_region(void)
 {
     if (begin()) {
-        REX_DATA_MAP(map, REX_TO(cell, CELLS));
+        REX_MAP(map, REX_TO(cell, CELLS));
         cell[0] = ++value;
         if (TRY(rex_data_update(-1, &map)))
             look("rex_data_update", value);
         update_parts();
         launch_present();
-        rex_is_present(cell, sizeof cell, -1);
-        rex_device_address(cell, -1);
+        rex_target_is_present(cell, sizeof cell, -1);
+        rex_mapped_ptr(cell, -1);
     }
     end();
 }
@@ -277,13 +278,13 @@ static void use_pinned(void)
 {
     step_begin();
     if (things.pinned == NULL) /* else it could not be freed the last time */
-        things.pinned = rex_pinned_alloc(4096);
-    if (STEP_POINTER("rex_pinned_alloc", things.pinned))
+        things.pinned = rex_host_alloc(4096);
+    if (STEP_POINTER("rex_host_alloc", things.pinned))
         memset(things.pinned, 1, 4096);
-    things.pin = TRY(rex_pin(cell, sizeof cell));
-    if (things.pin && TRY(rex_unpin(cell)))
+    things.pin = TRY(rex_host_register(cell, sizeof cell));
+    if (things.pin && TRY(rex_host_unregister(cell)))
         things.pin = false;
-    if (things.pinned != NULL && TRY(rex_pinned_free(things.pinned)))
+    if (things.pinned != NULL && TRY(rex_host_free(things.pinned)))
         things.pinned = NULL;
 }
 
@@ -291,10 +292,10 @@ static void use_pinned(void)
 
 static bool enqueue(struct rex_queue *queue)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
     uint64_t before = value++;
     REX_MAP(args, REX_VALUE(value), REX_PRESENT(REX_ALLOC(cell, CELLS)));
-    bool done = TRY(rex_queue_launch(queue, &description, &args));
+    bool done = TRY(launch_in(queue, &description, &args));
     if (!done)
         value = before;
     return done;
@@ -337,7 +338,7 @@ static void move_bytes(struct rex_queue *queue)
     TRY(rex_device_copy_peer(things.memory, -1, (uint64_t *)things.memory + 1, -1, sizeof *from));
     for (size_t width = 1; width <= 4; width *= 2)
         TRY(rex_queue_fill(queue, things.memory, from, width, sizeof from));
-    TRY(rex_queue_call(queue, called, NULL));
+    TRY(rex_queue_host_func(queue, called, NULL));
     TRY(rex_queue_sync(queue));
     rex_device_free(things.memory, -1);
     things.memory = NULL;
@@ -361,10 +362,10 @@ static void use_events(struct rex_queue *const queue[2])
     if (!TRY(rex_event_create(&things.event)))
         return;
     if (TRY(rex_event_record(things.event, queue[0]))) {
-        TRY(rex_queue_wait(queue[1], things.event));
+        TRY(rex_queue_wait_event(queue[1], things.event));
         TRY(rex_event_sync(things.event));
-        TRY(rex_event_done(things.event));
-        TRY(rex_event_seconds(&seconds, things.event, things.event));
+        TRY(rex_event_query(things.event));
+        TRY(rex_event_elapsed(&seconds, things.event, things.event));
     }
     rex_event_destroy(things.event);
     things.event = NULL;
@@ -374,7 +375,7 @@ static void use_queue(void)
 {
     int before = launches();
     if (make_queues() && begin()) {
-        REX_DATA_MAP(map, REX_FROM(cell, CELLS));
+        REX_MAP(map, REX_FROM(cell, CELLS));
         int count = enqueue(things.queue[0]) + enqueue(things.queue[0]);
         int launched = launches() - before;
         if (launched != count)
@@ -386,7 +387,7 @@ static void use_queue(void)
             PROBLEM("a queue has computed %llu instead of %llu", (unsigned long long)cell[0], (unsigned long long)value);
         move_bytes(things.queue[0]);
         use_streams(things.queue[0]);
-        TRY(rex_queue_done(things.queue[0]));
+        TRY(rex_queue_query(things.queue[0]));
     }
     destroy_queues();
     end();
@@ -437,7 +438,7 @@ static bool capture(void)
         whole = false;
     else {
         whole = TRY(rex_event_record(things.event, things.queue[0])) && whole;
-        whole = TRY(rex_queue_wait(things.queue[1], things.event)) && whole;
+        whole = TRY(rex_queue_wait_event(things.queue[1], things.event)) && whole;
         whole = enqueue(things.queue[1]) && whole;
     }
     bool made = TRY(rex_graph_end(&things.graph, things.queue[0]));
@@ -453,7 +454,7 @@ static void use_graph(void)
         TRY(rex_graph_launch(things.graph, things.queue[0]));
         if (rex_graph_launches(things.graph) != 2)
             PROBLEM("a graph of two launches has %zu", rex_graph_launches(things.graph));
-        bool set = TRY(rex_graph_set(things.graph, 0, &args)), launched = TRY(rex_graph_launch(things.graph, things.queue[0]));
+        bool set = TRY(rex_graph_set_args(things.graph, 0, &args)), launched = TRY(rex_graph_launch(things.graph, things.queue[0]));
         bool synced = TRY(rex_queue_sync(things.queue[0]));
         if (set && launched && synced)
             look("a graph", value);
@@ -473,10 +474,10 @@ static bool unload(void)
     return things.library == NULL;
 }
 
-static bool put_by_name(struct rex_queue *queue, const struct rex_kernel_launch *description, void *const *arguments)
+static bool put_by_name(struct rex_queue *queue, const struct rex_launch_config *description, void *const *arguments)
 {
     step_begin();
-    int result = rex_library_launch(queue, things.library, description, arguments, 2);
+    int result = launch_library_in(queue, things.library, description, arguments, 2);
     return step_ended("rex_library_launch", result, REX_EDEVICE) && result == REX_OK;
 }
 
@@ -487,7 +488,7 @@ static bool put_by_name(struct rex_queue *queue, const struct rex_kernel_launch 
 static void launch_by_name(struct rex_queue *queue)
 {
     const void *key = rex_library_kernel(things.library, "plain__kernel__");
-    struct rex_kernel_launch description = rex_kernel_launch_of(key, 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(key, 1, 1);
     void *arguments[] = {&value, &things.memory};
     uint64_t seen = 0;
     value++;
@@ -545,7 +546,7 @@ static void see_row(const char *section, const char *name, const char *text, voi
 static void use_info(void)
 {
     struct rex_gpu gpu;
-    TRY(rex_info(see_row, NULL));
+    TRY(rex_info(0, see_row, NULL));
     if (rex_gpu_count() > 0)
         TRY(rex_gpu_get(&gpu, sizeof gpu, 0));
 }
@@ -573,7 +574,7 @@ static void use_fork(void)
     pid_t child = fork();
     if (child == 0) {
         alarm(10);
-        struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 1);
+        struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 1);
         REX_MAP(args, REX_VALUE(value), REX_FROM(cell, CELLS));
         rex_launch(&description, &args);
         _exit(0);
@@ -691,9 +692,9 @@ static bool tidy(void)
     things.graph = NULL;
     things.event = NULL;
     destroy_queues();
-    if (things.pin && TRY(rex_unpin(cell)))
+    if (things.pin && TRY(rex_host_unregister(cell)))
         things.pin = false;
-    if (things.pinned != NULL && TRY(rex_pinned_free(things.pinned)))
+    if (things.pinned != NULL && TRY(rex_host_free(things.pinned)))
         things.pinned = NULL;
     if (things.memory != NULL)
         rex_device_free(things.memory, -1);

@@ -44,7 +44,7 @@ static void start(void)
 {
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     memset(the_record()->mappings, 0, sizeof the_record()->mappings);
 }
 
@@ -128,17 +128,17 @@ static void forget(const void *context)
     (void)context;
     start();
     map(0, BYTES, 0);
-    REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
+    REX_MAP(region, REX_TO(memory[0], BYTES));
     for (int i = 0; i < 6; i++) {
         CHECK(ASKED(memory[0], BYTES, DEVICE));
         CHECK(!ASKED(memory[0], BYTES, DEVICE));
         switch (i) {
-        case 0: CHECK_EQUAL(rex_module_data_end(&module, 0, &region), 0); break;
+        case 0: CHECK_EQUAL(rex_module_region_end(&module, 0, &region), 0); break;
         case 1: CHECK_EQUAL(rex_module_data_exit(&module, 0, &region), 0); break;
         case 2: rex_mappings_changed(); break;
         case 3: end_something(); break;
         case 4: data_end_mapper(NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL); break;
-        default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module), 0);
+        default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         }
     }
     CHECK(ASKED(memory[0], BYTES, DEVICE));
@@ -149,8 +149,8 @@ static void take_whole(const void *context)
 {
     (void)context;
     start();
-    REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    REX_MAP(region, REX_TO(memory[0], BYTES));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), 0);
     map(0, BYTES, 0);
     CHECK(ASKED(memory[0] + 10, 10, DEVICE + 10));
     CHECK(!ASKED(memory[0] + 500, 10, DEVICE + 500));
@@ -167,20 +167,20 @@ static void divide(const void *context)
 {
     (void)context;
     start();
-    REX_DATA_MAP(region, REX_TO(memory[0], BYTES));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), 0);
+    REX_MAP(region, REX_TO(memory[0], BYTES));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), 0);
     map(0, BYTES, 0);
     map(1, BYTES, BYTES);
     CHECK(ASKED(memory[0], BYTES, DEVICE));
     CHECK(ASKED(memory[1], BYTES, DEVICE + BYTES));
     CHECK(ASKED(memory[0], 2 * BYTES, 0));
     CHECK(ASKED(memory[0] + 10, BYTES, 0));
-    CHECK(!rex_is_present(memory[0], 2 * BYTES, 0));
+    CHECK(!rex_target_is_present(memory[0], 2 * BYTES, 0));
     /* After an end that librex has not seen it might be one. */
     end_something();
-    CHECK(!rex_is_present(memory[0], 2 * BYTES, 0));
+    CHECK(!rex_target_is_present(memory[0], 2 * BYTES, 0));
     rex_mappings_changed();
-    CHECK(rex_is_present(memory[0], 2 * BYTES, 0));
+    CHECK(rex_target_is_present(memory[0], 2 * BYTES, 0));
     CHECK(ASKED(memory[0], 2 * BYTES, DEVICE));
 }
 

@@ -824,11 +824,6 @@ static void test_errors(void **state)
     assert_int_equal(rex_fail_lines(REX_EKEY, "a\nb\r%d", 1), REX_EKEY);
     assert_string_equal(rex_last_error(), "a\nb\\x0d1");
     assert_int_equal(rex_last_error_code(), REX_EKEY);
-    assert_null(rex_literal_error(NULL, 8));
-    assert_string_equal(rex_last_error(), "rex_pack_literal_arg_bytes: source is NULL for 8 bytes");
-    assert_null(rex_literal_error("", 9));
-    assert_string_equal(rex_last_error(), "rex_pack_literal_arg_bytes: a literal of 9 bytes; at most 8 can be passed by value: map it");
-    assert_int_equal(rex_last_error_code(), REX_EINVAL);
 }
 
 int main(void)

@@ -132,7 +132,7 @@ static void begin_on(const char *order)
     setenv("REX_COPY_THREADS", "1", 1); /* librex copies updates itself from the first one on */
     use_computing_gpu(22, order);
     name_kernel("axpy__kernel__", axpy, 4, words);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_against_all(), 0);
 }
 
@@ -142,7 +142,7 @@ static int launch_on(uint64_t n, uint64_t *rows, uint32_t flags, void *with_mapp
 {
     uint64_t a = 1;
     void *mappers[] = {NULL, NULL, NULL, with_mapper};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     launch.flags = flags;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(z, 1), REX_TOFROM(rows, CELLS));
     args.mappers = mappers;
@@ -179,8 +179,8 @@ static int launch_by_runtime(void)
 {
     static uint64_t *pointer = many[AMONG];
     uint64_t n = 1, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(z, 1), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, CELLS));
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(z, 1), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, CELLS));
     return rex_module_launch_map(&module, &launch, &args);
 }
 
@@ -202,32 +202,32 @@ static int data(int (*call)(struct rex_module *, int64_t, const struct rex_map *
 
 static int begins(void)
 {
-    return data(rex_module_data_begin, y, REX_TYPE_TOFROM, NULL);
+    return data(rex_module_data_enter, y, REX_MAP_TOFROM, NULL);
 }
 
 static int ends(void)
 {
-    return data(rex_module_data_end, y, REX_TYPE_TOFROM, NULL);
+    return data(rex_module_region_end, y, REX_MAP_TOFROM, NULL);
 }
 
 static int updates(void)
 {
-    return data(rex_module_data_update, y, REX_TYPE_FROM, NULL);
+    return data(rex_module_data_update, y, REX_MAP_FROM, NULL);
 }
 
 static int begins_by_mapper(void)
 {
-    return data(rex_module_data_begin, x, REX_TYPE_TOFROM, mapper_address());
+    return data(rex_module_data_enter, x, REX_MAP_TOFROM, mapper_address());
 }
 
 static int ends_by_mapper(void)
 {
-    return data(rex_module_data_end, x, REX_TYPE_TOFROM, mapper_address());
+    return data(rex_module_region_end, x, REX_MAP_TOFROM, mapper_address());
 }
 
 static int updates_raw(void)
 {
-    REX_MAP(map, rex_row_object(y, sizeof *many, REX_TYPE_FROM));
+    REX_MAP(map, rex_row_object(y, sizeof *many, REX_MAP_FROM));
     __rex_real___tgt_target_data_update(0, REX_MAP_ARGUMENTS(map));
     return REX_OK;
 }
@@ -241,7 +241,7 @@ static int call_on_many(int (*call)(const struct rex_map *), int without)
     for (int i = 0; i < MANY; i++) {
         begin[map.count] = many[i];
         sizes[map.count] = sizeof *many;
-        types[map.count] = REX_TYPE_TOFROM;
+        types[map.count] = REX_MAP_TOFROM;
         map.count += i != without;
     }
     return call(&map);
@@ -249,7 +249,7 @@ static int call_on_many(int (*call)(const struct rex_map *), int without)
 
 static int end_rows(const struct rex_map *map)
 {
-    return rex_module_data_end(&module, 0, map);
+    return rex_module_region_end(&module, 0, map);
 }
 
 static int ends_many_others(void)
@@ -275,7 +275,7 @@ static void map_all(void)
     map_on_device(0, y, sizeof *many);
     map_on_device(1, z, sizeof z);
     CHECK_EQUAL(begins(), REX_OK);
-    CHECK_EQUAL(data(rex_module_data_begin, z, REX_TYPE_TO, NULL), REX_OK);
+    CHECK_EQUAL(data(rex_module_data_enter, z, REX_MAP_TO, NULL), REX_OK);
 }
 
 /* ---- beside a kernel of the driver's -------------------------------------------------------------------------------------------------- */
@@ -352,7 +352,7 @@ static void launch_many_beside(const void *unused)
     (void)unused;
     begin_on("late");
     map_on_device(0, many[MANY - 1], sizeof *many);
-    CHECK_EQUAL(data(rex_module_data_begin, many[MANY - 1], REX_TYPE_TO, NULL), REX_OK);
+    CHECK_EQUAL(data(rex_module_data_enter, many[MANY - 1], REX_MAP_TO, NULL), REX_OK);
     start_held(&held, launch_held);
     CHECK(starts_waiting(&call, launch_many));
     CHECK_EQUAL(let_go(&held), REX_OK);
@@ -535,7 +535,7 @@ static void lose_device(const void *context)
     CHECK_EQUAL(join(&call), REX_ECUDA);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begun);
     CHECK(the_record()->counts[FAKE_END] == 0 && by_runtime() == 0);
-    CHECK(rex_is_present(y, sizeof *many, 0) == scene->is_mapped);
+    CHECK(rex_target_is_present(y, sizeof *many, 0) == scene->is_mapped);
 }
 
 static void test_loss(void **state)

@@ -482,7 +482,7 @@ static void nothing_usable(const void *context)
     CHECK_MENTIONS(rex_last_error(), "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file");
     CHECK_MENTIONS(rex_last_error(), "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib");
     char found[512] = "";
-    CHECK_EQUAL(rex_info(add_found, found), 0);
+    CHECK_EQUAL(rex_info(0, add_found, found), 0);
     CHECK(strcmp(found, "/usr/lib/llvm-17/lib/libomptarget.so.17: LLVM 17\n"
                         "/usr/lib/llvm-20/lib/libomptarget.so.20: it is not an ELF file\n"
                         "/opt/llvm/lib/libomptarget.so: it lacks the entry point __tgt_register_lib\n") == 0);
@@ -663,7 +663,7 @@ static void later_alone(const void *root)
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK(strcmp(rex_runtime_path(), "/opt/a/lib/libomptarget.so.25") == 0);
-    CHECK_EQUAL(rex_info(add_trouble, found), 0);
+    CHECK_EQUAL(rex_info(0, add_trouble, found), 0);
     CHECK(strcmp(found, "trouble: " LATER "\n/opt/a/lib/libomptarget.so.25: LLVM 24: " LATER "\n") == 0);
 }
 
@@ -895,13 +895,13 @@ static void loaded_without_plugins(const void *context)
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_runtime_release(), 17);
     the_record()->devices = 0;
-    CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_ERUNTIME);
     CHECK_MENTIONS(rex_last_error(), "libomp-17-dev");
     char trouble[256] = "";
-    CHECK_EQUAL(rex_info(find_trouble, trouble), 0);
+    CHECK_EQUAL(rex_info(0, find_trouble, trouble), 0);
     CHECK_MENTIONS(trouble, "libomp-17-dev");
     the_record()->devices = 1;
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
 }
 
 static void test_loaded_without_plugins(void **state)

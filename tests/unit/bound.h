@@ -6,7 +6,8 @@
 
 #include "common.h"
 #include "fake.h"
-#include "rex/offload.h"
+#include "rex/device.h"
+#include "rex/configure.h"
 
 #define FAKE(file) TEST_BUILD "/tests/fake/" file
 
@@ -90,6 +91,13 @@ static inline int context_users(void)
     void *address = in_driver("fake_cuda_context_users");
     memcpy(&users, &address, sizeof users);
     return users();
+}
+
+/* Whether this process can use a GPU: 0, or why not. */
+static inline int first_gpu(void)
+{
+    struct rex_gpu gpu;
+    return rex_gpu_get(&gpu, sizeof gpu, 0);
 }
 
 #endif

@@ -72,7 +72,7 @@ static void start_with(int release, const char *order)
     name_kernel("axpy_env__kernel__", axpy_env, 5, words);
     name_kernel("widths__kernel__", widths, 7, of_widths);
     name_kernel("nothing__kernel__", nothing, 0, words);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
 static void start(int release)
@@ -91,7 +91,7 @@ static void start_checked(int release, const char *check)
 
 static int launch_rows(const void *key, const struct rex_map *map)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(key, 2, 64);
     return rex_module_launch_map(&module, &launch, map);
 }
 
@@ -185,7 +185,7 @@ static void use_present(const void *check)
     fill(x, y, CELLS);
     uint64_t there = map_on_device(0, y, sizeof y), *on_device = at_device(there, sizeof y);
     REX_MAP(region, REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     memcpy(on_device, y, sizeof y);
     uint64_t *part = y + 10;
     LAUNCH_ROWS(100, 2, REX_TO(x, 100), REX_TOFROM(part, 100));
@@ -208,7 +208,7 @@ static void use_present(const void *check)
     REX_MAP(across, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM((unsigned char *)before, 16));
     CHECK_EQUAL(launch_rows(&axpy_id, &across), REX_EOVERLAP);
     memset(&the_record()->mappings[0], 0, sizeof the_record()->mappings[0]);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
     fill(x, y, CELLS);
     LAUNCH_ROWS(CELLS, 4, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
     expect_axpy(x, y, CELLS, 4, 1);
@@ -231,7 +231,7 @@ static void use_all(const void *unused)
     the_record()->mappings[0].size = the_record()->mappings[1].size = 0;
     the_record()->on_data = map_both;
     REX_MAP(region, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     memcpy(at_device(x_there, sizeof x), x, sizeof x);
     memcpy(at_device(y_there, sizeof y), y, sizeof y);
     LAUNCH_ROWS(CELLS, 2, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
@@ -274,9 +274,9 @@ static void use_kept(const void *nowait)
     start(22);
     fill(x, y, CELLS);
     map_on_device(0, y, sizeof y);
-    CHECK_EQUAL(rex_module_register(&other), REX_OK);
+    CHECK_EQUAL(rex_module_register(&other, NULL), REX_OK);
     REX_MAP(region, REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     if (nowait != NULL)
         end_nowait(0, REX_MAP_ARGUMENTS(region), 0, NULL, 0, NULL);
     else
@@ -340,7 +340,7 @@ static void use_always(const void *check)
     fill(x, y, CELLS);
     uint64_t *y_there = at_device(map_on_device(0, y, sizeof y), sizeof y), *x_there = at_device(map_on_device(1, x, sizeof x), sizeof x);
     REX_MAP(region, REX_TO(y, CELLS), REX_TO(x, CELLS));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     memcpy(y_there, y, sizeof y);
     memcpy(x_there, x, sizeof x);
     x[0] = 100; /* on the device it stays 1 */
@@ -390,7 +390,7 @@ static void use_pinned(const void *unused)
 {
     (void)unused;
     start(22);
-    uint64_t *pinned = rex_pinned_alloc(sizeof x);
+    uint64_t *pinned = rex_host_alloc(sizeof x);
     CHECK(pinned != NULL);
     fill(pinned, y, CELLS);
     for (int i = 0; i < TURNS; i++)
@@ -401,7 +401,7 @@ static void use_pinned(const void *unused)
         LAUNCH_ROWS(CELLS, 1, REX_TOFROM(y, CELLS), REX_ALLOC(pinned, CELLS));
     CHECK(driver_calls("cuGraphLaunch") > 0);
     expect_sent(2 * TURNS, 0);
-    CHECK_EQUAL(rex_pinned_free(pinned), REX_OK);
+    CHECK_EQUAL(rex_host_free(pinned), REX_OK);
 }
 
 /* The first half of a row is pinned, or the second. */
@@ -437,7 +437,7 @@ static void use_widths(const void *release)
         double value[2];
     } pair = {{sixteen[0], sixteen[1]}};
     struct sixty_four all = {{[7] = 7000000}};
-    struct rex_kernel_launch launch = {.key = &widths_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
+    struct rex_launch_config launch = {.key = &widths_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
     REX_MAP(args, REX_FROM(&out, 1), REX_VALUE(one), REX_VALUE(two), REX_VALUE(four), REX_VALUE(eight), REX_BY_VALUE(pair),
             REX_BY_VALUE(all));
     for (int i = 0; i < 3; i++) {
@@ -619,7 +619,7 @@ static void trace_senders(const void *context)
 {
     setenv("REX_TRACE", context, 1);
     start(22);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&nothing_id, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&nothing_id, 1, 1);
     struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, NULL), REX_OK);
     CHECK_EQUAL(__rex_real___tgt_target_kernel(NULL, 0, 1, 1, &nothing_id, &packet), 0);

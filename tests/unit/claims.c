@@ -32,7 +32,7 @@ static void start(int release, void (*axpy)(const unsigned *, const unsigned *, 
     static const size_t words[] = {8, 8, 8, 8};
     use_computing_gpu(release, "late");
     name_kernel("axpy__kernel__", axpy, 4, words);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_against_all(), 0);
 }
 
@@ -85,7 +85,7 @@ static void prepare(struct work *work, const struct side *side)
         work->types[i] = side->row[i].type;
         work->place[i].begin = (uintptr_t)work->begin[i];
         work->place[i].end = work->place[i].begin + (uintptr_t)work->sizes[i];
-        work->place[i].is_changed = (work->types[i] & REX_TYPE_FROM) != 0;
+        work->place[i].is_changed = (work->types[i] & REX_MAP_FROM) != 0;
     }
     for (int i = count; i < ROWS; i++) /* which are none of it */
         work->place[i] = (struct rex_place){.begin = 0, .end = UINTPTR_MAX};
@@ -139,9 +139,9 @@ static bool waits_for(const struct side *first, const struct side *second)
     return waiting;
 }
 
-#define BOTH REX_TYPE_TOFROM
-#define TO REX_TYPE_TO
-#define FROM REX_TYPE_FROM
+#define BOTH REX_MAP_TOFROM
+#define TO REX_MAP_TO
+#define FROM REX_MAP_FROM
 /* From 1000 on as many bytes are mapped. */
 enum { MAPPED = 1000 };
 
@@ -191,8 +191,8 @@ static void meet_each_other(const void *unused)
         {{REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_ENDS, {{MAPPED + 900, 1, TO}}, 0, 0}, true},
         {{REX_CALL_LAUNCHES, {{MAPPED, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{MAPPED, 10, TO}}, 0, 0}, false},
         /* values, private copies and what has no size are not mapped */
-        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_TYPE_LITERAL}}, 0, 0}, false},
-        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_TYPE_PRIVATE | TO}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_MAP_LITERAL}}, 0, 0}, false},
+        {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, REX_MAP_PRIVATE | TO}}, 0, 0}, false},
         {{CLAIMS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, -1, TO}}, 0, 0}, false},
         /* data calls */
         {{REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, {REX_CALL_BEGINS, {{0, 10, TO}}, 0, 0}, true},
@@ -209,7 +209,7 @@ static void meet_each_other(const void *unused)
     start(22, NULL);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
     REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     for (size_t i = 0; i < 2 * COUNT(all); i++) {
         const struct pair *pair = &all[i / 2];
         bool waited = i % 2 == 0 ? waits_for(&pair->one, &pair->other) : waits_for(&pair->other, &pair->one);
@@ -385,7 +385,7 @@ static void lack_room_for_rows(const void *unused)
     start(22, NULL);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
     REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     CHECK(!waits_for(&many, &elsewhere));
     lacks_memory = true;
     CHECK(waits_for(&many, &elsewhere) && !waits_for(&many, &elsewhere_mapped) && !waits_for(&many, &other_device));
@@ -403,7 +403,7 @@ static void wait_for_data_call(const void *unused)
     start(22, NULL);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + MAPPED, MAPPED, 0x10000000};
     REX_MAP(region, REX_TO(memory + MAPPED, MAPPED));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     prepare(&at_work, &reads);
     prepare(&ending, &ends);
     prepare(&next, &reads);
@@ -553,7 +553,7 @@ static void add_what_began(const void *unused)
     the_record()->mappings[1] = (struct fake_mapping){(uintptr_t)&pointer, sizeof pointer, 0x20000000};
     call_once(REX_CALL_ENDS, TO, memory, memory, 100, NULL);
     call_once(REX_CALL_LAUNCHES, TO, memory, memory, 100, NULL);
-    call_once(REX_CALL_BEGINS, REX_TYPE_LITERAL, memory, memory, 100, NULL);
+    call_once(REX_CALL_BEGINS, REX_MAP_LITERAL, memory, memory, 100, NULL);
     call_once(REX_CALL_BEGINS, TO, memory, memory, 0, NULL);
     call_once(REX_CALL_BEGINS, TO, memory, memory + 200, 10, NULL);
     call_once(REX_CALL_BEGINS, TO, memory, memory + 90, 20, NULL);
@@ -564,7 +564,7 @@ static void add_what_began(const void *unused)
     CHECK(!is_known(memory, 1) && !is_known(memory + 200, 1) && !around.is_mapped);
     begin_new(0, TO, memory, memory, 100);
     CHECK(is_known(memory, 100) && !is_known(memory, 101) && !is_known(&pointer, 1));
-    begin_new(1, TO | REX_TYPE_POINTER, &pointer, memory, 50);
+    begin_new(1, TO | REX_MAP_PTR_AND_OBJ, &pointer, memory, 50);
     CHECK(is_known(memory, 100) && is_known(&pointer, sizeof pointer));
     uint32_t asked = the_record()->lookups;
     call_once(REX_CALL_BEGINS, TO, memory, memory, 100, NULL);
@@ -597,7 +597,7 @@ static void add_what_was_absent(const void *unused)
     void *pointer = memory + 400;
     the_record()->mappings[3] = (struct fake_mapping){(uintptr_t)&pointer, 8, 0x40000000};
     the_record()->mappings[4] = (struct fake_mapping){(uintptr_t)memory + 400, 50, 0x50000000};
-    call_once(REX_CALL_BEGINS, TO | REX_TYPE_POINTER, &pointer, memory + 400, 50, NULL);
+    call_once(REX_CALL_BEGINS, TO | REX_MAP_PTR_AND_OBJ, &pointer, memory + 400, 50, NULL);
     CHECK(!is_known(memory + 400, 1) && !is_known(&pointer, 1));
 }
 
@@ -630,7 +630,7 @@ static void claim_pointer(const void *unused)
     static struct work launch;
     pthread_t thread;
     void *base = memory + 500, *at = memory;
-    int64_t size = 10, type = TO | REX_TYPE_POINTER;
+    int64_t size = 10, type = TO | REX_MAP_PTR_AND_OBJ;
     struct rex_map map = {1, &base, &at, &size, &type, NULL, NULL};
     (void)unused;
     start(22, NULL);
@@ -719,11 +719,11 @@ static void test_calls(void **state)
         {REX_CALL_BEGINS, TO, 8, false, false, true},
         {REX_CALL_BEGINS, TO, 8, true, true, false},
         {REX_CALL_UPDATES, TO, 8, true, false, true},
-        {REX_CALL_BEGINS, TO | REX_TYPE_POINTER, 8, false, true, true},
+        {REX_CALL_BEGINS, TO | REX_MAP_PTR_AND_OBJ, 8, false, true, true},
         {REX_CALL_BEGINS, TO | ATTACH, 8, false, true, true},
-        {REX_CALL_LAUNCHES, TO | REX_TYPE_POINTER, 8, false, true, false},
+        {REX_CALL_LAUNCHES, TO | REX_MAP_PTR_AND_OBJ, 8, false, true, false},
         {REX_CALL_LAUNCHES, TO, 8, false, false, true},
-        {REX_CALL_LAUNCHES, REX_TYPE_PRIVATE | REX_TYPE_POINTER, 8, false, false, true},
+        {REX_CALL_LAUNCHES, REX_MAP_PRIVATE | REX_MAP_PTR_AND_OBJ, 8, false, false, true},
     };
     (void)state;
     in_child(add_what_began, NULL);
@@ -745,7 +745,7 @@ static uint64_t x[CELLS], y[CELLS];
 static void launch_rows(uint64_t n, uint64_t *rows, size_t count)
 {
     uint64_t a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 1), REX_TOFROM(rows, count));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
 }
@@ -789,7 +789,7 @@ static void run_threads(const void *unused)
     uint64_t there = map_on_device(0, parts, sizeof parts), *on_device = at_device(there, sizeof parts);
     memset(on_device, 0, sizeof parts);
     REX_MAP(region, REX_TOFROM(parts, THREADS * PART));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     add_from_all();
     for (size_t i = 0; i < COUNT(parts); i++)
         CHECK(parts[i] == ROUNDS && on_device[i] == ROUNDS);
@@ -824,7 +824,7 @@ static void run_beside(int begins)
     CHECK_EQUAL(pthread_create(&thread, NULL, launch_once, NULL), 0);
     while (!__atomic_load_n(&at_work, __ATOMIC_SEQ_CST))
         usleep(100);
-    CHECK_EQUAL(begins > 0 ? rex_module_data_end(&module, 0, &region) : rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(begins > 0 ? rex_module_region_end(&module, 0, &region) : rex_module_data_enter(&module, 0, &region), REX_OK);
     pthread_join(thread, NULL);
 }
 
@@ -859,7 +859,7 @@ static void *launch_cancelled(void *unused)
 static void *call_cancelled(void *unused)
 {
     void *at = y;
-    int64_t size = sizeof y, type = REX_TYPE_TOFROM;
+    int64_t size = sizeof y, type = REX_MAP_TOFROM;
     struct rex_map map = {1, &at, &at, &size, &type, NULL, NULL};
     pthread_cancel(pthread_self());
     rex_call_comes(REX_CALL_BEGINS, &map, 0);

@@ -483,10 +483,9 @@ static void test_names(void **state)
     for (size_t i = 0; i < COUNT(names); i++) {
         assert_int_equal(names[i].code, -(int)i); /* no gap, no value twice */
         assert_string_equal(rex_error_name(names[i].code), names[i].name);
-        assert_true(strlen(rex_error_text(names[i].code)) > 5);
     }
     assert_string_equal(rex_error_name(1), "unknown error");
-    assert_string_equal(rex_error_text(-(int)COUNT(names)), "unknown error");
+    assert_string_equal(rex_error_name(-(int)COUNT(names)), "unknown error");
     assert_int_equal(REX_EHOST, -1); /* what libomptarget returns */
     assert_string_equal(rex_version(), REX_VERSION_STRING);
 }

@@ -10,6 +10,7 @@
 
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "inqueue.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
 #include "rex/queue.h"
@@ -60,7 +61,7 @@ static void ours(const void *context)
     (void)context;
     begin("spin");
     for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         CHECK_EQUAL(flags(), 1);
         CHECK_EQUAL(context_users(), 1);
         CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -75,7 +76,7 @@ static void theirs(const void *context)
     begin("spin");
     activate(4);
     for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         CHECK_EQUAL(flags(), 4);
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(flags(), 4);
@@ -109,12 +110,12 @@ static void check_starts(int first, int second, int third, int fourth)
 static void used_alone(const void *release)
 {
     static int64_t value;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     REX_MAP(row, REX_TO(&value, 1));
     begin_with_four(*(const int *)release, "90");
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     check_starts(0, 0, 0, 0);
     CHECK_EQUAL(rex_module_init(&module), 0);
     check_starts(1, 0, 0, 0);
@@ -124,14 +125,14 @@ static void used_alone(const void *release)
         CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
         check_starts(1, 0, 1, 0);
     }
-    CHECK_EQUAL(rex_module_data_begin(&module, 3, &row), 0);
-    CHECK_EQUAL(rex_module_data_end(&module, 3, &row), 0);
+    CHECK_EQUAL(rex_module_data_enter(&module, 3, &row), 0);
+    CHECK_EQUAL(rex_module_region_end(&module, 3, &row), 0);
     check_starts(1, 0, 1, 1);
-    CHECK(!rex_is_present(&value, sizeof value, 1));
+    CHECK(!rex_target_is_present(&value, sizeof value, 1));
     check_starts(1, 1, 1, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(context_users(), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     check_starts(1, 1, 1, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(context_users(), 0);
@@ -141,7 +142,7 @@ static void used_alone(const void *release)
 static void all_at_once(const void *release)
 {
     begin_with_four(*(const int *)release, "90,90,80,90");
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     check_starts(1, 1, 0, 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(context_users(), 0);
@@ -151,27 +152,27 @@ static void all_at_once(const void *release)
 static void pins_on_its_own(const void *context)
 {
     const int release = 16;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     (void)context;
     setenv("SLURM_LOCALID", "7", 1);
     begin_with_four(release, "90");
     for (int i = 0; i < 2; i++) {
-        void *pinned = rex_pinned_alloc(100);
+        void *pinned = rex_host_alloc(100);
         CHECK(pinned != NULL);
         check_starts(0, 0, 0, i + 1);
-        CHECK_EQUAL(rex_pinned_free(pinned), 0);
+        CHECK_EQUAL(rex_host_free(pinned), 0);
         CHECK_EQUAL(context_users(), 0);
     }
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     launch.device = 1;
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
-    void *pinned = rex_pinned_alloc(100);
+    void *pinned = rex_host_alloc(100);
     CHECK(pinned != NULL);
     check_starts(0, 1, 0, 2);
     CHECK_EQUAL(rex_module_fini(&module), 0);
-    CHECK_EQUAL(rex_pinned_free(pinned), 0);
+    CHECK_EQUAL(rex_host_free(pinned), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 
@@ -181,7 +182,7 @@ static void pins_on_first(const void *device)
     void *context;
     begin_with_four(16, "90");
     setenv("OMP_DEFAULT_DEVICE", device, 1);
-    CHECK(rex_pinned_alloc(100) != NULL);
+    CHECK(rex_host_alloc(100) != NULL);
     check_starts(1, 0, 0, 0);
     CHECK(rex_context_retain(4, &context) == -1 && rex_context_retain(-1, &context) == -1);
     CHECK_EQUAL(context_users(), 1);
@@ -200,18 +201,18 @@ static void pins_with_policy(const void *given)
     if (theirs)
         activate(8);
     for (int round = 0; round < 2; round++) {
-        void *pinned = rex_pinned_alloc(100);
+        void *pinned = rex_host_alloc(100);
         CHECK_EQUAL(flags(), theirs ? 8 : policies[i].flags);
         CHECK_EQUAL(context_users(), 1 + theirs);
-        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         CHECK_EQUAL(context_users(), 1 + theirs);
-        CHECK_EQUAL(rex_pinned_free(pinned), 0);
+        CHECK_EQUAL(rex_host_free(pinned), 0);
         CHECK_EQUAL(context_users(), 1 + theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
         CHECK_EQUAL(context_users(), theirs);
         if (i < 4)
             continue;
-        CHECK_EQUAL(rex_module_register(&module), 0); /* with which libomptarget has its own way */
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0); /* with which libomptarget has its own way */
         CHECK_EQUAL(context_users(), theirs);
         CHECK_EQUAL(rex_module_fini(&module), 0);
     }
@@ -227,7 +228,7 @@ static void one_alone(const void *context)
         check_starts(0, 0, 1, 0);
         CHECK_EQUAL(context_users(), 1);
     }
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     rex_context_unhold();
     rex_context_unhold();
     CHECK_EQUAL(context_users(), 1);
@@ -257,13 +258,13 @@ static void dropped_at_last(const void *context)
 /* Whose context another has activated is told at its first use, and not at each. */
 static void told_once(const void *context)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     (void)context;
     begin_with_four(16, "90");
     activate(4);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     launch.device = 0;
     for (int i = 0; i < 3; i++)
         CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
@@ -285,15 +286,15 @@ static void joined(const void *context)
     CHECK_EQUAL(rex_gpu_count(), 1);
     rex_context_join(count_end);
     CHECK_EQUAL(context_users(), 0);
-    void *pinned = rex_pinned_alloc(100);
+    void *pinned = rex_host_alloc(100);
     CHECK_EQUAL(context_users(), 1);
     rex_context_unhold();
     CHECK(context_users() == 1 && ended == 0);
-    CHECK_EQUAL(rex_pinned_free(pinned), 0);
+    CHECK_EQUAL(rex_host_free(pinned), 0);
     CHECK_EQUAL(ended, 1);
-    pinned = rex_pinned_alloc(100);
+    pinned = rex_host_alloc(100);
     rex_context_join(count_end);
-    CHECK_EQUAL(rex_pinned_free(pinned), 0);
+    CHECK_EQUAL(rex_host_free(pinned), 0);
     CHECK(context_users() == 1 && ended == 1);
     rex_context_unhold();
     CHECK_EQUAL(ended, 2);
@@ -325,7 +326,7 @@ static void refused(const void *context)
     begin("yield");
     CHECK_EQUAL(rex_runtime_bind(), 0);
     the_record()->devices = 0;
-    CHECK_EQUAL(rex_module_register(&module), REX_ERUNTIME);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_ERUNTIME);
     CHECK_EQUAL(context_users(), 0);
 }
 
@@ -335,12 +336,12 @@ static void without_policy(const void *broken)
     begin("block");
     CHECK_EQUAL(rex_gpu_count(), 1);
     setenv("FAKE_CUDA_BREAKS", broken, 1);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(context_users(), 0);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(context_users(), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(flags(), 4);
     CHECK_EQUAL(context_users(), 1);
     CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -410,24 +411,24 @@ static void not_ended(const void *context)
     static char bytes[8192];
     (void)context;
     begin("auto");
-    void *memory = rex_pinned_alloc(100);
+    void *memory = rex_host_alloc(100);
     CHECK(memory != NULL);
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     setenv("FAKE_CUDA_BREAKS", "cuMemHostUnregister:719:0", 1);
-    CHECK_EQUAL(rex_unpin(bytes), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "rex_unpin, 8192 bytes: cuMemHostUnregister: CUDA_ERROR_LAUNCH_FAILED");
-    CHECK_EQUAL(rex_unpin(bytes), REX_ECUDA);
-    CHECK_EQUAL(rex_pin(bytes + 4096, 4096), REX_EINVAL);
+    CHECK_EQUAL(rex_host_unregister(bytes), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "rex_host_unregister, 8192 bytes: cuMemHostUnregister: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(rex_host_unregister(bytes), REX_ECUDA);
+    CHECK_EQUAL(rex_host_register(bytes + 4096, 4096), REX_EINVAL);
     setenv("FAKE_CUDA_BREAKS", "cuMemFreeHost:719:0", 1);
-    CHECK_EQUAL(rex_unpin(bytes), 0);
-    CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
-    CHECK_EQUAL(rex_pinned_free(memory), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "rex_pinned_free, 100 bytes: cuMemFreeHost: CUDA_ERROR_LAUNCH_FAILED");
-    CHECK_EQUAL(rex_pin((char *)memory + 10, 10), REX_EINVAL);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
+    CHECK_EQUAL(rex_host_unregister(bytes), REX_EINVAL);
+    CHECK_EQUAL(rex_host_free(memory), REX_ECUDA);
+    CHECK_MENTIONS(rex_last_error(), "rex_host_free, 100 bytes: cuMemFreeHost: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_EQUAL(rex_host_register((char *)memory + 10, 10), REX_EINVAL);
     CHECK_EQUAL(context_users(), 1);
     unsetenv("FAKE_CUDA_BREAKS");
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK_EQUAL(rex_pinned_free(memory), REX_EINVAL);
+    CHECK_EQUAL(rex_host_free(memory), 0);
+    CHECK_EQUAL(rex_host_free(memory), REX_EINVAL);
     CHECK_EQUAL(context_users(), 0);
 }
 
@@ -438,12 +439,12 @@ static void not_begun(const void *context)
     (void)context;
     begin("auto");
     setenv("FAKE_CUDA_BREAKS", "cuMemHostRegister:719:0", 1);
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_ECUDA);
-    CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), REX_ECUDA);
+    CHECK_EQUAL(rex_host_unregister(bytes), REX_EINVAL);
     CHECK_EQUAL(context_users(), 0);
     unsetenv("FAKE_CUDA_BREAKS");
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
-    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 
@@ -456,15 +457,15 @@ static void not_allocated(const void *context)
     CHECK_EQUAL(rex_gpu_count(), 1);
     left = in_driver("fake_cuda_not_allocated");
     setenv("FAKE_CUDA_BREAKS", "cuMemHostAlloc:719:0", 1);
-    CHECK(rex_pinned_alloc(200) == NULL);
+    CHECK(rex_host_alloc(200) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_ECUDA);
-    CHECK_MENTIONS(rex_last_error(), "rex_pinned_alloc, 200 bytes: cuMemHostAlloc: CUDA_ERROR_LAUNCH_FAILED");
+    CHECK_MENTIONS(rex_last_error(), "rex_host_alloc, 200 bytes: cuMemHostAlloc: CUDA_ERROR_LAUNCH_FAILED");
     CHECK_EQUAL(context_users(), 0);
-    CHECK_EQUAL(rex_pinned_free(left), REX_EINVAL);
+    CHECK_EQUAL(rex_host_free(left), REX_EINVAL);
     for (int i = 0; i < 2; i++) {
         char *range = i == 0 ? left : at_zero;
-        CHECK_EQUAL(rex_pin(range, 100), 0);
-        CHECK_EQUAL(rex_unpin(range), 0);
+        CHECK_EQUAL(rex_host_register(range, 100), 0);
+        CHECK_EQUAL(rex_host_unregister(range), 0);
     }
     CHECK_EQUAL(context_users(), 0);
 }
@@ -485,25 +486,25 @@ static void beside(const void *gpu)
 {
     char said[128], *middle = several + 4096, *end = middle + 4096;
     use_gpu(*(const int *)gpu);
-    CHECK_EQUAL(rex_pin(middle, 4096), 0);
-    CHECK(rex_pin(several, 4096) == 0 && rex_pin(end, 10) == 0);
-    CHECK(rex_unpin(several) == 0 && rex_unpin(end) == 0);
-    snprintf(said, sizeof said, "rex_pin: 2 bytes at %p overlap the 4096 pinned at %p", (void *)(middle - 1), (void *)middle);
-    expect_refused(rex_pin(middle - 1, 2), said);
-    snprintf(said, sizeof said, "rex_pin: 1 bytes at %p overlap the 4096 pinned at %p", (void *)(end - 1), (void *)middle);
-    expect_refused(rex_pin(end - 1, 1), said);
-    CHECK_EQUAL(rex_pin(several, sizeof several), REX_EINVAL);
-    snprintf(said, sizeof said, "rex_unpin: nothing that rex_pin pinned begins at %p", (void *)(middle + 1));
-    expect_refused(rex_unpin(middle + 1), said);
-    snprintf(said, sizeof said, "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already", (void *)middle);
-    expect_refused(rex_pinned_free(middle), said);
-    char *memory = rex_pinned_alloc(100);
+    CHECK_EQUAL(rex_host_register(middle, 4096), 0);
+    CHECK(rex_host_register(several, 4096) == 0 && rex_host_register(end, 10) == 0);
+    CHECK(rex_host_unregister(several) == 0 && rex_host_unregister(end) == 0);
+    snprintf(said, sizeof said, "rex_host_register: 2 bytes at %p overlap the 4096 pinned at %p", (void *)(middle - 1), (void *)middle);
+    expect_refused(rex_host_register(middle - 1, 2), said);
+    snprintf(said, sizeof said, "rex_host_register: 1 bytes at %p overlap the 4096 pinned at %p", (void *)(end - 1), (void *)middle);
+    expect_refused(rex_host_register(end - 1, 1), said);
+    CHECK_EQUAL(rex_host_register(several, sizeof several), REX_EINVAL);
+    snprintf(said, sizeof said, "rex_host_unregister: nothing that rex_host_register pinned begins at %p", (void *)(middle + 1));
+    expect_refused(rex_host_unregister(middle + 1), said);
+    snprintf(said, sizeof said, "rex_host_free: %p was not made by rex_host_alloc, or is freed already", (void *)middle);
+    expect_refused(rex_host_free(middle), said);
+    char *memory = rex_host_alloc(100);
     CHECK(memory != NULL);
-    snprintf(said, sizeof said, "rex_unpin: nothing that rex_pin pinned begins at %p", (void *)memory);
-    expect_refused(rex_unpin(memory), said);
-    CHECK(rex_pinned_free(NULL) == 0 && rex_pinned_free(memory) == 0 && rex_unpin(middle) == 0);
-    CHECK(rex_pinned_alloc(0) == NULL);
-    expect_refused(rex_last_error_code(), "rex_pinned_alloc: a size of 0");
+    snprintf(said, sizeof said, "rex_host_unregister: nothing that rex_host_register pinned begins at %p", (void *)memory);
+    expect_refused(rex_host_unregister(memory), said);
+    CHECK(rex_host_free(NULL) == 0 && rex_host_free(memory) == 0 && rex_host_unregister(middle) == 0);
+    CHECK(rex_host_alloc(0) == NULL);
+    expect_refused(rex_last_error_code(), "rex_host_alloc: a size of 0");
 }
 
 /* A trace tells of rows that are pinned, which nothing is where there is no GPU. */
@@ -512,10 +513,10 @@ static void told_in_rows(const void *gpu)
     char text[REX_LINE_MAX], wanted[256];
     struct rex_line line = {.text = text};
     void *begin[3] = {several, several + 4095, several + 4096};
-    static const int64_t sizes[3] = {8, 8, 8}, types[3] = {REX_TYPE_TO, REX_TYPE_TO, REX_TYPE_TO};
+    static const int64_t sizes[3] = {8, 8, 8}, types[3] = {REX_MAP_TO, REX_MAP_TO, REX_MAP_TO};
     const char *pinned = *(const int *)gpu > 0 ? ", pinned" : "";
     use_gpu(*(const int *)gpu);
-    CHECK_EQUAL(rex_pin(several, 4096), 0);
+    CHECK_EQUAL(rex_host_register(several, 4096), 0);
     rex_line_rows(&line, 3, begin, sizes, types);
     text[line.length] = '\0';
     snprintf(wanted, sizeof wanted, "8 bytes at %p%s\",\"to 8 bytes at %p%s\",\"to 8 bytes at %p\"", begin[0], pinned, begin[1], pinned,
@@ -530,14 +531,14 @@ static void of_pages(const void *context)
     (void)context;
     use_gpu(0);
     for (size_t size = 1; size <= 3 * page; size += page - 1) {
-        char *memory = rex_pinned_alloc(size);
+        char *memory = rex_host_alloc(size);
         CHECK(memory != NULL && (uintptr_t)memory % page == 0);
         CHECK(malloc_usable_size(memory) / page == (size + page - 1) / page);
         memset(memory, 1, size);
-        CHECK_EQUAL(rex_pinned_free(memory), 0);
+        CHECK_EQUAL(rex_host_free(memory), 0);
     }
     for (int i = 0; i < 2; i++) {
-        CHECK(rex_pinned_alloc(SIZE_MAX - (i == 0 ? 0 : page - 1)) == NULL);
+        CHECK(rex_host_alloc(SIZE_MAX - (i == 0 ? 0 : page - 1)) == NULL);
         CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
     }
     CHECK_MENTIONS(rex_last_error(), " bytes for pinned memory");
@@ -558,24 +559,24 @@ static void bar(const struct barred *barred, int step)
 /* The context that the memory would be in cannot be had: nothing is pinned, and nothing held. */
 static void not_entered(const void *context)
 {
-    static const char *const callers[] = {"rex_pinned_alloc", "rex_pin"};
+    static const char *const callers[] = {"rex_host_alloc", "rex_host_register"};
     const struct barred *barred = context;
     char said[128];
     begin("spin");
     CHECK_EQUAL(rex_gpu_count(), 1);
     for (int i = 0; i < 2; i++) {
         bar(barred, i);
-        CHECK(i == 0 ? rex_pinned_alloc(100) == NULL : rex_pin(several, 100) == REX_ECUDA);
+        CHECK(i == 0 ? rex_host_alloc(100) == NULL : rex_host_register(several, 100) == REX_ECUDA);
         unsetenv("FAKE_CUDA_BREAKS");
         snprintf(said, sizeof said, "%s, 100 bytes: %s: CUDA_ERROR_LAUNCH_FAILED", callers[i], barred->function);
         CHECK(rex_last_error_code() == REX_ECUDA && strcmp(rex_last_error(), said) == 0);
         CHECK_EQUAL(context_users(), 0);
     }
-    CHECK_EQUAL(rex_pin(several, 100), 0);
+    CHECK_EQUAL(rex_host_register(several, 100), 0);
     bar(barred, 2);
-    CHECK_EQUAL(rex_unpin(several), REX_ECUDA);
+    CHECK_EQUAL(rex_host_unregister(several), REX_ECUDA);
     unsetenv("FAKE_CUDA_BREAKS");
-    CHECK(context_users() == 1 && rex_unpin(several) == 0 && context_users() == 0);
+    CHECK(context_users() == 1 && rex_host_unregister(several) == 0 && context_users() == 0);
 }
 
 /* What a thread is at work on is ended by nobody else. */
@@ -583,19 +584,19 @@ static void *own;
 
 static void *pin_several(void *unused)
 {
-    CHECK_EQUAL(rex_pin(several, 4096), 0);
+    CHECK_EQUAL(rex_host_register(several, 4096), 0);
     return unused;
 }
 
 static void *unpin_several(void *unused)
 {
-    CHECK_EQUAL(rex_unpin(several), 0);
+    CHECK_EQUAL(rex_host_unregister(several), 0);
     return unused;
 }
 
 static void *free_own(void *unused)
 {
-    CHECK_EQUAL(rex_pinned_free(own), 0);
+    CHECK_EQUAL(rex_host_free(own), 0);
     return unused;
 }
 
@@ -618,14 +619,14 @@ static void meanwhile(const char *function, void *(*body)(void *), void (*check)
 
 static void end_nothing(void)
 {
-    CHECK(rex_unpin(several) == REX_EINVAL && rex_pin(several, 10) == REX_EINVAL);
+    CHECK(rex_host_unregister(several) == REX_EINVAL && rex_host_register(several, 10) == REX_EINVAL);
 }
 
 /* Its memory may be another's by now. */
 static void pin_in_its_place(void)
 {
-    CHECK_EQUAL(rex_pinned_free(own), REX_EINVAL);
-    CHECK(rex_pin((char *)own + 10, 10) == 0 && rex_unpin((char *)own + 10) == 0);
+    CHECK_EQUAL(rex_host_free(own), REX_EINVAL);
+    CHECK(rex_host_register((char *)own + 10, 10) == 0 && rex_host_unregister((char *)own + 10) == 0);
 }
 
 static void at_work(const void *context)
@@ -633,11 +634,11 @@ static void at_work(const void *context)
     (void)context;
     begin("spin");
     meanwhile("cuMemHostRegister", pin_several, end_nothing);
-    CHECK_EQUAL(rex_pin(several, 10), REX_EINVAL);
+    CHECK_EQUAL(rex_host_register(several, 10), REX_EINVAL);
     meanwhile("cuMemHostUnregister", unpin_several, end_nothing);
-    CHECK_EQUAL(rex_unpin(several), REX_EINVAL);
-    own = rex_pinned_alloc(4096);
-    CHECK(own != NULL && rex_pin((char *)own + 10, 10) == REX_EINVAL);
+    CHECK_EQUAL(rex_host_unregister(several), REX_EINVAL);
+    own = rex_host_alloc(4096);
+    CHECK(own != NULL && rex_host_register((char *)own + 10, 10) == REX_EINVAL);
     meanwhile("cuMemFreeHost", free_own, pin_in_its_place);
     CHECK_EQUAL(context_users(), 0);
 }
@@ -693,27 +694,27 @@ static void without_driver(void)
 {
     struct rex_gpu gpu;
     CHECK_EQUAL(rex_gpu_count(), 0);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: " NOT_HERE);
     CHECK_EQUAL(rex_gpu_get(&gpu, sizeof gpu, 0), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), NOT_HERE);
-    CHECK(rex_pinned_alloc(100) == NULL);
+    CHECK(rex_host_alloc(100) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
-    CHECK_MENTIONS(rex_last_error(), "rex_pinned_alloc, 100 bytes: " NOT_HERE);
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_EFORK);
-    CHECK_MENTIONS(rex_last_error(), "rex_pin, 8192 bytes: " NOT_HERE);
-    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), "rex_host_alloc, 100 bytes: " NOT_HERE);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), REX_EFORK);
+    CHECK_MENTIONS(rex_last_error(), "rex_host_register, 8192 bytes: " NOT_HERE);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), SM_90);
     CHECK_MENTIONS(rex_last_error(), NOT_HERE);
     module.image_name = "tests/data/sm_90.ptx";
-    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), NOT_HERE);
-    CHECK_EQUAL(rex_unpin(bytes), memory != NULL ? 0 : REX_EINVAL);
-    CHECK_EQUAL(rex_unpin(bytes), REX_EINVAL);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(rex_host_unregister(bytes), memory != NULL ? 0 : REX_EINVAL);
+    CHECK_EQUAL(rex_host_unregister(bytes), REX_EINVAL);
+    CHECK_EQUAL(rex_host_free(memory), 0);
     if (memory != NULL)
-        CHECK_EQUAL(rex_pinned_free(memory), REX_EINVAL);
+        CHECK_EQUAL(rex_host_free(memory), REX_EINVAL);
 }
 
 static void counted(const void *context)
@@ -721,31 +722,31 @@ static void counted(const void *context)
     begin("auto");
     CHECK_EQUAL(rex_gpu_count(), 1);
     if (context != NULL) {
-        CHECK((memory = rex_pinned_alloc(100)) != NULL);
-        CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+        CHECK((memory = rex_host_alloc(100)) != NULL);
+        CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     }
     in_fork(without_driver);
     /* The parent goes on. */
     CHECK_EQUAL(rex_gpu_count(), 1);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
     if (context != NULL)
-        CHECK_EQUAL(rex_unpin(bytes), 0);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
+        CHECK_EQUAL(rex_host_unregister(bytes), 0);
+    CHECK_EQUAL(rex_host_free(memory), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 
 /* Where the parent found no GPU the child has none for the same reason, and ordinary memory does. */
 static void without_gpu(void)
 {
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "the CUDA driver reports no device");
-    CHECK_EQUAL(rex_unpin(bytes), 0);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK((memory = rex_pinned_alloc(100)) != NULL);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
+    CHECK_EQUAL(rex_host_free(memory), 0);
+    CHECK((memory = rex_host_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_host_free(memory), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENODEVICE);
 }
 
 static void found_none(const void *context)
@@ -753,19 +754,19 @@ static void found_none(const void *context)
     (void)context;
     use_gpu(0);
     use_release(22);
-    CHECK(rex_gpu_check() < 0);
-    CHECK((memory = rex_pinned_alloc(100)) != NULL);
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    CHECK(first_gpu() < 0);
+    CHECK((memory = rex_host_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     in_fork(without_gpu);
-    CHECK_EQUAL(rex_unpin(bytes), 0);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
+    CHECK_EQUAL(rex_host_free(memory), 0);
 }
 
 /* A host image takes the place of one for the GPU, with a warning. */
 static void on_host(void)
 {
     module.host_image_name = FAKE("host.so");
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_module_on_host(&module), 1);
 }
 
@@ -825,41 +826,41 @@ static void fork_amidst(const char *variable, const char *function, void *(*body
 
 static void *pin_thread(void *unused)
 {
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
     return unused;
 }
 
 static void beside_pin(void)
 {
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK(rex_pinned_alloc(100) == NULL);
-    CHECK_EQUAL(rex_pin(bytes, 100), REX_EFORK);
-    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_host_free(memory), 0);
+    CHECK(rex_host_alloc(100) == NULL);
+    CHECK_EQUAL(rex_host_register(bytes, 100), REX_EFORK);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
 }
 
 static void amidst_pin(const void *context)
 {
     (void)context;
     begin("auto");
-    CHECK((memory = rex_pinned_alloc(100)) != NULL);
+    CHECK((memory = rex_host_alloc(100)) != NULL);
     fork_amidst("FAKE_CUDA_SLOW", "cuMemHostRegister:", pin_thread, beside_pin);
-    CHECK_EQUAL(rex_unpin(bytes), 0);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
+    CHECK_EQUAL(rex_host_free(memory), 0);
     CHECK_EQUAL(context_users(), 0);
 }
 
 static void *register_thread(void *unused)
 {
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     return unused;
 }
 
 static void beside_register(void)
 {
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
-    CHECK(rex_pinned_alloc(100) == NULL);
+    CHECK_EQUAL(rex_host_free(memory), 0);
+    CHECK(rex_host_alloc(100) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
-    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
@@ -867,8 +868,8 @@ static void amidst_context(const void *context)
 {
     (void)context;
     begin("spin");
-    CHECK((memory = rex_pinned_alloc(100)) != NULL);
-    CHECK_EQUAL(rex_pinned_free(memory), 0);
+    CHECK((memory = rex_host_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_host_free(memory), 0);
     memory = NULL;
     fork_amidst("FAKE_CUDA_SLOW", "cuDevicePrimaryCtxRetain:", register_thread, beside_register);
     CHECK_EQUAL(rex_module_fini(&module), 0);
@@ -883,9 +884,9 @@ static void *count_thread(void *unused)
 
 static void beside_start(void)
 {
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
-    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
 }
 
 static void amidst_start(const void *context)
@@ -906,7 +907,7 @@ static void beside_bind(void)
 {
     CHECK_EQUAL(rex_runtime_bind(), REX_EFORK);
     CHECK_MENTIONS(rex_last_error(), "while another thread of its parent loaded libomptarget");
-    CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
     CHECK_EQUAL(rex_runtime_release(), 0);
 }
 
@@ -915,7 +916,7 @@ static void amidst_bind(const void *context)
     (void)context;
     begin("auto");
     fork_amidst("FAKE_LOAD_SLOW", "", bind_thread, beside_bind);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 
@@ -954,15 +955,15 @@ static void beside_end(void)
 /* The end of a module waits for work that uses it. */
 static void amidst_wait(const void *context)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(&key, 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(&key, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     (void)context;
     begin("auto");
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, -1, NULL, 0), 0);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, -1, NULL, 0, NULL), 0);
+    CHECK_EQUAL(launch_module_in(queue, &module, &description, &args), 0);
     *(int *)in_driver("fake_cuda_busy") = 1;
     fork_amidst("FAKE_CUDA_SLOW", "cuStreamSynchronize:", end_thread, beside_end);
     CHECK_EQUAL(rex_queue_destroy(queue), 0);
@@ -992,8 +993,8 @@ static void *busy(void *unused)
             rex_configure(REX_OPTION_LOG, "error:/dev/null");
             rex_configure(REX_OPTION_LOG, "off:/dev/zero");
         }
-        rex_module_register(&other);
-        rex_pinned_free(rex_pinned_alloc(100));
+        rex_module_register(&other, NULL);
+        rex_host_free(rex_host_alloc(100));
     }
     return unused;
 }
@@ -1008,8 +1009,8 @@ static void forks(const void *context)
     begin("auto");
     CHECK_EQUAL(rex_runtime_bind(), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "error:/dev/null"), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
-    CHECK((memory = rex_pinned_alloc(100)) != NULL);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
+    CHECK((memory = rex_host_alloc(100)) != NULL);
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(pthread_create(&threads[i], NULL, busy, NULL), 0);
     for (int i = 0; i < CHILDREN; i++) {
@@ -1018,12 +1019,12 @@ static void forks(const void *context)
         if (child == 0) {
             struct __tgt_kernel_arguments packet = {.Version = 3};
             alarm(20);
-            CHECK_EQUAL(rex_module_register(&module), REX_EFORK);
+            CHECK_EQUAL(rex_module_register(&module, NULL), REX_EFORK);
             CHECK_MENTIONS(rex_last_error(), SM_90);
             CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &key, &packet), REX_EFORK);
             CHECK_EQUAL(rex_last_error_code(), REX_EFORK);
             CHECK_EQUAL(rex_module_fini(&module), 0);
-            CHECK_EQUAL(rex_pinned_free(memory), 0);
+            CHECK_EQUAL(rex_host_free(memory), 0);
             CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), 0);
             _exit(0);
         }
@@ -1034,7 +1035,7 @@ static void forks(const void *context)
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     /* The parent goes on. */
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
 }
 

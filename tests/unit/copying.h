@@ -64,9 +64,9 @@ static inline void start(const char *order, const char *threads)
     setenv("REX_COPY_THREADS", threads, 1);
     use_gpu(90);
     use_release(19);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "staging", 0), REX_OK);
-    CHECK(!rex_queue_is_immediate(queue));
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "staging", 0, NULL), REX_OK);
+    CHECK(!rex_queue_is_synchronous(queue));
     device = rex_device_alloc(MOST * MIB + 1, 0);
     CHECK(device != NULL);
     host = new_bytes(MOST * MIB);

@@ -14,6 +14,7 @@
 #include "rex/entry.h"
 #include "rex/interop.h"
 #include "rex/queue.h"
+#include "rex_kmp.h"
 
 static char plain_id;
 static struct __tgt_offload_entry entry[] = {{&plain_id, (char *)(uintptr_t)"plain__kernel__", 0, 0, 0}};
@@ -36,7 +37,7 @@ static void start(int release)
     use_gpu(90);
     use_release(release);
     setenv("FAKE_DEVICES", "3", 1);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(the_record()->devices, DEVICES);
 }
 
@@ -56,8 +57,8 @@ enum { BEGIN, END, EXIT, UPDATE, WAYS };
 
 static int call(int way, int64_t device, const struct rex_map *map)
 {
-    return way == BEGIN  ? rex_module_data_begin(&module, device, map)
-           : way == END  ? rex_module_data_end(&module, device, map)
+    return way == BEGIN  ? rex_module_data_enter(&module, device, map)
+           : way == END  ? rex_module_region_end(&module, device, map)
            : way == EXIT ? rex_module_data_exit(&module, device, map)
                          : rex_module_data_update(&module, device, map);
 }
@@ -70,12 +71,12 @@ static void each_call(const void *unused)
     static const enum fake_function functions[] = {FAKE_BEGIN, FAKE_END, FAKE_END, FAKE_UPDATE};
     (void)unused;
     start(22);
-    REX_DATA_MAP(map, REX_TO(bytes, 8), REX_FROM(bytes + 8, 16));
-    REX_DATA_MAP(wrong, REX_TO(bytes, 8), REX_FROM(bytes + 8, -1));
+    REX_MAP(map, REX_TO(bytes, 8), REX_FROM(bytes + 8, 16));
+    REX_MAP(wrong, REX_TO(bytes, 8), REX_FROM(bytes + 8, -1));
     map_bytes(0, 0, 24, 0x10000000);
     for (int way = 0; way < WAYS; way++) {
         REFUSED(call(way, 1, NULL), REX_EINVAL, "%s: the map is NULL", words[way]);
-        REFUSED(call(way, 1, &wrong), REX_EINVAL, "%s: map row 1 has a negative size (base %p, begin %p, -1 bytes, type 0x2); row 1 is %s",
+        REFUSED(call(way, 1, &wrong), REX_EINVAL, "%s: map row 1 has a negative size (base %p, begin %p, -1 bytes, type 0x22); row 1 is %s",
                 words[way], (void *)(bytes + 8), (void *)(bytes + 8), "REX_FROM(bytes + 8, -1)");
         REFUSED(call(way, DEVICES + 1, &map), REX_EDEVICE, "device number %d: there are 3 devices, 0 to 2; 3 is the host", DEVICES + 1);
         CHECK_EQUAL(calls(functions[way]), way == EXIT);
@@ -102,7 +103,7 @@ static void quote_rows(const void *unused)
 {
     (void)unused;
     start(22);
-    REX_DATA_MAP(map, REX_TO(bytes + ("(,\"")[3], 8), REX_FROM(bytes + sum(40, ','), 8), OWN_ROW(80),
+    REX_MAP(map, REX_TO(bytes + ("(,\"")[3], 8), REX_FROM(bytes + sum(40, ','), 8), OWN_ROW(80),
                  REX_TO(bytes + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0, 8));
     char text[REX_ROW_TEXT];
     CHECK(strcmp(rex_row_text(&map, 0, text), "; row 0 is REX_TO(bytes + (\"(,\\\"\")[3], 8)") == 0);
@@ -119,19 +120,19 @@ static void end_without_presence(const void *unused)
 {
     (void)unused;
     start(22);
-    REX_DATA_MAP(map, REX_TO(bytes, 8), REX_PRESENT(REX_FROM(bytes + 8, 16)));
-    REFUSED(rex_module_data_begin(&module, 0, &map), REX_EABSENT, "data begin: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
+    REX_MAP(map, REX_TO(bytes, 8), REX_PRESENT(REX_FROM(bytes + 8, 16)));
+    REFUSED(rex_module_data_enter(&module, 0, &map), REX_EABSENT, "data begin: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
             (void *)(bytes + 8), "REX_PRESENT(REX_FROM(bytes + 8, 16))");
     REFUSED(rex_module_data_exit(&module, 0, &map), REX_EABSENT, "data exit: map row 1, 16 bytes at %p, is not mapped on device 0; row 1 is %s",
             (void *)(bytes + 8), "REX_PRESENT(REX_FROM(bytes + 8, 16))");
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &map), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &map), REX_OK);
     const struct fake_call *last = last_call(FAKE_END);
-    CHECK(last->types[0] == map.types[0] && last->types[1] == (map.types[1] & ~REX_TYPE_PRESENT) && last->begin[1] == bytes + 8);
-    CHECK(map.types[1] & REX_TYPE_PRESENT);
+    CHECK(last->types[0] == map.types[0] && last->types[1] == (map.types[1] & ~REX_MAP_PRESENT) && last->begin[1] == bytes + 8);
+    CHECK(map.types[1] & REX_MAP_PRESENT);
     /* Columns that are none are refused as ever. */
     struct rex_map none = map;
     none.types = NULL;
-    REFUSED(rex_module_data_end(&module, 0, &none), REX_EINVAL, "data end: a map of 2 rows with a column that is NULL");
+    REFUSED(rex_module_region_end(&module, 0, &none), REX_EINVAL, "data end: a map of 2 rows with a column that is NULL");
 }
 
 /* LLVM 18 loads no image once a device was used, by whatever call. */
@@ -143,17 +144,17 @@ static void use_device(const void *context)
         .struct_size = sizeof(struct rex_module), .entries_begin = own, .entries_end = own + 1, .image_name = "tests/data/sm_90.cubin"};
     const int way = *(const int *)context;
     start(18);
-    REX_DATA_MAP(map, REX_TO(bytes, 8));
+    REX_MAP(map, REX_TO(bytes, 8));
     map_bytes(0, 0, 8, 0x10000000);
     CHECK_EQUAL(way < WAYS ? call(way, 0, &map) : rex_module_check_map(&module, 0, 1, map.base, map.begin, map.sizes, map.types), REX_OK);
-    CHECK_EQUAL(rex_module_register(&late), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_register(&late, NULL), REX_EUNSUPPORTED);
 }
 
 /* LLVM 14 is asked for an address by a row. That of the second mapping is not behind the first's. */
 static void tell_address(enum fake_function function)
 {
     const struct fake_packet *packet = &the_record()->calls[the_record()->count - 1].packet;
-    if (function == FAKE_BEGIN && packet->rows == 1 && packet->types[0] == REX_TYPE_RETURN)
+    if (function == FAKE_BEGIN && packet->rows == 1 && packet->types[0] == REX_MAP_RETURN_PARAM)
         packet->base[0] = after(packet->base[0], (char *)packet->base[0] < bytes + 64 ? AWAY : 2 * AWAY);
 }
 
@@ -166,8 +167,8 @@ static void end_apart(const void *unused)
     map_bytes(0, 0, 64, 0x10000000);
     map_bytes(1, 64, 8, 0x20000000);
     map_bytes(2, 128, 8, 0x30000000);
-    REX_DATA_MAP(around, REX_TO(bytes + 16, 8), REX_TO(bytes + 128, 8), REX_TO(bytes, 8), REX_TO(bytes + 72, 8));
-    REX_DATA_MAP(beside, REX_TO(bytes + 56, 8), REX_TO(bytes + 64, 8));
+    REX_MAP(around, REX_TO(bytes + 16, 8), REX_TO(bytes + 128, 8), REX_TO(bytes, 8), REX_TO(bytes + 72, 8));
+    REX_MAP(beside, REX_TO(bytes + 56, 8), REX_TO(bytes + 64, 8));
     int32_t ended[] = {0, 0, 0};
     around.count = 3; /* behind which there is another row */
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &around), REX_OK);
@@ -180,7 +181,7 @@ static void end_apart(const void *unused)
         CHECK(each->begin[0] != bytes + 72);
     }
     CHECK(the_record()->count <= FAKE_CALLS && ended[1] == 3 && ended[2] == 1);
-    REX_DATA_MAP(whole, REX_TO(bytes, 8));
+    REX_MAP(whole, REX_TO(bytes, 8));
     CHECK_EQUAL(rex_unmap_after_launch(0, &whole), REX_OK);
     CHECK_EQUAL(last_call(FAKE_END)->begin[0] == bytes, true);
 }
@@ -188,7 +189,7 @@ static void end_apart(const void *unused)
 static void check_raw_calls(const void *unused)
 {
     void *base[] = {bytes, bytes}, *begin[] = {bytes, bytes};
-    int64_t sizes[] = {8, 8}, types[] = {REX_TYPE_TO, REX_TYPE_TO}, negative[] = {8, -8};
+    int64_t sizes[] = {8, 8}, types[] = {REX_MAP_TO, REX_MAP_TO}, negative[] = {8, -8};
     (void)unused;
     start(22);
     REFUSED(rex_module_check_map(NULL, 0, 2, base, begin, sizes, types), REX_EINVAL, "rex_module_check_map: the module is NULL");
@@ -217,9 +218,9 @@ static void check_raw_calls(const void *unused)
 static void call_late(void)
 {
     void *base[] = {bytes}, *begin[] = {bytes};
-    int64_t sizes[] = {8}, types[] = {REX_TYPE_TO};
+    int64_t sizes[] = {8}, types[] = {REX_MAP_TO};
     static const char ends[] = "the process is ending, and libomptarget with it: do this before main() returns or exit() is called";
-    REX_DATA_MAP(map, REX_TO(bytes, 8));
+    REX_MAP(map, REX_TO(bytes, 8));
     uint32_t count = the_record()->count;
     REFUSED(rex_module_check_map(&module, 0, 1, base, begin, sizes, types), REX_EINVAL, "%s", ends);
     for (int way = 0; way < WAYS; way++)
@@ -254,7 +255,7 @@ static void test_calls(void **state)
 static void log_rows(const void *unused)
 {
     void *base[] = {bytes, bytes}, *begin[] = {bytes, bytes};
-    int64_t sizes[] = {8, 16}, types[] = {REX_TYPE_TO, REX_TYPE_FROM};
+    int64_t sizes[] = {8, 16}, types[] = {REX_MAP_TO, REX_MAP_FROM};
     (void)unused;
     start(22);
     CHECK_EQUAL(rex_module_check_map(&module, 2, 2, base, begin, sizes, types), REX_OK);
@@ -282,7 +283,7 @@ static void write_addresses(enum fake_function function)
 {
     const struct fake_packet *packet = &the_record()->calls[the_record()->count - 1].packet;
     for (uint32_t i = 0; function == FAKE_BEGIN && i < packet->rows; i++)
-        if (packet->types[i] & REX_TYPE_RETURN)
+        if (packet->types[i] & REX_MAP_RETURN_PARAM)
             packet->base[i] = written[i];
 }
 
@@ -290,10 +291,10 @@ static void begin_with(struct rex_map *map, uintptr_t first)
 {
     for (uintptr_t i = 0; i < COUNT(written); i++)
         written[i] = (void *)(first + i);
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, map), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, map), REX_OK);
 }
 
-#define RETURNED(at, size) rex_row_with(REX_TO(bytes + (at), (size)), REX_TYPE_RETURN)
+#define RETURNED(at, size) rex_row_with(REX_TO(bytes + (at), (size)), REX_MAP_RETURN_PARAM)
 
 static bool has_bases(const struct rex_map *map, const void *first, const void *second, const void *third)
 {
@@ -305,18 +306,18 @@ static void put_back(const void *unused)
 {
     (void)unused;
     start(22);
-    REX_DATA_MAP(one, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
-    REX_DATA_MAP(other, RETURNED(64, 8), RETURNED(80, 8), RETURNED(96, 8));
+    REX_MAP(one, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
+    REX_MAP(other, RETURNED(64, 8), RETURNED(80, 8), RETURNED(96, 8));
     the_record()->on_data = write_addresses;
     for (int round = 0; round < 2; round++) { /* ended in either order */
         begin_with(&one, 0x1000);
         begin_with(&other, 0x2000);
         CHECK(has_bases(&one, (void *)0x1000, bytes + 16, (void *)0x1002));
         CHECK(has_bases(&other, (void *)0x2000, (void *)0x2001, (void *)0x2002));
-        CHECK_EQUAL(rex_module_data_end(&module, 0, round == 0 ? &one : &other), REX_OK);
+        CHECK_EQUAL(rex_module_region_end(&module, 0, round == 0 ? &one : &other), REX_OK);
         CHECK(has_bases(&one, bytes, bytes + 16, bytes + 32) == (round == 0));
         CHECK(has_bases(&other, bytes + 64, bytes + 80, bytes + 96) == (round != 0));
-        CHECK_EQUAL(rex_module_data_end(&module, 0, round == 0 ? &other : &one), REX_OK);
+        CHECK_EQUAL(rex_module_region_end(&module, 0, round == 0 ? &other : &one), REX_OK);
         CHECK(has_bases(&one, bytes, bytes + 16, bytes + 32) && has_bases(&other, bytes + 64, bytes + 80, bytes + 96));
     }
     begin_with(&one, 0x3000);
@@ -333,11 +334,11 @@ static void leave_changed(const void *unused)
     static char elsewhere;
     (void)unused;
     start(22);
-    REX_DATA_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
+    REX_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
     the_record()->on_data = write_addresses;
     begin_with(&map, 0x1000);
     map.base[2] = &elsewhere;
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &map), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &map), REX_OK);
     CHECK(has_bases(&map, (void *)0x1000, bytes + 16, &elsewhere));
     /* fewer rows, or others, that ask for their address */
     for (int way = 0; way < 3; way++) {
@@ -349,10 +350,10 @@ static void leave_changed(const void *unused)
         map.base[2] = bytes + 32;
         begin_with(&map, 0x2000);
         changed.count = way == 2 ? 2 : 3;
-        types[0] = way == 0 ? REX_TYPE_TO : types[0];
+        types[0] = way == 0 ? REX_MAP_TO : types[0];
         types[1] = way == 1 ? types[0] : types[1];
-        types[0] = way == 1 ? REX_TYPE_TO : types[0];
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &changed), REX_OK);
+        types[0] = way == 1 ? REX_MAP_TO : types[0];
+        CHECK_EQUAL(rex_module_region_end(&module, 0, &changed), REX_OK);
         CHECK(has_bases(&map, (void *)0x2000, bytes + 16, (void *)0x2002));
     }
 }
@@ -362,15 +363,15 @@ static void share_columns(const void *unused)
 {
     (void)unused;
     start(22);
-    REX_DATA_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
-    int64_t types[] = {REX_TYPE_TO, REX_TYPE_TO, REX_TYPE_TO};
+    REX_MAP(map, RETURNED(0, 8), REX_TO(bytes + 16, 8), RETURNED(32, 8));
+    int64_t types[] = {REX_MAP_TO, REX_MAP_TO, REX_MAP_TO};
     struct rex_map other = map;
     other.types = types;
     the_record()->on_data = write_addresses;
     begin_with(&map, 0x1000);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &other), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &other), REX_OK);
     CHECK(has_bases(&map, (void *)0x1000, bytes + 16, (void *)0x1002));
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &map), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &map), REX_OK);
     CHECK(has_bases(&map, bytes, bytes + 16, bytes + 32));
 }
 
@@ -453,17 +454,17 @@ static void find(const void *context)
     start(release);
     map_bytes(0, 64, 64, (uintptr_t)bytes + 64 + AWAY);
     the_record()->on_data = return_address;
-    CHECK(rex_device_address(bytes + 70, 2) == after(bytes + 70, AWAY));
+    CHECK(rex_mapped_ptr(bytes + 70, 2) == after(bytes + 70, AWAY));
     CHECK(the_record()->looked_at == 2);
     if (release < 16) {
         CHECK(seen[0]->device == 2 && seen[0]->base[0] == bytes + 70 && seen[0]->begin[0] == bytes + 70 && seen[0]->sizes[0] == 0);
         CHECK(seen[1]->device == 2 && seen[1]->base[0] == bytes + 70 && seen[1]->begin[0] == bytes + 70 && seen[1]->sizes[0] == 0);
-        CHECK(seen[0]->types[0] == REX_TYPE_RETURN && seen[1]->types[0] == REX_TYPE_RETURN);
+        CHECK(seen[0]->types[0] == REX_MAP_RETURN_PARAM && seen[1]->types[0] == REX_MAP_RETURN_PARAM);
     }
-    CHECK(rex_device_address(bytes + 70, DEVICES) == bytes + 70);
-    CHECK(rex_device_address(bytes + 63, 2) == NULL && rex_device_address(bytes + 128, 2) == NULL);
-    CHECK(rex_is_present(bytes + 64, 64, 1) && !rex_is_present(bytes + 63, 2, 1) && !rex_is_present(bytes + 127, 2, 1));
-    CHECK(rex_is_present(bytes + 127, 0, 1) && !rex_is_present(bytes + 128, 0, 1));
+    CHECK(rex_mapped_ptr(bytes + 70, DEVICES) == bytes + 70);
+    CHECK(rex_mapped_ptr(bytes + 63, 2) == NULL && rex_mapped_ptr(bytes + 128, 2) == NULL);
+    CHECK(rex_target_is_present(bytes + 64, 64, 1) && !rex_target_is_present(bytes + 63, 2, 1) && !rex_target_is_present(bytes + 127, 2, 1));
+    CHECK(rex_target_is_present(bytes + 127, 0, 1) && !rex_target_is_present(bytes + 128, 0, 1));
     CHECK_EQUAL(rex_memory_presence(bytes, 64, 0), REX_ABSENT);
     CHECK_EQUAL(rex_memory_presence(bytes, 65, 0), REX_PRESENT_IN_PART);
     CHECK_EQUAL(rex_memory_presence(bytes + 127, 2, 0), REX_PRESENT_IN_PART);

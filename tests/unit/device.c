@@ -199,7 +199,7 @@ static void no_gpu(const void *context)
     setenv("CUDA_VISIBLE_DEVICES", "one\ntwo", 1);
     use_gpu(0);
     CHECK_EQUAL(rex_gpu_count(), 0);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver reports no device");
     CHECK_MENTIONS(rex_last_error(), "two");
     CHECK(strchr(rex_last_error(), '\n') == NULL);
@@ -226,7 +226,7 @@ static void no_permission(const void *context)
     (void)context;
     setenv("FAKE_CUDA_FAILS", "800", 1);
     use_gpu(90);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NOT_PERMITTED");
 }
 
@@ -287,7 +287,7 @@ static void in_state(const void *context)
     use_gpu(strcmp(given->fails, "0") == 0 ? 0 : 90);
     /* Nothing is closed to root. */
     CHECK(getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     for (int i = 0; i < 3 && given->says[i] != NULL; i++) {
         if (given->says[i][0] == '!')
             CHECK(strstr(rex_last_error(), given->says[i] + 1) == NULL);
@@ -445,7 +445,7 @@ static void linked_statically(const void *context)
 {
     (void)context;
     is_static = true;
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver cannot be opened by a program that was linked "
                                      "with -static or -static-pie");
     CHECK_EQUAL(rex_runtime_bind(), REX_ENORUNTIME);
@@ -517,7 +517,7 @@ static void of_no_version(const void *context)
     const char *end = "which came with CUDA 11.0";
     setenv("FAKE_CUDA_VERSION", context, 1);
     CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), end);
     CHECK(strstr(rex_last_error(), "and is one of") == NULL);
 }
@@ -528,7 +528,7 @@ static void much_too_old(const void *context)
     (void)context;
     setenv("FAKE_CUDA_VERSION", "10020", 1);
     CHECK(dlopen(FAKE("cuda-ancient/libcuda.so.1"), RTLD_NOW) != NULL);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK(strcmp(strrchr(rex_last_error(), ' '), " 10.2") == 0);
     CHECK_MENTIONS(rex_last_error(), "it has no cuDevicePrimaryCtxSetFlags_v2, which came with CUDA 11.0, and is one of CUDA 10.2");
 }
@@ -562,7 +562,7 @@ static void not_opened(const void *context)
     reason = given[0] != NULL ? text : NULL;
     make_folder(root);
     rex_nogpu_root = root;
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     snprintf(said, sizeof said, "no NVIDIA GPU can be used: %s", given[1]);
     CHECK(strcmp(rex_last_error(), said) == 0);
     is_closed = false;
@@ -582,7 +582,7 @@ static void several_reasons(const void *context)
         snprintf(number, sizeof number, "%d", i);
         setenv("FAKE_CUDA_FAILS", i == 0 ? "12345" : "100", 1);
         setenv("CUDA_VISIBLE_DEVICES", number, 1);
-        CHECK(rex_gpu_check() < 0);
+        CHECK(first_gpu() < 0);
         reasons[i] = rex_cuda_why();
         CHECK_MENTIONS(reasons[i], said);
         for (int j = 0; j < i; j++)
@@ -590,7 +590,7 @@ static void several_reasons(const void *context)
         snprintf(said, sizeof said, "CUDA_VISIBLE_DEVICES=\"%d\" is set", i + 1);
     }
     setenv("FAKE_CUDA_FAILS", "12345", 1);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK(rex_cuda_why() == reasons[0] && strcmp(reasons[0], "cuInit: unknown error") == 0);
     remove_folder(root);
 }
@@ -649,7 +649,7 @@ static void fails_once(const void *breaks)
     snprintf(setting, sizeof setting, "%s:999:1", function);
     setenv("FAKE_CUDA_BREAKS", setting, 1);
     use_gpu(90);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: ");
     CHECK_MENTIONS(rex_last_error(), function);
     for (int i = 0; i < 100; i++) {
@@ -686,15 +686,15 @@ static void register_again(const void *context)
     use_gpu(90);
     use_release(22);
     for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+        CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENODEVICE);
         CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_UNKNOWN");
     }
     rex_cuda_keep(1);
     setenv("FAKE_CUDA_FAILS", "0", 1);
-    CHECK(rex_gpu_check() < 0);
-    CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+    CHECK(first_gpu() < 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENODEVICE);
     rex_cuda_keep(-1);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_gpu_count(), 1);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
 }
@@ -708,7 +708,7 @@ static void too_many_files(const void *context)
     none = before;
     none.rlim_cur = 0;
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_MENTIONS(rex_last_error(), "the CUDA driver (libcuda.so.1) cannot be opened; no file can be opened: Too many open files");
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
     use_gpu(90);
@@ -725,7 +725,7 @@ static void driver_without_files(const void *context)
     CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = (struct rlimit){0, limit.rlim_max};
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-    CHECK(rex_gpu_check() < 0);
+    CHECK(first_gpu() < 0);
     CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0); /* which the look for leaks needs */
     CHECK_MENTIONS(rex_last_error(), "cuInit: CUDA_ERROR_NO_DEVICE; no file can be opened: Too many open files");
 }
@@ -753,7 +753,7 @@ static void before_a_registration(const void *context)
     use_release(22);
     CHECK_EQUAL(rex_device_gpu(0), REX_EDEVICE);
     CHECK_EQUAL(rex_device_gpu(-1), REX_EDEVICE);
-    CHECK_EQUAL(rex_info(NULL, NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_info(0, NULL, NULL), REX_EINVAL);
     CHECK(strcmp(rex_last_error(), "rex_info: the function that is to be called is NULL") == 0);
     CHECK_EQUAL(rex_runtime_release(), 0);
 }
@@ -779,7 +779,7 @@ static void each_number(const void *context)
     CHECK_EQUAL(number, 0);
     CHECK_EQUAL(rex_device_resolve(1, &number), REX_EDEVICE);
     CHECK(strcmp(rex_last_error(), "device number 1: there are 0 devices; 0 is the host") == 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_device_count(), 3);
     for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(said, sizeof said, "device number %lld: there are 3 devices, 0 to 2; 3 is the host", (long long)cases[i].device);
@@ -829,7 +829,7 @@ static void default_numbers(const void *context)
     setenv("FAKE_DEVICES", "3", 1);
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     for (size_t i = 0; i < COUNT(cases); i++) {
         setenv("OMP_DEFAULT_DEVICE", cases[i].device, 1);
         CHECK_EQUAL(rex_device_check_default(), cases[i].said == NULL ? REX_OK : REX_EDEVICE);
@@ -856,7 +856,7 @@ static void starts_at_first_use(const void *context)
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "5", 1);
     use_release(17);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     starts = in_driver("fake_cuda_starts");
     CHECK(starts[0] == 0 && starts[1] == 0 && starts[2] == 0 && starts[3] == 0 && starts[4] == 0);
     CHECK_EQUAL(rex_device_check(1), 0);
@@ -883,7 +883,7 @@ static void which_gpu(const void *context)
     setenv("OMP_DEFAULT_DEVICE", "1", 1);
     CHECK_EQUAL(rex_device_gpu(0), REX_EDEVICE);
     CHECK(strcmp(rex_last_error(), "rex_device_gpu: libomptarget has no device before a module is registered") == 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK(!rex_devices_used() && !rex_devices_in_use());
     for (int i = 0; i < 3; i++)
         CHECK_EQUAL(rex_device_gpu(i), i);
@@ -1027,7 +1027,7 @@ static void tells(const void *context)
     CHECK_EQUAL(rex_runtime_bind(), 0);
     if (told->sees_all)
         rex_sender_bind(true, false);
-    CHECK_EQUAL(rex_info(add_own_row, &rows), 0);
+    CHECK_EQUAL(rex_info(0, add_own_row, &rows), 0);
     fake_path(told->release, path);
     says(&said, told, path);
     remove_folder(root);
@@ -1043,7 +1043,7 @@ static void tells_of_no_runtime(const void *context)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, "/nowhere"), 0);
-    CHECK_EQUAL(rex_info(add_own_row, &rows), 0);
+    CHECK_EQUAL(rex_info(0, add_own_row, &rows), 0);
     CHECK_MENTIONS(rows.text, "\nlibrex|architecture|" PROCESSOR "\nlibomptarget|error|libomptarget /nowhere (REX_OMPTARGET) cannot be used: open: "
                               "No such file or directory\nsearched|/usr/lib/llvm-*/lib|\n");
     CHECK_MENTIONS(rows.text, "\ndriver|CUDA version|13.0\nsetting|REX_OMPTARGET|/nowhere (the program)\n");
@@ -1064,7 +1064,7 @@ static void lists_plugins(const void *folder)
     snprintf(path, sizeof path, "%s/libomptarget.so.17", (const char *)folder);
     copy_file(FAKE("17/libomptarget.so.17"), path);
     CHECK_EQUAL(rex_configure(REX_OPTION_OMPTARGET, path), 0);
-    CHECK_EQUAL(rex_info(add_row, &rows), 0);
+    CHECK_EQUAL(rex_info(0, add_row, &rows), 0);
     for (size_t i = 0; i < COUNT(plugins); i++) {
         snprintf(line, sizeof line, "\nplugin|%s|%s/libomptarget.rtl.%s.so\n", plugins[i], (const char *)folder, plugins[i]);
         CHECK_MENTIONS(rows.text, line);

@@ -48,7 +48,7 @@ static void start_on(int release)
 {
     use_computing_gpu(release, "late");
     bind_kernels();
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
 static void start(void)
@@ -62,7 +62,7 @@ static uint64_t x[10], y[10];
 static int launch_with(uint32_t flags)
 {
     uint64_t n = 10, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     launch.flags = flags;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TOFROM(y, 10));
     return rex_module_launch_map(&module, &launch, &args);
@@ -75,7 +75,7 @@ int omp_target_disassociate_ptr(const void *host, int device);
 static void associate(const void *unused)
 {
     static uint64_t z[10];
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     uint64_t n = 10, a = 1;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TOFROM(z, 10));
     (void)unused;
@@ -99,12 +99,12 @@ static void associate(const void *unused)
     expect_sent(4, 1);
 }
 
-static int launch_nothing(const struct rex_kernel_launch *launch)
+static int launch_nothing(const struct rex_launch_config *launch)
 {
     return rex_module_launch_map(&module, launch, NULL);
 }
 
-static const struct rex_kernel_launch plainly = {.key = &nothing_id, .teams = {2, 1, 1}, .threads = {64, 1, 1}};
+static const struct rex_launch_config plainly = {.key = &nothing_id, .teams = {2, 1, 1}, .threads = {64, 1, 1}};
 
 /* ---- what is libomptarget's ---------------------------------------------------------------------------------------------------------- */
 
@@ -147,8 +147,8 @@ static void obey_rows(const void *unused)
     (void)unused;
     start();
     uint64_t n = 10, a = 1, *at = y;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_POINTEE(REX_TYPE_TOFROM, at, 0, 10));
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_ATTACH(REX_MAP_TOFROM, at, 0, 10));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
     expect_sent(0, 1);
 }
@@ -161,7 +161,7 @@ static void obey_module(const void *unused)
     static struct rex_module other = {
         .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
     int64_t value = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&key, 2, 64);
     (void)unused;
     use_computing_gpu(22, "late");
     CHECK_EQUAL(rex_module_init(&other), REX_OK);
@@ -299,7 +299,7 @@ static void allow_old_driver(const void *unused)
     setenv("FAKE_CUDA_SM", "90", 1);
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     use_release(16);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_NO_DRIVER);
     CHECK_EQUAL(launch_with(0), REX_OK);
     expect_sent(0, 1);
@@ -313,7 +313,7 @@ static void allow_host(const void *unused)
     setenv("REX_LAUNCH_BY", "driver", 1);
     use_computing_gpu(22, "late");
     setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(launch_nothing(&plainly), REX_EHOST);
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_DISABLED);
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &nothing_id, &packet), 0); /* as the fake says */
@@ -346,13 +346,13 @@ static void expect_grid(const unsigned *grid, const unsigned *block, unsigned dy
 
 static void send_grids(const void *unused)
 {
-    struct rex_kernel_launch launch = {.key = &nothing_id, .trip_count = 1000};
+    struct rex_launch_config launch = {.key = &nothing_id, .trip_count = 1000};
     (void)unused;
     start();
     /* what is not given is chosen */
     CHECK_EQUAL(launch_nothing(&launch), REX_OK);
     expect_grid(GRID(8, 1, 1), GRID(128, 1, 1), 0);
-    launch = (struct rex_kernel_launch){.key = &nothing_id, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 4096};
+    launch = (struct rex_launch_config){.key = &nothing_id, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 4096};
     CHECK_EQUAL(launch_nothing(&launch), REX_OK);
     expect_grid(GRID(5, 4, 3), GRID(32, 2, 1), 4096);
     CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
@@ -380,7 +380,7 @@ static void send_packets(const void *unused)
     start();
     uint64_t n = 10, a = 1;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_TO(x, 10), REX_TOFROM(y, 10));
-    args.types[2] = REX_TYPE_TO;
+    args.types[2] = REX_MAP_TO;
     struct __tgt_kernel_arguments packet = {
         .Version = 2, .NumArgs = args.count, .ArgsBase = args.base, .Args = args.begin, .ArgSizes = args.sizes, .ArgTypes = args.types};
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &axpy_id, &packet), 0);
@@ -394,7 +394,7 @@ static void send_packets(const void *unused)
 /* What fails names the whole grid; what comes after it, what was lost with it. */
 static void name_grids(const void *unused)
 {
-    struct rex_kernel_launch launch = {.key = &nothing_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
+    struct rex_launch_config launch = {.key = &nothing_id, .teams = {2, 3, 5}, .threads = {7, 11, 13}, .dynamic_memory = 17};
     (void)unused;
     start();
     setenv("FAKE_CUDA_BREAKS", "cuLaunchKernel:719:0", 1);
@@ -452,7 +452,7 @@ static void refuse_arguments(const void *check)
         uint64_t word[2];
     } wide = {{1, 2}};
     uint64_t n = 10;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(by_value, REX_VALUE(n), REX_BY_VALUE(wide), REX_TO(x, 10), REX_TOFROM(y, 10));
     setenv("REX_CHECK", check, 1);
     start();
@@ -460,7 +460,8 @@ static void refuse_arguments(const void *check)
     size_t before = device_bytes();
     int copies = driver_calls("cuMemcpyHtoDAsync");
     expect_said(rex_module_launch_map(&module, &launch, &by_value), REX_EPARAMS,
-                "kernel \"axpy__kernel__\": parameter 1 is 8 bytes wide, and the launch has a value of 16 bytes for it");
+                "argument 2 of axpy is a value of 16 bytes, its parameter is uint64_t; row 1 is REX_BY_VALUE(wide); it takes "
+                "(uint64_t, uint64_t, pointer, pointer)");
     CHECK(device_bytes() == before && driver_calls("cuMemcpyHtoDAsync") == copies);
     CHECK_EQUAL(launch_with(0), REX_OK);
     expect_sent(2, 0);
@@ -473,7 +474,7 @@ static void ask_for_memory(const void *unused)
         unsigned bytes;
         int calls;
     } asked[] = {{49152, 0}, {49153, 1}, {49153, 1}, {60000, 2}, {59999, 2}, {49152, 2}, {60001, 3}};
-    struct rex_kernel_launch launch = plainly;
+    struct rex_launch_config launch = plainly;
     (void)unused;
     start();
     for (size_t i = 0; i < COUNT(asked); i++) {
@@ -524,7 +525,7 @@ static void test_loads(void **state)
 
 static void write_down(const void *path)
 {
-    struct rex_kernel_launch launch = {
+    struct rex_launch_config launch = {
         .key = &nothing_id, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 4096, .trip_count = 77};
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, path), REX_OK);
     start();
@@ -541,16 +542,6 @@ static void log_rows(const void *unused)
     start();
     CHECK_EQUAL(launch_with(0), REX_OK);
     expect_sent(1, 0);
-}
-
-/* A packet that the program sends itself is written down by the forwarder that it comes through. */
-static void log_packet(const void *unused)
-{
-    struct __tgt_kernel_arguments packet = {.Version = 3, .Teams = {2, 1, 1}, .Threads = {64, 1, 1}}, fitted;
-    (void)unused;
-    setenv("REX_LOG", "debug", 1);
-    start();
-    CHECK_EQUAL(rex_module_launch_packet(&fitted, &module, 0, 0, 0, &nothing_id, &packet), 0);
 }
 
 static void test_written(void **state)
@@ -571,7 +562,6 @@ static void test_written(void **state)
     const char *output = in_child(log_rows, NULL);
     expect_once(output, "axpy__kernel__: device 0, 2 x 1 x 1 teams of 64 x 1 x 1 threads, 0 bytes of dynamic shared memory, 4 rows");
     expect_once(output, "axpy__kernel__: row 3: ");
-    assert_int_equal(occurrences(in_child(log_packet, NULL), "nothing__kernel__: device 0"), 0);
 }
 
 /* ---- ahead of the first ones ----------------------------------------------------------------------------------------------------------
@@ -649,8 +639,8 @@ static uint64_t *pointer = y, *pointer_to_x = x;
 static int launch_pointee(void)
 {
     uint64_t n = 10, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_FIRSTPRIVATE(x), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, 10));
     return rex_module_launch_map(&module, &launch, &args);
 }
 
@@ -673,7 +663,7 @@ static void map_around(const void *unused)
     for (int i = 0; i < 3; i++)
         CHECK(begin->base[i] == NULL && begin->begin[i] == NULL && begin->sizes[i] == 0 && begin->types[i] == 0);
     CHECK(begin->base[3] == &pointer && begin->begin[3] == y && begin->sizes[3] == sizeof y);
-    CHECK_EQUAL(begin->types[3], REX_TYPE_TOFROM | REX_TYPE_POINTER);
+    CHECK_EQUAL(begin->types[3], REX_MAP_TOFROM | REX_MAP_PTR_AND_OBJ);
     CHECK(memcmp(begin->types, end->types, 4 * sizeof *begin->types) == 0 && memcmp(begin->begin, end->begin, 4 * sizeof(void *)) == 0);
 }
 
@@ -684,8 +674,8 @@ static void pass_empty(const void *unused)
     start_on(18);
     map_on_device(0, x, sizeof x);
     uint64_t n = 0, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_POINTEE(REX_TYPE_TO, pointer_to_x, 0, 10), REX_TOFROM(y, 0));
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_ATTACH(REX_MAP_TO, pointer_to_x, 0, 10), REX_TOFROM(y, 0));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
     CHECK_EQUAL(last.word[3], (uintptr_t)y);
     expect_sent(1, 0);
@@ -720,9 +710,9 @@ static void refuse_others(const void *unused)
     (void)unused;
     start_on(18);
     uint64_t n = 10, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     launch.flags = REX_LAUNCH_NOWAIT;
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, 10));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "or use another release; not launched by the CUDA driver: it is not waited for");
     expect_sent(0, 0);
@@ -746,7 +736,7 @@ static void refuse_nothing(const void *unused)
     (void)unused;
     use_computing_gpu(18, "late");
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(launch_nothing(&plainly), REX_EHOST);
     CHECK_EQUAL(rex_module_launch(&module, 0, 2, 64, &nothing_id, &packet), 0); /* as the fake says */
     expect_sent(0, 1);
@@ -759,7 +749,7 @@ static void miss_device(const void *unused)
     (void)unused;
     use_computing_gpu(18, "late");
     setenv("OMP_DEFAULT_DEVICE", "99", 1);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_module_launch(&module, -1, 2, 64, &nothing_id, &packet), REX_EDEVICE);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "OMP_DEFAULT_DEVICE");
@@ -772,8 +762,8 @@ static void refuse_overlap(const void *unused)
     (void)unused;
     start_on(18);
     uint64_t n = 10, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_SECTION(REX_TYPE_TOFROM, y, 5, 5), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_SECTION(REX_MAP_TOFROM, y, 5, 5), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, 10));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_EOVERLAP);
     CHECK(the_record()->counts[FAKE_BEGIN] == 0 && the_record()->counts[FAKE_END] == 0);
     expect_sent(0, 0);
@@ -785,14 +775,14 @@ static void leave_env(const void *unused)
     (void)unused;
     start_on(18);
     uint64_t n = 10, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&env_id, 2, 64);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    struct rex_launch_config launch = rex_launch_config_of(&env_id, 2, 64);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 10), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, 10));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
     expect_sent(0, 1);
-    REX_MAP(fewer, REX_VALUE(n), REX_VALUE(a), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 10));
+    REX_MAP(fewer, REX_VALUE(n), REX_VALUE(a), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, 10));
     launch.key = &axpy_id;
     expect_said(rex_module_launch_map(&module, &launch, &fewer), REX_EPARAMS,
-                "kernel \"axpy__kernel__\" has 4 parameters, none of them the runtime's (rex_arg, rex_arg, pointer, pointer), and the "
+                "kernel \"axpy__kernel__\" has 4 parameters, none of them the runtime's (uint64_t, uint64_t, pointer, pointer), and the "
                 "launch 3 rows for them (of 3)");
     CHECK(the_record()->counts[FAKE_BEGIN] == 0 && the_record()->counts[FAKE_END] == 0);
     expect_sent(0, 1);

@@ -13,8 +13,8 @@
 /* ---- what the driver can send
  * ------------------------------------------------------------------------------------------------------------------------- */
 
-#define ARGUMENT REX_TYPE_PARAMETER
-#define VALUE (REX_TYPE_LITERAL | ARGUMENT)
+#define ARGUMENT REX_MAP_TARGET_PARAM
+#define VALUE (REX_MAP_LITERAL | ARGUMENT)
 
 /* One row, of SIZE bytes at BEGIN. */
 static unsigned ask_row(int64_t type, int64_t size, uintptr_t begin)
@@ -34,41 +34,41 @@ static void test_types(void **state)
         unsigned against;
     } all[] = {
         /* memory, of every direction, with what the driver can do */
-        {REX_TYPE_TOFROM | ARGUMENT, 8, SOME, 0},
-        {REX_TYPE_TOFROM | REX_TYPE_ALWAYS | ARGUMENT, 8, SOME, 0},
-        {REX_TYPE_ALLOC | REX_TYPE_IMPLICIT | ARGUMENT, 8, SOME, 0},
-        {REX_TYPE_TO | REX_TYPE_CLOSE, 8, SOME, 0},
-        {REX_TYPE_FROM | REX_TYPE_PRESENT | REX_TYPE_HOLD, 8, SOME, 0},
+        {REX_MAP_TOFROM | ARGUMENT, 8, SOME, 0},
+        {REX_MAP_TOFROM | REX_MAP_ALWAYS | ARGUMENT, 8, SOME, 0},
+        {REX_MAP_ALLOC | REX_MAP_IMPLICIT | ARGUMENT, 8, SOME, 0},
+        {REX_MAP_TO | REX_MAP_CLOSE, 8, SOME, 0},
+        {REX_MAP_FROM | REX_MAP_PRESENT | REX_MAP_OMPX_HOLD, 8, SOME, 0},
         /* and with what only libomptarget does */
-        {REX_TYPE_DELETE, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_TO | REX_TYPE_POINTER, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_TO | REX_TYPE_RETURN | ARGUMENT, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_TO | REX_TYPE_MEMBER_OF(0), 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_TO | 0x4000, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_TO | 0x800, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_TO | REX_TYPE_KIND(1), 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_DELETE, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_TO | REX_MAP_PTR_AND_OBJ, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_TO | REX_MAP_RETURN_PARAM | ARGUMENT, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_TO | REX_MAP_MEMBER_OF(0), 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_TO | 0x4000, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_TO | 0x800, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_TO | REX_MAP_KIND(1), 8, SOME, REX_AGAINST_TYPE},
         /* a value is anything, of any size */
         {VALUE, 8, 0, 0},
-        {VALUE | REX_TYPE_IMPLICIT | REX_TYPE_KIND(3), 8, 0, 0},
+        {VALUE | REX_MAP_IMPLICIT | REX_MAP_KIND(3), 8, 0, 0},
         {VALUE, most + 1, UINTPTR_MAX, 0},
         {VALUE, -1, SOME, REX_AGAINST_ROWS},
-        {VALUE | REX_TYPE_TO, 8, SOME, REX_AGAINST_TYPE},
-        {VALUE | REX_TYPE_PRIVATE, 8, SOME, REX_AGAINST_TYPE},
+        {VALUE | REX_MAP_TO, 8, SOME, REX_AGAINST_TYPE},
+        {VALUE | REX_MAP_PRIVATE, 8, SOME, REX_AGAINST_TYPE},
         /* a private copy comes from the host, and goes nowhere */
-        {REX_TYPE_PRIVATE | REX_TYPE_TO | ARGUMENT, 8, SOME, 0},
-        {REX_TYPE_PRIVATE | REX_TYPE_IMPLICIT | ARGUMENT, 8, SOME, 0},
-        {REX_TYPE_PRIVATE | REX_TYPE_FROM | ARGUMENT, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_PRIVATE | REX_TYPE_ALWAYS | ARGUMENT, 8, SOME, REX_AGAINST_TYPE},
-        {REX_TYPE_PRIVATE | ARGUMENT, 0, SOME, REX_AGAINST_ROWS},
+        {REX_MAP_PRIVATE | REX_MAP_TO | ARGUMENT, 8, SOME, 0},
+        {REX_MAP_PRIVATE | REX_MAP_IMPLICIT | ARGUMENT, 8, SOME, 0},
+        {REX_MAP_PRIVATE | REX_MAP_FROM | ARGUMENT, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_PRIVATE | REX_MAP_ALWAYS | ARGUMENT, 8, SOME, REX_AGAINST_TYPE},
+        {REX_MAP_PRIVATE | ARGUMENT, 0, SOME, REX_AGAINST_ROWS},
         /* where it lies, and how large it is */
-        {REX_TYPE_TO, 0, 0, 0},
-        {REX_TYPE_TO, 0, UINTPTR_MAX, 0},
-        {REX_TYPE_TO, 1, 0, REX_AGAINST_ROWS},
-        {REX_TYPE_TO, -1, SOME, REX_AGAINST_ROWS},
-        {REX_TYPE_TO, most, SOME, 0},
-        {REX_TYPE_TO, most + 1, SOME, REX_AGAINST_ROWS},
-        {REX_TYPE_TO, LARGE, UINTPTR_MAX - LARGE, 0},
-        {REX_TYPE_TO, LARGE, UINTPTR_MAX - LARGE + 1, REX_AGAINST_ROWS},
+        {REX_MAP_TO, 0, 0, 0},
+        {REX_MAP_TO, 0, UINTPTR_MAX, 0},
+        {REX_MAP_TO, 1, 0, REX_AGAINST_ROWS},
+        {REX_MAP_TO, -1, SOME, REX_AGAINST_ROWS},
+        {REX_MAP_TO, most, SOME, 0},
+        {REX_MAP_TO, most + 1, SOME, REX_AGAINST_ROWS},
+        {REX_MAP_TO, LARGE, UINTPTR_MAX - LARGE, 0},
+        {REX_MAP_TO, LARGE, UINTPTR_MAX - LARGE + 1, REX_AGAINST_ROWS},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(all); i++)
@@ -79,7 +79,7 @@ static void test_types(void **state)
 static void test_columns(void **state)
 {
     void *at[] = {&at, &at}, *mappers[] = {NULL, NULL};
-    int64_t sizes[] = {8, 8}, types[] = {REX_TYPE_TO, REX_TYPE_DELETE};
+    int64_t sizes[] = {8, 8}, types[] = {REX_MAP_TO, REX_MAP_DELETE};
     struct rex_map map = {.count = 1, .base = at, .begin = at, .sizes = sizes, .types = types, .mappers = mappers};
     (void)state;
     assert_int_equal(rex_against_rows(&map), 0);
@@ -138,9 +138,9 @@ static struct rex_own_row *own_of(struct rex_driver_rows *rows, int32_t row)
 /* What is copied in comes first, what is copied back last, each as aligned as an object of its size may have to be. */
 static void test_arena(void **state)
 {
-    static const struct row row[] = {{REX_TYPE_FROM, 0, 10},      {REX_TYPE_ALLOC, 100, 1}, {REX_TYPE_TOFROM, 200, 600},
-                                     {REX_TYPE_TO, 1000, 100},    {REX_TYPE_TO, 2000, 20},  {REX_TYPE_PRIVATE | REX_TYPE_TO, 1000, 9},
-                                     {REX_TYPE_PRIVATE, 2000, 5}, {REX_TYPE_LITERAL, 1, 8}};
+    static const struct row row[] = {{REX_MAP_FROM, 0, 10},      {REX_MAP_ALLOC, 100, 1}, {REX_MAP_TOFROM, 200, 600},
+                                     {REX_MAP_TO, 1000, 100},    {REX_MAP_TO, 2000, 20},  {REX_MAP_PRIVATE | REX_MAP_TO, 1000, 9},
+                                     {REX_MAP_PRIVATE, 2000, 5}, {REX_MAP_LITERAL, 1, 8}};
     static const size_t offsets[] = {1120, 1136, 512, 0, 128, 160, 1152};
     struct rex_driver_rows rows;
     (void)state;
@@ -162,7 +162,7 @@ static void test_arena(void **state)
 static void test_claims(void **state)
 {
     static const struct row row[] = {
-        {REX_TYPE_TO, 0, 10}, {REX_TYPE_FROM, 100, 10}, {REX_TYPE_TOFROM, 200, 10}, {REX_TYPE_ALLOC, 300, 10}, {REX_TYPE_TOFROM, 400, 0}};
+        {REX_MAP_TO, 0, 10}, {REX_MAP_FROM, 100, 10}, {REX_MAP_TOFROM, 200, 10}, {REX_MAP_ALLOC, 300, 10}, {REX_MAP_TOFROM, 400, 0}};
     struct rex_driver_rows rows;
     (void)state;
     assert_int_equal(place(&rows, row, COUNT(row)), REX_AGAINST_UNSEEN);
@@ -184,7 +184,7 @@ struct overlap {
 
 static void test_overlaps(void **state)
 {
-    enum { BOTH = REX_TYPE_TOFROM };
+    enum { BOTH = REX_MAP_TOFROM };
     static const struct overlap all[] = {
         {{{BOTH, 0, 100}, {BOTH, 100, 100}}, 0, 228, {0, 1}},                                     /* one beside the other */
         {{{BOTH, 100, 100}, {BOTH, 0, 100}}, 0, 228, {0, 1}},
@@ -194,9 +194,9 @@ static void test_overlaps(void **state)
         {{{BOTH, 0, 100}, {BOTH, 60, 41}}, REX_AGAINST_OVERLAP, 0, {0}},                          /* and beyond it */
         {{{BOTH, 0, 40}, {BOTH, 0, 100}}, REX_AGAINST_OVERLAP, 0, {0}},                           /* the larger one later */
         {{{BOTH, 50, 10}, {BOTH, 0, 100}}, REX_AGAINST_OVERLAP, 0, {0}},
-        {{{BOTH, 0, 100}, {REX_TYPE_TO, 50, 10}}, REX_AGAINST_OVERLAP, 0, {0}},                   /* not copied alike */
-        {{{BOTH, 0, 100}, {REX_TYPE_FROM, 50, 10}}, REX_AGAINST_OVERLAP, 0, {0}},
-        {{{BOTH, 0, 100}, {BOTH | REX_TYPE_CLOSE, 50, 10}}, 0, 100, {0, 0}},                      /* but for what changes nothing here */
+        {{{BOTH, 0, 100}, {REX_MAP_TO, 50, 10}}, REX_AGAINST_OVERLAP, 0, {0}},                   /* not copied alike */
+        {{{BOTH, 0, 100}, {REX_MAP_FROM, 50, 10}}, REX_AGAINST_OVERLAP, 0, {0}},
+        {{{BOTH, 0, 100}, {BOTH | REX_MAP_CLOSE, 50, 10}}, 0, 100, {0, 0}},                      /* but for what changes nothing here */
         {{{BOTH, 0, 100}, {BOTH, 10, 10}, {BOTH, 30, 10}}, 0, 100, {0, 0, 0}},                    /* two in one */
         {{{BOTH, 0, 100}, {BOTH, 10, 50}, {BOTH, 20, 10}}, 0, 100, {0, 0, 0}},                    /* one in one in one */
         {{{BOTH, 0, 100}, {BOTH, 10, 50}, {BOTH, 100, 10}}, 0, 122, {0, 0, 2}},
@@ -256,7 +256,7 @@ static void expect_around(size_t at, size_t size, unsigned against, uintptr_t de
     unsigned found = 0;
     begins[0] = memory + at;
     sizes[0] = (int64_t)size;
-    types[0] = REX_TYPE_TOFROM | ARGUMENT;
+    types[0] = REX_MAP_TOFROM | ARGUMENT;
     map.count = 1;
     CHECK_EQUAL(rex_driver_rows_begin(&rows, &slot, &map, 0, true, &found), REX_OK);
     CHECK_EQUAL(found, against);
@@ -271,36 +271,36 @@ static void ask_mapped(const void *unused)
     (void)unused;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)memory + BEGIN, SIZE, DEVICE};
-    REX_DATA_MAP(region, REX_TO((char *)pointer, SIZE));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    REX_MAP(region, REX_TO((char *)pointer, SIZE));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     /* all of it, a part, a place in it */
-    EXPECT(0, DEVICE, false, REX_TYPE_TOFROM, BEGIN, SIZE);
-    EXPECT(0, DEVICE + 10, false, REX_TYPE_TOFROM | REX_TYPE_PRESENT, BEGIN + 10, SIZE - 10);
-    EXPECT(0, DEVICE + SIZE - 1, false, REX_TYPE_TOFROM | REX_TYPE_ALWAYS, BEGIN + SIZE - 1, 0);
+    EXPECT(0, DEVICE, false, REX_MAP_TOFROM, BEGIN, SIZE);
+    EXPECT(0, DEVICE + 10, false, REX_MAP_TOFROM | REX_MAP_PRESENT, BEGIN + 10, SIZE - 10);
+    EXPECT(0, DEVICE + SIZE - 1, false, REX_MAP_TOFROM | REX_MAP_ALWAYS, BEGIN + SIZE - 1, 0);
     /* a part of it and more, and nothing of it */
-    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_TYPE_TO, BEGIN - 1, 2);
-    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_TYPE_TO, BEGIN + SIZE - 1, 2);
-    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_TYPE_TO, BEGIN - 1, SIZE + 2);
-    EXPECT(0, 0, false, REX_TYPE_TO | REX_TYPE_ALWAYS, BEGIN + SIZE, 1);
-    EXPECT(0, 0, false, REX_TYPE_TO, BEGIN - 1, 1);
-    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_TYPE_TO | REX_TYPE_PRESENT, BEGIN + SIZE, 1);
-    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_TYPE_TO, BEGIN + SIZE, 0);
+    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_MAP_TO, BEGIN - 1, 2);
+    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_MAP_TO, BEGIN + SIZE - 1, 2);
+    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_MAP_TO, BEGIN - 1, SIZE + 2);
+    EXPECT(0, 0, false, REX_MAP_TO | REX_MAP_ALWAYS, BEGIN + SIZE, 1);
+    EXPECT(0, 0, false, REX_MAP_TO, BEGIN - 1, 1);
+    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_MAP_TO | REX_MAP_PRESENT, BEGIN + SIZE, 1);
+    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_MAP_TO, BEGIN + SIZE, 0);
     /* what is always copied */
-    EXPECT(0, DEVICE, true, REX_TYPE_TO | REX_TYPE_ALWAYS, BEGIN, 8);
-    EXPECT(0, DEVICE, true, REX_TYPE_FROM | REX_TYPE_ALWAYS, BEGIN, 8);
-    EXPECT(0, DEVICE, false, REX_TYPE_ALLOC | REX_TYPE_ALWAYS, BEGIN, 8);
+    EXPECT(0, DEVICE, true, REX_MAP_TO | REX_MAP_ALWAYS, BEGIN, 8);
+    EXPECT(0, DEVICE, true, REX_MAP_FROM | REX_MAP_ALWAYS, BEGIN, 8);
+    EXPECT(0, DEVICE, false, REX_MAP_ALLOC | REX_MAP_ALWAYS, BEGIN, 8);
     expect_around(BEGIN, SIZE, 0, DEVICE);
     expect_around(BEGIN + 10, 1, 0, DEVICE + 10);
     expect_around(BEGIN + SIZE, 0, 0, (uintptr_t)memory + BEGIN + SIZE);
     expect_around(BEGIN + SIZE, 1, REX_AGAINST_UNSEEN, (uintptr_t)memory + BEGIN + SIZE);
     /* but over a pointer to the device's memory, which may be in it from now on */
     void *base = &pointer, *begin = pointer;
-    int64_t size = 8, type = REX_TYPE_TO | REX_TYPE_POINTER;
+    int64_t size = 8, type = REX_MAP_TO | REX_MAP_PTR_AND_OBJ;
     __rex_real___tgt_target_data_begin(0, 1, &base, &begin, &size, &type);
-    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_TYPE_FROM | REX_TYPE_ALWAYS, BEGIN, 8);
-    EXPECT(0, DEVICE, false, REX_TYPE_FROM, BEGIN, 8);
+    EXPECT(REX_AGAINST_UNSEEN, 0, false, REX_MAP_FROM | REX_MAP_ALWAYS, BEGIN, 8);
+    EXPECT(0, DEVICE, false, REX_MAP_FROM, BEGIN, 8);
 }
 
 static void test_mapped(void **state)

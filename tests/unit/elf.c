@@ -9,7 +9,7 @@
 #include "common.h"
 
 #include "image/elf.h"
-#include "image/view.h"
+#include "image/open.h"
 
 static const char *const files[] = {TEST_BUILD "/tests/fake/host.so", TEST_BUILD "/tests/fake/host_relr.so", "tests/data/sm_75.cubin",
                                     "tests/data/marked_sm_90.cubin", "tests/data/sm_120.cubin"};
@@ -51,11 +51,11 @@ static void let_go(struct guarded *copy)
 
 /* ---- what a view says --------------------------------------------------------------------------------------------------------------- */
 
-static void compare_symbols(const struct rex_image_view *one, const struct rex_image_view *other)
+static void compare_symbols(const struct rex_view *one, const struct rex_view *other)
 {
     assert_int_equal(one->count, other->count);
     for (size_t i = 0; i < one->count; i++) {
-        const struct rex_image_symbol *a = rex_image_view_symbol(one, i), *b = rex_image_view_symbol(other, i);
+        const struct rex_image_symbol *a = &one->symbols[i], *b = &other->symbols[i];
         assert_string_equal(a->name, b->name);
         assert_int_equal(a->size, b->size);
         assert_int_equal(a->kernel, b->kernel);
@@ -66,21 +66,21 @@ static void compare_symbols(const struct rex_image_view *one, const struct rex_i
     }
 }
 
-static void compare(const struct rex_image_view *expected, const struct guarded *image, const char *what)
+static void compare(const struct rex_view *expected, const struct guarded *image, const char *what)
 {
-    struct rex_image_view *view;
-    if (rex_image_view_open(&view, image->bytes, image->size, "moved") != 0)
+    struct rex_view view;
+    if (rex_view_open(&view, image->bytes, image->size, "moved") != 0)
         fail_msg("%s at the end: %s", what, rex_last_error());
-    compare_symbols(expected, view);
-    assert_int_equal(expected->position_count, view->position_count);
-    for (size_t i = 0; i < view->position_count; i++)
-        assert_string_equal(expected->positions[i], view->positions[i]);
-    rex_image_view_close(view);
+    compare_symbols(expected, &view);
+    assert_int_equal(expected->position_count, view.position_count);
+    for (size_t i = 0; i < view.position_count; i++)
+        assert_string_equal(expected->positions[i], view.positions[i]);
+    rex_view_close(&view);
 }
 
 /* ---- each table at the end ---------------------------------------------------------------------------------------------------------- */
 
-static void move_section(const struct rex_image_view *expected, const struct rex_elf *elf, size_t index)
+static void move_section(const struct rex_view *expected, const struct rex_elf *elf, size_t index)
 {
     Elf64_Shdr section;
     assert_int_equal(rex_elf_section(elf, index, &section), 0);
@@ -94,7 +94,7 @@ static void move_section(const struct rex_image_view *expected, const struct rex
     let_go(&copy);
 }
 
-static void move_section_headers(const struct rex_image_view *expected, const struct rex_elf *elf)
+static void move_section_headers(const struct rex_view *expected, const struct rex_elf *elf)
 {
     struct guarded copy = moved(elf->bytes, elf->size, elf->header.e_shoff, elf->header.e_shnum * sizeof(Elf64_Shdr));
     Elf64_Ehdr header = elf->header;
@@ -104,7 +104,7 @@ static void move_section_headers(const struct rex_image_view *expected, const st
     let_go(&copy);
 }
 
-static void move_program_headers(const struct rex_image_view *expected, const struct rex_elf *elf)
+static void move_program_headers(const struct rex_view *expected, const struct rex_elf *elf)
 {
     struct guarded copy = moved(elf->bytes, elf->size, elf->header.e_phoff, elf->header.e_phnum * sizeof(Elf64_Phdr));
     Elf64_Ehdr header = elf->header;
@@ -118,20 +118,20 @@ static void test_tables_at_the_end(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
-        struct rex_image_view *view;
+        struct rex_view view;
         struct rex_elf elf;
         size_t size;
         if (access(files[i], R_OK) != 0)
             continue; /* this linker has no -z pack-relative-relocs */
         unsigned char *bytes = read_bytes(files[i], &size);
-        assert_int_equal(rex_image_view_open(&view, bytes, size, files[i]), 0);
-        assert_true(view->count > 0);
+        assert_int_equal(rex_view_open(&view, bytes, size, files[i]), 0);
+        assert_true(view.count > 0);
         assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
         for (size_t section = 0; section < rex_elf_sections(&elf); section++)
-            move_section(view, &elf, section);
-        move_section_headers(view, &elf);
-        move_program_headers(view, &elf);
-        rex_image_view_close(view);
+            move_section(&view, &elf, section);
+        move_section_headers(&view, &elf);
+        move_program_headers(&view, &elf);
+        rex_view_close(&view);
         free(bytes);
     }
 }
@@ -164,21 +164,21 @@ static int name_symbols(struct guarded *copy, const struct rex_elf *elf, const E
 /* Names of entries are found by relocations of either kind. */
 static void test_relocations_by_symbol(void **state)
 {
-    struct rex_image_view *view;
+    struct rex_view view;
     struct rex_elf elf;
     Elf64_Shdr table;
     size_t size;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
     (void)state;
-    assert_int_equal(rex_image_view_open(&view, bytes, size, "host.so"), 0);
-    assert_true(view->position_count > 0);
+    assert_int_equal(rex_view_open(&view, bytes, size, "host.so"), 0);
+    assert_true(view.position_count > 0);
     assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
     assert_int_equal(rex_elf_find_type(&elf, SHT_RELA, &table), 0);
     struct guarded copy = guarded_copy(bytes, size, 0);
     if (name_symbols(&copy, &elf, &table) > 0) /* else this machine's relocations are others */
-        compare(view, &copy, "relocations by symbol");
+        compare(&view, &copy, "relocations by symbol");
     let_go(&copy);
-    rex_image_view_close(view);
+    rex_view_close(&view);
     free(bytes);
 }
 

@@ -23,7 +23,7 @@ static int registered(struct rex_module *module, struct __tgt_offload_entry *ent
 {
     *module = (struct rex_module){
         .struct_size = sizeof *module, .entries_begin = entries, .entries_end = entries + count, .image_name = SM_90};
-    return rex_module_register(module);
+    return rex_module_register(module, NULL);
 }
 
 static void refused(struct __tgt_offload_entry *entries, size_t count, int error, const char *part)
@@ -37,7 +37,7 @@ static void refused(struct __tgt_offload_entry *entries, size_t count, int error
     CHECK_MENTIONS(rex_last_error(), part);
     CHECK_EQUAL(the_record()->count, 0);
     /* Still refused, and not half registered. */
-    CHECK_EQUAL(rex_module_register(module), error);
+    CHECK_EQUAL(rex_module_register(module, NULL), error);
     CHECK_EQUAL(rex_module_fini(module), 0);
     CHECK(strcmp(rex_module_image_path(module), "") == 0);
 }
@@ -46,6 +46,7 @@ static void bind(void)
 {
     use_gpu(90);
     use_release(22);
+    CHECK_EQUAL(rex_configure(REX_OPTION_LAUNCH_BY, "runtime"), 0);
     CHECK_EQUAL(rex_runtime_bind(), 0);
 }
 
@@ -53,11 +54,11 @@ static void ends_nowhere(struct __tgt_offload_entry *entries)
 {
     static struct rex_module module = {.struct_size = sizeof module, .image_name = SM_90};
     module.entries_begin = entries;
-    CHECK_EQUAL(rex_module_register(&module), REX_EENTRIES);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EENTRIES);
     CHECK_MENTIONS(rex_last_error(), "is empty");
     module.entries_begin = NULL;
     module.entries_end = entries;
-    CHECK_EQUAL(rex_module_register(&module), REX_EENTRIES);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EENTRIES);
     CHECK_MENTIONS(rex_last_error(), "is empty");
 }
 
@@ -69,10 +70,10 @@ static void data_without_kernels(const void *context)
     static struct rex_module module;
     char bytes[8] = "";
     struct __tgt_offload_entry entries[] = {{&keys[0], NAME("plain__kernel__"), 0, 0, 0}};
-    REX_DATA_MAP(map, REX_TO(bytes, 8));
+    REX_MAP(map, REX_TO(bytes, 8));
     (void)context;
     bind();
-    CHECK_EQUAL(rex_module_data_begin(&kernelless, 0, &map), REX_EENTRIES);
+    CHECK_EQUAL(rex_module_data_enter(&kernelless, 0, &map), REX_EENTRIES);
     CHECK_MENTIONS(rex_last_error(), "data begin: the table of offload entries is empty in each binary that librex knows");
     CHECK(rex_device_alloc(8, 0) == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
@@ -83,9 +84,9 @@ static void data_without_kernels(const void *context)
                                  .entries_end = entries + 1,
                                  .image_name = SM_90};
     CHECK_EQUAL(rex_module_add(&module), 0);
-    CHECK_EQUAL(rex_module_data_begin(&kernelless, 0, &map), 0);
+    CHECK_EQUAL(rex_module_data_enter(&kernelless, 0, &map), 0);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
-    CHECK_EQUAL(rex_module_data_end(&kernelless, 0, &map), 0);
+    CHECK_EQUAL(rex_module_region_end(&kernelless, 0, &map), 0);
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK(rex_device_alloc(8, 0) != NULL);
     CHECK_EQUAL(rex_module_launch(&kernelless, 0, 1, 1, &keys[0], NULL), REX_EENTRIES);
@@ -133,32 +134,30 @@ static void bad_tables(const void *context)
     entries[1].name = NAME("table");
     CHECK_EQUAL(registered(&good, entries, 2), 0);
     CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL); /* of before: success changes nothing */
-    struct __tgt_kernel_arguments packet = {.Version = 3}, out;
-    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, table, &packet), REX_EKEY);
+    struct __tgt_kernel_arguments packet = {.Version = 3};
+    CHECK_EQUAL(rex_module_launch(&good, 0, 1, 1, table, &packet), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), "that of global \"table\", not of a kernel");
     char said[128];
     snprintf(said, sizeof said, "host key %p (getenv) is in no registered table of offload entries", (void *)(uintptr_t)getenv);
-    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, (void *)(uintptr_t)getenv, &packet), REX_EKEY);
+    CHECK_EQUAL(rex_module_launch(&good, 0, 1, 1, (void *)(uintptr_t)getenv, &packet), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), said);
     snprintf(said, sizeof said, "host key %p is in no registered table of offload entries", (void *)said);
-    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 0, 1, 1, said, &packet), REX_EKEY);
+    CHECK_EQUAL(rex_module_launch(&good, 0, 1, 1, said, &packet), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), said);
-    CHECK_EQUAL(rex_module_launch_packet(&out, &good, 99, 1, 1, entries[0].addr, &packet), REX_EDEVICE);
+    CHECK_EQUAL(rex_module_launch(&good, 99, 1, 1, entries[0].addr, &packet), REX_EDEVICE);
     CHECK_EQUAL(rex_last_error_code(), REX_EDEVICE);
 }
 
-/* A launch of a module that is not registered says why, whichever way it comes, and that of a bare packet that it has to be. */
+/* A launch of a module that is not registered says why, whichever way it comes. */
 static void launch_unregistered(const void *context)
 {
     static struct __tgt_offload_entry entries[] = {{&keys[0], NAME("evn__kernel__"), 0, 0, 0}};
     static struct rex_module unusable;
-    struct __tgt_kernel_arguments packet = {.Version = 3}, out;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&keys[0], 1, 1);
+    struct __tgt_kernel_arguments packet = {.Version = 3};
+    struct rex_launch_config launch = rex_launch_config_of(&keys[0], 1, 1);
     (void)context;
     bind();
     CHECK_EQUAL(registered(&unusable, entries, 1), REX_ENOKERNEL);
-    CHECK_EQUAL(rex_module_launch_packet(&out, &unusable, 0, 1, 1, &keys[0], &packet), REX_EINVAL);
-    CHECK_MENTIONS(rex_last_error(), "a launch for a module that is not registered");
     CHECK_EQUAL(rex_module_launch_map(&unusable, &launch, NULL), REX_ENOKERNEL);
     CHECK_MENTIONS(rex_last_error(), "no kernel \"evn__kernel__\"");
     rex_fail_again(REX_OK, "");
@@ -188,7 +187,7 @@ static void bad_bounds(const void *context)
         modules[i] = (struct rex_module){.struct_size = sizeof modules[i], .image_name = SM_90};
         memcpy(&modules[i].entries_begin, &from, sizeof from);
         memcpy(&modules[i].entries_end, &to, sizeof to);
-        CHECK_EQUAL(rex_module_register(&modules[i]), REX_EENTRIES);
+        CHECK_EQUAL(rex_module_register(&modules[i], NULL), REX_EENTRIES);
         if (i < 3)
             snprintf(said, sizeof said, "the table of offload entries, %p to %p, is no array of entries of 32 bytes", from, to);
         else
@@ -205,12 +204,12 @@ static void bad_modules(const void *context)
     static struct rex_module module = {.struct_size = 8};
     (void)context;
     bind();
-    CHECK_EQUAL(rex_module_register(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_module_register(NULL, NULL), REX_EINVAL);
     CHECK_EQUAL(rex_module_init(NULL), REX_EINVAL);
     CHECK_EQUAL(rex_module_fini(NULL), REX_EINVAL);
     CHECK_EQUAL(rex_module_add(NULL), REX_EINVAL);
-    CHECK(rex_module_register_image(NULL, NULL) == NULL);
-    CHECK_EQUAL(rex_module_register(&module), REX_EINVAL);
+    CHECK(rex_module_register(NULL, NULL) != 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "struct_size is 8");
     CHECK_EQUAL(rex_module_on_host(NULL), 0);
     CHECK(strcmp(rex_module_image_path(NULL), "") == 0);
@@ -232,8 +231,8 @@ static void one_key_twice(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
     /* The key is free again when the first is gone. */
     CHECK_EQUAL(rex_module_fini(&first), 0);
-    CHECK_EQUAL(rex_module_register(&second), 0);
-    CHECK_EQUAL(rex_module_register(&first), REX_EKEY);
+    CHECK_EQUAL(rex_module_register(&second, NULL), 0);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EKEY);
 }
 
 /* The image's bytes from memory, which librex copies. */
@@ -247,13 +246,13 @@ static void image_in_memory(const void *context)
     bind();
     module =
         (struct rex_module){.struct_size = sizeof module, .entries_begin = one, .entries_end = one + 1, .image = bytes};
-    CHECK_EQUAL(rex_module_register(&module), REX_EIMAGE);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EIMAGE);
     CHECK_MENTIONS(rex_last_error(), "in memory is empty");
     module.image_size = size - 64;
-    CHECK_EQUAL(rex_module_register(&module), REX_EIMAGE);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_EIMAGE);
     CHECK_MENTIONS(rex_last_error(), "device image memory cannot be used: it is truncated");
     module.image_size = size;
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK(strcmp(rex_module_image_path(&module), "memory") == 0);
     const struct fake_call *call = &the_record()->calls[0];
     CHECK(call->image != bytes);
@@ -275,50 +274,50 @@ static void checked_late(const void *context)
                                                    {&keys[3], NAME("env__kernel__"), 0, 0, 0}};
     void *base[3] = {0};
     int64_t sizes[3] = {8, 8, 8}, types[3] = {0x120, 0x120, 0x120};
-    struct __tgt_kernel_arguments packet = {.NumArgs = 2, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
+    struct __tgt_kernel_arguments packet = {.NumArgs = 2, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types};
     (void)context;
     bind();
     CHECK_EQUAL(registered(&module, entries, 5), REX_ENOKERNEL);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "sometimes"), REX_EINVAL);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "OFF"), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[1], &packet), REX_ENOKERNEL);
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[1], &packet), REX_ENOKERNEL);
         CHECK_MENTIONS(rex_last_error(),
                        "device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, table, &packet), REX_EKEY);
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[0], &packet), 0);
-        CHECK_EQUAL(out.Version, 2);
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &packet), 0);
-        CHECK_EQUAL(out.Version, 3);
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}),
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, table, &packet), REX_EKEY);
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[0], &packet), 0);
+        CHECK_EQUAL(last_call(FAKE_KERNEL)->packet.version, 2);
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[3], &packet), 0);
+        CHECK_EQUAL(last_call(FAKE_KERNEL)->packet.version, 3);
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[3], &(struct __tgt_kernel_arguments){.NumArgs = 0}),
                     REX_EPARAMS);
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[3], &packet), 0);
-        CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 2048, &keys[0], &packet), REX_EINVAL);
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[3], &packet), 0);
+        CHECK_EQUAL(rex_module_launch(&module, 0, 1, 2048, &keys[0], &packet), REX_EINVAL);
         for (int twice = 0; twice < 2; twice++) {
-            CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[2], &packet), REX_EPARAMS);
+            CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[2], &packet), REX_EPARAMS);
             CHECK_MENTIONS(rex_last_error(), "bytes wide");
         }
         /* Registered again. */
         CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     }
     CHECK_EQUAL(rex_module_fini(&module), 0);
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "on"), 0);
-    CHECK_EQUAL(rex_module_register(&module), REX_ENOKERNEL);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENOKERNEL);
 }
 
 /* ---- marks ----------------------------------------------------------------------------------------------------------- */
 
-static void launch_rows(struct rex_module *module, const void *key, uint32_t rows, int result)
+static void launch_rows(struct rex_module *module, void *key, uint32_t rows, int result)
 {
     void *base[4] = {0};
     int64_t sizes[4] = {8, 8, 8, 8}, types[4] = {0x120, 0x120, 0x120, 0x120};
-    struct __tgt_kernel_arguments packet = {.NumArgs = (int32_t)rows, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types}, out;
-    CHECK_EQUAL(rex_module_launch_packet(&out, module, 0, 1, 1, key, &packet), result);
+    struct __tgt_kernel_arguments packet = {.NumArgs = (int32_t)rows, .ArgsBase = base, .Args = base, .ArgSizes = sizes, .ArgTypes = types};
+    CHECK_EQUAL(rex_module_launch(module, 0, 1, 1, key, &packet), result);
     if (result == 0)
-        CHECK_EQUAL(out.Version, key == &keys[0] ? 2 : 3);
+        CHECK_EQUAL(last_call(FAKE_KERNEL)->packet.version, key == &keys[0] ? 2 : 3);
 }
 
 /* A marked kernel takes its own number of rows alone; without a mark, one row too few for a plain kernel looks like an env one's. */
@@ -332,7 +331,7 @@ static void marked_kernels(const void *file)
     module.image_name = file;
     for (int late = 0; late < 2; late++) {
         CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, late ? "off" : "on"), 0);
-        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         if (marked) {
             launch_rows(&module, &keys[0], 1, REX_EPARAMS);
             CHECK_MENTIONS(rex_last_error(),
@@ -347,10 +346,9 @@ static void marked_kernels(const void *file)
                                                  .ArgsBase = (void *[]){NULL},
                                                  .Args = (void *[]){NULL},
                                                  .ArgSizes = (int64_t[]){8},
-                                                 .ArgTypes = (int64_t[]){0x120}},
-                                          out;
-            CHECK_EQUAL(rex_module_launch_packet(&out, &module, 0, 1, 1, &keys[0], &one), 0);
-            CHECK_EQUAL(out.Version, 3);
+                                                 .ArgTypes = (int64_t[]){0x120}};
+            CHECK_EQUAL(rex_module_launch(&module, 0, 1, 1, &keys[0], &one), 0);
+            CHECK_EQUAL(last_call(FAKE_KERNEL)->packet.version, 3);
         }
         CHECK_EQUAL(rex_module_fini(&module), 0);
     }
@@ -452,7 +450,7 @@ static void matched(const void *context)
     const struct match *match = context;
     struct __tgt_offload_entry entries[] = {{&keys[0], NAME("absent"), 8, 0, 0}, {&keys[1], NAME("k__kernel__"), 0, 0, 0}};
     const struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 2};
-    struct rex_image_view view = {.kind = match->kind, .architecture = 90, .most = SIZE_MAX};
+    struct rex_view view = {.kind = match->kind, .architecture = 90, .most = SIZE_MAX};
     struct rex_image_symbol kernel = match->kernel;
     struct rex_table made = {.count = 0};
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), 0);
@@ -495,7 +493,7 @@ static void of_an_older_header(const void *context)
     struct __tgt_offload_entry entry = {&keys[0], NAME("k__kernel__"), 0, 0, 0};
     const struct rex_module module = {.struct_size = sizeof module, .entries_begin = &entry, .entries_end = &entry + 1};
     const char *positions[] = {"other__kernel__", "k__kernel__"};
-    struct rex_image_view view = {.kind = REX_IMAGE_HOST, .most = SIZE_MAX, .positions = positions};
+    struct rex_view view = {.kind = REX_IMAGE_HOST, .most = SIZE_MAX, .positions = positions};
     struct rex_table made = {.count = 0};
     char said[256];
     int release = *(const int *)context;
@@ -517,7 +515,7 @@ static void of_an_older_header(const void *context)
 }
 
 /* COUNT kernels of 0, 1, 2 ... parameters, in turn. */
-static void describe_kernels(struct rex_image_view *view, struct __tgt_offload_entry *entries, uint16_t count, uint16_t kinds)
+static void describe_kernels(struct rex_view *view, struct __tgt_offload_entry *entries, uint16_t count, uint16_t kinds)
 {
     static char names[40][16];
     for (uint16_t i = 0; i < count; i++) {
@@ -538,7 +536,7 @@ static void shares_signatures(const void *context)
     struct rex_module module = {.struct_size = sizeof module, .entries_begin = entries, .entries_end = entries + 40};
     (void)context;
     for (uint16_t kinds = 1; kinds <= 17; kinds = (uint16_t)(kinds + 8)) {
-        struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+        struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
         struct rex_table made = {.count = 0};
         describe_kernels(&view, entries, 40, kinds);
         CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
@@ -563,7 +561,7 @@ static void keeps_signatures(const void *context)
     (void)context;
     CHECK_EQUAL(rex_table_build(&made, &module), REX_OK);
     for (uint16_t count = 1; count <= 4; count++) {
-        struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+        struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
         struct rex_image_symbol kernel = {.name = "k__kernel__", .kernel = true, .signature = true, .parameters = count, .env = count != 3};
         uint32_t unused;
         CHECK_EQUAL(rex_view_add_parameters(&view, 5, &unused), 0);
@@ -654,7 +652,7 @@ static void globals(const void *context)
         {"absent", 8, 2, REX_ENOKERNEL, "device image an.image has no global \"absent\"; it has \"cells\""},
         {"k__kernel__", 8, 0, REX_ENOKERNEL, "device image an.image has no global \"k__kernel__\"; it has \"cells\""},
     };
-    struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+    struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
     (void)context;
     CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "k__kernel__", .kernel = true, .size = 8}), 0);
     CHECK_EQUAL(rex_view_add(&view, &(struct rex_image_symbol){.name = "cells", .size = 24}), 0);
@@ -709,9 +707,9 @@ static void one_kind(const void *context)
     use_release(*(const int *)context);
     for (int i = 0; i < 4; i++) {
         struct rex_module *first = modules[i % 2], *second = modules[1 - i % 2];
-        CHECK_EQUAL(rex_module_register(first), 0);
+        CHECK_EQUAL(rex_module_register(first, NULL), 0);
         uint32_t before = the_record()->counts[FAKE_REGISTER];
-        CHECK_EQUAL(rex_module_register(second), REX_EUNSUPPORTED);
+        CHECK_EQUAL(rex_module_register(second, NULL), REX_EUNSUPPORTED);
         CHECK(strcmp(rex_last_error(), i % 2 == 0 ? "device image " HOST " is for the CPU, and " SM_90 IN_BOTH("a GPU")
                                                   : "device image " SM_90 " is for a GPU, and " HOST IN_BOTH("the CPU")) == 0);
         CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], before);
@@ -721,8 +719,8 @@ static void one_kind(const void *context)
     }
     /* Where no device is used there is nothing to agree on. */
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
-    CHECK_EQUAL(rex_module_register(&on_gpu), 0);
-    CHECK_EQUAL(rex_module_register(&on_cpu), 0);
+    CHECK_EQUAL(rex_module_register(&on_gpu, NULL), 0);
+    CHECK_EQUAL(rex_module_register(&on_cpu, NULL), 0);
 }
 
 /* What it is refused for: so does every release. */
@@ -734,7 +732,7 @@ static void both_kinds(const void *context)
     struct __tgt_bin_desc descriptor = {1, &image, host_entry, host_entry + 1};
     use_gpu(90);
     use_release(*(const int *)context);
-    CHECK_EQUAL(rex_module_register(&on_gpu), 0);
+    CHECK_EQUAL(rex_module_register(&on_gpu, NULL), 0);
     __rex_real___tgt_register_lib(&descriptor);
     rex_module_init(&on_gpu);
 }
@@ -766,7 +764,7 @@ static void rows_of_the_image(const void *release)
                                           .entries_begin = &entries[first],
                                           .entries_end = &entries[first + count],
                                           .image_name = FAKE("host.so")};
-            CHECK_EQUAL(rex_module_register(module), 0);
+            CHECK_EQUAL(rex_module_register(module, NULL), 0);
             const struct fake_call *call = &the_record()->calls[the_record()->count];
             while ((--call)->function != FAKE_REGISTER)
                 ;
@@ -798,7 +796,7 @@ static void rows_that_lack(const void *release)
         struct __tgt_offload_entry *entries = i == 0 ? absent : twice;
         modules[i] = (struct rex_module){
             .struct_size = sizeof modules[i], .entries_begin = entries, .entries_end = entries + 2, .image_name = FAKE("host.so")};
-        CHECK_EQUAL(rex_module_register(&modules[i]), REX_ENOKERNEL);
+        CHECK_EQUAL(rex_module_register(&modules[i], NULL), REX_ENOKERNEL);
         snprintf(said, sizeof said,
                  "host image " FAKE("host.so") " has no row for \"%s\" in its own section omp_offloading_entries, by which LLVM %d finds kernels: "
                  "write kernels with REX_DEVICE_KERNEL (rex/kernel.h)",
@@ -820,7 +818,7 @@ static void names_of_calls(const void *release)
     use_gpu(0);
     use_release(number);
     for (int i = 0; i < 3; i++) {
-        CHECK_EQUAL(rex_module_register(&module), 0);
+        CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         const struct fake_call *call = &the_record()->calls[the_record()->count];
         while ((--call)->function != FAKE_REGISTER)
             ;

@@ -8,8 +8,10 @@
  */
 #include "refused.h"
 
+#include "inqueue.h"
 #include "rex/device.h"
 #include "rex/entry.h"
+#include "queue/queuestate.h"
 #include "rex/queue.h"
 
 static char plain_id;
@@ -28,8 +30,8 @@ static struct rex_queue *start(int number)
     struct rex_queue *queue = NULL;
     use_gpu(0);
     use_release(19);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, number, "at once", 0), REX_OK);
-    CHECK(rex_queue_is_immediate(queue));
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, number, "at once", 0, NULL), REX_OK);
+    CHECK(rex_queue_is_synchronous(queue));
     CHECK((device = rex_device_alloc(ROOM, 0)) != NULL);
     return queue;
 }
@@ -49,9 +51,9 @@ static void map_cells(size_t count)
 
 static int put_plain(struct rex_queue *queue, uint64_t value, uint64_t *out)
 {
-    struct rex_kernel_launch launch = {.key = &plain_id, .device = -1, .teams = {2, 3, 5}, .threads = {7, 11, 13}};
+    struct rex_launch_config launch = {.key = &plain_id, .device = -1, .teams = {2, 3, 5}, .threads = {7, 11, 13}};
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, 1));
-    return rex_module_queue_launch(&module, queue, &launch, &args);
+    return launch_module_in(queue, &module, &launch, &args);
 }
 
 static uint32_t launches(void)
@@ -107,12 +109,12 @@ static void copy(const void *unused)
     memset(cells, 0x33, sizeof cells);
     CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
     CHECK(device[39] == 0x22 && device[40] == 0x33 && device[95] == 0x33 && device[96] == 0x11);
-    CHECK_EQUAL(rex_queue_call(queue, see, &seen), REX_OK);
+    CHECK_EQUAL(rex_queue_host_func(queue, see, &seen), REX_OK);
     CHECK_EQUAL(seen, 0x33);
     memset(device, 0x44, ROOM);
     CHECK_EQUAL(rex_queue_update(queue, &back), REX_OK);
     CHECK(cells[4] == 0x3333333333333333 && cells[5] == 0x4444444444444444 && cells[11] == cells[5] && cells[12] == cells[4]);
-    CHECK(rex_queue_done(queue) == 1 && rex_queue_sync(queue) == REX_OK);
+    CHECK(rex_queue_query(queue) == 1 && rex_queue_sync(queue) == REX_OK);
     /* What a row only spans is not copied, and need not be mapped whole. */
     REX_MAP(member, rex_row_of(cells, cells, sizeof cells, 0), rex_row_member(REX_TO(part, 1), 0));
     map_cells(10);
@@ -188,7 +190,7 @@ static void replay(const void *unused)
             "; row 1 is REX_ALLOC(out, 1)",
             (void *)(cells + CELLS));
     CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
-    CHECK_EQUAL(rex_queue_call(queue, count_call, &calls), REX_OK);
+    CHECK_EQUAL(rex_queue_host_func(queue, count_call, &calls), REX_OK);
     CHECK_EQUAL(put_plain(queue, 4, cells), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK(rex_graph_launches(graph) == 2 && launches() == 0 && calls == 0 && device[0] == 0);
@@ -198,11 +200,11 @@ static void replay(const void *unused)
         CHECK(launches() == 2 * (uint32_t)i && calls == i && device[0] == 0x55 && device[15] == 0x55 && device[16] == 0);
         CHECK_EQUAL((uintptr_t)last_call(FAKE_KERNEL)->base[0], 4);
     }
-    REFUSED(rex_graph_set(graph, 1, &outside), REX_EABSENT,
+    REFUSED(rex_graph_set_args(graph, 1, &outside), REX_EABSENT,
             "kernel \"plain__kernel__\": map row 1, 8 bytes at %p, is not mapped on device 0: a queue maps nothing for a launch"
             "; row 1 is REX_ALLOC(cells + CELLS, 1)",
             (void *)(cells + CELLS));
-    CHECK_EQUAL(rex_graph_set(graph, 1, &changed), REX_OK);
+    CHECK_EQUAL(rex_graph_set_args(graph, 1, &changed), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK(last_call(FAKE_KERNEL)->base[0] == (void *)5 && last_call(FAKE_KERNEL)->begin[1] == cells + 1);
     map_cells(1);
@@ -231,7 +233,7 @@ static void update_nothing(const void *disabled)
     use_release(19);
     if (disabled != NULL)
         setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, disabled != NULL ? -1 : 1, "host", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, disabled != NULL ? -1 : 1, "host", 0, NULL), REX_OK);
     REX_MAP(both, REX_TO(cells, 2), REX_FROM(cells + 2, 2));
     uint32_t touches = the_record()->touches;
     CHECK_EQUAL(rex_queue_update(queue, &both), REX_OK);
@@ -254,8 +256,8 @@ static void say_once(const void *unused)
     use_release(19);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     for (int i = 0; i < 3; i++)
-        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, i % 2, NULL, 0), REX_OK);
-    CHECK(strcmp(rex_queue_name(queue[0]), "queue 1") == 0 && strcmp(rex_queue_name(queue[2]), "queue 3") == 0);
+        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, i % 2, NULL, 0, NULL), REX_OK);
+    CHECK(strcmp(queue[0]->name, "queue 1") == 0 && strcmp(queue[2]->name, "queue 3") == 0);
     for (int i = 0; i < 3; i++)
         CHECK_EQUAL(rex_queue_destroy(queue[i]), REX_OK);
 }

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
+#include "inqueue.h"
 #include "module/librarymodule.h"
 #include "module/modules.h"
 
@@ -30,15 +31,15 @@ static struct rex_library *load(const char *name)
 static struct rex_queue *new_queue(const char *name)
 {
     struct rex_queue *queue = NULL;
-    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 0, name, 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 0, name, 0, NULL), REX_OK);
     return queue;
 }
 
-static struct rex_kernel_launch launch_of(const struct rex_library *library, const char *name)
+static struct rex_launch_config launch_of(const struct rex_library *library, const char *name)
 {
     const void *key = rex_library_kernel(library, name);
     CHECK(key != NULL);
-    return rex_kernel_launch_of(key, 3, 64);
+    return rex_launch_config_of(key, 3, 64);
 }
 
 /* ---- what the driver is given -------------------------------------------------------------------------------------------------------- */
@@ -80,6 +81,19 @@ static void start(int release)
     *watcher = watch;
 }
 
+/* The arguments lie in a block, each where the image says. */
+static int launch_block(struct rex_queue *queue, struct rex_library *library, const char *name, void *block)
+{
+    const struct rex_image_symbol *kernel = rex_image_view_find(rex_library_view(library), name);
+    const struct rex_image_parameter *parameter = kernel->parameter + kernel->env;
+    struct rex_launch_config launch = launch_of(library, name);
+    size_t count = (size_t)kernel->parameters - kernel->env;
+    void *arguments[8];
+    for (size_t i = 0; i < count; i++)
+        arguments[i] = (char *)block + parameter[i].offset - parameter->offset;
+    return launch_library_in(queue, library, &launch, arguments, count);
+}
+
 /* Parameters of 8, 4, 4 and 8 bytes, which are 24 together; by address and in a block. */
 static void launch_narrow(struct rex_queue *queue, struct rex_library *library)
 {
@@ -91,12 +105,12 @@ static void launch_narrow(struct rex_queue *queue, struct rex_library *library)
         double c;
     } block = {0x1000, -7, 2.5f, 0.125};
     void *arguments[] = {&block.out, &block.a, &block.b, &block.c};
-    struct rex_kernel_launch launch = launch_of(library, "narrow__kernel__");
+    struct rex_launch_config launch = launch_of(library, "narrow__kernel__");
     memcpy(widths, narrow, sizeof narrow);
     for (int way = 0; way < 2; way++) {
         memset(&seen, 0xee, sizeof seen);
-        CHECK_EQUAL(way == 0 ? rex_library_launch(queue, library, &launch, arguments, 4)
-                             : rex_library_launch_packed(queue, library, &launch, &block, sizeof block),
+        CHECK_EQUAL(way == 0 ? launch_library_in(queue, library, &launch, arguments, 4)
+                             : launch_block(queue, library, "narrow__kernel__", &block),
                     REX_OK);
         expect("narrow__kernel__", 4, narrow);
         SEES(0, uint64_t, 0x1000u);
@@ -106,7 +120,7 @@ static void launch_narrow(struct rex_queue *queue, struct rex_library *library)
     }
 }
 
-/* A struct of 16 bytes; and a block whose size sizeof has rounded up, from 20 bytes. */
+/* A struct of 16 bytes; and a block whose first member is a narrow one. */
 static void launch_wide(struct rex_queue *queue, struct rex_library *library)
 {
     static const size_t wide[] = {16, 8}, first[] = {4, 8, 8};
@@ -115,19 +129,18 @@ static void launch_wide(struct rex_queue *queue, struct rex_library *library)
     } pair = {0.1, 1e300};
     uint64_t out = 0x2000;
     void *arguments[] = {&pair, &out};
-    struct rex_kernel_launch launch = launch_of(library, "wide__kernel__");
+    struct rex_launch_config launch = launch_of(library, "wide__kernel__");
     memset(widths, 0, sizeof widths);
     memcpy(widths, wide, sizeof wide);
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 2), REX_OK);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, arguments, 2), REX_OK);
     CHECK(memcmp(seen.bytes[0], &pair, sizeof pair) == 0);
     SEES(1, uint64_t, 0x2000u);
     struct {
         int a;
         uint64_t value, out;
     } block = {5, 6, 7};
-    launch = launch_of(library, "narrow_first__kernel__");
     memcpy(widths, first, sizeof first);
-    CHECK_EQUAL(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), REX_OK);
+    CHECK_EQUAL(launch_block(queue, library, "narrow_first__kernel__", &block), REX_OK);
     SEES(0, int, 5);
     SEES(1, uint64_t, 6u);
     SEES(2, uint64_t, 7u);
@@ -139,13 +152,13 @@ static void launch_env(struct rex_queue *queue, struct rex_library *library)
     static const size_t env[] = {8, 8, 8};
     uint64_t block[] = {77, 0x3000};
     void *arguments[] = {&block[0], &block[1]};
-    struct rex_kernel_launch launch = launch_of(library, "env__kernel__");
+    struct rex_launch_config launch = launch_of(library, "env__kernel__");
     memset(widths, 0, sizeof widths);
     memcpy(widths, env, sizeof env);
     for (int way = 0; way < 2; way++) {
         memset(&seen, 0xee, sizeof seen);
-        CHECK_EQUAL(way == 0 ? rex_library_launch(queue, library, &launch, arguments, 2)
-                             : rex_library_launch_packed(queue, library, &launch, block, sizeof block),
+        CHECK_EQUAL(way == 0 ? launch_library_in(queue, library, &launch, arguments, 2)
+                             : launch_block(queue, library, "env__kernel__", block),
                     REX_OK);
         SEES(1, uint64_t, 77u);
         SEES(2, uint64_t, 0x3000u);
@@ -159,10 +172,9 @@ static void arguments(const void *context)
     struct rex_queue *queue = new_queue("by name");
     launch_narrow(queue, library);
     launch_wide(queue, library);
-    struct rex_kernel_launch none = launch_of(library, "none__kernel__");
+    struct rex_launch_config none = launch_of(library, "none__kernel__");
     memset(widths, 0, sizeof widths);
-    CHECK_EQUAL(rex_library_launch(queue, library, &none, NULL, 0), REX_OK);
-    CHECK_EQUAL(rex_library_launch_packed(queue, library, &none, "", 0), REX_OK);
+    CHECK_EQUAL(launch_library_in(queue, library, &none, NULL, 0), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
     CHECK_EQUAL(driver_objects(), 0);
@@ -176,18 +188,18 @@ static void by_signature(const void *context)
     start(22);
     struct rex_library *library = load("tests/data/signed_sm_90.cubin");
     struct rex_queue *queue = new_queue("signed");
-    struct rex_kernel_launch launch = launch_of(library, "narrow__kernel__");
+    struct rex_launch_config launch = launch_of(library, "narrow__kernel__");
     uint64_t out = 0x1000, small = 7;
     int a = 1;
     float b = 2;
     double c = 3;
     void *right[] = {&out, &a, &b, &c}, *wrong[] = {&small, &a, &b, &c};
     memcpy(widths, of_narrow, sizeof of_narrow);
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, right, 4), REX_OK);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, right, 4), REX_OK);
     int before = driver_calls("cuLaunchKernel");
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, wrong, 4), REX_EPARAMS);
-    CHECK_MENTIONS(rex_last_error(), "kernel \"narrow__kernel__\", declared (pointer, value of 4 bytes, floating point of 4 bytes, "
-                                     "floating point of 8 bytes): parameter 0 is a pointer");
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, wrong, 4), REX_EPARAMS);
+    CHECK_MENTIONS(rex_last_error(), "argument 1 of narrow is a value of 8 bytes, its parameter is a pointer; it takes (pointer, value of 4 bytes, "
+                                     "value of 4 bytes, value of 8 bytes)");
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), before);
     launch_env(queue, library);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -233,7 +245,7 @@ static void every_format(const void *context)
         free(bytes);
         const struct rex_image_view *view = rex_library_view(library);
         const struct rex_image_symbol *kernel = rex_image_view_find(view, "narrow__kernel__");
-        CHECK_EQUAL(rex_image_view_parameter(view, kernel, 1)->size, 4);
+        CHECK_EQUAL(kernel->parameter[1].size, 4);
         CHECK(rex_library_kernel(library, "plain__kernel__") != NULL);
         CHECK_EQUAL(rex_library_global(&address, &size, library, -1, "table"), REX_OK);
         CHECK(address == (void *)4096 && size == 32);
@@ -289,22 +301,19 @@ static void wrong_calls(const void *context)
     start(22);
     struct rex_library *library = load(CUBIN), *other = NULL;
     struct rex_queue *queue = new_queue("wrong");
-    struct rex_kernel_launch launch = launch_of(library, "plain__kernel__"), strange = launch;
-    uint64_t value = 1, block[3] = {1, 2, 3};
+    struct rex_launch_config launch = launch_of(library, "plain__kernel__"), strange = launch;
+    uint64_t value = 1;
     void *arguments[] = {&value, &value, &value}, *missing[] = {&value, NULL}, *address;
     size_t size;
     strange.key = &value;
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 3), REX_EPARAMS);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, arguments, 3), REX_EPARAMS);
     CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\" has 2 parameters, and the launch 3 arguments");
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, missing, 2), REX_EINVAL);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, missing, 2), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": argument 1 is at NULL");
-    CHECK_EQUAL(rex_library_launch_packed(queue, library, &launch, block, 24), REX_EPARAMS);
-    CHECK_MENTIONS(rex_last_error(), "has 2 parameters of 16 bytes together, and the launch a block of 24 bytes");
-    CHECK_EQUAL(rex_library_launch_packed(queue, library, &launch, block, 12), REX_EPARAMS);
-    CHECK_EQUAL(rex_library_launch(queue, library, &strange, arguments, 2), REX_EKEY);
+    CHECK_EQUAL(launch_library_in(queue, library, &strange, arguments, 2), REX_EKEY);
     CHECK_MENTIONS(rex_last_error(), "is that of no kernel of device image " CUBIN);
     launch.device = 1;
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 2), REX_EDEVICE);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, arguments, 2), REX_EDEVICE);
     CHECK(rex_library_kernel(library, "plane__kernel__") == NULL);
     CHECK_EQUAL(rex_last_error_code(), REX_ENOKERNEL);
     CHECK_MENTIONS(rex_last_error(),
@@ -330,7 +339,7 @@ static void null_pointers(const void *context)
     start(22);
     struct rex_library *library = load(CUBIN), *none = NULL;
     struct rex_queue *queue = new_queue("null");
-    struct rex_kernel_launch launch = launch_of(library, "plain__kernel__");
+    struct rex_launch_config launch = launch_of(library, "plain__kernel__");
     uint64_t word = 0;
     void *arguments[] = {&word, &word}, *address = NULL;
     size_t size = 0;
@@ -344,14 +353,10 @@ static void null_pointers(const void *context)
     REFUSED(rex_library_global(&address, &size, NULL, 0, "table"), REX_EINVAL, "rex_library_global: the library is NULL");
     REFUSED(rex_library_global(&address, &size, library, 0, NULL), REX_EINVAL, "rex_library_global: the name is NULL");
     REFUSED(rex_library_global(&address, &size, library, 7, "table"), REX_EDEVICE, "device number 7: there are 1 devices; 1 is the host");
-    REFUSED(rex_library_launch(NULL, library, &launch, arguments, 2), REX_EINVAL, "rex_library_launch: the queue is NULL");
-    REFUSED(rex_library_launch(queue, NULL, &launch, arguments, 2), REX_EINVAL, "rex_library_launch: the library is NULL");
-    REFUSED(rex_library_launch(queue, library, NULL, arguments, 2), REX_EINVAL, "rex_library_launch: the launch is NULL");
-    REFUSED(rex_library_launch(queue, library, &launch, NULL, 1), REX_EINVAL, "rex_library_launch: the array of arguments is NULL");
-    REFUSED(rex_library_launch_packed(NULL, library, &launch, &word, 8), REX_EINVAL, "rex_library_launch_packed: the queue is NULL");
-    REFUSED(rex_library_launch_packed(queue, NULL, &launch, &word, 8), REX_EINVAL, "rex_library_launch_packed: the library is NULL");
-    REFUSED(rex_library_launch_packed(queue, library, NULL, &word, 8), REX_EINVAL, "rex_library_launch_packed: the launch is NULL");
-    REFUSED(rex_library_launch_packed(queue, library, &launch, NULL, 0), REX_EINVAL, "rex_library_launch_packed: the block is NULL");
+    REFUSED(launch_library_in(NULL, library, &launch, arguments, 2), REX_EINVAL, "rex_library_launch: the launch's queue is NULL");
+    REFUSED(launch_library_in(queue, NULL, &launch, arguments, 2), REX_EINVAL, "rex_library_launch: the library is NULL");
+    REFUSED(rex_library_launch(library, NULL, arguments, 2), REX_EINVAL, "rex_library_launch: the launch is NULL");
+    REFUSED(launch_library_in(queue, library, &launch, NULL, 1), REX_EINVAL, "rex_library_launch: the array of arguments is NULL");
     CHECK(none == NULL && address == NULL && size == 0 && driver_calls("cuLaunchKernel") == 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
@@ -364,9 +369,9 @@ static void on_the_host(const void *context)
     start(22);
     struct rex_library *library = load(CUBIN);
     struct rex_queue *queue = NULL;
-    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 1, NULL, 0), REX_OK);
-    struct rex_kernel_launch launch = launch_of(library, "none__kernel__");
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, NULL, 0), REX_EHOST);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 1, NULL, 0, NULL), REX_OK);
+    struct rex_launch_config launch = launch_of(library, "none__kernel__");
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), REX_EHOST);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     struct rex_library *other = NULL;
     int loads = driver_calls("cuModuleLoadData");
@@ -383,15 +388,15 @@ static void on_another_device(const void *context)
     start(22);
     struct rex_library *library = load(CUBIN), *other = NULL;
     struct rex_queue *queue = NULL;
-    struct rex_kernel_launch launch = launch_of(library, "none__kernel__");
+    struct rex_launch_config launch = launch_of(library, "none__kernel__");
     void *address;
     size_t size;
     setenv("FAKE_CUDA_BREAKS", "cuPointerGetAttribute:1:0", 1);
     CHECK_EQUAL(rex_library_load(&other, 0, NULL, 0, CUBIN), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "rex_library_load: device image " CUBIN " is for a GPU, and device 0 is no NVIDIA GPU");
     CHECK_EQUAL(rex_library_global(&address, &size, library, 0, "table"), REX_EUNSUPPORTED);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 0, "other", 0), REX_OK);
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, NULL, 0), REX_EDEVICE);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &nothing, 0, "other", 0, NULL), REX_OK);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, NULL, 0), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "device image " CUBIN " is for a GPU, and queue \"other\" is of device 0");
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
@@ -474,14 +479,14 @@ static void wide_signature(const void *context)
         memcpy(name + strlen(told) - 4, "9987", 4); /* 39 << 8 | REX_KIND_VALUE */
     CHECK_EQUAL(rex_library_load(&library, 0, bytes, size, "wide"), REX_OK);
     struct rex_queue *queue = new_queue("wide");
-    struct rex_kernel_launch launch = launch_of(library, "narrow__kernel__");
+    struct rex_launch_config launch = launch_of(library, "narrow__kernel__");
     uint64_t out = 0x1000;
     float b = 2;
     double c = 3;
     int a = -7;
     void *arguments[] = {&out, memcpy(pages + page - sizeof a, &a, sizeof a), &b, &c};
     memcpy(widths, narrow, sizeof narrow);
-    CHECK_EQUAL(rex_library_launch(queue, library, &launch, arguments, 4), REX_OK);
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, arguments, 4), REX_OK);
     SEES(1, int, -7);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
@@ -534,25 +539,21 @@ static struct rex_library *load_untold(int release)
 
 enum { MOST_WORDS = UINT16_MAX };
 
-/* COUNT of them, by address and in a block, which may be half a word longer: each gets to libomptarget as a value, in order. */
+/* COUNT of them: each gets to libomptarget as a value, in order. */
 static void launch_words(struct rex_queue *queue, struct rex_library *library, size_t count, uint64_t *words)
 {
     static void *arguments[MOST_WORDS];
-    struct rex_kernel_launch launch = launch_of(library, UNTOLD_KERNEL);
+    struct rex_launch_config launch = launch_of(library, UNTOLD_KERNEL);
     for (size_t i = 0; i < count; i++) {
         words[i] = 1000 * count + i;
         arguments[i] = &words[i];
     }
-    for (int way = 0; way < 2; way++) {
-        CHECK_EQUAL(way == 0 ? rex_library_launch(queue, library, &launch, arguments, count)
-                             : rex_library_launch_packed(queue, library, &launch, words, 8 * count + (count % 2 == 0 ? 0 : 7)),
-                    REX_OK);
-        const struct fake_call *call = last_call(FAKE_KERNEL);
-        CHECK_EQUAL(call->packet.rows, count);
-        for (size_t i = 0; i < count && i < FAKE_ROWS; i++) {
-            CHECK((uintptr_t)call->base[i] == words[i] && (uintptr_t)call->begin[i] == words[i]);
-            CHECK(call->sizes[i] == 8 && call->types[i] == (REX_TYPE_LITERAL | REX_TYPE_PARAMETER));
-        }
+    CHECK_EQUAL(launch_library_in(queue, library, &launch, arguments, count), REX_OK);
+    const struct fake_call *call = last_call(FAKE_KERNEL);
+    CHECK_EQUAL(call->packet.rows, count);
+    for (size_t i = 0; i < count && i < FAKE_ROWS; i++) {
+        CHECK((uintptr_t)call->base[i] == words[i] && (uintptr_t)call->begin[i] == words[i]);
+        CHECK(call->sizes[i] == 8 && call->types[i] == (REX_MAP_LITERAL | REX_MAP_TARGET_PARAM));
     }
 }
 
@@ -562,7 +563,7 @@ static void words_alone(const void *context)
     struct rex_library *library = load_untold(*(const int *)context);
     struct rex_queue *queue = new_queue("words");
     for (size_t i = 0; i < COUNT(counts); i++) { /* of its own size, so that AddressSanitizer sees where it is left */
-        uint64_t *words = malloc(counts[i] * sizeof *words + 7);
+        uint64_t *words = malloc(counts[i] * sizeof *words);
         CHECK(words != NULL);
         launch_words(queue, library, counts[i], words);
         free(words);
@@ -574,18 +575,16 @@ static void words_alone(const void *context)
 /* No launch has more of them than a kernel of another image could. */
 static void too_many_words(const void *context)
 {
-    static uint64_t words[MOST_WORDS + 2];
+    static uint64_t words[MOST_WORDS + 1];
     static void *arguments[MOST_WORDS + 1];
     (void)context;
     struct rex_library *library = load_untold(19);
     struct rex_queue *queue = new_queue("too many");
-    struct rex_kernel_launch launch = launch_of(library, UNTOLD_KERNEL);
+    struct rex_launch_config launch = launch_of(library, UNTOLD_KERNEL);
     for (size_t i = 0; i < COUNT(arguments); i++)
         arguments[i] = &words[i];
-    REFUSED(rex_library_launch(queue, library, &launch, arguments, COUNT(arguments)), REX_EPARAMS,
+    REFUSED(launch_library_in(queue, library, &launch, arguments, COUNT(arguments)), REX_EPARAMS,
             "kernel \"" UNTOLD_KERNEL "\" has 65535 parameters, and the launch 65536 arguments");
-    REFUSED(rex_library_launch_packed(queue, library, &launch, words, sizeof words), REX_EPARAMS,
-            "kernel \"" UNTOLD_KERNEL "\" has 65535 parameters of 524280 bytes together, and the launch a block of 524296 bytes");
     CHECK_EQUAL(the_record()->counts[FAKE_KERNEL], 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_library_unload(library), REX_OK);
@@ -636,7 +635,7 @@ static void test_host(void **state)
 /* ---- entries that librex makes ------------------------------------------------------------------------------------------------------------ */
 
 /* In the image's order, or that of its own table; keys and names lie behind the rows, each in bytes of its own. */
-static void check_table(const struct rex_image_view *view, const char *const *names, size_t count)
+static void check_table(const struct rex_view *view, const char *const *names, size_t count)
 {
     struct rex_library_table made;
     CHECK_EQUAL(rex_library_table_make(&made, view), REX_OK);
@@ -674,7 +673,7 @@ static void tables(const void *context)
     const struct rex_image_symbol symbols[] = {{.name = "a", .kernel = true, .size = 100}, {.name = "cells", .size = 17},
                                                {.name = "empty"},                          {.name = "kernel b", .kernel = true},
                                                {.name = "byte", .size = 1},                {.name = "large", .size = 5000}};
-    struct rex_image_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
+    struct rex_view view = {.kind = REX_IMAGE_CUBIN, .most = SIZE_MAX};
     (void)context;
     check_table(&view, NULL, 0);
     for (size_t i = 0; i < COUNT(symbols); i++)
@@ -700,11 +699,11 @@ static void test_tables(void **state)
 
 static int put_plain(struct rex_queue *queue, struct rex_library *library)
 {
-    struct rex_kernel_launch launch = launch_of(library, "plain__kernel__");
+    struct rex_launch_config launch = launch_of(library, "plain__kernel__");
     uint64_t value = 1, out = 0x1000;
     void *arguments[] = {&value, &out};
     memset(widths, 0, sizeof widths);
-    return rex_library_launch(queue, library, &launch, arguments, 2);
+    return launch_library_in(queue, library, &launch, arguments, 2);
 }
 
 static struct rex_graph *record(struct rex_queue *queue, struct rex_library *library)
@@ -750,7 +749,7 @@ static void end_in_a_graph(const void *context)
     CHECK_EQUAL(driver_objects(), objects);
     uint64_t value = 9, out = 0x2000;
     REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
-    CHECK_EQUAL(rex_graph_set(graph, 1, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_set_args(graph, 1, &args), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
     rex_graph_destroy(graph);
@@ -992,7 +991,7 @@ static void held_by_graphs(const void *context)
     (void)context;
     start_on_host(22);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "warn"), REX_OK);
-    CHECK_EQUAL(rex_module_register(&own), REX_OK);
+    CHECK_EQUAL(rex_module_register(&own, NULL), REX_OK);
     for (int is_inside = 0; is_inside < 2; is_inside++) {
         CHECK_EQUAL(rex_library_unload(load(FAKE("host.so"))), REX_OK); /* what a graph has held is used again */
         CHECK_EQUAL(the_record()->registered, 1);
@@ -1007,11 +1006,11 @@ static void held_by_graphs(const void *context)
         CHECK_EQUAL(rex_graph_launch(second, queue), REX_OK);
         held = second;
         if (is_inside) {
-            REX_DATA_MAP(region, REX_TO(&cell, 1));
+            REX_MAP(region, REX_TO(&cell, 1));
             the_record()->on_data = destroy_inside;
-            CHECK_EQUAL(rex_module_data_begin(&own, 0, &region), REX_OK);
+            CHECK_EQUAL(rex_module_data_enter(&own, 0, &region), REX_OK);
             the_record()->on_data = NULL;
-            CHECK_EQUAL(rex_module_data_end(&own, 0, &region), REX_OK);
+            CHECK_EQUAL(rex_module_region_end(&own, 0, &region), REX_OK);
         } else
             rex_graph_destroy(held);
         CHECK_EQUAL(the_record()->registered, is_inside ? 2 : 1);
@@ -1060,7 +1059,7 @@ static int use_all(const char *broken)
     if (library == NULL)
         return failures;
     failures += failed(rex_library_global(&address, &size, library, 0, "table"), broken);
-    failures += failed(rex_module_queue_create(&queue, &nothing, 0, "faults", 0), broken);
+    failures += failed(rex_module_queue_create(&queue, &nothing, 0, "faults", 0, NULL), broken);
     if (queue != NULL) {
         failures += failed(put_plain(queue, library), broken);
         CHECK_EQUAL(rex_graph_begin(queue), REX_OK);

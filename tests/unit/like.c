@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+#include "inqueue.h"
 #include "rex.h"
 #include "rex_kmp.h"
 #include "launch/check.h"
@@ -76,8 +77,8 @@ int __wrap_rex_check_presence(const struct rex_map *map, enum rex_purpose purpos
 /* ---- a launch with a map -------------------------------------------------------------------------------------------------------- */
 
 enum { BYTES = 256, DEVICE = 0x10000000 };
-#define MEMORY_TYPE (REX_TYPE_PARAMETER | REX_TYPE_TOFROM)
-#define VALUE_TYPE (REX_TYPE_PARAMETER | REX_TYPE_LITERAL)
+#define MEMORY_TYPE (REX_MAP_TARGET_PARAM | REX_MAP_TOFROM)
+#define VALUE_TYPE (REX_MAP_TARGET_PARAM | REX_MAP_LITERAL)
 
 static char memory[2 * BYTES] __attribute__((aligned(16)));
 static void *base[3], *begin[3];
@@ -103,7 +104,7 @@ static void set_rows(int64_t more)
 
 static int launch_for(enum rex_purpose purpose)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 100, 64);
     launch.device = 0;
     memset(&steps, 0, sizeof steps);
     return rex_launch_map(&rex_this_module, &launch, &map, purpose);
@@ -145,7 +146,7 @@ static void register_for(int sm, int release)
     use_gpu(sm);
     use_release(release);
     rex_this_module.image_name = sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
-    CHECK_EQUAL(rex_module_register(&rex_this_module), 0);
+    CHECK_EQUAL(rex_module_register(&rex_this_module, NULL), 0);
 }
 
 /* Launches with MORE bits, so often that the next one is like the last. */
@@ -175,10 +176,10 @@ static void one_is_changed(const void *context)
     CHANGED(map.count = 3, REX_FOR_LAUNCH, REX_EPARAMS);
     CHANGED(map.count = 0, REX_FOR_LAUNCH, REX_EPARAMS);
     CHANGED(map.count = -1, REX_FOR_LAUNCH, REX_EINVAL);
-    CHANGED(types[0] |= REX_TYPE_DELETE, REX_FOR_LAUNCH, REX_EINVAL);
-    CHANGED(types[1] |= REX_TYPE_TO, REX_FOR_LAUNCH, REX_EINVAL);
-    CHANGED(types[0] &= ~REX_TYPE_PARAMETER, REX_FOR_LAUNCH, REX_EPARAMS);
-    CHANGED(types[1] &= ~REX_TYPE_PARAMETER, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(types[0] |= REX_MAP_DELETE, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(types[1] |= REX_MAP_TO, REX_FOR_LAUNCH, REX_EINVAL);
+    CHANGED(types[0] &= ~REX_MAP_TARGET_PARAM, REX_FOR_LAUNCH, REX_EPARAMS);
+    CHANGED(types[1] &= ~REX_MAP_TARGET_PARAM, REX_FOR_LAUNCH, REX_EPARAMS);
     CHANGED(sizes[0] = BYTES + 1, REX_FOR_LAUNCH, REX_EOVERLAP);
     CHANGED(sizes[0] = -1, REX_FOR_LAUNCH, REX_EINVAL);
     CHANGED(sizes[1] = 16, REX_FOR_LAUNCH, REX_EINVAL);
@@ -198,7 +199,7 @@ static void one_is_changed(const void *context)
 /* The rows of a launch may ask for what a queue refuses. */
 static void purpose_is_changed(const void *context)
 {
-    start(*(const int *)context, REX_TYPE_ALWAYS);
+    start(*(const int *)context, REX_MAP_ALWAYS);
     REFUSED(REX_FOR_QUEUE, REX_EINVAL);
     SHORT_WAY;
 }
@@ -206,14 +207,14 @@ static void purpose_is_changed(const void *context)
 /* A mapping has ended, and another one is there in its place, or none: the checks run once, and as often as they have something to say. */
 static void generation_is_changed(const void *context)
 {
-    REX_DATA_MAP(region, REX_TO(memory, BYTES));
-    start(*(const int *)context, REX_TYPE_PRESENT);
-    CHECK_EQUAL(rex_module_data_begin(&rex_this_module, 0, &region), 0);
+    REX_MAP(region, REX_TO(memory, BYTES));
+    start(*(const int *)context, REX_MAP_PRESENT);
+    CHECK_EQUAL(rex_module_data_enter(&rex_this_module, 0, &region), 0);
     SHORT_WAY; /* what begins ends nothing */
-    CHECK_EQUAL(rex_module_data_end(&rex_this_module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_region_end(&rex_this_module, 0, &region), 0);
     LONG_WAY; /* the fake's memory is still mapped */
     SHORT_WAY;
-    CHECK_EQUAL(rex_module_data_end(&rex_this_module, 0, &region), 0);
+    CHECK_EQUAL(rex_module_region_end(&rex_this_module, 0, &region), 0);
     map_memory(BYTES / 2);
     for (int i = 0; i < 2; i++)
         REFUSED(REX_FOR_LAUNCH, REX_EABSENT); /* and mapped in part */
@@ -251,12 +252,12 @@ static void kinds_are_many(const void *context)
         LONG_WAY;
         SHORT_WAY;
     }
-    types[0] = REX_TYPE_PARAMETER | REX_TYPE_TO;
+    types[0] = REX_MAP_TARGET_PARAM | REX_MAP_TO;
     LONG_WAY;
     SHORT_WAY;
     set_rows(0);
     SHORT_WAY;
-    types[0] = REX_TYPE_PARAMETER | REX_TYPE_FROM;
+    types[0] = REX_MAP_TARGET_PARAM | REX_MAP_FROM;
     LONG_WAY;
     LONG_WAY;
 }
@@ -282,7 +283,7 @@ static void launch_packet(const struct __tgt_kernel_arguments *packet, int resul
     struct __tgt_kernel_arguments copy = *packet;
     uint32_t before = sent();
     memset(&steps, 0, sizeof steps);
-    CHECK_EQUAL(rex_module_launch_registered(rex_this_module.packet_rules, 0, 0, 0, REX_KERNEL_ID(plain), &copy), result);
+    CHECK_EQUAL(rex_module_launch(&rex_this_module, 0, 0, 0, REX_KERNEL_ID(plain), &copy), result);
     CHECK_EQUAL(steps.resolved, once);
     CHECK_EQUAL(steps.packets, once);
     CHECK_EQUAL(sent(), before + (result == 0));
@@ -323,7 +324,7 @@ static void no_length(const void *context)
     set_rows(0);
     map.count = 3;
     types[0] = types[1] = MEMORY_TYPE;
-    types[2] = REX_TYPE_TOFROM;
+    types[2] = REX_MAP_TOFROM;
     sizes[0] = 0;
     sizes[1] = sizes[2] = 16;
     base[1] = begin[1] = memory;
@@ -362,7 +363,7 @@ static struct fake_call last_sent(int release)
     return call;
 }
 
-static void launch_twice_as(int release, struct rex_kernel_launch launch)
+static void launch_twice_as(int release, struct rex_launch_config launch)
 {
     struct fake_call calls[2];
     launch.device = 0;
@@ -382,8 +383,8 @@ static void launch_twice_as(int release, struct rex_kernel_launch launch)
 static void same_is_sent(const void *context)
 {
     int release = *(const int *)context;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
-    start(release, REX_TYPE_PRESENT);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 100, 64);
+    start(release, REX_MAP_PRESENT);
     launch_twice_as(release, launch);
     launch.teams[0] = 1;
     launch.threads[0] = 1024;
@@ -420,19 +421,19 @@ static int call(enum wrapper wrapper)
     }
 }
 
-/* After the first launch by it no wrapper resolves or checks; those of the header do not ask for the registration either. */
+/* After the first launch by it no wrapper resolves, checks, or asks for more of the registration than whether there is one. */
 static void wrappers(const void *context)
 {
     register_for(90, *(const int *)context);
     for (enum wrapper wrapper = DIRECT; wrapper < WRAPPERS; wrapper++) {
         CHECK_EQUAL(rex_module_fini(&rex_this_module), 0); /* and with it what is remembered */
-        CHECK_EQUAL(rex_module_register(&rex_this_module), 0);
+        CHECK_EQUAL(rex_module_register(&rex_this_module, NULL), 0);
         for (int i = 0; i < 4; i++) {
             uint32_t before = sent();
             memset(&steps, 0, sizeof steps);
             CHECK_EQUAL(call(wrapper), 0);
             CHECK_EQUAL(sent(), before + 1);
-            CHECK_EQUAL(steps.registered, wrapper >= WITHOUT_HEADER);
+            CHECK_EQUAL(steps.registered, i == 0);
             CHECK_EQUAL(steps.resolved, i == 0);
             CHECK_EQUAL(steps.packets, i == 0);
         }
@@ -472,7 +473,7 @@ static void strangers(const void *context)
     CHECK_EQUAL(teams_without_header(0, REX_KERNEL_ID(plain), 2, base, begin, sizes, types, 7, 0), 0);
     call = last_call(release == 14 ? FAKE_TEAMS_MAPPER : FAKE_KERNEL);
     CHECK(call->grid[0] == 7 && call->block[0] != 7 && call->block[0] != block);
-    types[0] = REX_TYPE_TO;
+    types[0] = REX_MAP_TO;
     begin_without_header(0, 1, base, begin, sizes, types);
     CHECK(last_call(FAKE_BEGIN)->packet.rows == 1 && last_call(FAKE_BEGIN)->begin[0] == begin[0]);
     update_without_header(0, 1, base, begin, sizes, types);
@@ -492,7 +493,7 @@ static void logged(const void *context)
     setenv("REX_LOG", "debug", 1);
     register_for(90, *(const int *)context);
     set_rows(0);
-    types[0] = REX_TYPE_TO;
+    types[0] = REX_MAP_TO;
     for (int32_t count = 0; count < 2; count++) {
         begin_without_header(0, count, base, begin, sizes, types);
         update_without_header(0, count, base, begin, sizes, types);
@@ -524,9 +525,9 @@ static struct rex_queue *new_queue(void)
 
 static void put(struct rex_queue *queue)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 100, 64);
     memset(&steps, 0, sizeof steps);
-    CHECK_EQUAL(rex_queue_launch(queue, &launch, &map), 0);
+    CHECK_EQUAL(launch_in(queue, &launch, &map), 0);
 }
 
 /* On a GPU rows that are plain are not looked at one by one, from the first launch on, and not looked up again. */
@@ -535,7 +536,7 @@ static void queue_on_gpu(const void *context)
     uint32_t lookups = 0;
     register_for(90, *(const int *)context);
     struct rex_queue *queue = new_queue();
-    CHECK(!rex_queue_is_immediate(queue));
+    CHECK(!rex_queue_is_synchronous(queue));
     for (int i = 0; i < 4; i++) {
         int calls = driver_calls(NULL);
         put(queue);
@@ -544,9 +545,9 @@ static void queue_on_gpu(const void *context)
         CHECK(i == 0 || driver_calls(NULL) == calls + 1);
         lookups = the_record()->lookups;
     }
-    types[0] |= REX_TYPE_PRESENT | REX_TYPE_DELETE;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 100, 64);
-    CHECK_EQUAL(rex_queue_launch(queue, &launch, &map), REX_EINVAL);
+    types[0] |= REX_MAP_PRESENT | REX_MAP_DELETE;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 100, 64);
+    CHECK_EQUAL(launch_in(queue, &launch, &map), REX_EINVAL);
     CHECK_EQUAL(steps.rows, 1);
     CHECK_EQUAL(rex_queue_destroy(queue), 0);
 }
@@ -568,7 +569,7 @@ static void queue_on_host(const void *context)
     register_for(0, *(const int *)context);
     struct rex_queue *queue = new_queue();
     exchange_rows();
-    CHECK(rex_queue_is_immediate(queue));
+    CHECK(rex_queue_is_synchronous(queue));
     for (int i = 0; i < 4; i++) {
         uint32_t before = sent();
         put(queue);

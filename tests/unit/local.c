@@ -75,18 +75,18 @@ static void in_turn(const void *context)
     char text[16];
     (void)context;
     use_gpus("4");
-    CHECK_EQUAL(rex_device_local(), 0);
+    CHECK_EQUAL(rex_device_for_rank(), 0);
     for (int rank = 0; rank < 10; rank++) {
         snprintf(text, sizeof text, "%d", rank);
         setenv("OMPI_COMM_WORLD_LOCAL_RANK", text, 1);
-        CHECK_EQUAL(rex_device_local(), rank % 4);
+        CHECK_EQUAL(rex_device_for_rank(), rank % 4);
     }
     for (int i = 0; i < 4; i++)
         CHECK_EQUAL(((int *)in_driver("fake_cuda_starts"))[i], 0);
     setenv("OMP_DEFAULT_DEVICE", "2", 1);
-    CHECK_EQUAL(rex_device_local(), 2);
+    CHECK_EQUAL(rex_device_for_rank(), 2);
     setenv("OMP_DEFAULT_DEVICE", "any", 1);
-    CHECK_EQUAL(rex_device_local(), 9 % 4);
+    CHECK_EQUAL(rex_device_for_rank(), 9 % 4);
 }
 
 /* A launcher that gives each process a GPU of its own, as Slurm can, leaves no choice. */
@@ -95,7 +95,7 @@ static void one_visible(const void *context)
     (void)context;
     use_gpus("1");
     setenv("SLURM_LOCALID", "3", 1);
-    CHECK_EQUAL(rex_device_local(), 0);
+    CHECK_EQUAL(rex_device_for_rank(), 0);
 }
 
 static void no_gpu(const void *context)
@@ -103,14 +103,14 @@ static void no_gpu(const void *context)
     (void)context;
     use_gpus("0");
     setenv("FLUX_TASK_LOCAL_ID", "3", 1);
-    CHECK_EQUAL(rex_device_local(), 0);
+    CHECK_EQUAL(rex_device_for_rank(), 0);
     /* To have none is no error, unless a program asks why. */
     CHECK_EQUAL(rex_gpu_count(), 0);
     CHECK_EQUAL(rex_last_error_code(), 0);
-    CHECK_EQUAL(rex_gpu_check(), REX_EDEVICE);
+    CHECK_EQUAL(first_gpu(), REX_EDEVICE);
     CHECK_MENTIONS(rex_last_error(), "no NVIDIA GPU can be used: the CUDA driver reports no device");
     setenv("REX_REQUIRE_GPU", "1", 1);
-    CHECK_EQUAL(rex_device_local(), REX_ENODEVICE);
+    CHECK_EQUAL(rex_device_for_rank(), REX_ENODEVICE);
     CHECK_MENTIONS(rex_last_error(), "REX_REQUIRE_GPU is on, and this process has no NVIDIA GPU: the CUDA driver reports no device");
 }
 
@@ -135,7 +135,7 @@ static struct rex_module module = {.struct_size = sizeof(struct rex_module),
 
 static void refused(const char *reason)
 {
-    CHECK_EQUAL(rex_module_register(&module), REX_ENODEVICE);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_ENODEVICE);
     CHECK_MENTIONS(rex_last_error(), reason);
 }
 
@@ -171,18 +171,18 @@ static void host_image(const void *context)
     module.image_name = context;
     refused("is for the host, and REX_REQUIRE_GPU is on");
     CHECK_EQUAL(rex_configure(REX_OPTION_REQUIRE_GPU, "off"), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
 }
 
 /* Launches for a GPU go on; those for the host as a device do not end in "run the host version". */
 static void host_device(const void *context)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain__id__, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&plain__id__, 1, 1);
     int64_t a = 1, b = 2;
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
     (void)context;
     require("1");
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), 0);
     launch.device = 1;
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_ENODEVICE);

@@ -226,7 +226,7 @@ static void receive(enum rex_log_level level, const char *message, void *context
     }
     CHECK_EQUAL(rex_configure((enum rex_option)99, "x"), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "no option 99");
-    CHECK_EQUAL(rex_module_register(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_module_register(NULL, NULL), REX_EINVAL);
     errno = EDOM;
 }
 
@@ -439,7 +439,7 @@ static void start_at(const char *level)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, level), 0);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
 }
 
 /* What there is no memory to hold back is written at once, and not given to the program's function, which the thread may not call yet. */
@@ -476,9 +476,9 @@ static void logged_after_a_failure(const void *context)
 {
     (void)context;
     start_at("debug");
-    REX_DATA_MAP(region, REX_RETURN(REX_TO(x, 50)));
+    REX_MAP(region, REX_RETURN(REX_TO(x, 50)));
     memory_is_out = true;
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_ENOMEM);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_ENOMEM);
     memory_is_out = false;
     __rex_real___tgt_target_data_update(0, REX_MAP_ARGUMENTS(region));
 }
@@ -488,7 +488,7 @@ static void logged_once(const void *context)
 {
     (void)context;
     start_at("debug");
-    REX_DATA_MAP(region, REX_TO(x, 50));
+    REX_MAP(region, REX_TO(x, 50));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)x, sizeof x, 0x10000000};
     CHECK_EQUAL(rex_module_check_map(&module, 0, REX_MAP_ARGUMENTS(region)), 0);
     __rex_real___tgt_target_data_begin(0, REX_MAP_ARGUMENTS(region));
@@ -507,7 +507,7 @@ static void logged_once(const void *context)
 static void passed_on(const void *context)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain__id__, 0, 0);
+    struct rex_launch_config launch = rex_launch_config_of(&plain__id__, 0, 0);
     void *base[] = {x}, *begin[] = {x + 1};
     int64_t sizes[] = {8}, types[] = {0x21};
     struct __tgt_kernel_arguments packet = {.Version = 3,

@@ -38,13 +38,13 @@ static void check_refused(const struct rex_map *prefix, rex_rows *rows, void *co
 /* ---- rows -------------------------------------------------------------------------------------------------------------- */
 
 /* An object and two of its members, wherever the rows begin. */
-static int push_object(struct rex_cursor *cursor, void *context)
+static int push_object(struct rex_map_builder *builder, void *context)
 {
     int *calls = context;
-    int32_t parent = rex_cursor_row(cursor);
-    int result = rex_push(cursor, rex_row_of(AT(100), AT(100), 64, REX_TYPE_PARAMETER));
+    int32_t parent = rex_map_next_row(builder);
+    int result = rex_map_add(builder, rex_row_of(AT(100), AT(100), 64, REX_MAP_TARGET_PARAM));
     for (int i = 0; i < 2 && result == REX_OK; i++)
-        result = rex_push(cursor, rex_row_member(rex_row_of(AT(100), AT(100 + 8 * i), 8, REX_TYPE_TO), parent));
+        result = rex_map_add(builder, rex_row_member(rex_row_of(AT(100), AT(100 + 8 * i), 8, REX_MAP_TO), parent));
     ++*calls;
     return result;
 }
@@ -54,33 +54,33 @@ static void prefix_rows_suffix(void **state)
     (void)state;
     struct rex_map map, again;
     int calls = 0;
-    REX_MAP(prefix, REX_VALUE(7), rex_row_of(AT(8), AT(8), 16, REX_TYPE_TO), rex_row_member(rex_row_of(AT(8), AT(16), 8, REX_TYPE_TO), 1));
-    REX_MAP(suffix, rex_row_of(AT(200), AT(200), 32, 0), rex_row_member(rex_row_of(AT(200), AT(208), 8, REX_TYPE_FROM), 0),
-            rex_row_member(rex_row_of(AT(208), AT(300), 8, REX_TYPE_POINTER), 1), REX_VALUE(9));
+    REX_MAP(prefix, REX_VALUE(7), rex_row_of(AT(8), AT(8), 16, REX_MAP_TO), rex_row_member(rex_row_of(AT(8), AT(16), 8, REX_MAP_TO), 1));
+    REX_MAP(suffix, rex_row_of(AT(200), AT(200), 32, 0), rex_row_member(rex_row_of(AT(200), AT(208), 8, REX_MAP_FROM), 0),
+            rex_row_member(rex_row_of(AT(208), AT(300), 8, REX_MAP_PTR_AND_OBJ), 1), REX_VALUE(9));
     assert_int_equal(rex_map_build(&map, &prefix, push_object, &calls, &suffix), 0);
     assert_int_equal(calls, 2);
     assert_int_equal(map.count, 10);
     assert_null(map.mappers);
     assert_non_null(map.storage);
-    check_row(&map, 0, 7, 7, 4, REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_KIND(REX_KIND_I32));
-    check_row(&map, 1, 8, 8, 16, REX_TYPE_TO);
-    check_row(&map, 2, 8, 16, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(1));
-    check_row(&map, 3, 100, 100, 64, REX_TYPE_PARAMETER);
-    check_row(&map, 4, 100, 100, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(3));
-    check_row(&map, 5, 100, 108, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(3));
+    check_row(&map, 0, 7, 7, 4, REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_KIND(REX_KIND_I32));
+    check_row(&map, 1, 8, 8, 16, REX_MAP_TO);
+    check_row(&map, 2, 8, 16, 8, REX_MAP_TO | REX_MAP_MEMBER_OF(1));
+    check_row(&map, 3, 100, 100, 64, REX_MAP_TARGET_PARAM);
+    check_row(&map, 4, 100, 100, 8, REX_MAP_TO | REX_MAP_MEMBER_OF(3));
+    check_row(&map, 5, 100, 108, 8, REX_MAP_TO | REX_MAP_MEMBER_OF(3));
     check_row(&map, 6, 200, 200, 32, 0);
-    check_row(&map, 7, 200, 208, 8, REX_TYPE_FROM | REX_TYPE_MEMBER_OF(6));
-    check_row(&map, 8, 208, 300, 8, REX_TYPE_POINTER | REX_TYPE_MEMBER_OF(7));
-    check_row(&map, 9, 9, 9, 4, REX_TYPE_LITERAL | REX_TYPE_PARAMETER | REX_TYPE_KIND(REX_KIND_I32));
+    check_row(&map, 7, 200, 208, 8, REX_MAP_FROM | REX_MAP_MEMBER_OF(6));
+    check_row(&map, 8, 208, 300, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_MEMBER_OF(7));
+    check_row(&map, 9, 9, 9, 4, REX_MAP_LITERAL | REX_MAP_TARGET_PARAM | REX_MAP_KIND(REX_KIND_I32));
 
     /* A built map is a map like any other, and its members move along again. */
     assert_int_equal(rex_map_build(&again, &map, NULL, NULL, &map), 0);
     assert_int_equal(again.count, 20);
-    check_row(&again, 4, 100, 100, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(3));
-    check_row(&again, 14, 100, 100, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(13));
-    check_row(&again, 18, 208, 300, 8, REX_TYPE_POINTER | REX_TYPE_MEMBER_OF(17));
+    check_row(&again, 4, 100, 100, 8, REX_MAP_TO | REX_MAP_MEMBER_OF(3));
+    check_row(&again, 14, 100, 100, 8, REX_MAP_TO | REX_MAP_MEMBER_OF(13));
+    check_row(&again, 18, 208, 300, 8, REX_MAP_PTR_AND_OBJ | REX_MAP_MEMBER_OF(17));
     /* The other bits at the top end of the type stay. */
-    assert_int_equal(again.types[18] & ~REX_TYPE_MEMBER_MASK, REX_TYPE_POINTER);
+    assert_int_equal(again.types[18] & ~REX_MAP_MEMBER_OF_MASK, REX_MAP_PTR_AND_OBJ);
     rex_map_free(&again);
     rex_map_free(&map);
     assert_null(map.storage);
@@ -113,8 +113,8 @@ static void fixed_parts_with_mappers(void **state)
     struct rex_map map;
     int calls = 0;
     void *of_prefix[] = {NULL, AT(1)}, *of_suffix[] = {AT(2)};
-    REX_MAP(prefix, REX_VALUE(1), rex_row_of(AT(8), AT(8), 16, REX_TYPE_TO));
-    REX_MAP(suffix, rex_row_of(AT(8), AT(8), 16, REX_TYPE_TO));
+    REX_MAP(prefix, REX_VALUE(1), rex_row_of(AT(8), AT(8), 16, REX_MAP_TO));
+    REX_MAP(suffix, rex_row_of(AT(8), AT(8), 16, REX_MAP_TO));
     for (int i = 0; i < 4; i++) {
         prefix.mappers = i & 1 ? of_prefix : NULL;
         suffix.mappers = i & 2 ? of_suffix : NULL;
@@ -123,7 +123,7 @@ static void fixed_parts_with_mappers(void **state)
         assert_true((map.mappers != NULL) == (i > 0));
         for (int row = 0; i > 0 && row < 6; row++)
             assert_ptr_equal(map.mappers[row], row == 1 && (i & 1) ? AT(1) : row == 5 && (i & 2) ? AT(2) : NULL);
-        check_row(&map, 5, 8, 8, 16, REX_TYPE_TO);
+        check_row(&map, 5, 8, 8, 16, REX_MAP_TO);
         rex_map_free(&map);
         assert_null(map.mappers);
     }
@@ -150,14 +150,14 @@ static void fixed_parts_that_are_none(void **state)
 
 /* ---- rows that are refused ------------------------------------------------------------------------------------------------ */
 
-static int push_one(struct rex_cursor *cursor, void *context)
+static int push_one(struct rex_map_builder *builder, void *context)
 {
-    return rex_push(cursor, *(struct rex_row *)context);
+    return rex_map_add(builder, *(struct rex_row *)context);
 }
 
-static int fail_with(struct rex_cursor *cursor, void *context)
+static int fail_with(struct rex_map_builder *builder, void *context)
 {
-    int result = rex_push(cursor, rex_row_of(NULL, NULL, 0, 0));
+    int result = rex_map_add(builder, rex_row_of(NULL, NULL, 0, 0));
     return result == REX_OK ? *(int *)context : result;
 }
 
@@ -165,13 +165,13 @@ static void refused_rows(void **state)
 {
     (void)state;
     REX_MAP(one, REX_VALUE(1));
-    struct rex_row negative = rex_row_of(AT(8), AT(8), -8, REX_TYPE_TO), own = rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_OF(0)),
-                   later = rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_OF(5));
+    struct rex_row negative = rex_row_of(AT(8), AT(8), -8, REX_MAP_TO), own = rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF(0)),
+                   later = rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF(5));
     check_refused(NULL, push_one, &negative, NULL, REX_EINVAL, "map row 0: a size of -8 bytes");
     check_refused(&one, push_one, &negative, NULL, REX_EINVAL, "map row 1: a size of -8 bytes");
     check_refused(NULL, push_one, &own, NULL, REX_EINVAL, "map row 0 is a member of row 0, which does not come before it");
     check_refused(&one, push_one, &later, NULL, REX_EINVAL, "map row 1 is a member of row 5, which does not come before it");
-    REX_MAP(loose, rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_OF(0)));
+    REX_MAP(loose, rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF(0)));
     check_refused(&loose, NULL, NULL, NULL, REX_EINVAL, "row 0 is a member of row 0");
     check_refused(&one, NULL, NULL, &loose, REX_EINVAL, "row 1 is a member of row 1");
 
@@ -186,13 +186,13 @@ struct passes {
     int result[2];
 };
 
-static int push_by_pass(struct rex_cursor *cursor, void *context)
+static int push_by_pass(struct rex_map_builder *builder, void *context)
 {
     struct passes *passes = context;
     int call = passes->calls++;
     assert_in_range(call, 0, 1);
     for (int i = 0; i < passes->rows[call]; i++) {
-        int result = rex_push(cursor, rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO));
+        int result = rex_map_add(builder, rex_row_of(AT(8), AT(8), 8, REX_MAP_TO));
         if (result != REX_OK)
             return result;
     }
@@ -217,12 +217,12 @@ static void passes_that_disagree(void **state)
     check_refused(&one, push_by_pass, &hidden, &one, REX_EINVAL, "counted");
 }
 
-/* An error of rex_push() is one even where the row function does not pass it on. */
-static int ignore_errors(struct rex_cursor *cursor, void *context)
+/* An error of rex_map_add() is one even where the row function does not pass it on. */
+static int ignore_errors(struct rex_map_builder *builder, void *context)
 {
     struct rex_row *rows = context;
-    rex_push(cursor, rows[0]);
-    rex_push(cursor, rows[1]);
+    rex_map_add(builder, rows[0]);
+    rex_map_add(builder, rows[1]);
     return REX_OK;
 }
 
@@ -230,20 +230,20 @@ static void an_ignored_error_adds_no_row(void **state)
 {
     (void)state;
     struct rex_map map;
-    struct rex_row rows[] = {rex_row_of(AT(8), AT(8), -1, 0), rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO)};
+    struct rex_row rows[] = {rex_row_of(AT(8), AT(8), -1, 0), rex_row_of(AT(8), AT(8), 8, REX_MAP_TO)};
     assert_int_equal(rex_map_build(&map, NULL, ignore_errors, rows, NULL), 0);
     assert_int_equal(map.count, 1);
-    check_row(&map, 0, 8, 8, 8, REX_TYPE_TO);
+    check_row(&map, 0, 8, 8, 8, REX_MAP_TO);
     rex_map_free(&map);
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------------------------------ */
 
-static int push_many(struct rex_cursor *cursor, void *context)
+static int push_many(struct rex_map_builder *builder, void *context)
 {
     int result = REX_OK;
     for (int64_t i = 0; i < *(int64_t *)context && result == REX_OK; i++)
-        result = rex_push(cursor, rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO));
+        result = rex_map_add(builder, rex_row_of(AT(8), AT(8), 8, REX_MAP_TO));
     return result;
 }
 
@@ -252,10 +252,10 @@ static void parents_far_down(void **state)
     (void)state;
     struct rex_map map;
     int64_t before = REX_PARENT_MAX;
-    REX_MAP(suffix, REX_VALUE(1), rex_row_member(rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO), 0));
+    REX_MAP(suffix, REX_VALUE(1), rex_row_member(rex_row_of(AT(8), AT(8), 8, REX_MAP_TO), 0));
     assert_int_equal(rex_map_build(&map, NULL, push_many, &before, &suffix), 0);
     assert_int_equal(map.count, before + 2);
-    check_row(&map, REX_PARENT_MAX + 1, 8, 8, 8, REX_TYPE_TO | REX_TYPE_MEMBER_OF(REX_PARENT_MAX));
+    check_row(&map, REX_PARENT_MAX + 1, 8, 8, 8, REX_MAP_TO | REX_MAP_MEMBER_OF(REX_PARENT_MAX));
     rex_map_free(&map);
     before++;
     check_refused(NULL, push_many, &before, &suffix, REX_EINVAL, "map row 65535: its parent would be row 65534, and at most 65533 can be named");
@@ -268,10 +268,10 @@ static void parents_far_down(void **state)
 }
 
 /* A row behind them all, whose parent's number is all ones. */
-static int push_many_and_all_ones(struct rex_cursor *cursor, void *context)
+static int push_many_and_all_ones(struct rex_map_builder *builder, void *context)
 {
-    int result = push_many(cursor, context);
-    return result != REX_OK ? result : rex_push(cursor, rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_MASK | REX_TYPE_TO));
+    int result = push_many(builder, context);
+    return result != REX_OK ? result : rex_map_add(builder, rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF_MASK | REX_MAP_TO));
 }
 
 /* All ones are the compilers'. */
@@ -279,13 +279,13 @@ static void all_ones_name_no_parent(void **state)
 {
     (void)state;
     int64_t before = 65535;
-    REX_MAP(suffix, rex_row_of(AT(8), AT(8), 8, REX_TYPE_MEMBER_MASK | REX_TYPE_TO));
+    REX_MAP(suffix, rex_row_of(AT(8), AT(8), 8, REX_MAP_MEMBER_OF_MASK | REX_MAP_TO));
     struct rex_map large, map = {0};
     assert_int_equal(rex_map_build(&large, NULL, push_many, &before, NULL), 0);
-    large.types[65534] |= REX_TYPE_MEMBER_OF(65533);
+    large.types[65534] |= REX_MAP_MEMBER_OF(65533);
     assert_int_equal(rex_map_build(&map, &large, NULL, NULL, NULL), 0);
     rex_map_free(&map);
-    large.types[65534] |= REX_TYPE_MEMBER_MASK;
+    large.types[65534] |= REX_MAP_MEMBER_OF_MASK;
     check_refused(&large, NULL, NULL, NULL, REX_EINVAL, "65534");
     check_refused(NULL, push_many, &before, &suffix, REX_EINVAL, "at most 65533");
     check_refused(NULL, push_many_and_all_ones, &before, NULL, REX_EINVAL, "row 65535 is a member of row 65534, and at most 65533 can be named");
@@ -299,20 +299,20 @@ static void parents_that_have_no_number(void **state)
     int32_t parents[] = {-1, INT32_MIN, REX_PARENT_MAX + 1, 65535, 65536, INT32_MAX};
     REX_MAP(one, REX_VALUE(1));
     for (size_t i = 0; i < COUNT(parents); i++) {
-        struct rex_row row = rex_row_member(rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO), parents[i]);
+        struct rex_row row = rex_row_member(rex_row_of(AT(8), AT(8), 8, REX_MAP_TO), parents[i]);
         assert_true(row.size < 0);
         check_refused(&one, push_one, &row, NULL, REX_EINVAL, "a size of -1");
     }
-    assert_int_equal(REX_TYPE_MEMBER_OF(0), INT64_C(1) << 48);
-    assert_int_equal((uint64_t)REX_TYPE_MEMBER_OF(REX_PARENT_MAX), UINT64_C(0xfffe) << 48);
-    assert_int_equal((uint64_t)REX_TYPE_MEMBER_MASK, UINT64_C(0xffff) << 48);
+    assert_int_equal(REX_MAP_MEMBER_OF(0), INT64_C(1) << 48);
+    assert_int_equal((uint64_t)REX_MAP_MEMBER_OF(REX_PARENT_MAX), UINT64_C(0xfffe) << 48);
+    assert_int_equal((uint64_t)REX_MAP_MEMBER_OF_MASK, UINT64_C(0xffff) << 48);
 }
 
-static int push_past_the_end(struct rex_cursor *cursor, void *context)
+static int push_past_the_end(struct rex_map_builder *builder, void *context)
 {
     int64_t *row = context;
-    cursor->row = *row;
-    return rex_push(cursor, rex_row_of(AT(8), AT(8), 8, REX_TYPE_TO));
+    builder->row = *row;
+    return rex_map_add(builder, rex_row_of(AT(8), AT(8), 8, REX_MAP_TO));
 }
 
 /* rules.mk leads calls of calloc() here. */
@@ -372,11 +372,11 @@ struct list {
     int64_t *values;
 };
 
-static int map_list(struct rex_cursor *cursor, void *element)
+static int map_list(struct rex_map_builder *builder, void *element)
 {
     struct list *list = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *list));
-    return result == REX_OK ? rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, list->values, 0, list->count)) : result;
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *list));
+    return result == REX_OK ? rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, list->values, 0, list->count)) : result;
 }
 
 struct group {
@@ -384,13 +384,13 @@ struct group {
     struct list *list;
 };
 
-static int map_group(struct rex_cursor *cursor, void *element)
+static int map_group(struct rex_map_builder *builder, void *element)
 {
     struct group *group = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *group));
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *group));
     if (result != REX_OK)
         return result;
-    return rex_map_elements(cursor, map_list, REX_POINTEE(REX_TYPE_TOFROM, group->list, 0, group->lists), sizeof *group->list);
+    return rex_map_add_mapped(builder, map_list, REX_ATTACH(REX_MAP_TOFROM, group->list, 0, group->lists), sizeof *group->list);
 }
 
 struct section {
@@ -399,10 +399,10 @@ struct section {
     int64_t element_size;
 };
 
-static int push_section(struct rex_cursor *cursor, void *context)
+static int push_section(struct rex_map_builder *builder, void *context)
 {
     struct section *section = context;
-    return rex_map_elements(cursor, section->mapper, section->row, section->element_size);
+    return rex_map_add_mapped(builder, section->mapper, section->row, section->element_size);
 }
 
 static int64_t values[8];
@@ -416,12 +416,12 @@ static void check_expansion(struct rex_row row, int64_t passed_on)
     REX_MAP(one, REX_VALUE(1));
     assert_int_equal(rex_map_build(&map, &one, push_section, &section, &one), 0);
     assert_int_equal(map.count, 7);
-    int64_t member = REX_TYPE_MEMBER_OF(1);
-    check_row(&map, 1, (uintptr_t)lists, (uintptr_t)lists, sizeof lists, (row.type & ~REX_TYPE_TOFROM) | REX_TYPE_IMPLICIT);
+    int64_t member = REX_MAP_MEMBER_OF(1);
+    check_row(&map, 1, (uintptr_t)lists, (uintptr_t)lists, sizeof lists, (row.type & ~REX_MAP_TOFROM) | REX_MAP_IMPLICIT);
     for (int i = 0; i < 2; i++) {
         check_row(&map, 2 + 2 * i, (uintptr_t)&lists[i], (uintptr_t)&lists[i], sizeof *lists, passed_on | member);
         check_row(&map, 3 + 2 * i, (uintptr_t)&lists[i].values, (uintptr_t)lists[i].values, 8 * lists[i].count,
-                  passed_on | member | REX_TYPE_POINTER);
+                  passed_on | member | REX_MAP_PTR_AND_OBJ);
     }
     rex_map_free(&map);
 }
@@ -429,15 +429,15 @@ static void check_expansion(struct rex_row row, int64_t passed_on)
 static void sections_through_a_mapper(void **state)
 {
     (void)state;
-    check_expansion(REX_TOFROM(lists, 2), REX_TYPE_TOFROM);
-    check_expansion(REX_TO(lists, 2), REX_TYPE_TO);
-    check_expansion(REX_FROM(lists, 2), REX_TYPE_FROM);
+    check_expansion(REX_TOFROM(lists, 2), REX_MAP_TOFROM);
+    check_expansion(REX_TO(lists, 2), REX_MAP_TO);
+    check_expansion(REX_FROM(lists, 2), REX_MAP_FROM);
     check_expansion(REX_ALLOC(lists, 2), 0);
-    check_expansion(REX_DELETE(lists, 2), REX_TYPE_DELETE);
-    check_expansion(REX_ALWAYS(REX_TO(lists, 2)), REX_TYPE_TO | REX_TYPE_ALWAYS);
+    check_expansion(REX_DELETE(lists, 2), REX_MAP_DELETE);
+    check_expansion(REX_ALWAYS(REX_TO(lists, 2)), REX_MAP_TO | REX_MAP_ALWAYS);
     check_expansion(REX_HOLD(REX_CLOSE(REX_PRESENT(REX_TOFROM(lists, 2)))),
-                    REX_TYPE_TOFROM | REX_TYPE_HOLD | REX_TYPE_CLOSE | REX_TYPE_PRESENT);
-    check_expansion(rex_row_in_region(REX_TO(lists, 2)), REX_TYPE_TO);
+                    REX_MAP_TOFROM | REX_MAP_OMPX_HOLD | REX_MAP_CLOSE | REX_MAP_PRESENT);
+    check_expansion(REX_TO(lists, 2), REX_MAP_TO);
 }
 
 static void nested_sections(void **state)
@@ -448,16 +448,16 @@ static void nested_sections(void **state)
     struct rex_map map;
     assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), 0);
     assert_int_equal(map.count, 1 + (1 + 1 + 4) + (1 + 1) + (1 + 1 + 2));
-    int64_t outer = REX_TYPE_MEMBER_OF(0);
-    check_row(&map, 0, (uintptr_t)groups, (uintptr_t)groups, sizeof groups, REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT);
-    check_row(&map, 1, (uintptr_t)groups, (uintptr_t)groups, sizeof *groups, REX_TYPE_TO | outer);
-    check_row(&map, 2, (uintptr_t)&groups[0].list, (uintptr_t)lists, sizeof lists, REX_TYPE_POINTER | REX_TYPE_IMPLICIT | outer);
-    check_row(&map, 3, (uintptr_t)lists, (uintptr_t)lists, sizeof *lists, REX_TYPE_TO | REX_TYPE_MEMBER_OF(2));
-    check_row(&map, 4, (uintptr_t)&lists[0].values, (uintptr_t)values, 24, REX_TYPE_TO | REX_TYPE_POINTER | REX_TYPE_MEMBER_OF(2));
-    check_row(&map, 7, (uintptr_t)&groups[1], (uintptr_t)&groups[1], sizeof *groups, REX_TYPE_TO | outer);
-    check_row(&map, 8, (uintptr_t)&groups[1].list, 0, 0, REX_TYPE_POINTER | REX_TYPE_IMPLICIT | outer);
-    check_row(&map, 9, (uintptr_t)&groups[2], (uintptr_t)&groups[2], sizeof *groups, REX_TYPE_TO | outer);
-    check_row(&map, 11, (uintptr_t)(lists + 1), (uintptr_t)(lists + 1), sizeof *lists, REX_TYPE_TO | REX_TYPE_MEMBER_OF(10));
+    int64_t outer = REX_MAP_MEMBER_OF(0);
+    check_row(&map, 0, (uintptr_t)groups, (uintptr_t)groups, sizeof groups, REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT);
+    check_row(&map, 1, (uintptr_t)groups, (uintptr_t)groups, sizeof *groups, REX_MAP_TO | outer);
+    check_row(&map, 2, (uintptr_t)&groups[0].list, (uintptr_t)lists, sizeof lists, REX_MAP_PTR_AND_OBJ | REX_MAP_IMPLICIT | outer);
+    check_row(&map, 3, (uintptr_t)lists, (uintptr_t)lists, sizeof *lists, REX_MAP_TO | REX_MAP_MEMBER_OF(2));
+    check_row(&map, 4, (uintptr_t)&lists[0].values, (uintptr_t)values, 24, REX_MAP_TO | REX_MAP_PTR_AND_OBJ | REX_MAP_MEMBER_OF(2));
+    check_row(&map, 7, (uintptr_t)&groups[1], (uintptr_t)&groups[1], sizeof *groups, REX_MAP_TO | outer);
+    check_row(&map, 8, (uintptr_t)&groups[1].list, 0, 0, REX_MAP_PTR_AND_OBJ | REX_MAP_IMPLICIT | outer);
+    check_row(&map, 9, (uintptr_t)&groups[2], (uintptr_t)&groups[2], sizeof *groups, REX_MAP_TO | outer);
+    check_row(&map, 11, (uintptr_t)(lists + 1), (uintptr_t)(lists + 1), sizeof *lists, REX_MAP_TO | REX_MAP_MEMBER_OF(10));
     rex_map_free(&map);
 }
 
@@ -467,10 +467,10 @@ static void check_section_refused(rex_mapper *mapper, struct rex_row row, int64_
     check_refused(NULL, push_section, &section, NULL, REX_EINVAL, part);
 }
 
-static int map_failing(struct rex_cursor *cursor, void *element)
+static int map_failing(struct rex_map_builder *builder, void *element)
 {
     struct list *list = element;
-    return list == &lists[1] ? -77 : map_list(cursor, element);
+    return list == &lists[1] ? -77 : map_list(builder, element);
 }
 
 static void refused_sections(void **state)
@@ -479,7 +479,7 @@ static void refused_sections(void **state)
     struct list *none = NULL;
     int64_t size = sizeof *lists;
     struct rex_map map;
-    check_section_refused(NULL, REX_TOFROM(lists, 2), size, "rex_map_elements: map row 0: the mapper is NULL");
+    check_section_refused(NULL, REX_TOFROM(lists, 2), size, "rex_map_add_mapped: map row 0: the mapper is NULL");
     check_section_refused(map_list, REX_TOFROM(none, 2), size, "map row 0: a section of 2 elements at NULL");
     check_section_refused(map_list, REX_TOFROM(lists, 2), 0, "no whole number of elements");
     check_section_refused(map_list, REX_TOFROM(lists, 2), -size, "no whole number of elements");
@@ -495,19 +495,19 @@ static void refused_sections(void **state)
     struct section empty = {map_list, REX_TOFROM(none, 0), size};
     assert_int_equal(rex_map_build(&map, NULL, push_section, &empty, NULL), 0);
     assert_int_equal(map.count, 1);
-    check_row(&map, 0, 0, 0, 0, REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT);
+    check_row(&map, 0, 0, 0, 0, REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT);
     rex_map_free(&map);
 }
 
 /* A mapper that calls itself for a section of its own: LEVELS more times, or without end where that is negative. */
 static int levels;
-static int map_itself(struct rex_cursor *cursor, void *element)
+static int map_itself(struct rex_map_builder *builder, void *element)
 {
     static int depth;
     if (levels >= 0 && depth >= levels)
-        return rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TO));
+        return rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO));
     depth++;
-    int result = rex_map_elements(cursor, map_itself, rex_row_of(element, element, 1, REX_TYPE_TO), 1);
+    int result = rex_map_add_mapped(builder, map_itself, rex_row_of(element, element, 1, REX_MAP_TO), 1);
     depth--;
     return result;
 }
@@ -521,7 +521,7 @@ static void recursion(void **state)
     levels = 63;
     assert_int_equal(rex_map_build(&map, NULL, push_section, &section, NULL), 0);
     assert_int_equal(map.count, 65);
-    check_row(&map, 64, (uintptr_t)&byte, (uintptr_t)&byte, 1, REX_TYPE_TO | REX_TYPE_MEMBER_OF(63));
+    check_row(&map, 64, (uintptr_t)&byte, (uintptr_t)&byte, 1, REX_MAP_TO | REX_MAP_MEMBER_OF(63));
     rex_map_free(&map);
     levels = 64;
     check_section_refused(map_itself, section.row, 1, "mappers nest deeper than 64: does one call itself without end?");
@@ -534,11 +534,11 @@ struct after {
     struct section section;
 };
 
-static int push_after(struct rex_cursor *cursor, void *context)
+static int push_after(struct rex_map_builder *builder, void *context)
 {
     struct after *after = context;
-    int result = push_many(cursor, &after->rows);
-    return result == REX_OK ? push_section(cursor, &after->section) : result;
+    int result = push_many(builder, &after->rows);
+    return result == REX_OK ? push_section(builder, &after->section) : result;
 }
 
 static void sections_far_down(void **state)
@@ -547,7 +547,7 @@ static void sections_far_down(void **state)
     struct rex_map map;
     struct after after = {REX_PARENT_MAX, {map_list, REX_TOFROM(lists, 2), sizeof *lists}};
     assert_int_equal(rex_map_build(&map, NULL, push_after, &after, NULL), 0);
-    assert_int_equal(map.types[map.count - 1] & REX_TYPE_MEMBER_MASK, REX_TYPE_MEMBER_OF(REX_PARENT_MAX));
+    assert_int_equal(map.types[map.count - 1] & REX_MAP_MEMBER_OF_MASK, REX_MAP_MEMBER_OF(REX_PARENT_MAX));
     rex_map_free(&map);
     after.rows++;
     check_refused(NULL, push_after, &after, NULL, REX_EINVAL,
@@ -559,7 +559,7 @@ static void sections_far_down(void **state)
     after = (struct after){REX_PARENT_MAX, {map_group, REX_TOFROM(groups, 2), sizeof *groups}};
     assert_int_equal(rex_map_build(&map, NULL, push_after, &after, NULL), 0);
     for (int32_t i = REX_PARENT_MAX + 1; i < map.count; i++)
-        assert_int_equal(map.types[i] & REX_TYPE_MEMBER_MASK, REX_TYPE_MEMBER_OF(REX_PARENT_MAX));
+        assert_int_equal(map.types[i] & REX_MAP_MEMBER_OF_MASK, REX_MAP_MEMBER_OF(REX_PARENT_MAX));
     rex_map_free(&map);
 }
 
@@ -572,10 +572,10 @@ struct rectangle {
     int count;
 };
 
-static int push_rectangle(struct rex_cursor *cursor, void *context)
+static int push_rectangle(struct rex_map_builder *builder, void *context)
 {
     struct rectangle *r = context;
-    return rex_push_rectangle(cursor, r->base, r->element_size, r->dimensions, r->count, REX_TYPE_FROM);
+    return rex_map_add_strided(builder, r->base, r->element_size, r->dimensions, r->count, REX_MAP_FROM);
 }
 
 static void check_runs(struct rectangle r, int32_t rows, int64_t first, int64_t bytes)
@@ -586,7 +586,7 @@ static void check_runs(struct rectangle r, int32_t rows, int64_t first, int64_t 
     for (int32_t i = 0; i < rows; i++) {
         assert_ptr_equal(map.base[i], r.base);
         assert_int_equal(map.sizes[i], bytes);
-        assert_int_equal(map.types[i], REX_TYPE_FROM);
+        assert_int_equal(map.types[i], REX_MAP_FROM);
     }
     if (rows > 0)
         assert_int_equal((char *)map.begin[0] - (char *)r.base, first);
@@ -623,15 +623,15 @@ static void long_rectangles(void **state)
     struct rex_dimension dimensions[] = {{100, 3, 4, 20}, {20, 1, 3, 2}};
     (void)state;
     for (int64_t room = 11; room <= 12; room++) {
-        struct rex_cursor cursor = {.row = INT32_MAX - room};
-        assert_int_equal(rex_push_rectangle(&cursor, array, 1, dimensions, 2, REX_TYPE_FROM), room == 12 ? REX_OK : REX_EINVAL);
-        assert_int_equal(cursor.row, room == 12 ? INT32_MAX : INT32_MAX - 11);
+        struct rex_map_builder builder = {.row = INT32_MAX - room};
+        assert_int_equal(rex_map_add_strided(&builder, array, 1, dimensions, 2, REX_MAP_FROM), room == 12 ? REX_OK : REX_EINVAL);
+        assert_int_equal(builder.row, room == 12 ? INT32_MAX : INT32_MAX - 11);
     }
-    assert_string_equal(rex_last_error(), "rex_push_rectangle: a map of more than 2147483647 rows");
-    struct rex_cursor cursor = {.row = 0};
-    assert_int_equal(rex_push_rectangle(&cursor, array, 1, dimensions, 2, REX_TYPE_FROM | REX_TYPE_MEMBER_OF(1)), REX_EINVAL);
+    assert_string_equal(rex_last_error(), "rex_map_add_strided: a map of more than 2147483647 rows");
+    struct rex_map_builder builder = {.row = 0};
+    assert_int_equal(rex_map_add_strided(&builder, array, 1, dimensions, 2, REX_MAP_FROM | REX_MAP_MEMBER_OF(1)), REX_EINVAL);
     assert_string_equal(rex_last_error(), "map row 0 is a member of row 1, which does not come before it");
-    assert_int_equal(cursor.row, 0);
+    assert_int_equal(builder.row, 0);
 }
 
 static void refused_rectangles(void **state)
@@ -672,12 +672,12 @@ static void refused_rectangles(void **state)
     static const char past[] = "dimension 0: the part reaches past its 10 elements", past_1[] = "dimension 1: the part reaches past its 10 elements",
                       large[] = "dimension 0: the array's size in bytes is not representable";
     static const char *const says[COUNT(wrong)] = {
-        "rex_push_rectangle: the base is NULL",
-        "rex_push_rectangle: elements of 0 bytes, 1 dimensions of at most 8",
-        "rex_push_rectangle: elements of -1 bytes, 1 dimensions of at most 8",
-        "rex_push_rectangle: elements of 1 bytes, 0 dimensions of at most 8",
-        "rex_push_rectangle: elements of 1 bytes, -1 dimensions of at most 8",
-        "rex_push_rectangle: elements of 1 bytes, 9 dimensions of at most 8",
+        "rex_map_add_strided: the base is NULL",
+        "rex_map_add_strided: elements of 0 bytes, 1 dimensions of at most 8",
+        "rex_map_add_strided: elements of -1 bytes, 1 dimensions of at most 8",
+        "rex_map_add_strided: elements of 1 bytes, 0 dimensions of at most 8",
+        "rex_map_add_strided: elements of 1 bytes, -1 dimensions of at most 8",
+        "rex_map_add_strided: elements of 1 bytes, 9 dimensions of at most 8",
         "dimension 0: extent 0, lower 0, length 1, stride 1",
         "dimension 0: extent -10, lower 0, length 1, stride 1",
         "dimension 0: extent 10, lower -1, length 1, stride 1",
@@ -708,9 +708,9 @@ static void refused_rectangles(void **state)
     }
 }
 
-static int push_nothing(struct rex_cursor *cursor, void *element)
+static int push_nothing(struct rex_map_builder *builder, void *element)
 {
-    (void)cursor, (void)element;
+    (void)builder, (void)element;
     return REX_OK;
 }
 
@@ -718,26 +718,26 @@ static void null_pointers(void **state)
 {
     static char array[8];
     static const struct rex_dimension dimension = {8, 0, 1, 1};
-    struct rex_cursor cursor = {0};
+    struct rex_map_builder builder = {0};
     (void)state;
     for (int way = 0; way < 8; way++) {
-        static const char *const says[] = {"rex_push_rectangle: the cursor is NULL", "rex_push_rectangle: the array of dimensions is NULL",
-                                           "rex_cursor_row: the cursor is NULL",     "rex_push_row: the cursor is NULL",
-                                           "rex_map_elements: the cursor is NULL",   "rex_map_for_runtime: the handle is NULL",
+        static const char *const says[] = {"rex_map_add_strided: the builder is NULL", "rex_map_add_strided: the array of dimensions is NULL",
+                                           "rex_map_next_row: the builder is NULL",     "rex_map_add: the builder is NULL",
+                                           "rex_map_add_mapped: the builder is NULL",   "rex_map_for_runtime: the handle is NULL",
                                            "rex_map_for_runtime: the mapper is NULL", "rex_map_build: the map is NULL"};
-        const struct rex_row row = rex_row_of(array, array, 8, REX_TYPE_TO);
+        const struct rex_row row = rex_row_of(array, array, 8, REX_MAP_TO);
         switch (way) {
-        case 0: assert_int_equal(rex_push_rectangle(NULL, array, 1, &dimension, 1, REX_TYPE_TO), REX_EINVAL); break;
-        case 1: assert_int_equal(rex_push_rectangle(&cursor, array, 1, NULL, 1, REX_TYPE_TO), REX_EINVAL); break;
-        case 2: assert_int_equal(rex_cursor_row(NULL), REX_EINVAL); break;
-        case 3: assert_int_equal(rex_push_row(NULL, row), REX_EINVAL); break;
-        case 4: assert_int_equal(rex_map_elements(NULL, push_nothing, row, 1), REX_EINVAL); break;
-        case 5: rex_map_for_runtime(push_nothing, 8, NULL, array, array, 8, REX_TYPE_TO); break;
-        case 6: rex_map_for_runtime(NULL, 8, &cursor, array, array, 8, REX_TYPE_TO); break;
+        case 0: assert_int_equal(rex_map_add_strided(NULL, array, 1, &dimension, 1, REX_MAP_TO), REX_EINVAL); break;
+        case 1: assert_int_equal(rex_map_add_strided(&builder, array, 1, NULL, 1, REX_MAP_TO), REX_EINVAL); break;
+        case 2: assert_int_equal(rex_map_next_row(NULL), REX_EINVAL); break;
+        case 3: assert_int_equal(rex_map_add(NULL, row), REX_EINVAL); break;
+        case 4: assert_int_equal(rex_map_add_mapped(NULL, push_nothing, row, 1), REX_EINVAL); break;
+        case 5: rex_map_for_runtime(push_nothing, 8, NULL, array, array, 8, REX_MAP_TO); break;
+        case 6: rex_map_for_runtime(NULL, 8, &builder, array, array, 8, REX_MAP_TO); break;
         default: assert_int_equal(rex_map_build(NULL, NULL, NULL, NULL, NULL), REX_EINVAL);
         }
         assert_string_equal(rex_last_error(), says[way]);
-        assert_int_equal(cursor.row, 0);
+        assert_int_equal(builder.row, 0);
     }
 }
 

@@ -46,7 +46,7 @@ static void start(void)
 {
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     CHECK(rex_forward_first());
     the_record()->devices = DEVICES;
     memset(the_record()->mappings, 0, sizeof the_record()->mappings);
@@ -123,7 +123,7 @@ static void end(int device, int at, bool stays)
 {
     int first = first_of(device, at), last = last_of(device, at);
     void *begin = &memory[at];
-    int64_t size = below(2), type = REX_TYPE_TO;
+    int64_t size = below(2), type = REX_MAP_TO;
     struct rex_map map = {.count = 1, .base = &begin, .begin = &begin, .sizes = &size, .types = &type};
     struct rex_mapping found;
     rex_mapping_ends(&map, device);
@@ -204,7 +204,7 @@ static void map_whole(void)
 static void two_ends(const void *context)
 {
     void *begin = memory;
-    int64_t size = BYTES, type = REX_TYPE_FROM;
+    int64_t size = BYTES, type = REX_MAP_FROM;
     struct rex_map map = row_of(&begin, &size, &type);
     struct rex_mapping found;
     (void)context;
@@ -230,7 +230,7 @@ static void two_ends(const void *context)
 static void have_no_mapping(const void *context)
 {
     void *begin = memory;
-    int64_t size = 1, type = REX_TYPE_FROM;
+    int64_t size = 1, type = REX_MAP_FROM;
     struct rex_map map = row_of(&begin, &size, &type);
     struct rex_mapping found, made = {(uintptr_t)memory, (uintptr_t)memory + BYTES / 2, 1, 0};
     int status;
@@ -251,7 +251,7 @@ static void have_no_mapping(const void *context)
 /* A row ends all that it touches, and one that maps nothing ends nothing, not even for the time of the call. */
 static void end_several(const void *context)
 {
-    static const int64_t unmapped[] = {REX_TYPE_LITERAL, REX_TYPE_PRIVATE | REX_TYPE_TO};
+    static const int64_t unmapped[] = {REX_MAP_LITERAL, REX_MAP_PRIVATE | REX_MAP_TO};
     void *begin = memory + 10;
     int64_t size = 150, type;
     struct rex_map map = row_of(&begin, &size, &type);
@@ -268,7 +268,7 @@ static void end_several(const void *context)
         CHECK(rex_mapping_find(memory, 100, 0, &found) && rex_mapping_find(memory + 100, 100, 0, &found));
         rex_mapping_ended(&map, 0, false);
     }
-    type = REX_TYPE_TO;
+    type = REX_MAP_TO;
     rex_mapping_ends(&map, 0);
     CHECK(!rex_mapping_find(memory, 1, 0, &found) && !rex_mapping_find(memory + 100, 1, 0, &found));
     rex_mapping_ended(&map, 0, false);
@@ -281,7 +281,7 @@ static void end_rows(const void *context)
 {
     enum { ROWS = 3, EACH = 16 };
     void *base[ROWS] = {memory + 0, memory + 96, memory + 64}, *begin[ROWS] = {memory + 0, memory + 32, memory + 64};
-    int64_t sizes[ROWS] = {EACH, EACH, 0}, types[ROWS] = {REX_TYPE_TO, REX_TYPE_TO | REX_TYPE_POINTER, REX_TYPE_TO};
+    int64_t sizes[ROWS] = {EACH, EACH, 0}, types[ROWS] = {REX_MAP_TO, REX_MAP_TO | REX_MAP_PTR_AND_OBJ, REX_MAP_TO};
     struct rex_map map = {.count = ROWS, .base = base, .begin = begin, .sizes = sizes, .types = types};
     static const bool ends[] = {true, true, true, true, false}, stays[] = {true, false, true, true, true};
     struct rex_mapping found;
@@ -322,7 +322,7 @@ static void end_beside(const void *unused)
     enum { EACH = 8 };
     const struct beside *row = ended_beside.row;
     void *at = row->at >= 0 ? memory + row->at : NULL, *begins[] = {memory, at};
-    int64_t sizes[] = {16, row->size}, types[] = {REX_TYPE_LITERAL, REX_TYPE_ALLOC};
+    int64_t sizes[] = {16, row->size}, types[] = {REX_MAP_LITERAL, REX_MAP_ALLOC};
     struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
     struct rex_mapping found, other = {(uintptr_t)memory + 22, (uintptr_t)memory + 30, 1, 0};
     bool any = false;
@@ -351,7 +351,7 @@ static void end_beside(const void *unused)
 static void end_with_it(const void *unused)
 {
     void *begins[] = {memory + 8, memory + 4};
-    int64_t sizes[] = {8, 0}, types[] = {REX_TYPE_FROM, REX_TYPE_ALLOC};
+    int64_t sizes[] = {8, 0}, types[] = {REX_MAP_FROM, REX_MAP_ALLOC};
     struct rex_map map = {.count = 2, .base = begins, .begin = begins, .sizes = sizes, .types = types};
     struct rex_mapping found, made = {(uintptr_t)memory + 8, (uintptr_t)memory + 16, 0, 0};
     (void)unused;
@@ -381,7 +381,7 @@ static void leave_unseen(const void *which)
 {
     enum leaving leaving = *(const enum leaving *)which;
     void *begin = memory;
-    int64_t size = BYTES, type = REX_TYPE_FROM;
+    int64_t size = BYTES, type = REX_MAP_FROM;
     struct rex_map map = row_of(&begin, &size, &type);
     struct rex_mapping found;
     start();
@@ -439,8 +439,8 @@ static void end_unknown(const void *context)
         void **mappers;
         bool unseen, stays;
     } ways[] = {
-        {REX_TYPE_TO, NULL, false, true},  {REX_TYPE_TO, none, false, true}, {REX_TYPE_DELETE, NULL, false, true},
-        {REX_TYPE_TO, some, false, false}, {REX_TYPE_TO, NULL, true, true},  {REX_TYPE_DELETE, NULL, true, false},
+        {REX_MAP_TO, NULL, false, true},  {REX_MAP_TO, none, false, true}, {REX_MAP_DELETE, NULL, false, true},
+        {REX_MAP_TO, some, false, false}, {REX_MAP_TO, NULL, true, true},  {REX_MAP_DELETE, NULL, true, false},
     };
     void *begin = memory;
     int64_t size = 1, type;
@@ -501,7 +501,7 @@ static void replace(const void *context)
 static void ways_to_end(const void *context)
 {
     void *begin = memory, *mapper = memory, *pointer = memory;
-    int64_t size = BYTES, type = REX_TYPE_FROM, literal = REX_TYPE_LITERAL, pointee = REX_TYPE_POINTER;
+    int64_t size = BYTES, type = REX_MAP_FROM, literal = REX_MAP_LITERAL, pointee = REX_MAP_PTR_AND_OBJ;
     struct rex_map map = row_of(&begin, &size, &type);
     struct rex_mapping found;
     (void)context;
@@ -530,7 +530,7 @@ static void ways_to_end(const void *context)
             begin = NULL;
             data_end_mapper(NULL, 0, 1, &pointer, &begin, &size, &pointee, NULL, NULL);
             break;
-        default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module), 0);
+        default: CHECK_EQUAL(rex_module_fini(&module), 0); CHECK_EQUAL(rex_module_register(&module, NULL), 0);
         }
         CHECK_EQUAL(rex_mapping_find(memory, BYTES, 0, &found), stays);
     }
@@ -578,13 +578,13 @@ static void end_apart(const void *context)
     int release = *(const int *)context;
     use_gpu(90);
     use_release(release);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     struct fake_record *record = the_record();
     record->mappings[0] = (struct fake_mapping){(uintptr_t)near, sizeof near, 0x10000000};
     record->mappings[1] = (struct fake_mapping){(uintptr_t)far, sizeof far, 0x20000000};
-    REX_DATA_MAP(together, REX_TO(far, 8), REX_SECTION(REX_TYPE_TO, near, 80, 8), REX_SECTION(REX_TYPE_TO, near, 16, 8));
-    REX_DATA_MAP(apart, REX_TO(far, 8), REX_SECTION(REX_TYPE_TO, near, 16, 8));
-    REX_DATA_MAP(alone, REX_TO(near, 8));
+    REX_MAP(together, REX_TO(far, 8), REX_SECTION(REX_MAP_TO, near, 80, 8), REX_SECTION(REX_MAP_TO, near, 16, 8));
+    REX_MAP(apart, REX_TO(far, 8), REX_SECTION(REX_MAP_TO, near, 16, 8));
+    REX_MAP(alone, REX_TO(near, 8));
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &together), 0);
     uint32_t ends = release == 14 ? ROWS : 1;
     CHECK(end_call(ends - 1) != NULL && end_call(ends) == NULL);
@@ -592,7 +592,7 @@ static void end_apart(const void *context)
         const struct fake_call *call = end_call(i);
         CHECK_EQUAL(call->packet.rows, 1);
         CHECK(call->begin[0] == together.begin[ROWS - 1 - i] && call->base[0] == together.base[ROWS - 1 - i]);
-        CHECK(call->sizes[0] == 8 && call->types[0] == REX_TYPE_TO);
+        CHECK(call->sizes[0] == 8 && call->types[0] == together.types[ROWS - 1 - i]);
     }
     record->mappings[1].size = 0;
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &apart), 0);
@@ -614,25 +614,25 @@ static void test_ends(void **unused)
 /* An implicit row may be larger than its mapping where nothing of it is copied. */
 static void mapped_in_part(const void *context)
 {
-    static const int64_t some = REX_TYPE_IMPLICIT, always = REX_TYPE_ALWAYS;
+    static const int64_t some = REX_MAP_IMPLICIT, always = REX_MAP_ALWAYS;
     const struct {
         enum rex_purpose purpose;
         int64_t type;
         int result;
     } cases[] = {
-        {REX_FOR_BEGIN, REX_TYPE_TO, REX_EOVERLAP},
-        {REX_FOR_BEGIN, REX_TYPE_TO | some, REX_OK},
-        {REX_FOR_BEGIN, REX_TYPE_FROM | some, REX_OK},
-        {REX_FOR_BEGIN, REX_TYPE_TO | some | always, REX_EOVERLAP},
+        {REX_FOR_BEGIN, REX_MAP_TO, REX_EOVERLAP},
+        {REX_FOR_BEGIN, REX_MAP_TO | some, REX_OK},
+        {REX_FOR_BEGIN, REX_MAP_FROM | some, REX_OK},
+        {REX_FOR_BEGIN, REX_MAP_TO | some | always, REX_EOVERLAP},
         {REX_FOR_BEGIN, some | always, REX_OK},
-        {REX_FOR_LAUNCH, REX_TYPE_TOFROM, REX_EOVERLAP},
-        {REX_FOR_LAUNCH, REX_TYPE_TOFROM | some, REX_OK},
-        {REX_FOR_LAUNCH, REX_TYPE_TOFROM | some | always, REX_EOVERLAP},
-        {REX_FOR_END, REX_TYPE_TO, REX_OK},
-        {REX_FOR_END, REX_TYPE_FROM, REX_OK},
-        {REX_FOR_END, REX_TYPE_TO | some, REX_OK},
-        {REX_FOR_END, REX_TYPE_TO | some | always, REX_OK},
-        {REX_FOR_END, REX_TYPE_FROM | some, REX_EOVERLAP},
+        {REX_FOR_LAUNCH, REX_MAP_TOFROM, REX_EOVERLAP},
+        {REX_FOR_LAUNCH, REX_MAP_TOFROM | some, REX_OK},
+        {REX_FOR_LAUNCH, REX_MAP_TOFROM | some | always, REX_EOVERLAP},
+        {REX_FOR_END, REX_MAP_TO, REX_OK},
+        {REX_FOR_END, REX_MAP_FROM, REX_OK},
+        {REX_FOR_END, REX_MAP_TO | some, REX_OK},
+        {REX_FOR_END, REX_MAP_TO | some | always, REX_OK},
+        {REX_FOR_END, REX_MAP_FROM | some, REX_EOVERLAP},
     };
     static char bytes[100];
     void *begin = bytes;
@@ -736,7 +736,7 @@ static void unfinished_are_asked(const void *context)
     static struct asked a = ASKED("a", 0), b = ASKED("b", 1), c = ASKED("c", 1);
     void *begin[] = {cells, cells + 1, cells + 2, cells + 20, cells + 30, cells + 40}; /* the last one is in no map */
     int64_t sizes[] = {8, 8, 16, 0, -1, 4},
-            types[] = {REX_TYPE_LITERAL | 0x20, REX_TYPE_PRIVATE, REX_TYPE_TO, REX_TYPE_FROM, REX_TYPE_TOFROM, REX_TYPE_TO};
+            types[] = {REX_MAP_LITERAL | 0x20, REX_MAP_PRIVATE, REX_MAP_TO, REX_MAP_FROM, REX_MAP_TOFROM, REX_MAP_TO};
     const struct rex_map map = {.count = 5, .base = begin, .begin = begin, .sizes = sizes, .types = types};
     struct rex_kernel_list noted = {.count = 0};
     (void)context;
@@ -834,7 +834,7 @@ static void ends_are_told(const void *context)
     static const struct rex_end_watch ends = {watched_ends, watched_ended, watched_unseen};
     static const struct rex_call_watch calls = {before_call, after_call};
     void *begin[] = {cells};
-    int64_t sizes[] = {8}, types[] = {REX_TYPE_TO};
+    int64_t sizes[] = {8}, types[] = {REX_MAP_TO};
     const struct rex_map map = {.count = 1, .base = begin, .begin = begin, .sizes = sizes, .types = types};
     (void)context;
     use_gpu(90);
@@ -890,7 +890,7 @@ static void calls_are_told(const void *context)
 {
     static const struct rex_call_watch calls = {before_call, after_call};
     void *begin[] = {cells};
-    int64_t sizes[] = {8}, types[] = {REX_TYPE_TO};
+    int64_t sizes[] = {8}, types[] = {REX_MAP_TO};
     struct __tgt_kernel_arguments packet = {
         .Version = 3, .NumArgs = 1, .ArgsBase = begin, .Args = begin, .ArgSizes = sizes, .ArgTypes = types, .Teams = {1, 1, 1}, .Threads = {1, 1, 1}};
     const struct __tgt_kernel_arguments given = packet;

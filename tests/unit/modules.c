@@ -51,9 +51,14 @@ static void said(const char *text)
 
 /* ---- what is no module ------------------------------------------------------------------------------------------------------------------ */
 
+static int register_own(struct rex_module *module)
+{
+    return rex_module_register(module, NULL);
+}
+
 static int register_image(struct rex_module *module)
 {
-    return rex_module_register_image(module, SM_90) == NULL ? rex_last_error_code() : REX_OK;
+    return rex_module_register(module, SM_90);
 }
 
 static void no_modules(const void *context)
@@ -61,8 +66,8 @@ static void no_modules(const void *context)
     static const struct {
         int (*call)(struct rex_module *module);
         const char *name;
-    } calls[] = {{rex_module_register, "rex_module_register"}, {rex_module_init, "rex_module_init"}, {rex_module_fini, "rex_module_fini"},
-                 {rex_module_add, "rex_module_add"},           {register_image, "rex_module_register_image"}};
+    } calls[] = {{register_own, "rex_module_register"}, {rex_module_init, "rex_module_init"}, {rex_module_fini, "rex_module_fini"},
+                 {rex_module_add, "rex_module_add"},           {register_image, "rex_module_register"}};
     struct rex_module small = first;
     char text[160];
     (void)context;
@@ -108,12 +113,12 @@ static void keys_are_found(const void *context)
         CHECK(rex_modules_find(&keys[i]) == rex_modules_first()); /* the newest */
     CHECK(rex_modules_find(&keys[2]) == NULL);
     CHECK(rex_trace_name(&keys[0]) == NULL);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK(strcmp(rex_trace_name(&keys[0]), "plain__kernel__") == 0 && strcmp(rex_trace_name(&keys[1]), "env__kernel__") == 0);
     for (int i = 0; i < 2; i++)
         CHECK(rex_modules_find(&keys[i]) == &first);
     CHECK(rex_modules_find(&keys[2]) == NULL);
-    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
     CHECK(rex_modules_find(&keys[2]) == &second && rex_modules_find(table) == &second && rex_modules_find(&keys[1]) == &first);
 }
 
@@ -128,8 +133,8 @@ static void one_key_twice(const void *context)
     struct rex_module *one = is_larger_first ? &larger : &first, *other = is_larger_first ? &first : &larger;
     char text[200];
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(one), REX_OK);
-    CHECK_EQUAL(rex_module_register(other), REX_EKEY);
+    CHECK_EQUAL(rex_module_register(one, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_register(other, NULL), REX_EKEY);
     snprintf(text, sizeof text,
              "kernel \"%s\" has the host key of \"%s\" in a module that is registered already: two binaries define one symbol id__; make the "
              "keys hidden",
@@ -137,8 +142,8 @@ static void one_key_twice(const void *context)
     said(text);
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
     CHECK_EQUAL(rex_module_fini(one), REX_OK);
-    CHECK_EQUAL(rex_module_register(other), REX_OK);
-    CHECK_EQUAL(rex_module_register(one), REX_EKEY);
+    CHECK_EQUAL(rex_module_register(other, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_register(one, NULL), REX_EKEY);
 }
 
 /* Of several keys the first one of the module that comes later is told. */
@@ -148,8 +153,8 @@ static void two_keys_twice(const void *context)
     static struct rex_module other = {.struct_size = sizeof other, .entries_begin = turned, .entries_end = turned + 2, .image_name = SM_90};
     (void)context;
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
-    CHECK_EQUAL(rex_module_register(&other), REX_EKEY);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_register(&other, NULL), REX_EKEY);
     said("kernel \"none__kernel__\" has the host key of \"env__kernel__\" in a module that is registered already: two binaries define one symbol "
          "id__; make the keys hidden");
 }
@@ -188,7 +193,7 @@ static void own_names(const void *context)
     first.host_image_name = HOST;
     for (size_t i = 0; i < COUNT(cases); i++) {
         first.image_name = cases[i].own;
-        bool is_registered = rex_module_register_image(&first, cases[i].name) != NULL;
+        bool is_registered = rex_module_register(&first, cases[i].name) == 0;
         if (is_registered != cases[i].is_own)
             fprintf(stderr, "\"%s\" and \"%s\"\n", cases[i].own, cases[i].name);
         CHECK_EQUAL(is_registered, cases[i].is_own);
@@ -203,12 +208,11 @@ static void asked_for(const void *context)
     static const char *const others[] = {"sm_90.cubin", SM_90, "another.cubin", "data/sm_90.cubin"};
     (void)context;
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
-    struct __tgt_bin_desc *descriptor = rex_module_register_image(&first, NULL);
-    CHECK(descriptor != NULL);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     for (size_t i = 0; i < COUNT(others); i++)
-        CHECK(rex_module_register_image(&first, others[i]) == descriptor);
+        CHECK_EQUAL(rex_module_register(&first, others[i]), REX_OK);
 }
 
 static void asked_for_memory(const void *context)
@@ -218,10 +222,10 @@ static void asked_for_memory(const void *context)
     start(90, 22);
     first.image = read_bytes(SM_90, &size);
     first.image_size = size;
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
-    CHECK(rex_module_register_image(&first, "memory") != NULL);
-    CHECK(rex_module_register_image(&first, "mem") != NULL);
+    CHECK(rex_module_register(&first, "memory") == 0);
+    CHECK(rex_module_register(&first, "mem") == 0);
     free((void *)(uintptr_t)first.image);
 }
 
@@ -238,8 +242,8 @@ static void published(const void *context)
     first.descriptor = &descriptor;
     for (int i = 0; i < 3; i++) {
         uintptr_t before = first.state;
-        CHECK_EQUAL(rex_module_register(&first), REX_OK);
-        CHECK(descriptor == rex_module_register_image(&first, NULL) && descriptor != NULL);
+        CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
+        CHECK(descriptor != NULL);
         CHECK(rex_devices_are_there());
         CHECK(first.state > before && (first.state & 3) == REGISTERED);
         before = first.state;
@@ -258,7 +262,7 @@ static void ask_for_it(enum rex_log_level level, const char *message, void *cont
     if (strncmp(message, "registered ", 11) != 0)
         return;
     ++*(int *)context;
-    CHECK_EQUAL(rex_module_register(&first), REX_EINVAL);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EINVAL);
     said("a module cannot be used by the log's function while it is being registered or ended");
     CHECK_EQUAL(rex_module_init(&first), REX_EINVAL);
     CHECK_EQUAL(rex_module_fini(&first), REX_OK); /* it is not registered yet */
@@ -270,22 +274,22 @@ static void inside(const void *context)
     (void)context;
     start(90, 22);
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
-    CHECK_EQUAL(rex_module_register(&first), REX_EBUSY);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EBUSY);
     said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
     first.image_name = NULL;
-    CHECK_EQUAL(rex_module_register(&first), REX_EBUSY);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_EBUSY);
     said("a module: a module is neither registered nor ended inside of a launch, a data call or another registration");
     rex_flight_leave();
     first.image_name = SM_90;
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     rex_set_log_callback(ask_for_it, &times);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(times, 1);
     rex_set_log_callback(NULL, NULL);
     CHECK_EQUAL(rex_flight_enter(), REX_OK);
     CHECK_EQUAL(rex_module_fini(&first), REX_EBUSY);
     said(SM_90 ": a module is neither registered nor ended inside of a launch, a data call or another registration");
-    CHECK_EQUAL(rex_module_register(&first), REX_OK); /* which it is */
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK); /* which it is */
     rex_flight_leave();
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
 }
@@ -315,7 +319,7 @@ static void wait_for_the_other(enum rex_log_level level, const char *message, vo
 
 static void *register_first(void *result)
 {
-    *(int *)result = rex_module_register(&first);
+    *(int *)result = rex_module_register(&first, NULL);
     return NULL;
 }
 
@@ -333,14 +337,14 @@ static void shared(const void *context)
     while (!__atomic_load_n(&is_begun, __ATOMIC_ACQUIRE))
         ;
     CHECK_EQUAL(first.state & 3, BUSY);
-    CHECK_EQUAL(rex_module_register(&first), expected);
+    CHECK_EQUAL(rex_module_register(&first, NULL), expected);
     CHECK_EQUAL(rex_last_error_code(), expected);
     if (expected != REX_OK)
         said("device image " SM_90 " has no kernel \"evn__kernel__\"; the nearest name in it is \"env__kernel__\"");
     pthread_join(thread, NULL);
     CHECK_EQUAL(result, expected);
     CHECK_EQUAL(first.state >> 2, 1);
-    CHECK_EQUAL(rex_module_register(&first), expected);
+    CHECK_EQUAL(rex_module_register(&first, NULL), expected);
     CHECK_EQUAL(first.state >> 2, expected == REX_OK ? 1 : 2);
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], expected == REX_OK ? 1 : 0);
 }
@@ -364,9 +368,9 @@ static void last_one(const void *context)
     static char bytes[64];
     (void)context;
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
-    CHECK_EQUAL(rex_module_register(&second), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &first, 0, "at work", 0), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &first, 0, "at work", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_queue_copy_to(queue, (void *)(uintptr_t)4096, bytes, sizeof bytes), REX_OK);
     *(int *)in_driver("fake_cuda_busy") = 1;
     CHECK_EQUAL(rex_module_fini(&second), REX_OK);
@@ -384,11 +388,11 @@ static void unmapped(const void *context)
 {
     (void)context;
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
     uint32_t before = the_record()->lookups;
     CHECK_EQUAL(rex_module_fini(&second), REX_OK);
     CHECK_EQUAL(the_record()->lookups - before, the_record()->devices);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     before = the_record()->lookups;
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
     CHECK_EQUAL(the_record()->lookups, before);
@@ -398,10 +402,10 @@ static void unmapped(const void *context)
 static void at_exit(void)
 {
     static const char over[] = "the process is ending, and libomptarget with it: do this before main() returns or exit() is called";
-    struct __tgt_kernel_arguments packet = {.Version = 3}, out;
-    CHECK_EQUAL(rex_module_launch_packet(&out, &first, 0, 1, 1, &keys[0], &packet), REX_EINVAL);
+    struct __tgt_kernel_arguments packet = {.Version = 3};
+    CHECK_EQUAL(rex_module_launch(&first, 0, 1, 1, &keys[0], &packet), REX_EINVAL);
     said(over);
-    CHECK_EQUAL(rex_module_register(&second), REX_EINVAL);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_EINVAL);
     said(over);
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
@@ -413,7 +417,7 @@ static void at_the_end(const void *context)
     (void)context;
     start(90, 22);
     atexit(at_exit);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     exit(0);
 }
 
@@ -433,22 +437,22 @@ static void kept(const void *context)
     (void)context;
     start(90, 18);
     for (int i = 0; i < 3; i++) {
-        CHECK(rex_module_register_image(&first, SM_90) != NULL);
+        CHECK(rex_module_register(&first, SM_90) == 0);
         CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
         CHECK_EQUAL(rex_module_fini(&first), REX_OK);
         CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
         CHECK(strcmp(rex_module_image_path(&first), "") == 0);
-        CHECK(rex_module_register_image(&first, "tests/data/limits_sm_90.cubin") == NULL);
+        CHECK(rex_module_register(&first, "tests/data/limits_sm_90.cubin") != 0);
         said("device image tests/data/limits_sm_90.cubin: LLVM 18 takes no registration back, and this module was registered with " SM_90
              ": it can take no other");
     }
     /* Nor an image that comes after a device was used. */
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_module_init(&first), REX_OK);
-    CHECK_EQUAL(rex_module_register(&second), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_EUNSUPPORTED);
     said("device image " SM_90 ": LLVM 18 loads no image that is registered after a device was used");
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_REGISTER], 1);
 }
 
@@ -462,14 +466,14 @@ static void along(const void *context)
     start(90, release);
     CHECK_EQUAL(rex_module_add(&second), REX_OK);
     CHECK_EQUAL(rex_module_add(&wrong), REX_OK);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(rex_registration_of(&second) != NULL, release == 18);
     CHECK_EQUAL(second.state >> 2, release == 18);
     CHECK(rex_registration_of(&wrong) == NULL);
     CHECK_EQUAL(the_record()->registered, release == 18 ? 2 : 1);
     CHECK_EQUAL(rex_module_fini(&second), REX_OK);
     CHECK_EQUAL(rex_module_fini(&first), REX_OK);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK(rex_registration_of(&second) == NULL);
 }
 
@@ -491,8 +495,8 @@ static void ended_at_once(const void *context)
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
     rex_set_log_callback(end_first, &times);
     CHECK_EQUAL(rex_module_add(&second), REX_OK);
-    CHECK(rex_module_register_image(&first, SM_90) == NULL);
-    said("rex_module_register_image: another thread unregistered the module");
+    CHECK_EQUAL(rex_module_register(&first, SM_90), REX_OK);
+    CHECK(rex_registration_of(&first) == NULL);
     CHECK_EQUAL(times, 2);
 }
 
@@ -504,12 +508,12 @@ static void loaded_on_all(const void *context)
     (void)context;
     start(90, 22);
     the_record()->devices = 3;
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0);
     CHECK_EQUAL(rex_module_init(&first), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 1);
     uint64_t generation = rex_mapping_generation;
-    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 4);
     int registered = 0, seen = 0;
     for (uint32_t i = 0; i < the_record()->count; i++) {
@@ -531,7 +535,7 @@ static void for_no_device(const void *context)
     the_record()->devices = 0;
     bool is_known = rex_device_trouble(rex_release_row(22), trouble, sizeof trouble); /* this machine's, if it has any */
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(rex_module_register(&first), REX_ERUNTIME);
+        CHECK_EQUAL(rex_module_register(&first, NULL), REX_ERUNTIME);
         snprintf(text, sizeof text, "LLVM 22's libomptarget (%.500s) accepted device image " SM_90 " for no device%s%s", rex_runtime_path(),
                  is_known ? "; " : "", is_known ? trouble : "");
         said(text);
@@ -573,15 +577,15 @@ static void in_a_child(const void *context)
     int status;
     (void)context;
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     const struct rex_registration *registration = rex_registration_of(&first);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &first, 0, "loads", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &first, 0, "loads", 0, NULL), REX_OK);
     CHECK(registration->loaded_images != NULL && registration->unload != NULL);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         CHECK(registration->loaded_images == NULL && registration->unload == NULL && !rex_devices_are_there());
-        CHECK_EQUAL(rex_module_register(&first), REX_EFORK);
+        CHECK_EQUAL(rex_module_register(&first, NULL), REX_EFORK);
         said("this process was forked after its parent registered " SM_90 " for a GPU, or began to: start the child with exec, or fork first");
         CHECK(strcmp(rex_module_image_path(&first), "") == 0);
         _exit(0);
@@ -596,12 +600,12 @@ static void in_a_child(const void *context)
 static void with_globals(const void *context)
 {
     start(90, 22);
-    CHECK_EQUAL(rex_module_register(&first), REX_OK);
+    CHECK_EQUAL(rex_module_register(&first, NULL), REX_OK);
     CHECK(rex_all_mappings_are_seen());
     second.entries_begin += *(const int *)context; /* the first, or the second and last */
     second_entries[1].size = 1; /* which nobody looks at */
     CHECK_EQUAL(rex_configure(REX_OPTION_CHECK, "off"), REX_OK);
-    CHECK_EQUAL(rex_module_register(&second), REX_OK);
+    CHECK_EQUAL(rex_module_register(&second, NULL), REX_OK);
     CHECK(!rex_all_mappings_are_seen());
 }
 
@@ -631,7 +635,7 @@ static void prepared(const void *context)
     CHECK_EQUAL(rex_runtime_bind(), REX_OK);
     the_record()->devices = 3;
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(rex_module_register(module), REX_OK);
+        CHECK_EQUAL(rex_module_register(module, NULL), REX_OK);
         const struct rex_registration *registration = rex_registration_of(module);
         CHECK_EQUAL(registration->against, wanted->against);
         CHECK(wanted->about == NULL || strcmp(registration->about, wanted->about) == 0);

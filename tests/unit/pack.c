@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 
+#include "inqueue.h"
 #include "launch/pack.h"
 #include "memory/rowcheck.h"
 #include "rex/entry.h"
@@ -64,8 +65,8 @@ static void start_with(const char *image)
     use_gpu(90);
     use_release(22);
     module.image_name = image;
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "packed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "packed", 0, NULL), REX_OK);
     watcher = in_driver("fake_cuda_watch");
     *watcher = watch;
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, DEVICE};
@@ -78,8 +79,8 @@ static void start(void)
 
 static int put(const void *key, const struct rex_map *map)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 2, 32);
-    return rex_module_queue_launch(&module, queue, &launch, map);
+    struct rex_launch_config launch = rex_launch_config_of(key, 2, 32);
+    return launch_module_in(queue, &module, &launch, map);
 }
 
 /* ---- what the kernel gets ------------------------------------------------------------------------------------------------------------ */
@@ -100,12 +101,12 @@ static void give_addresses(const void *unused)
     uint64_t *pointer = cells + 3;
     (void)unused;
     start();
-    expect_address(REX_SECTION(REX_TYPE_TO, cells, 0, CELLS), DEVICE);
-    expect_address(REX_SECTION(REX_TYPE_FROM, cells, 10, 5), DEVICE);
-    expect_address(rex_row_of(cells + 2, cells + 10, 8, REX_TYPE_PARAMETER), DEVICE + 16);
-    expect_address(REX_POINTEE(REX_TYPE_TO, pointer, 10, 5), DEVICE + 24);
-    expect_address(REX_SECTION(REX_TYPE_TO, unmapped, 10, 0), 0);
-    expect_address(REX_SECTION(REX_TYPE_TO, cells, 10, 0), DEVICE);
+    expect_address(REX_SECTION(REX_MAP_TO, cells, 0, CELLS), DEVICE);
+    expect_address(REX_SECTION(REX_MAP_FROM, cells, 10, 5), DEVICE);
+    expect_address(rex_row_of(cells + 2, cells + 10, 8, REX_MAP_TARGET_PARAM), DEVICE + 16);
+    expect_address(REX_ATTACH(REX_MAP_TO, pointer, 10, 5), DEVICE + 24);
+    expect_address(REX_SECTION(REX_MAP_TO, unmapped, 10, 0), 0);
+    expect_address(REX_SECTION(REX_MAP_TO, cells, 10, 0), DEVICE);
     expect_address(REX_PRESENT(REX_HOLD(REX_IMPLICIT(REX_TOFROM(cells, CELLS)))), DEVICE);
 }
 
@@ -118,7 +119,7 @@ static void count_arguments(const void *unused)
     double whole = 2;
     (void)unused;
     start();
-    REX_MAP(beside, REX_VALUE(value), rex_row_of(unmapped, unmapped, 0, REX_TYPE_TO), rex_row_of(cells, cells, 8, REX_TYPE_TO),
+    REX_MAP(beside, REX_VALUE(value), rex_row_of(unmapped, unmapped, 0, REX_MAP_TO), rex_row_of(cells, cells, 8, REX_MAP_TO),
             REX_ALLOC(cells, CELLS));
     CHECK_EQUAL(put(&plain_id, &beside), REX_OK);
     CHECK(seen.word[0] == 7 && seen.word[1] == DEVICE);
@@ -138,7 +139,7 @@ static void look_once(const void *unused)
     CHECK_EQUAL(put(&plain_id, &no_kind), REX_OK);
     CHECK_EQUAL(checks, 0);
     uint64_t *pointer = cells;
-    REX_MAP(pointee, REX_VALUE(value), REX_POINTEE(REX_TYPE_TO, pointer, 0, 1));
+    REX_MAP(pointee, REX_VALUE(value), REX_ATTACH(REX_MAP_TO, pointer, 0, 1));
     CHECK_EQUAL(put(&plain_id, &pointee), REX_OK);
     CHECK_EQUAL(checks, 1);
 }
@@ -146,18 +147,18 @@ static void look_once(const void *unused)
 /* y and z of a grid are at least 1, and what is not said of x is chosen. */
 static void complete_grid(const void *unused)
 {
-    struct rex_kernel_launch launch = {.key = &none_id, .teams = {2}, .threads = {32}};
+    struct rex_launch_config launch = {.key = &none_id, .teams = {2}, .threads = {32}};
     (void)unused;
     start();
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_OK);
     static const unsigned grid[] = {2, 1, 1}, block[] = {32, 1, 1};
     CHECK(memcmp(seen.grid, grid, sizeof grid) == 0 && memcmp(seen.block, block, sizeof block) == 0);
-    launch = (struct rex_kernel_launch){.key = &none_id, .trip_count = 1000, .threads = {100}};
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_OK);
+    launch = (struct rex_launch_config){.key = &none_id, .trip_count = 1000, .threads = {100}};
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_OK);
     CHECK(seen.grid[0] == 10 && seen.block[0] == 100);
     int launches = driver_calls("cuLaunchKernel");
     launch.flags = REX_LAUNCH_STRICT;
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_EINVAL);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "none__kernel__: a strict launch of 0 teams of 100 threads");
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), launches);
 }
@@ -189,14 +190,14 @@ static void refuse_absent(const void *unused)
     uint64_t value = 1;
     (void)unused;
     start();
-    const struct rex_row rows[] = {REX_TO(unmapped, 1), REX_PRESENT(REX_SECTION(REX_TYPE_TO, unmapped, 0, 0)),
-                                   REX_IMPLICIT(REX_SECTION(REX_TYPE_TO, unmapped, 0, 0))};
+    const struct rex_row rows[] = {REX_TO(unmapped, 1), REX_PRESENT(REX_SECTION(REX_MAP_TO, unmapped, 0, 0)),
+                                   REX_IMPLICIT(REX_SECTION(REX_MAP_TO, unmapped, 0, 0))};
     for (size_t i = 0; i < COUNT(rows); i++) {
         REX_MAP(args, REX_VALUE(value), rows[i]);
         refuse(&plain_id, &args, REX_EABSENT, "kernel \"plain__kernel__\": map row 1, ");
         CHECK_MENTIONS(rex_last_error(), "is not mapped on device 0: a queue maps nothing for a launch");
     }
-    REX_MAP(beyond, REX_VALUE(value), REX_SECTION(REX_TYPE_TO, cells, 1, CELLS));
+    REX_MAP(beyond, REX_VALUE(value), REX_SECTION(REX_MAP_TO, cells, 1, CELLS));
     refuse(&plain_id, &beyond, REX_EABSENT, "is mapped in part on device 0");
 }
 
@@ -245,8 +246,8 @@ static void refuse_kinds(const void *unused)
     refuse(&plain_id, &large, REX_EPARAMS,
            "\"plain__kernel__\": parameter 0 is 8 bytes wide, and the launch has a value of 16 bytes for it");
     refuse(&env_id, &number, REX_EPARAMS,
-           "\"env__kernel__\", declared (rex_arg, pointer): parameter 1 is a pointer, and map row 1 a value of 4 bytes for a rex_arg_f32");
-    refuse(&narrow_id, &address, REX_EPARAMS, "parameter 3 is a floating point of 8 bytes, and map row 3 an address");
+           "argument 2 of env is float, its parameter is a pointer; row 1 is REX_VALUE(half); it takes (value, pointer)");
+    refuse(&narrow_id, &address, REX_EPARAMS, "argument 4 of narrow is an address of mapped memory, its parameter is a value of 8 bytes; row 3 is REX_ALLOC(cells, CELLS)");
 }
 
 /* Rows that no release knows what to do with, or no queue; and maps that are none. */
@@ -260,13 +261,13 @@ static void refuse_rows(const void *unused)
         int64_t type, size;
         const char *words;
     } wrong[] = {
-        {REX_TYPE_PARAMETER, -8, "map row 1 has a negative size"},
-        {REX_TYPE_PARAMETER | REX_TYPE_ALWAYS | REX_TYPE_TO, 8, "map row 1 asks for a copy at every launch"},
-        {REX_TYPE_PARAMETER | REX_TYPE_PRIVATE, 8, "map row 1 is private, which a queue has no memory for"},
-        {REX_TYPE_PARAMETER | REX_TYPE_RETURN, 8, "map row 1 asks for its device address"},
-        {REX_TYPE_PARAMETER | REX_TYPE_DELETE, 8, "map row 1 deletes"},
-        {REX_TYPE_PARAMETER | INT64_C(0x2000000), 8, "map row 1 has type bits that are no map type"},
-        {REX_TYPE_PARAMETER | INT64_C(5) << 48, 8, "map row 1 is a member of a row that does not come before it"},
+        {REX_MAP_TARGET_PARAM, -8, "map row 1 has a negative size"},
+        {REX_MAP_TARGET_PARAM | REX_MAP_ALWAYS | REX_MAP_TO, 8, "map row 1 asks for a copy at every launch"},
+        {REX_MAP_TARGET_PARAM | REX_MAP_PRIVATE, 8, "map row 1 is private, which a queue has no memory for"},
+        {REX_MAP_TARGET_PARAM | REX_MAP_RETURN_PARAM, 8, "map row 1 asks for its device address"},
+        {REX_MAP_TARGET_PARAM | REX_MAP_DELETE, 8, "map row 1 deletes"},
+        {REX_MAP_TARGET_PARAM | INT64_C(0x2000000), 8, "map row 1 has type bits that are no map type"},
+        {REX_MAP_TARGET_PARAM | INT64_C(5) << 48, 8, "map row 1 is a member of a row that does not come before it"},
     };
     const int64_t size = args.sizes[1], type = args.types[1];
     for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -299,15 +300,15 @@ static void refuse_rows(const void *unused)
 /* More than the driver's numbers hold, and a little less, which the driver may refuse. */
 static void refuse_memory(const void *unused)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&none_id, 2, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&none_id, 2, 32);
     (void)unused;
     start();
     launch.dynamic_memory = UINT32_C(1) << 31;
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_EINVAL);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "\"none__kernel__\": 2147483648 bytes of dynamic shared memory: cuFuncSetAttribute: CUDA_ERROR_");
     CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
     launch.dynamic_memory--;
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, NULL), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, NULL), REX_OK);
     CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 1);
 }
 
@@ -350,7 +351,7 @@ static void pack_words(struct rex_arguments *arguments, uint32_t count)
         parameter[i] = (struct rex_image_parameter){.size = 8, .kind = REX_KIND_WORD, .offset = (uint16_t)(8 * i)};
         base[i] = (void *)(uintptr_t)(1000 * count + i);
         sizes[i] = 8;
-        types[i] = REX_TYPE_LITERAL | REX_TYPE_PARAMETER;
+        types[i] = REX_MAP_LITERAL | REX_MAP_TARGET_PARAM;
     }
     struct rex_loaded_kernel kernel = {.name = "words", .parameter = parameter, .parameters = count, .bytes = 8 * count, .known = true};
     struct rex_map map = {.count = (int32_t)count, .base = base, .begin = base, .sizes = sizes, .types = types};

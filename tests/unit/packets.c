@@ -9,6 +9,8 @@
 #include "bound.h"
 
 #include "rex/entry.h"
+#include "rex/device.h"
+#include "rex/map.h"
 #include "rex_kmp.h"
 #include "image/open.h"
 #include "image/elf.h"
@@ -319,10 +321,10 @@ static void environments(const void *context)
     int release = *(const int *)context;
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
-    CHECK_EQUAL(rex_module_register(&misshapen), release < 18 ? REX_OK : REX_EIMAGE);
+    CHECK_EQUAL(rex_module_register(&misshapen, NULL), release < 18 ? REX_OK : REX_EIMAGE);
     if (release >= 18)
         CHECK_MENTIONS(rex_last_error(), "environments_sm_90.cubin: its symbol misshapen_kernel_environment is 20 bytes");
-    CHECK_EQUAL(rex_module_register(&generic), release >= 23 ? REX_EIMAGE : REX_OK); /* which wants 40 bytes, not 48 */
+    CHECK_EQUAL(rex_module_register(&generic, NULL), release >= 23 ? REX_EIMAGE : REX_OK); /* which wants 40 bytes, not 48 */
     if (release >= 23)
         return;
     packet.NumArgs = 1;
@@ -376,7 +378,7 @@ static void dynamic_memory(const void *context)
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), release == 22 ? 0 : REX_EUNSUPPORTED);
     if (release == 18)
         return; /* loads no image this late */
-    CHECK_EQUAL(rex_module_register(&bounded), 0);
+    CHECK_EQUAL(rex_module_register(&bounded, NULL), 0);
     packet = a_packet();
     /* Plain kernels get none on 23 and 24: without a row its one parameter is the runtime's. */
     packet.NumArgs = release >= 23 ? 0 : 1;
@@ -632,7 +634,7 @@ static void blocks(const void *context)
 {
     struct __tgt_kernel_arguments packet = a_packet(), one = a_packet();
     start(*(const int *)context);
-    CHECK_EQUAL(rex_module_register(&bounded), 0);
+    CHECK_EQUAL(rex_module_register(&bounded, NULL), 0);
     one.NumArgs = 1;
     one.Teams[1] = one.Teams[2] = one.Threads[1] = one.Threads[2] = 1;
     packet.Teams[1] = packet.Teams[2] = packet.Threads[1] = packet.Threads[2] = 1;
@@ -651,7 +653,7 @@ static void blocks(const void *context)
     }
     CHECK_EQUAL(kernel_call(*(const int *)context)->block[0], 256);
     /* 80 registers: four times six warps of 2 560. */
-    CHECK_EQUAL(rex_module_register(&registers), 0);
+    CHECK_EQUAL(rex_module_register(&registers, NULL), 0);
     one.Threads[0] = 769;
     CHECK_EQUAL(rex_module_launch(&registers, 0, 0, 0, &registers_id, &one), REX_EINVAL);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
@@ -748,7 +750,7 @@ static void test_words(void **state)
         {22, REX_EINVAL, TEAMS(2, 3, 5), -3, 0, 0, 0, ENV_KERNEL "a negative number of rows, -3"},
         {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0x7, 0,
          ENV_KERNEL "the packet's Flags, 0x7, have bits that LLVM 22 does not know: 0x6"},
-        {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0, TARGET_PARAM | REX_TYPE_RETURN,
+        {22, REX_EINVAL, TEAMS(2, 3, 5), 2, 0, 0, TARGET_PARAM | REX_MAP_RETURN_PARAM,
          ENV_KERNEL "map row 1 asks for its device address, which only a data region gives back"},
         {22, REX_EPARAMS, TEAMS(2, 3, 5), 1, 0, 0, 0, "kernel \"env__kernel__\" has 3 parameters, and the launch 1 rows for them (of 1)"},
         {22, REX_EPARAMS, TEAMS(2, 3, 5), 4, 0, 0, LITERAL,
@@ -804,7 +806,7 @@ static void ends_in_tor(const void *given)
     tor.image_name = path;
     use_gpu(90);
     use_release(18);
-    CHECK_EQUAL(rex_module_register(&tor), 0);
+    CHECK_EQUAL(rex_module_register(&tor, NULL), 0);
     remove_folder(folder);
     packet.NumArgs = 0; /* its one parameter is the runtime's */
     int launched = rex_module_launch(&tor, 0, 0, 0, &bounded_id, &packet);
@@ -814,42 +816,26 @@ static void ends_in_tor(const void *given)
     CHECK(launched == 0 || (rex_last_error_code() == REX_EUNSUPPORTED && strcmp(rex_last_error(), said) == 0));
 }
 
-/* A plain kernel in a packet that the program wants to send itself. */
-static void plain_on_18(const void *context)
-{
-    struct __tgt_kernel_arguments packet = a_packet(), fitted;
-    (void)context;
-    start(18);
-    CHECK_EQUAL(rex_module_launch_packet(&fitted, &rex_this_module, 0, 0, 0, REX_KERNEL_ID(plain), &packet), REX_EUNSUPPORTED);
-    CHECK(strcmp(rex_last_error(),
-                 "kernel \"plain__kernel__\" is plain, and LLVM 18 passes every kernel a leading parameter of its own: declare it with "
-                 "REX_DEVICE_KERNEL_ENV, or use another release; not launched by the CUDA driver: the program calls libomptarget "
-                 "itself") == 0);
-}
-
-/* A packet for the program's own call: as the release gets it, with what is chosen and what is forced; the caller's stays as it is. */
-static void for_program(const void *context)
+/* What a release gets: what is chosen and what is forced. The caller's packet stays as it is. */
+static void chosen(const void *context)
 {
     int release = *(const int *)context;
-    struct __tgt_kernel_arguments packet = a_packet(), fitted, before;
+    struct __tgt_kernel_arguments packet = a_packet(), before;
     setenv("REX_LOG", "debug", 1);
     start(release);
     memset(packet.Teams, 0, sizeof packet.Teams);
     memset(packet.Threads, 0, sizeof packet.Threads);
     packet.Tripcount = 100;
-    packet.Flags = 1;
     before = packet;
-    /* 14 to 17 want a row in front of an env kernel's */
-    CHECK_EQUAL(rex_module_launch_packet(&fitted, &rex_this_module, -1, 0, 32, REX_KERNEL_ID(env), &packet), release <= 17);
+    CHECK_EQUAL(rex_module_launch(&rex_this_module, -1, 0, 32, REX_KERNEL_ID(env), &packet), 0);
     CHECK(memcmp(&packet, &before, sizeof packet) == 0);
-    CHECK(fitted.Teams[0] == 4 && fitted.Teams[1] == 1 && fitted.Teams[2] == 1);
-    CHECK(fitted.Threads[0] == 32 && fitted.Threads[1] == 1 && fitted.Threads[2] == 1);
-    CHECK_EQUAL(fitted.Flags, release >= 23 ? 0xc1 : 1);
-    CHECK(fitted.NumArgs == 2 && fitted.ArgsBase == base && fitted.Args == begin && fitted.ArgSizes == sizes && fitted.ArgTypes == types);
-    CHECK_EQUAL(rex_module_launch_packet(NULL, &rex_this_module, -1, 0, 32, REX_KERNEL_ID(env), &packet), REX_EINVAL);
-    CHECK(strcmp(rex_last_error(), "rex_module_launch_packet: the packet is NULL") == 0);
-    CHECK_EQUAL(rex_module_launch_packet(&fitted, NULL, -1, 0, 32, REX_KERNEL_ID(env), &packet), REX_EINVAL);
-    CHECK(strcmp(rex_last_error(), "rex_module_launch_packet: the module is NULL") == 0);
+    const struct fake_call *call = kernel_call(release);
+    CHECK(call->grid[0] == 4 && call->grid[1] == 1 && call->grid[2] == 1);
+    CHECK(call->block[0] == 32 && call->block[1] == 1 && call->block[2] == 1);
+    if (release > 14)
+        CHECK_EQUAL(call->packet.flags, release >= 23 ? 0xc0 : 0);
+    CHECK_EQUAL(rex_module_launch(NULL, -1, 0, 32, REX_KERNEL_ID(env), &packet), REX_EINVAL);
+    CHECK(strcmp(rex_last_error(), "rex_module_launch: the module is NULL") == 0);
 }
 
 static void test_limits(void **state)
@@ -861,9 +847,8 @@ static void test_limits(void **state)
     in_child(ends_in_tor, "destfor");
     in_child(ends_in_tor, "desttor");
     in_child(ends_in_tor, "desttox");
-    in_child(plain_on_18, NULL);
     for (size_t i = 0; i < COUNT(packets); i++)
-        assert_int_equal(occurrences(in_child(for_program, &packets[i]), "env__kernel__: device -1, 4 x 1 x 1 teams of 32 x 1 x 1 threads"),
+        assert_int_equal(occurrences(in_child(chosen, &packets[i]), "env__kernel__: device -1, 4 x 1 x 1 teams of 32 x 1 x 1 threads"),
                          1);
 }
 
@@ -1028,9 +1013,9 @@ static void widths(const void *context)
     use_gpu(90);
     use_release(release);
     /* Queues can launch any of them, so all are registered. */
-    CHECK_EQUAL(rex_module_register(&narrow), 0);
-    CHECK_EQUAL(rex_module_register(&narrow_first), 0);
-    CHECK_EQUAL(rex_module_register(&wide), 0);
+    CHECK_EQUAL(rex_module_register(&narrow, NULL), 0);
+    CHECK_EQUAL(rex_module_register(&narrow_first, NULL), 0);
+    CHECK_EQUAL(rex_module_register(&wide, NULL), 0);
     uint32_t before = the_record()->counts[FAKE_KERNEL] + the_record()->counts[FAKE_TEAMS_MAPPER];
     if (packed) {
         for (int i = 0; i < 2; i++) {
@@ -1095,7 +1080,7 @@ static void exec_modes(const void *context)
     unsigned char *bytes = read_bytes(bounded.image_name, &size);
     use_gpu(90);
     use_release(release);
-    CHECK_EQUAL(rex_module_register(&bounded), 0);
+    CHECK_EQUAL(rex_module_register(&bounded, NULL), 0);
     const struct fake_call *call = &the_record()->calls[0];
     CHECK_EQUAL(call->function, FAKE_REGISTER);
     CHECK_EQUAL(call->image_size, size);
@@ -1127,7 +1112,7 @@ static void no_older_header(const void *context)
         return;
     }
     rex_this_module.image_name = "tests/data/sm_100.cubin";
-    CHECK_EQUAL(rex_module_register(&rex_this_module), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_register(&rex_this_module, NULL), REX_EUNSUPPORTED);
     CHECK_EQUAL(rex_last_error_code(), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "sm_100");
     CHECK_MENTIONS(rex_last_error(), "21.1.2");
@@ -1285,7 +1270,7 @@ static void older_host_image(const void *context)
 static void host_rows_in_image_order(const void *context)
 {
     int release = *(const int *)context;
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(FAKE("host.so"), &size);
     CHECK_EQUAL(rex_view_open(&view, bytes, size, "host.so"), 0);
@@ -1404,7 +1389,7 @@ static void late_registration(const void *context)
     struct __tgt_kernel_arguments packet = a_packet();
     start(release);
     CHECK_EQUAL(__tgt_target_kernel(0, 0, 0, REX_KERNEL_ID(env), &packet), 0);
-    int registered = rex_module_register(&late);
+    int registered = rex_module_register(&late, NULL);
     if (release != 18) {
         CHECK_EQUAL(registered, 0);
         CHECK_EQUAL(last_call(FAKE_BEGIN)->packet.rows, 0); /* it is loaded now, and by no launch that others may meet */
@@ -1423,7 +1408,7 @@ static void late_after_init(const void *context)
     use_release(18);
     rex_this_module.image_name = SM_90;
     CHECK_EQUAL(rex_offload_init(), 0);
-    CHECK_EQUAL(rex_module_register(&late), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_register(&late, NULL), REX_EUNSUPPORTED);
 }
 
 static void late_after_data(const void *context)
@@ -1431,14 +1416,14 @@ static void late_after_data(const void *context)
     (void)context;
     start(18);
     __tgt_target_data_begin(0, 2, base, begin, sizes, types);
-    CHECK_EQUAL(rex_module_register(&late), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_register(&late, NULL), REX_EUNSUPPORTED);
 }
 
 static void not_late(const void *context)
 {
     (void)context;
     start(18);
-    CHECK_EQUAL(rex_module_register(&late), 0);
+    CHECK_EQUAL(rex_module_register(&late, NULL), 0);
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], 0); /* no device is in use: a launch loads it */
 }
 

@@ -30,9 +30,9 @@ static void start_with(const char *gpus)
     use_release(22);
     CHECK_EQUAL(rex_runtime_bind(), 0);
     the_record()->devices = atoi(gpus);
-    CHECK_EQUAL(rex_module_register(&module), 0);
+    CHECK_EQUAL(rex_module_register(&module, NULL), 0);
     for (int i = 0; i < 2; i++) {
-        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, i, i == 0 ? "zero" : "one", 0), 0);
+        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, i, i == 0 ? "zero" : "one", 0, NULL), 0);
         CHECK((memory[i] = rex_device_alloc(BYTES, i)) != NULL);
     }
     for (int i = 0; i < COUNT_OF_WORDS; i++)
@@ -85,15 +85,15 @@ static void round_trip(const void *context)
     CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[0], 0, BYTES), 0);
     CHECK_EQUAL(rex_event_record(event[0], queue[0]), 0);
     CHECK(word_on(1, 0) != 1000000);
-    CHECK_EQUAL(rex_queue_wait(queue[1], event[0]), 0);
+    CHECK_EQUAL(rex_queue_wait_event(queue[1], event[0]), 0);
     uint8_t zero = 0;
     CHECK_EQUAL(rex_queue_fill(queue[1], memory[1], &zero, 1, 8), 0);
     CHECK_EQUAL(rex_queue_copy_peer(queue[1], memory[0], 0, memory[1], 1, BYTES), 0);
     CHECK_EQUAL(rex_queue_copy_peer(queue[1], memory[1] + 16, 1, memory[1], 1, 16), 0);
     CHECK_EQUAL(rex_event_record(event[1], queue[1]), 0);
-    CHECK_EQUAL(rex_event_done(event[1]), 0);
+    CHECK_EQUAL(rex_event_query(event[1]), 0);
     CHECK_EQUAL(rex_event_sync(event[1]), 0);
-    CHECK_EQUAL(rex_event_done(event[1]), 1);
+    CHECK_EQUAL(rex_event_query(event[1]), 1);
     CHECK_EQUAL(word_on(0, 0), 0);
     CHECK_EQUAL(word_on(0, COUNT_OF_WORDS - 1), 1000000 + COUNT_OF_WORDS - 1);
     CHECK_EQUAL(word_on(1, 2), 0);
@@ -217,13 +217,13 @@ static void in_use(const void *context)
     start();
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)mapped, sizeof mapped, (uintptr_t)memory[1]};
     REX_MAP(row, REX_ALLOC(mapped, 4));
-    CHECK_EQUAL(rex_module_data_begin(&module, 1, &row), 0);
+    CHECK_EQUAL(rex_module_data_enter(&module, 1, &row), 0);
     for (int i = 0; i < 4; i++) /* each look at the queue lets the driver do one */
         CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[0], 0, memory[1], 1, 8), 0);
-    CHECK_EQUAL(rex_module_data_end(&module, 1, &row), REX_EBUSY);
+    CHECK_EQUAL(rex_module_region_end(&module, 1, &row), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"zero\" has unfinished work");
     CHECK_EQUAL(rex_queue_sync(queue[0]), 0);
-    CHECK_EQUAL(rex_module_data_end(&module, 1, &row), 0);
+    CHECK_EQUAL(rex_module_region_end(&module, 1, &row), 0);
     CHECK_EQUAL(rex_queue_copy_to(queue[0], memory[0], host, BYTES), 0);
     for (int i = 0; i < 4; i++)
         CHECK_EQUAL(rex_queue_copy_peer(queue[0], memory[1], 1, memory[0], 0, BYTES), 0);
@@ -301,7 +301,7 @@ static void fill_by_others(void *stream, void *context, int value)
 /* Work of the queue and of others in turn; the queue waits for all of it, also where it has put nothing in itself. */
 static void take_turns(struct rex_queue *of, void *stream, void *context)
 {
-    uint64_t *read = rex_pinned_alloc(2 * sizeof *read);
+    uint64_t *read = rex_host_alloc(2 * sizeof *read);
     CHECK(read != NULL);
     CHECK_EQUAL(rex_queue_copy_to(of, memory[0], host, 8), 0);
     fill_by_others(stream, context, 1);
@@ -313,11 +313,11 @@ static void take_turns(struct rex_queue *of, void *stream, void *context)
     CHECK_EQUAL(read[1], 0x0202020202020202);
     fill_by_others(stream, context, 3);
     fill_by_others(stream, context, 3);
-    CHECK_EQUAL(rex_queue_done(of), 0);
+    CHECK_EQUAL(rex_queue_query(of), 0);
     CHECK_EQUAL(rex_queue_sync(of), 0);
     CHECK_EQUAL(word_on(0, 0), 0x0303030303030303);
-    CHECK_EQUAL(rex_queue_done(of), 1);
-    CHECK_EQUAL(rex_pinned_free(read), 0);
+    CHECK_EQUAL(rex_queue_query(of), 1);
+    CHECK_EQUAL(rex_host_free(read), 0);
 }
 
 static void lent(const void *unused)
@@ -354,26 +354,26 @@ static void theirs(const void *unused)
         CHECK_EQUAL(stream_create(&stream[i], 1), 0);
         CHECK_EQUAL(context_pop(&(void *){NULL}), 0);
     }
-    REFUSED(rex_module_queue_from_stream(NULL, &module, 0, stream[0], NULL, 0), REX_EINVAL,
+    REFUSED(rex_module_queue_create(NULL, &module, 0, NULL, 0, &stream[0]), REX_EINVAL,
             "rex_queue_from_stream: there is no place for the queue");
-    REFUSED(rex_module_queue_from_stream(&made, &module, 0, stream[0], NULL, 0x100), REX_EINVAL, "rex_queue_from_stream: unknown flags 0x100");
-    REFUSED(rex_module_queue_from_stream(&made, &module, 0, stream[1], NULL, 0), REX_EINVAL,
+    REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0x100, &stream[0]), REX_EINVAL, "rex_queue_from_stream: unknown flags 0x100");
+    REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, &stream[1]), REX_EINVAL,
             "rex_queue_from_stream: the stream is not of device 0, in its primary context");
-    REFUSED(rex_module_queue_from_stream(&made, &module, 0, (void *)2, NULL, 0), REX_EINVAL,
+    REFUSED(rex_module_queue_create(&made, &module, 0, NULL, 0, (void *[1]){(void *)2}), REX_EINVAL,
             "rex_queue_from_stream: the default stream of each thread is several");
-    REFUSED(rex_module_queue_from_stream(&made, &module, 2, stream[0], NULL, 0), REX_ENODEVICE,
+    REFUSED(rex_module_queue_create(&made, &module, 2, NULL, 0, &stream[0]), REX_ENODEVICE,
             "rex_queue_from_stream: a stream, and device 2 is no NVIDIA GPU");
     setenv("FAKE_CUDA_BREAKS", "cuStreamGetCtx:719:1", 1);
-    REFUSED(rex_module_queue_from_stream(&made, &module, 0, stream[0], "broken", 0), REX_ECUDA,
+    REFUSED(rex_module_queue_create(&made, &module, 0, "broken", 0, &stream[0]), REX_ECUDA,
             "queue \"broken\": cuStreamGetCtx: CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK(made == NULL);
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 0, stream[0], "theirs", 0), 0);
+    CHECK_EQUAL(rex_module_queue_create(&made, &module, 0, "theirs", 0, &stream[0]), 0);
     take_turns(made, stream[0], context[0]);
     int streams = driver_calls("cuStreamDestroy");
     CHECK_EQUAL(rex_queue_destroy(made), 0);
     CHECK_EQUAL(driver_calls("cuStreamDestroy"), streams);
-    CHECK_EQUAL(rex_module_queue_from_stream(&on_default, &module, 0, NULL, NULL, 0), 0);
+    CHECK_EQUAL(rex_module_queue_create(&on_default, &module, 0, NULL, 0, (void *[1]){NULL}), 0);
     take_turns(on_default, NULL, context[0]);
     CHECK_EQUAL(rex_queue_destroy(on_default), 0);
     fill_by_others(stream[0], context[0], 4);
@@ -391,8 +391,8 @@ static void without_streams(const void *unused)
     struct rex_queue *made = NULL;
     (void)unused;
     start();
-    CHECK_EQUAL(rex_module_queue_from_stream(&made, &module, 2, NULL, "none", 0), 0);
-    CHECK(rex_queue_is_immediate(made));
+    CHECK_EQUAL(rex_module_queue_create(&made, &module, 2, "none", 0, (void *[1]){NULL}), 0);
+    CHECK(rex_queue_is_synchronous(made));
     CHECK_EQUAL(rex_queue_stream(made, &stream, NULL), REX_ENODEVICE);
     CHECK_MENTIONS(rex_last_error(), "queue \"none\" has none: device 2 is no NVIDIA GPU");
     CHECK_EQUAL(rex_queue_destroy(made), 0);

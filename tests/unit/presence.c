@@ -19,15 +19,15 @@ static struct __tgt_offload_entry entry[] = {{&plain_id, (char *)(uintptr_t)"pla
 static struct rex_module module = {
     .struct_size = sizeof(struct rex_module), .entries_begin = entry, .entries_end = entry + 1, .image_name = "tests/data/sm_90.cubin"};
 
-#define TO REX_TYPE_TO
-#define FROM REX_TYPE_FROM
-#define BOTH REX_TYPE_TOFROM
-#define POINTER REX_TYPE_POINTER
-#define PRESENT REX_TYPE_PRESENT
-#define IMPLICIT REX_TYPE_IMPLICIT
-#define LITERAL REX_TYPE_LITERAL
-#define PRIVATE REX_TYPE_PRIVATE
-#define IN(row) REX_TYPE_MEMBER_OF(row)
+#define TO REX_MAP_TO
+#define FROM REX_MAP_FROM
+#define BOTH REX_MAP_TOFROM
+#define POINTER REX_MAP_PTR_AND_OBJ
+#define PRESENT REX_MAP_PRESENT
+#define IMPLICIT REX_MAP_IMPLICIT
+#define LITERAL REX_MAP_LITERAL
+#define PRIVATE REX_MAP_PRIVATE
+#define IN(row) REX_MAP_MEMBER_OF(row)
 
 /* From NOWHERE on a row is at NULL; from MAPPED on so many bytes are mapped. */
 enum { MOST = 4, BYTES = 1024, MAPPED = 512, MAPPED_BYTES = 64, NOWHERE = 5000 };
@@ -103,13 +103,13 @@ static void test_rows(void **state)
         {REX_FOR_LAUNCH, {0, 0, 9, TO}, NULL},
         {REX_FOR_QUEUE, {0, 0, 9, LITERAL}, NULL},
         {REX_FOR_BEGIN, {0, 0, 8, INT64_C(0x800)}, strange},
-        {REX_FOR_BEGIN, {0, 0, 8, REX_TYPE_KIND(REX_KIND_I32)}, strange},
-        {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | REX_TYPE_KIND(REX_KIND_I32)}, NULL},
+        {REX_FOR_BEGIN, {0, 0, 8, REX_MAP_KIND(REX_KIND_I32)}, strange},
+        {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | REX_MAP_KIND(REX_KIND_I32)}, NULL},
         {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | PRIVATE}, "is both a literal and private"},
         {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | TO}, "is a literal and asks for a copy"},
         {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | FROM}, "is a literal and asks for a copy"},
-        {REX_FOR_END, {0, 0, 8, LITERAL | REX_TYPE_DELETE}, "is a literal and asks for a copy"},
-        {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | REX_TYPE_ALWAYS}, "is a literal and asks for a copy"},
+        {REX_FOR_END, {0, 0, 8, LITERAL | REX_MAP_DELETE}, "is a literal and asks for a copy"},
+        {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | REX_MAP_ALWAYS}, "is a literal and asks for a copy"},
         {REX_FOR_LAUNCH, {0, 0, 8, LITERAL | TO | POINTER}, NULL},
         {REX_FOR_LAUNCH, {0, 0, 8, PRIVATE | TO}, NULL},
         {REX_FOR_LAUNCH, {0, 0, 8, PRIVATE | FROM}, "is private and asks for a copy back"},
@@ -118,17 +118,17 @@ static void test_rows(void **state)
         {REX_FOR_UPDATE, {0, 0, 8, PRIVATE | TO}, arguments},
         {REX_FOR_BEGIN, {0, 0, 8, LITERAL | POINTER}, NULL},
         {REX_FOR_QUEUE, {0, 0, 8, PRIVATE}, "is private, which a queue has no memory for: pass a value, or map it"},
-        {REX_FOR_QUEUE, {0, 0, 8, TO | REX_TYPE_ALWAYS},
+        {REX_FOR_QUEUE, {0, 0, 8, TO | REX_MAP_ALWAYS},
          "asks for a copy at every launch, which a queue does not make: use rex_queue_update()"},
-        {REX_FOR_LAUNCH, {0, 0, 8, TO | REX_TYPE_ALWAYS}, NULL},
-        {REX_FOR_LAUNCH, {0, 0, 8, REX_TYPE_RETURN}, address},
-        {REX_FOR_QUEUE, {0, 0, 8, REX_TYPE_RETURN}, address},
-        {REX_FOR_BEGIN, {0, 0, 8, REX_TYPE_RETURN}, NULL},
-        {REX_FOR_LAUNCH, {0, 0, 8, REX_TYPE_DELETE}, deletes},
-        {REX_FOR_QUEUE, {0, 0, 8, REX_TYPE_DELETE}, deletes},
-        {REX_FOR_BEGIN, {0, 0, 8, REX_TYPE_DELETE}, deletes},
-        {REX_FOR_END, {0, 0, 8, REX_TYPE_DELETE}, NULL},
-        {REX_FOR_UPDATE, {0, 0, 8, TO | REX_TYPE_DELETE}, NULL},
+        {REX_FOR_LAUNCH, {0, 0, 8, TO | REX_MAP_ALWAYS}, NULL},
+        {REX_FOR_LAUNCH, {0, 0, 8, REX_MAP_RETURN_PARAM}, address},
+        {REX_FOR_QUEUE, {0, 0, 8, REX_MAP_RETURN_PARAM}, address},
+        {REX_FOR_BEGIN, {0, 0, 8, REX_MAP_RETURN_PARAM}, NULL},
+        {REX_FOR_LAUNCH, {0, 0, 8, REX_MAP_DELETE}, deletes},
+        {REX_FOR_QUEUE, {0, 0, 8, REX_MAP_DELETE}, deletes},
+        {REX_FOR_BEGIN, {0, 0, 8, REX_MAP_DELETE}, deletes},
+        {REX_FOR_END, {0, 0, 8, REX_MAP_DELETE}, NULL},
+        {REX_FOR_UPDATE, {0, 0, 8, TO | REX_MAP_DELETE}, NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(all); i++) {
@@ -173,7 +173,7 @@ static void start(int release)
     setenv("REX_LOG", "off", 1);
     use_gpu(90);
     use_release(release);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)bytes + MAPPED, MAPPED_BYTES, 0x10000000};
 }
 
@@ -229,7 +229,7 @@ static const struct looked looks[] = {
     {ALL, REX_FOR_BEGIN, {{0, 0, 8, IMPLICIT}}, 1, MAPS(1, {0, 8, 0, false, true})},
     {14, 22, REX_FOR_BEGIN, {{0, 0, 8, TO | IMPLICIT}}, 1, MAPS(1, {0, 8, 0, false, true})},
     {23, LAST, REX_FOR_BEGIN, {{0, 0, 8, TO | IMPLICIT}}, 1, MAPS(1, {0, 8, 0, false, false})},
-    {ALL, REX_FOR_BEGIN, {{0, 0, 8, TO | IMPLICIT | REX_TYPE_ALWAYS}}, 1, MAPS(1, {0, 8, 0, false, false})},
+    {ALL, REX_FOR_BEGIN, {{0, 0, 8, TO | IMPLICIT | REX_MAP_ALWAYS}}, 1, MAPS(1, {0, 8, 0, false, false})},
     /* parents begin where an aligned word does */
     {14, 16, REX_FOR_BEGIN, {{4, 4, 64, 0}, {4, 12, 8, TO | IN(0)}}, 2, MAPS(1, {0, 68, 0, false, false})},
     {17, LAST, REX_FOR_BEGIN, {{4, 4, 64, 0}, {4, 12, 8, TO | IN(0)}}, 2, MAPS(1, {4, 68, 0, false, false})},
@@ -347,7 +347,7 @@ static void test_looks(void **state)
 
 static void test_looked_up(void **state)
 {
-    static const int64_t always = REX_TYPE_ALWAYS;
+    static const int64_t always = REX_MAP_ALWAYS;
     static const struct {
         enum rex_purpose purpose;
         int size;

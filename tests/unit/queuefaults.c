@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "inqueue.h"
 #include "rex/entry.h"
 #include "rex/device.h"
 #include "rex/queue.h"
@@ -48,11 +49,11 @@ static int note(struct outcome *outcome, int result)
 
 static int launch(struct rex_queue *queue)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 1, 32);
+    struct rex_launch_config description = rex_launch_config_of(&plain__id__, 1, 32);
     int64_t a = 1, b = 2;
     description.dynamic_memory = 50000; /* more than the driver grants without being asked */
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
-    return rex_module_queue_launch(&module, queue, &description, &args);
+    return launch_module_in(queue, &module, &description, &args);
 }
 
 static void called(void *argument)
@@ -69,8 +70,8 @@ static void use_queue(struct rex_queue *queue, struct outcome *outcome)
     TRY(rex_queue_copy_from(queue, bytes, device, sizeof bytes));
     for (size_t width = 1; width <= 4; width *= 2)
         TRY(rex_queue_fill(queue, device, bytes, width, sizeof bytes));
-    TRY(rex_queue_call(queue, called, NULL));
-    TRY(rex_queue_done(queue));
+    TRY(rex_queue_host_func(queue, called, NULL));
+    TRY(rex_queue_query(queue));
     TRY(launch(queue));
     TRY(rex_queue_sync(queue));
 }
@@ -81,10 +82,10 @@ static void use_events(struct rex_queue *queue, struct outcome *outcome)
     double seconds;
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     if (TRY(rex_event_record(event, queue)) == REX_OK) {
-        TRY(rex_queue_wait(queue, event));
+        TRY(rex_queue_wait_event(queue, event));
         TRY(rex_event_sync(event));
-        TRY(rex_event_done(event));
-        TRY(rex_event_seconds(&seconds, event, event));
+        TRY(rex_event_query(event));
+        TRY(rex_event_elapsed(&seconds, event, event));
     }
     rex_event_destroy(event);
 }
@@ -96,7 +97,7 @@ static void record_branches(struct rex_queue *queue, struct rex_queue *other, st
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     TRY(launch(queue));
     TRY(rex_event_record(event, queue));
-    TRY(rex_queue_wait(other, event));
+    TRY(rex_queue_wait_event(other, event));
     TRY(launch(other));
     TRY(launch(queue));
     rex_event_destroy(event);
@@ -113,7 +114,7 @@ static void use_graph(struct rex_queue *queue, struct rex_queue *other, struct o
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
     TRY(rex_graph_launch(graph, queue));
     if (rex_graph_launches(graph) > 0)
-        TRY(rex_graph_set(graph, 0, &args));
+        TRY(rex_graph_set_args(graph, 0, &args));
     TRY(rex_graph_launch(graph, queue));
     rex_graph_destroy(graph);
 }
@@ -121,8 +122,8 @@ static void use_graph(struct rex_queue *queue, struct rex_queue *other, struct o
 static void use_everything(struct outcome *outcome)
 {
     struct rex_queue *queue = NULL, *other = NULL;
-    if (TRY(rex_module_queue_create(&queue, &module, 0, "first", 0)) == REX_OK &&
-        TRY(rex_module_queue_create(&other, &module, 0, "second", 0)) == REX_OK) {
+    if (TRY(rex_module_queue_create(&queue, &module, 0, "first", 0, NULL)) == REX_OK &&
+        TRY(rex_module_queue_create(&other, &module, 0, "second", 0, NULL)) == REX_OK) {
         use_queue(queue, outcome);
         use_events(queue, outcome);
         use_graph(queue, other, outcome);
@@ -148,7 +149,7 @@ static void break_one(const void *context)
     setenv("FAKE_CUDA_BREAKS", setting, 1);
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     int users = context_users();
     use_everything(&outcome);
     CHECK_EQUAL(outcome.failures > 0, !fault->silent);
@@ -207,9 +208,9 @@ static void say_of_queues(struct rex_queue *queue)
 {
     struct rex_queue *none = NULL;
     char bytes[16], *device = (char *)4096;
-    BROKEN(RETAIN, rex_module_queue_create(&none, &module, 0, "none", 0), "queue \"none\": %s");
-    BROKEN(ENTER, rex_module_queue_create(&none, &module, 0, "none", 0), "queue \"none\": %s");
-    BROKEN("cuStreamCreate", rex_module_queue_create(&none, &module, 0, "none", 0), "queue \"none\": %s");
+    BROKEN(RETAIN, rex_module_queue_create(&none, &module, 0, "none", 0, NULL), "queue \"none\": %s");
+    BROKEN(ENTER, rex_module_queue_create(&none, &module, 0, "none", 0, NULL), "queue \"none\": %s");
+    BROKEN("cuStreamCreate", rex_module_queue_create(&none, &module, 0, "none", 0, NULL), "queue \"none\": %s");
     CHECK(none == NULL);
     BROKEN(ENTER, launch(queue), "queue \"one\": %s");
     BROKEN("cuMemcpyHtoDAsync", rex_queue_copy_to(queue, device, bytes, 16), "a copy to the device: %s");
@@ -217,11 +218,11 @@ static void say_of_queues(struct rex_queue *queue)
     BROKEN("cuMemsetD8Async", rex_queue_fill(queue, device, bytes, 1, 16), "a fill: %s");
     BROKEN("cuMemsetD16Async", rex_queue_fill(queue, device, bytes, 2, 16), "a fill: %s");
     BROKEN("cuMemsetD32Async", rex_queue_fill(queue, device, bytes, 4, 16), "a fill: %s");
-    BROKEN("cuLaunchHostFunc", rex_queue_call(queue, called, NULL), "a call from a queue: %s");
+    BROKEN("cuLaunchHostFunc", rex_queue_host_func(queue, called, NULL), "a call from a queue: %s");
     BROKEN("cuLaunchKernel", launch(queue), LAUNCHED ": %s");
-    CHECK_EQUAL(rex_queue_done(queue), 1);
+    CHECK_EQUAL(rex_queue_query(queue), 1);
     CHECK_EQUAL(launch(queue), REX_OK);
-    BROKEN(ENTER, rex_queue_done(queue), "queue \"one\": %s");
+    BROKEN(ENTER, rex_queue_query(queue), "queue \"one\": %s");
     BROKEN(ENTER, rex_queue_sync(queue), "queue \"one\": %s");
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
 }
@@ -238,7 +239,7 @@ static void say_of_events(struct rex_queue *queue)
     REFUSED(rex_event_sync(event), REX_EINVAL, "rex_event_sync: the event was never recorded");
     CHECK_EQUAL(context_users(), users + 1);
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
-    BROKEN("cuStreamWaitEvent", rex_queue_wait(queue, event), "rex_queue_wait: %s");
+    BROKEN("cuStreamWaitEvent", rex_queue_wait_event(queue, event), "rex_queue_wait_event: %s");
     rex_event_destroy(event);
     CHECK_EQUAL(context_users(), users);
 }
@@ -292,13 +293,13 @@ static void say_of_graphs(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_launches(graph), 2);
     BROKEN(ENTER, rex_graph_launch(graph, queue), "rex_graph_launch: %s");
     BROKEN("cuGraphLaunch", rex_graph_launch(graph, queue), "a graph of 2 launches: %s");
-    REFUSED(rex_graph_set(graph, 2, &args), REX_EINVAL, "rex_graph_set: launch 2, and the graph has 2");
-    BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set(graph, 1, &args), "kernel \"plain__kernel__\" in a graph: %s");
-    BROKEN(ENTER, rex_graph_set(graph, 1, &args), "a graph: %s");
+    REFUSED(rex_graph_set_args(graph, 2, &args), REX_EINVAL, "rex_graph_set_args: launch 2, and the graph has 2");
+    BROKEN("cuGraphExecKernelNodeSetParams", rex_graph_set_args(graph, 1, &args), "kernel \"plain__kernel__\" in a graph: %s");
+    BROKEN(ENTER, rex_graph_set_args(graph, 1, &args), "a graph: %s");
     setenv("FAKE_CUDA_BREAKS", ENTER ":719:2", 1); /* the first one looks whether the launch is right */
-    REFUSED(rex_graph_set(graph, 1, &args), REX_ECUDA, "the context of a graph: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
+    REFUSED(rex_graph_set_args(graph, 1, &args), REX_ECUDA, "the context of a graph: " ENTER ": CUDA_ERROR_LAUNCH_FAILED");
     unsetenv("FAKE_CUDA_BREAKS");
-    CHECK_EQUAL(rex_graph_set(graph, 1, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_set_args(graph, 1, &args), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     rex_graph_destroy(graph);
@@ -310,8 +311,8 @@ static void say_what_failed(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0, NULL), REX_OK);
     say_of_queues(queue);
     say_of_events(queue);
     say_of_captures(queue, other);
@@ -335,7 +336,7 @@ static void use_in_fork(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
@@ -347,11 +348,11 @@ static void use_in_fork(const void *context)
         int calls = driver_calls(NULL), users = context_users();
         REFUSED(rex_queue_sync(queue), REX_EFORK, "rex_queue_sync: queue \"one\" was made in this process's parent");
         REFUSED(rex_graph_launch(graph, queue), REX_EFORK, "rex_graph_launch: queue \"one\" was made in this process's parent");
-        REFUSED(rex_graph_set(graph, 0, NULL), REX_EFORK, "rex_graph_set: the graph was made in this process's parent");
+        REFUSED(rex_graph_set_args(graph, 0, NULL), REX_EFORK, "rex_graph_set_args: the graph was made in this process's parent");
         REFUSED(rex_event_sync(event), REX_EFORK, "rex_event_sync: the event was recorded in this process's parent");
-        REFUSED(rex_event_done(event), REX_EFORK, "rex_event_done: the event was recorded in this process's parent");
-        REFUSED(rex_event_seconds(&seconds, event, event), REX_EFORK,
-                "rex_event_seconds: the event was recorded in this process's parent");
+        REFUSED(rex_event_query(event), REX_EFORK, "rex_event_query: the event was recorded in this process's parent");
+        REFUSED(rex_event_elapsed(&seconds, event, event), REX_EFORK,
+                "rex_event_elapsed: the event was recorded in this process's parent");
         rex_event_destroy(event);
         rex_graph_destroy(graph);
         CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -405,7 +406,7 @@ static int fill_graph(struct rex_queue *queue, struct rex_queue *other, struct r
     if (result == REX_OK)
         result = rex_event_record(event, queue);
     if (result == REX_OK)
-        result = rex_queue_wait(other, event);
+        result = rex_queue_wait_event(other, event);
     return result == REX_OK ? launch(other) : result;
 }
 
@@ -415,7 +416,7 @@ static int replay_graph(struct rex_graph *graph, struct rex_queue *queue)
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
     int result = rex_graph_launch(graph, queue);
     if (result == REX_OK)
-        result = rex_graph_set(graph, 0, &args);
+        result = rex_graph_set_args(graph, 0, &args);
     return result == REX_OK ? rex_graph_launch(graph, queue) : result;
 }
 
@@ -439,10 +440,10 @@ static int make_and_use_all(void)
 {
     struct rex_queue *queue = NULL, *other = NULL;
     struct rex_event *event = NULL;
-    int result = rex_module_queue_create(&queue, &module, 0, "first", 0);
+    int result = rex_module_queue_create(&queue, &module, 0, "first", 0, NULL);
     CHECK_EQUAL(queue != NULL, result == REX_OK);
     if (result == REX_OK)
-        result = rex_module_queue_create(&other, &module, 0, "second", 0);
+        result = rex_module_queue_create(&other, &module, 0, "second", 0, NULL);
     if (result == REX_OK)
         result = rex_event_create(&event);
     if (result == REX_OK)
@@ -464,7 +465,7 @@ static void run_out_of_memory(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     int users = context_users();
     for (int number = 1;; number++) {
         allocations = 0;
@@ -537,10 +538,10 @@ static void say_what_is_lacking(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     LACKING(rex_event_create(&event), {sizeof(struct rex_event), "an event", 0});
-    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK); /* which loads the image */
-    LACKING(rex_module_queue_create(&queue, &module, 0, "one", 0), {sizeof(struct rex_queue), "a queue", 0});
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0, NULL), REX_OK); /* which loads the image */
+    LACKING(rex_module_queue_create(&queue, &module, 0, "one", 0, NULL), {sizeof(struct rex_queue), "a queue", 0});
     CHECK_EQUAL(launch(queue), REX_OK);
     LACKING(rex_event_record(event, queue), {sizeof(struct rex_driver_event), "an event", 0});
     LACKING(end_lacking(queue, other), {sizeof(struct rex_graph), "a graph", 0}, {4 * 8, "a graph", (4 + 1) * 8},
@@ -554,27 +555,27 @@ static void say_what_is_lacking(const void *context)
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launches(graph), 65);
     REX_MAP(args, REX_VALUE(b), REX_VALUE(a));
-    LACKING(rex_graph_set(graph, 0, &args), {2 * 32, "a launch in a graph", 2 * 32 + 16});
+    LACKING(rex_graph_set_args(graph, 0, &args), {2 * 32, "a launch in a graph", 2 * 32 + 16});
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     rex_graph_destroy(graph);
 
-    CHECK_EQUAL(rex_module_queue_create(&hosts, &module, 1, "host's", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&hosts, &module, 1, "host's", 0, NULL), REX_OK);
     LACKING(rex_queue_fill(hosts, bytes, "", 1, 99), {99, "a fill", 0});
     CHECK_EQUAL(rex_queue_destroy(hosts), REX_OK);
-    REX_DATA_MAP(returned, rex_row_with(REX_TO(cells, 1), REX_TYPE_RETURN), REX_PRESENT(REX_TO(cells + 2, 1)));
+    REX_MAP(returned, rex_row_with(REX_TO(cells, 1), REX_MAP_RETURN_PARAM), REX_PRESENT(REX_TO(cells + 2, 1)));
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, 4096};
-    LACKING(rex_module_data_begin(&module, 0, &returned), {2 * 24, "the bases of a map", 0});
-    LACKING(rex_module_data_end(&module, 0, &returned), {2 * 8, "the end of a region", 0});
+    LACKING(rex_module_data_enter(&module, 0, &returned), {2 * 24, "the bases of a map", 0});
+    LACKING(rex_module_region_end(&module, 0, &returned), {2 * 8, "the end of a region", 0});
     void *begin[COUNT(many)];
     int64_t sizes[COUNT(many)], types[COUNT(many)];
     for (size_t i = 0; i < COUNT(many); i++) {
         begin[i] = &many[i];
         sizes[i] = 8;
-        types[i] = REX_TYPE_TO;
+        types[i] = REX_MAP_TO;
     }
     struct rex_map rows = {.count = COUNT(many), .base = begin, .begin = begin, .sizes = sizes, .types = types};
-    LACKING(rex_module_data_begin(&module, 0, &rows), {64 * sizeof(struct rex_new_row), "the rows of a call", 0});
+    LACKING(rex_module_data_enter(&module, 0, &rows), {64 * sizeof(struct rex_new_row), "the rows of a call", 0});
     rex_event_destroy(event);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(other), REX_OK);
@@ -590,14 +591,14 @@ static void pin_without_memory(const void *context)
     (void)context;
     use_gpu(90);
     CHECK_EQUAL(rex_gpu_count(), 1);
-    CHECK_EQUAL(rex_pin(NULL, 1), REX_EINVAL); /* from here on there is room for an error */
+    CHECK_EQUAL(rex_host_register(NULL, 1), REX_EINVAL); /* from here on there is room for an error */
     for (int i = 0; i < 2; i++) {
         allocations = 0;
         failing_allocation = 1;
         if (i == 0)
-            CHECK(rex_pinned_alloc(100) == NULL);
+            CHECK(rex_host_alloc(100) == NULL);
         else
-            CHECK_EQUAL(rex_pin(bytes, sizeof bytes), REX_ENOMEM);
+            CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), REX_ENOMEM);
         failing_allocation = 0;
         CHECK_EQUAL(allocations, 1);
         CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
@@ -605,8 +606,8 @@ static void pin_without_memory(const void *context)
         CHECK_MENTIONS(rex_last_error(), " bytes for a pinned range");
         CHECK_EQUAL(context_users(), 0);
     }
-    CHECK_EQUAL(rex_pin(bytes, sizeof bytes), 0);
-    CHECK_EQUAL(rex_unpin(bytes), 0);
+    CHECK_EQUAL(rex_host_register(bytes, sizeof bytes), 0);
+    CHECK_EQUAL(rex_host_unregister(bytes), 0);
 }
 
 static void test_memory(void **state)
@@ -636,12 +637,12 @@ static void refuse_memory(void *memory)
     refused(rex_last_error_code());
     refused(rex_device_copy_to(memory, &value, sizeof value, 0));
     refused(rex_device_copy_from(&value, memory, sizeof value, 0));
-    CHECK_EQUAL(rex_is_present(&value, sizeof value, 0), 0);
-    CHECK(rex_device_address(&value, 0) == NULL);
+    CHECK_EQUAL(rex_target_is_present(&value, sizeof value, 0), 0);
+    CHECK(rex_mapped_ptr(&value, 0) == NULL);
     rex_device_free(memory, 0);
     refused(rex_last_error_code());
     CHECK_MENTIONS(rex_last_error(), "rex_device_free: ");
-    refused(rex_module_queue_create(&other, &module, 0, "other", 0));
+    refused(rex_module_queue_create(&other, &module, 0, "other", 0, NULL));
     refused(rex_device_gpu(0));
     CHECK_EQUAL(the_record()->touches, before);
 }
@@ -651,12 +652,12 @@ static void refuse_everything(void)
     static int64_t value[4];
     uint32_t before[COUNT(the_record()->counts)];
     memcpy(before, the_record()->counts, sizeof before);
-    struct rex_kernel_launch kernel = rex_kernel_launch_of(&plain__id__, 1, 32);
-    REX_DATA_MAP(map, REX_TO(value, 4));
+    struct rex_launch_config kernel = rex_launch_config_of(&plain__id__, 1, 32);
+    REX_MAP(map, REX_TO(value, 4));
     REX_MAP(args, REX_VALUE(value[0]), REX_VALUE(value[1]));
-    refused(rex_module_data_begin(&module, 0, &map));
+    refused(rex_module_data_enter(&module, 0, &map));
     refused(rex_module_data_update(&module, 0, &map));
-    refused(rex_module_data_end(&module, 0, &map));
+    refused(rex_module_region_end(&module, 0, &map));
     refused(rex_module_launch_map(&module, &kernel, &args));
     refused(rex_module_fini(&module));
     refused(rex_module_init(&module));
@@ -673,7 +674,7 @@ static void lose(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
     void *memory = lasting(rex_device_alloc(sizeof value, 0)); /* which a lost device does not take back */
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
@@ -689,9 +690,9 @@ static void lose(const void *context)
     refuse_everything();
     refuse_memory(memory);
     the_record()->devices = 2;
-    REX_DATA_MAP(map, REX_TO(value, 4));
-    CHECK_EQUAL(rex_module_data_begin(&module, 1, &map), REX_OK);
-    CHECK_EQUAL(rex_module_data_end(&module, 1, &map), REX_OK);
+    REX_MAP(map, REX_TO(value, 4));
+    CHECK_EQUAL(rex_module_data_enter(&module, 1, &map), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 1, &map), REX_OK);
     memory = rex_device_alloc(16, 1);
     uint32_t before = the_record()->touches;
     rex_device_free(memory, 1);
@@ -705,7 +706,7 @@ static void lose_before_free(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
     void *memory = lasting(rex_device_alloc(16, 0));
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
@@ -718,20 +719,20 @@ static void lose_before_free(const void *context)
 static int wait_for_event(struct rex_event *event, int with)
 {
     double seconds;
-    return with == 0 ? rex_event_sync(event) : with == 1 ? rex_event_done(event) : rex_event_seconds(&seconds, event, event);
+    return with == 0 ? rex_event_sync(event) : with == 1 ? rex_event_query(event) : rex_event_elapsed(&seconds, event, event);
 }
 
 /* The call for an event fails by itself: the device is well. */
 static void fail_in_event(const void *context)
 {
     const int with = *(const int *)context;
-    static const char *const calls[] = {"cuEventSynchronize", "cuEventQuery", "cuEventElapsedTime"}, *const of[] = {"sync", "done", "seconds"};
+    static const char *const calls[] = {"cuEventSynchronize", "cuEventQuery", "cuEventElapsedTime"}, *const of[] = {"sync", "query", "elapsed"};
     struct rex_queue *queue;
     struct rex_event *event;
     char breaks[64];
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "well", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "well", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     *(unsigned *)in_driver("fake_cuda_event_flags") = 99;
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
@@ -748,16 +749,16 @@ static void fail_in_event(const void *context)
 /* Nobody has waited but for an event: what fails then has the kernels of all queues, and libomptarget is not asked any more. */
 static void lose_in_event(const void *context)
 {
-    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_event_done: cuEventQuery: ",
-                                       "rex_event_seconds: cuEventElapsedTime: "};
+    static const char *const says[] = {"rex_event_sync: cuEventSynchronize: ", "rex_event_query: cuEventQuery: ",
+                                       "rex_event_elapsed: cuEventElapsedTime: "};
     const int with = *(const int *)context;
     struct rex_queue *queue, *idle;
     struct rex_event *event;
     static int64_t value[4];
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     CHECK_EQUAL(rex_event_record(event, idle), REX_OK);
@@ -766,8 +767,8 @@ static void lose_in_event(const void *context)
     CHECK_MENTIONS(rex_last_error(), says[with]);
     CHECK_MENTIONS(rex_last_error(), "CUDA_ERROR_LAUNCH_FAILED; launched since the last wait: \"plain__kernel__\"");
     uint32_t begins = the_record()->counts[FAKE_BEGIN];
-    REX_DATA_MAP(map, REX_TO(value, 4));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &map), REX_ECUDA);
+    REX_MAP(map, REX_TO(value, 4));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "data begin: device 0 is lost, since queue \"");
     CHECK_EQUAL(the_record()->counts[FAKE_BEGIN], begins);
     CHECK_EQUAL(launch(queue), REX_ECUDA);
@@ -783,14 +784,14 @@ static void lose_in_another(const void *context)
     (void)context;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "doomed", 0, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&idle, &module, 0, "idle", 0, NULL), REX_OK);
     CHECK_EQUAL(launch(queue), REX_OK);
     *(int *)in_driver("fake_cuda_lost") = 719;
     CHECK_EQUAL(rex_queue_fill(idle, (void *)4096, "", 1, 16), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "a fill: cuMemsetD8Async: CUDA_ERROR_LAUNCH_FAILED");
-    REX_DATA_MAP(map, REX_TO(value, 4));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &map), REX_ECUDA);
+    REX_MAP(map, REX_TO(value, 4));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &map), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "data begin: device 0 is lost, since queue \"idle\" met with cuStreamQuery");
     CHECK_EQUAL(rex_queue_sync(queue), REX_ECUDA);
     CHECK_MENTIONS(rex_last_error(), "queue \"doomed\": ");
@@ -817,8 +818,8 @@ static void be_old(const void *context)
     (void)context;
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, NULL, 0), REX_EUNSUPPORTED);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, NULL, 0, NULL), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "the CUDA driver is too old: it has no cuStreamBeginCapture_v2, which came with CUDA 10.1");
     CHECK(queue == NULL);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
@@ -844,9 +845,9 @@ static void *use_in_thread(void *argument)
         CHECK_EQUAL(launch(queue), REX_OK);
         if (i % 20 == 0) {
             CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
-            CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+            CHECK_EQUAL(rex_queue_wait_event(queue, event), REX_OK);
             CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-            CHECK_EQUAL(rex_queue_done(queue) >= 0, 1);
+            CHECK_EQUAL(rex_queue_query(queue) >= 0, 1);
         }
     }
     rex_event_destroy(event);
@@ -878,7 +879,7 @@ static void use_threads(const void *context)
     use_gpu(90);
     use_release(22);
     for (int i = 0; i <= THREADS; i++) /* not in the threads: the fake libomptarget is no good for several */
-        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, 0, NULL, 0), REX_OK);
+        CHECK_EQUAL(rex_module_queue_create(&queue[i], &module, 0, NULL, 0, NULL), REX_OK);
     for (int own = 0; own < 2; own++) {
         for (int i = 0; i < THREADS; i++)
             CHECK_EQUAL(pthread_create(&thread[i], NULL, use_in_thread, queue[own ? i : 0]), 0);
@@ -909,9 +910,9 @@ static void *wait_in_thread(void *argument)
     while (!__atomic_load_n(&shared->over, __ATOMIC_RELAXED)) {
         CHECK_EQUAL(rex_event_sync(shared->event), REX_OK);
         /* It may be recorded again, on the other GPU, between two looks at it. */
-        int done = rex_event_done(shared->event);
+        int done = rex_event_query(shared->event);
         CHECK(done == 0 || done == 1);
-        int result = rex_event_seconds(&seconds, shared->event, shared->event);
+        int result = rex_event_elapsed(&seconds, shared->event, shared->event);
         CHECK(result == REX_OK || result == REX_EINVAL);
     }
     return NULL;
@@ -934,10 +935,10 @@ static void share_event(const void *context)
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     use_release(22);
-    CHECK_EQUAL(rex_module_queue_create(&shared.queue[0], &module, 0, "first GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&shared.queue[0], &module, 0, "first GPU", 0, NULL), REX_OK);
     the_record()->devices = 2;
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
-    CHECK_EQUAL(rex_module_queue_create(&shared.queue[1], &module, 1, "second GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&shared.queue[1], &module, 1, "second GPU", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_event_create(&shared.event), REX_OK);
     CHECK_EQUAL(rex_event_record(shared.event, shared.queue[0]), REX_OK);
     CHECK_EQUAL(pthread_create(&thread[0], NULL, wait_in_thread, &shared), 0);
@@ -945,7 +946,7 @@ static void share_event(const void *context)
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(pthread_join(thread[i], NULL), 0);
     CHECK_EQUAL(rex_event_sync(shared.event), REX_OK);
-    CHECK_EQUAL(rex_event_done(shared.event), 1);
+    CHECK_EQUAL(rex_event_query(shared.event), 1);
     /* The driver's event is one for each GPU, and lasts as long as the event. */
     CHECK_EQUAL(driver_calls("cuEventCreate"), 2);
     CHECK_EQUAL(driver_calls("cuEventDestroy"), 0);

@@ -11,6 +11,7 @@
 
 #include <malloc.h>
 
+#include "inqueue.h"
 #include "rex/entry.h"
 #include "rex_kmp.h"
 #include "rex/queue.h"
@@ -75,7 +76,7 @@ static void start(int release, struct rex_module *of)
     void (**watcher)(const char *, const unsigned *, const unsigned *, void **);
     use_gpu(90);
     use_release(release);
-    CHECK_EQUAL(rex_module_register(of), REX_OK);
+    CHECK_EQUAL(rex_module_register(of, NULL), REX_OK);
     watcher = in_driver("fake_cuda_watch");
     *watcher = watch;
     map_cells(cells, 0);
@@ -85,15 +86,15 @@ static void start(int release, struct rex_module *of)
 static struct rex_queue *new_queue(struct rex_module *of, const char *name, unsigned flags)
 {
     struct rex_queue *queue = NULL;
-    CHECK_EQUAL(rex_module_queue_create(&queue, of, 0, name, flags), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, of, 0, name, flags, NULL), REX_OK);
     return queue;
 }
 
 static int put_plain(struct rex_queue *queue, uint64_t value, uint64_t *out)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 3, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 3, 64);
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
-    return rex_module_queue_launch(&module, queue, &launch, &args);
+    return launch_module_in(queue, &module, &launch, &args);
 }
 
 #define SEES(parameter, type, expected)                                                                                \
@@ -118,11 +119,11 @@ static void launch_narrow(struct rex_queue *queue)
     int a = -7;
     float b = 2.5f;
     double c = 0.125;
-    struct rex_kernel_launch launch = {.key = &narrow_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
+    struct rex_launch_config launch = {.key = &narrow_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
     uint64_t *out = cells + 10;
     expect(8, 4, 4, 8);
     REX_MAP(args, REX_ALLOC(out, 20), REX_VALUE(a), REX_VALUE(b), REX_VALUE(c));
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
     CHECK_EQUAL(strcmp(seen.kernel, "narrow__kernel__"), 0);
     SEES(0, uint64_t, DEVICE + 80u);
     SEES(1, int, -7);
@@ -136,16 +137,16 @@ static void launch_others(struct rex_queue *queue)
 {
     struct pair pair = {0.1, 1e300};
     uint64_t value = 77, *out = more_cells;
-    struct rex_kernel_launch wide = rex_kernel_launch_of(&wide_id, 1, 1), env = rex_kernel_launch_of(&env_id, 1, 1);
+    struct rex_launch_config wide = rex_launch_config_of(&wide_id, 1, 1), env = rex_launch_config_of(&env_id, 1, 1);
     REX_MAP(wide_args, REX_BY_VALUE(pair), REX_ALLOC(out, CELLS));
     expect(16, 8, 0, 0);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &wide, &wide_args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &wide, &wide_args), REX_OK);
     CHECK(memcmp(seen.bytes[0], &pair, sizeof pair) == 0);
     SEES(1, uint64_t, DEVICE + 0x8000u);
     /* The runtime's parameter is in front, whatever the release. */
     REX_MAP(env_args, REX_VALUE(value), REX_ALLOC(out, CELLS));
     expect(8, 8, 8, 0);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &env, &env_args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &env, &env_args), REX_OK);
     SEES(1, uint64_t, 77u);
     SEES(2, uint64_t, DEVICE + 0x8000u);
 }
@@ -156,14 +157,14 @@ static void launch_misfits(struct rex_queue *queue)
     int small = -1;
     int64_t large = 1;
     uint64_t *out = cells;
-    struct rex_kernel_launch plain = rex_kernel_launch_of(&plain_id, 1, 1), narrow = rex_kernel_launch_of(&narrow_id, 1, 1);
+    struct rex_launch_config plain = rex_launch_config_of(&plain_id, 1, 1), narrow = rex_launch_config_of(&narrow_id, 1, 1);
     REX_MAP(filled, REX_VALUE(small), REX_ALLOC(out, CELLS));
     REX_MAP(too_wide, REX_ALLOC(out, CELLS), REX_VALUE(large), REX_VALUE(large), REX_VALUE(large));
     expect(8, 8, 0, 0);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &plain, &filled), REX_OK);
-    SEES(0, uint64_t, 0xffffffffu);
+    CHECK_EQUAL(launch_module_in(queue, &module, &plain, &filled), REX_OK);
+    SEES(0, int64_t, -1); /* widened as in C */
     int before = driver_calls("cuLaunchKernel");
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &narrow, &too_wide), REX_EPARAMS);
+    CHECK_EQUAL(launch_module_in(queue, &module, &narrow, &too_wide), REX_EPARAMS);
     CHECK_MENTIONS(rex_last_error(), "\"narrow__kernel__\": parameter 1 is 4 bytes wide, and the launch has a value of 8 bytes");
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), before);
 }
@@ -176,7 +177,7 @@ static void launch_other_kinds(const void *context)
     float half = 0.5f;
     double whole = 3;
     uint64_t *out = cells;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&narrow_id, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&narrow_id, 1, 1);
     signed_module.image_name = "tests/data/signed_sm_90.cubin";
     start(*(const int *)context, &signed_module);
     struct rex_queue *queue = new_queue(&signed_module, "kinds", 0);
@@ -184,17 +185,16 @@ static void launch_other_kinds(const void *context)
     REX_MAP(one, REX_VALUE(whole), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
     REX_MAP(two, REX_ALLOC(out, CELLS), REX_VALUE(whole), REX_VALUE(half), REX_VALUE(whole));
     const struct rex_map *const wrong[] = {&one, &two};
-    static const char *const says[] = {"parameter 0 is a pointer, and map row 0 a value of 8 bytes for a rex_arg_f64",
-                                       "parameter 1 is a value of 4 bytes, and map row 1 a value of 8 bytes for a rex_arg_f64"};
+    static const char *const says[] = {"argument 1 of narrow is double, its parameter is a pointer; row 0 is REX_VALUE(whole); it takes ",
+                                       "argument 2 of narrow is double, its parameter is a value of 4 bytes; row 1 is REX_VALUE(whole); it takes "};
     expect(8, 4, 4, 8);
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        CHECK_EQUAL(rex_module_queue_launch(&signed_module, queue, &launch, wrong[i]), REX_EPARAMS);
-        CHECK_MENTIONS(rex_last_error(), "kernel \"narrow__kernel__\", declared (pointer, value of 4 bytes, floating point of 4 bytes, "
-                                         "floating point of 8 bytes): ");
+        CHECK_EQUAL(launch_module_in(queue, &signed_module, &launch, wrong[i]), REX_EPARAMS);
+        CHECK_MENTIONS(rex_last_error(), "; it takes (pointer, value of 4 bytes, value of 4 bytes, value of 8 bytes)");
         CHECK_MENTIONS(rex_last_error(), says[i]);
     }
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
-    CHECK_EQUAL(rex_module_queue_launch(&signed_module, queue, &launch, &right), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &signed_module, &launch, &right), REX_OK);
     SEES(1, int, 1);
     SEES(2, float, 0.5f);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -239,9 +239,9 @@ static void count_calls(const void *context)
     CHECK_EQUAL(driver_calls(NULL) - all, 1000);
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 1001);
     CHECK_EQUAL(the_record()->lookups, lookups);
-    REX_DATA_MAP(elsewhere, REX_TO(more_cells, CELLS));
+    REX_MAP(elsewhere, REX_TO(more_cells, CELLS));
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &elsewhere), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &elsewhere), REX_OK);
     map_cells(cells, 0x4000);
     lookups = the_record()->lookups;
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
@@ -262,9 +262,9 @@ static void count_calls_of_windows(const void *context)
     (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "windows", 0);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 1, 32);
-    REX_DATA_MAP(region, REX_ALLOC(windows, WINDOWS * WINDOW));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 32);
+    REX_MAP(region, REX_ALLOC(windows, WINDOWS * WINDOW));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     the_record()->mappings[2] = (struct fake_mapping){(uintptr_t)windows, sizeof windows, DEVICE + 0x100000};
     expect(8, 8, 0, 0);
     int all = driver_calls(NULL);
@@ -275,7 +275,7 @@ static void count_calls_of_windows(const void *context)
         REX_MAP(args, REX_VALUE(i), REX_ALLOC(window, WINDOW));
         REX_MAP(back, REX_FROM(window, WINDOW));
         CHECK_EQUAL(rex_queue_update(queue, &there), REX_OK);
-        CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+        CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
         CHECK_EQUAL(rex_queue_update(queue, &back), REX_OK);
         SEES(1, uint64_t, DEVICE + 0x100000 + i * WINDOW * sizeof *window);
     }
@@ -348,15 +348,15 @@ static void refuse_ends(const void *context)
 {
     (void)context;
     start(22, &module);
-    CHECK_EQUAL(rex_module_register(&other_module), REX_OK); /* no kernel of which is at work */
+    CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK); /* no kernel of which is at work */
     struct rex_queue *queue = new_queue(&module, "long one", 0);
-    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
-    REX_DATA_MAP(unused, REX_TOFROM(more_cells, CELLS));
+    REX_MAP(used, REX_TOFROM(cells, CELLS));
+    REX_MAP(unused, REX_TOFROM(more_cells, CELLS));
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     *busy() = 1;
-    CHECK_EQUAL(rex_queue_done(queue), 0);
+    CHECK_EQUAL(rex_queue_query(queue), 0);
     uint32_t before = ends();
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
     CHECK_EQUAL(rex_module_data_exit(&module, 0, &used), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"long one\"");
@@ -368,10 +368,10 @@ static void refuse_ends(const void *context)
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
     CHECK_EQUAL(driver_calls("cuStreamSynchronize"), 0);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &unused), REX_OK); /* which the queue does not use */
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &unused), REX_OK); /* which the queue does not use */
     CHECK_EQUAL(ends(), before + 1);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
@@ -384,19 +384,19 @@ static void end_on_another_device(const void *context)
     use_gpu(90);
     setenv("FAKE_CUDA_DEVICES", "2", 1);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     the_record()->devices = 2;
     map_cells(cells, 0);
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "on the other", 0), REX_OK);
-    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 1, "on the other", 0, NULL), REX_OK);
+    REX_MAP(used, REX_TOFROM(cells, CELLS));
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     *busy() = 1;
-    CHECK_EQUAL(rex_module_data_end(&module, 1, &used), REX_EBUSY);
+    CHECK_EQUAL(rex_module_region_end(&module, 1, &used), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"on the other\"");
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_OK);
     map_cells(cells, 0); /* which this libomptarget has on both devices or none */
-    CHECK_EQUAL(rex_module_data_end(&module, 1, &used), REX_EBUSY);
+    CHECK_EQUAL(rex_module_region_end(&module, 1, &used), REX_EBUSY);
     CHECK_EQUAL(driver_calls("cuStreamSynchronize"), 0);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
@@ -407,9 +407,9 @@ static void refuse_ends_of_ranges(const void *context)
     (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "ranges", 0);
-    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
-    REX_DATA_MAP(unused, REX_TOFROM(more_cells, CELLS));
-    char *on_device = rex_device_address(cells, 0);
+    REX_MAP(used, REX_TOFROM(cells, CELLS));
+    REX_MAP(unused, REX_TOFROM(more_cells, CELLS));
+    char *on_device = rex_mapped_ptr(cells, 0);
     const uint32_t zero = 0;
     struct rex_graph *graph = NULL;
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
@@ -428,16 +428,16 @@ static void refuse_ends_of_ranges(const void *context)
         }
         *busy() = 1;
         uint32_t before = ends();
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
+        CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_EBUSY);
         CHECK_MENTIONS(rex_last_error(), "queue \"ranges\"");
         CHECK_EQUAL(ends(), before);
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &unused), REX_OK);
+        CHECK_EQUAL(rex_module_region_end(&module, 0, &unused), REX_OK);
         map_cells(more_cells, 0x8000);
         *busy() = 0;
         CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
         *busy() = 1;
         CHECK_EQUAL(rex_queue_copy_to(queue, on_device + 0x8000, cells, 8), REX_OK);
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+        CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_OK);
         map_cells(cells, 0);
         *busy() = 0;
         CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
@@ -450,7 +450,7 @@ static void refuse_ends_of_ranges(const void *context)
 static void wait_and_warn(const void *context)
 {
     void *base[] = {cells};
-    int64_t sizes[] = {sizeof cells}, types[] = {REX_TYPE_TOFROM};
+    int64_t sizes[] = {sizeof cells}, types[] = {REX_MAP_TOFROM};
     (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "late one", 0);
@@ -470,17 +470,17 @@ static void wait_and_warn(const void *context)
 static void wait_at_ends(const void *context)
 {
     void *base[] = {cells};
-    int64_t sizes[] = {sizeof cells}, types[] = {REX_TYPE_TOFROM};
+    int64_t sizes[] = {sizeof cells}, types[] = {REX_MAP_TOFROM};
     (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "waited for", 0);
-    REX_DATA_MAP(used, REX_TOFROM(cells, CELLS));
+    REX_MAP(used, REX_TOFROM(cells, CELLS));
     CHECK_EQUAL(rex_configure(REX_OPTION_UNFINISHED, "wait"), REX_OK);
     for (int way = 0; way < 3; way++) {
         CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
         *busy() = 1;
         if (way == 0)
-            CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_OK);
+            CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_OK);
         else if (way == 1)
             __rex_real___tgt_target_data_end(0, 1, base, base, sizes, types);
         else
@@ -500,8 +500,7 @@ static void use_module(enum rex_log_level level, const char *message, void *cont
     (void)level, (void)context;
     if (strstr(message, "waits for queue") == NULL)
         return;
-    CHECK(rex_module_register_image(&module, NULL) == NULL);
-    CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
+    CHECK_EQUAL(rex_module_register(&module, module.image_name), REX_EINVAL);
     CHECK_MENTIONS(rex_last_error(), "while it is being registered or ended");
     CHECK_EQUAL(rex_module_fini(&module), REX_EINVAL);
     refusals++;
@@ -521,7 +520,7 @@ static void log_function_at_the_end(const void *context)
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     rex_set_log_callback(NULL, NULL);
     CHECK_EQUAL(refusals, 1);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
@@ -564,7 +563,7 @@ static void replay(struct rex_queue *queue, struct rex_graph *graph)
         CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     CHECK_EQUAL(driver_calls(NULL) - all, REPLAYS);
     CHECK_EQUAL(driver_calls("cuGraphLaunch"), REPLAYS);
-    CHECK_EQUAL(rex_graph_set(graph, 300, &changed), REX_OK);
+    CHECK_EQUAL(rex_graph_set_args(graph, 300, &changed), REX_OK);
     SEES(0, uint64_t, 12345u);
     SEES(1, uint64_t, DEVICE + 400u);
     CHECK_EQUAL(seen.grid[0], 3);
@@ -577,8 +576,8 @@ static void replay(struct rex_queue *queue, struct rex_graph *graph)
 static void end_elsewhere(void)
 {
     static uint64_t somewhere[4];
-    REX_DATA_MAP(elsewhere, REX_TO(somewhere, 4));
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &elsewhere), REX_OK);
+    REX_MAP(elsewhere, REX_TO(somewhere, 4));
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &elsewhere), REX_OK);
 }
 
 static void use_graph(const void *context)
@@ -605,12 +604,12 @@ static void use_graph(const void *context)
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
-/* In a graph of REX_QUEUE_FRESH what is mapped elsewhere is found without a word of it. */
+/* In a graph of REX_QUEUE_NO_CACHE what is mapped elsewhere is found without a word of it. */
 static void use_graph_fresh(const void *context)
 {
     (void)context;
     start(22, &module);
-    struct rex_queue *queue = new_queue(&module, "fresh", REX_QUEUE_FRESH);
+    struct rex_queue *queue = new_queue(&module, "fresh", REX_QUEUE_NO_CACHE);
     expect(8, 8, 0, 0);
     struct rex_graph *graph = record(queue);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
@@ -631,10 +630,10 @@ static void graph_at_work(const void *context)
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "held", 0);
     struct rex_graph *graph = record(queue);
-    REX_DATA_MAP(used, REX_TOFROM(more_cells, CELLS));
+    REX_MAP(used, REX_TOFROM(more_cells, CELLS));
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     *busy() = 1;
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &used), REX_EBUSY);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &used), REX_EBUSY);
     CHECK_MENTIONS(rex_last_error(), "queue \"held\"");
     CHECK_EQUAL(rex_module_fini(&module), REX_EBUSY);
     setenv("FAKE_CUDA_BREAKS", "cuStreamSynchronize:719:0", 1);
@@ -667,9 +666,9 @@ static void launch_narrow_first(struct rex_queue *queue)
 {
     int one = 1;
     uint64_t value = 2, *out = cells;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&narrow_first_id, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&narrow_first_id, 1, 32);
     REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
-    CHECK_EQUAL(rex_module_queue_launch(&other_module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &other_module, &launch, &args), REX_OK);
 }
 
 /* What a queue has done of a module it is not at work with any more. */
@@ -677,7 +676,7 @@ static void end_of_what_is_done(const void *context)
 {
     (void)context;
     start(22, &module);
-    CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
     struct rex_queue *queue = new_queue(&module, "goes on", 0);
     expect(0, 0, 0, 0);
     launch_narrow_first(queue);
@@ -698,7 +697,7 @@ static void graph_of_two_modules(const void *context)
     struct rex_graph *graph = NULL;
     (void)context;
     start(22, &module);
-    CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
     struct rex_queue *queue = new_queue(&module, "two modules", 0);
     expect(0, 0, 0, 0);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
@@ -723,7 +722,7 @@ static void keep_arguments(const void *context)
 {
     enum { ROWS = 40 };
     static const int64_t lengths[] = {9, 8, 31, INT64_C(1) << 60 /* which is not kept */, 17, 17, 17},
-                         literal = REX_TYPE_PARAMETER | REX_TYPE_LITERAL;
+                         literal = REX_MAP_TARGET_PARAM | REX_MAP_LITERAL;
     char values[ROWS][32];
     void *base[ROWS], *begin[ROWS];
     int64_t length_of[ROWS], sizes[ROWS], types[ROWS];
@@ -734,7 +733,7 @@ static void keep_arguments(const void *context)
         memset(values[i], '0' + i, sizeof values[i]);
         base[i] = begin[i] = values[i];
         sizes[i] = length_of[i] = i < (int)COUNT(lengths) ? lengths[i] : 17 + i % 16;
-        types[i] = i == 3 ? REX_TYPE_PARAMETER | REX_TYPE_TO : literal;
+        types[i] = i == 3 ? REX_MAP_TARGET_PARAM | REX_MAP_TO : literal;
     }
     base[3] = values[0];
     void *memory = rex_capture_own_map(&command);
@@ -746,7 +745,7 @@ static void keep_arguments(const void *context)
     CHECK_EQUAL(own->count, ROWS);
     for (int i = 0; i < ROWS; i++) {
         CHECK_EQUAL(own->sizes[i], length_of[i]);
-        CHECK_EQUAL(own->types[i], i == 3 ? REX_TYPE_PARAMETER | REX_TYPE_TO : literal);
+        CHECK_EQUAL(own->types[i], i == 3 ? REX_MAP_TARGET_PARAM | REX_MAP_TO : literal);
         bool wide = i != 3 && length_of[i] > 8;
         CHECK_EQUAL((char *)own->begin[i] == values[i], !wide);
         CHECK((char *)own->base[i] == (i == 3 ? values[0] : (char *)own->begin[i]));
@@ -768,14 +767,14 @@ static void log_rows(const void *context)
     (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "logged", 0);
-    struct rex_kernel_launch launch = {.key = &narrow_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 24};
+    struct rex_launch_config launch = {.key = &narrow_id, .device = 0, .teams = {5, 4, 3}, .threads = {32, 2, 1}, .dynamic_memory = 24};
     REX_MAP(args, REX_ALLOC(out, CELLS), REX_VALUE(number), REX_VALUE(half), REX_VALUE(whole));
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "debug"), REX_OK);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
     REX_MAP(update, REX_TO(cells, 2), REX_FROM(cells + 2, 2));
     CHECK_EQUAL(rex_queue_update(queue, &update), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "info"), REX_OK);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
 }
 
@@ -804,21 +803,21 @@ static void ask_dynamic_memory(const void *context)
     (void)context;
     start(22, &module);
     struct rex_queue *queue = new_queue(&module, "dynamic memory", 0);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 32);
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
     expect(0, 0, 0, 0);
     launch.dynamic_memory = 1024;
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 1024);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     launch.dynamic_memory = 2048;
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &args), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 1024);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 2048);
     CHECK_EQUAL(put_plain(queue, 1, cells), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 0);
-    CHECK_EQUAL(rex_graph_set(graph, 0, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_set_args(graph, 0, &args), REX_OK);
     CHECK_EQUAL(dynamic_memory(), 2048);
     rex_graph_destroy(graph);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -890,7 +889,7 @@ static void join_queues(const void *context)
         CHECK_EQUAL(rex_graph_begin(queue[0]), REX_OK);
         CHECK_EQUAL(rex_event_record(event, queue[0]), REX_OK);
         for (int i = 0; i < queues; i++) {
-            CHECK_EQUAL(i > 0 ? rex_queue_wait(queue[i], event) : REX_OK, REX_OK);
+            CHECK_EQUAL(i > 0 ? rex_queue_wait_event(queue[i], event) : REX_OK, REX_OK);
             CHECK_EQUAL(put_plain(queue[i], 1, cells), REX_OK);
         }
         CHECK_EQUAL(rex_graph_end(&graph, queue[0]), REX_OK);
@@ -921,18 +920,18 @@ static void two_captures(const void *context)
         CHECK_EQUAL(rex_event_record(event[i], queue[i]), REX_OK);
     }
     for (int i = 0; i < 2; i++)
-        REFUSED(rex_queue_wait(queue[i], event[1 - i]), REX_EINVAL,
-                "rex_queue_wait: queue \"captured\" is being captured, and the event was not recorded in the same graph");
+        REFUSED(rex_queue_wait_event(queue[i], event[1 - i]), REX_EINVAL,
+                "rex_queue_wait_event: queue \"captured\" is being captured, and the event was not recorded in the same graph");
     int first = context != NULL;
-    CHECK_EQUAL(rex_queue_wait(queue[2], event[1 - first]), REX_OK);
+    CHECK_EQUAL(rex_queue_wait_event(queue[2], event[1 - first]), REX_OK);
     CHECK_EQUAL(put_plain(queue[2], 1, cells), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph[first], queue[first]), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph[1 - first], queue[1 - first]), REX_OK);
     for (int i = 0; i < 2; i++) {
         CHECK_EQUAL(rex_graph_launches(graph[i]), i + 1 + (i != first));
         CHECK_EQUAL(rex_graph_launch(graph[i], queue[2]), REX_OK); /* which is in none any more */
-        REFUSED(rex_queue_wait(queue[2], event[i]), REX_EINVAL,
-                "rex_queue_wait: the event was recorded in a graph, whose capture has ended");
+        REFUSED(rex_queue_wait_event(queue[2], event[i]), REX_EINVAL,
+                "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
         rex_event_destroy(event[i]);
     }
     CHECK_EQUAL(rex_queue_sync(queue[2]), REX_OK);
@@ -970,9 +969,9 @@ static void load_in_time(const void *context)
     uint64_t value = 1, *out = cells;
     int one = 1;
     start(*(const int *)context, &module);
-    CHECK_EQUAL(rex_module_register(&other_module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&other_module, NULL), REX_OK);
     struct rex_queue *queue = new_queue(&module, "held up", 0), *second = new_queue(&other_module, "second", 0);
-    struct rex_kernel_launch env = rex_kernel_launch_of(&env_id, 1, 1), narrow_first = rex_kernel_launch_of(&narrow_first_id, 1, 1);
+    struct rex_launch_config env = rex_launch_config_of(&env_id, 1, 1), narrow_first = rex_launch_config_of(&narrow_first_id, 1, 1);
     REX_MAP(env_args, REX_VALUE(value), REX_ALLOC(out, CELLS));
     REX_MAP(narrow_args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
     expect(8, 8, 0, 0);
@@ -980,9 +979,9 @@ static void load_in_time(const void *context)
     *busy() = 1;
     int loads = driver_calls("cuModuleLoadData");
     CHECK_EQUAL(loads, 2);
-    CHECK_EQUAL(rex_module_queue_launch(&module, second, &env, &env_args), REX_OK);
+    CHECK_EQUAL(launch_module_in(second, &module, &env, &env_args), REX_OK);
     expect(4, 8, 8, 0);
-    CHECK_EQUAL(rex_module_queue_launch(&other_module, second, &narrow_first, &narrow_args), REX_OK);
+    CHECK_EQUAL(launch_module_in(second, &other_module, &narrow_first, &narrow_args), REX_OK);
     SEES(0, int, 1);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), loads);
     CHECK_EQUAL(*(int *)in_driver("fake_cuda_late_loads"), 0);
@@ -997,19 +996,19 @@ static void have_globals(const void *context)
     uint64_t value = 1, *out = cells;
     (void)context;
     start(22, &with_globals);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&plain_id, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(&plain_id, 1, 1);
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
     struct rex_queue *queue = new_queue(&with_globals, "plain", 0), *own = new_queue(&with_globals, "own", REX_QUEUE_OWN_GLOBALS);
-    CHECK_EQUAL(rex_module_queue_launch(&with_globals, queue, &launch, &args), REX_EUNSUPPORTED);
+    CHECK_EQUAL(launch_module_in(queue, &with_globals, &launch, &args), REX_EUNSUPPORTED);
     CHECK_MENTIONS(rex_last_error(), "kernel \"plain__kernel__\": its module has device globals");
     CHECK_EQUAL(driver_calls("cuLaunchKernel"), 0);
     expect(8, 8, 0, 0);
-    CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(own, &with_globals, &launch, &args), REX_OK);
     /* In a graph, too. */
     struct rex_graph *graph = NULL;
     CHECK(rex_graph_begin(queue) == REX_OK && rex_graph_begin(own) == REX_OK);
-    CHECK_EQUAL(rex_module_queue_launch(&with_globals, queue, &launch, &args), REX_EUNSUPPORTED);
-    CHECK_EQUAL(rex_module_queue_launch(&with_globals, own, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &with_globals, &launch, &args), REX_EUNSUPPORTED);
+    CHECK_EQUAL(launch_module_in(own, &with_globals, &launch, &args), REX_OK);
     CHECK(rex_graph_end(&graph, queue) == REX_OK && rex_graph_launches(graph) == 0);
     rex_graph_destroy(graph);
     CHECK(rex_graph_end(&graph, own) == REX_OK && rex_graph_launches(graph) == 1);
@@ -1049,21 +1048,21 @@ static void two_gpus(const void *context)
     setenv("FAKE_CUDA_SM", "90,80", 1);
     use_release(22);
     older.image_name = "tests/data/sm_80.cubin";
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_register(&older), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_register(&older, NULL), REX_OK);
     the_record()->devices = 2;
     map_cells(cells, 0);
     struct rex_queue *first = new_queue(&module, "first GPU", 0), *second = NULL, *stranger = NULL;
     setenv("FAKE_CUDA_ORDINAL", "1", 1);
-    CHECK_EQUAL(rex_module_queue_create(&second, &older, 1, "second GPU", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&second, &older, 1, "second GPU", 0, NULL), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
-    CHECK_EQUAL(rex_module_queue_create(&stranger, &module, 1, "stranger", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&stranger, &module, 1, "stranger", 0, NULL), REX_OK);
     CHECK_EQUAL(driver_calls("cuModuleLoadData"), 2);
-    struct rex_kernel_launch launch = {.key = &narrow_first_id, .device = 1, .teams = {1}, .threads = {32}};
+    struct rex_launch_config launch = {.key = &narrow_first_id, .device = 1, .teams = {1}, .threads = {32}};
     REX_MAP(args, REX_VALUE(one), REX_VALUE(value), REX_ALLOC(out, CELLS));
     CHECK_EQUAL(put_plain(first, 1, cells), REX_OK);
-    CHECK_EQUAL(rex_module_queue_launch(&older, second, &launch, &args), REX_OK);
-    CHECK_EQUAL(rex_module_queue_launch(&older, stranger, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(second, &older, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(stranger, &older, &launch, &args), REX_OK);
     CHECK_EQUAL(rex_queue_copy_to(second, out, &one, sizeof one), REX_OK);
     CHECK_EQUAL(put_plain(first, 1, cells), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(first), REX_OK);
@@ -1090,15 +1089,15 @@ static void ask_for_shared_memory(const void *context)
     use_gpu(90);
     use_release(19);
     struct rex_queue *queue = new_queue(&limits, "shared memory", 0);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&bounded_id, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&bounded_id, 1, 32);
     uint64_t *out = NULL;
-    REX_MAP(args, REX_DEVICE_POINTER(out));
+    REX_MAP(args, REX_IS_DEVICE_PTR(out));
     launch.dynamic_memory = 47 << 10;
-    CHECK_EQUAL(rex_module_queue_launch(&limits, queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &limits, &launch, &args), REX_OK);
     CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), 0);
     for (size_t i = 0; i < COUNT(launches); i++) {
         launch.dynamic_memory = launches[i].bytes;
-        CHECK_EQUAL(rex_module_queue_launch(&limits, queue, &launch, &args), REX_OK);
+        CHECK_EQUAL(launch_module_in(queue, &limits, &launch, &args), REX_OK);
         CHECK_EQUAL(driver_calls("cuFuncSetAttribute"), launches[i].asked);
     }
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
@@ -1108,13 +1107,12 @@ static void ask_for_shared_memory(const void *context)
 static void test_null(void **state)
 {
     (void)state;
-    static const char *const says[] = {"rex_queue_device: the queue is NULL", "rex_queue_is_immediate: the queue is NULL",
-                                       "rex_queue_name: the queue is NULL", "rex_graph_launches: the graph is NULL"};
+    static const char *const says[] = {"rex_queue_device: the queue is NULL", "rex_queue_is_synchronous: the queue is NULL",
+                                       "rex_graph_launches: the graph is NULL"};
     for (size_t asked = 0; asked < COUNT(says); asked++) {
         switch (asked) {
         case 0: assert_int_equal(rex_queue_device(NULL), REX_EINVAL); break;
-        case 1: assert_false(rex_queue_is_immediate(NULL)); break;
-        case 2: assert_string_equal(rex_queue_name(NULL), ""); break;
+        case 1: assert_false(rex_queue_is_synchronous(NULL)); break;
         default: assert_int_equal(rex_graph_launches(NULL), 0);
         }
         assert_int_equal(rex_last_error_code(), REX_EINVAL);

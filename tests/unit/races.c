@@ -58,12 +58,12 @@ static void registers_again(const void *context)
         snprintf(names[i], sizeof names[i], "plain__kernel__");
         entries[i] = (struct __tgt_offload_entry){&keys[i], names[i], 0, 0, 0};
     }
-    CHECK(rex_module_register_image(&module, images[0]) != NULL);
+    CHECK(rex_module_register(&module, images[0]) == 0);
     for (int i = 0; i < THREADS; i++)
         CHECK_EQUAL(pthread_create(&threads[i], NULL, ask, NULL), 0);
     for (int i = 1; i <= ROUNDS; i++) {
         CHECK_EQUAL(rex_module_fini(&module), 0);
-        CHECK(rex_module_register_image(&module, images[i % 2]) != NULL);
+        CHECK(rex_module_register(&module, images[i % 2]) == 0);
         CHECK_EQUAL(rex_module_on_host(&module), i % 2 == 0);
     }
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
@@ -207,7 +207,7 @@ static void module_never_alone(const void *context)
         CHECK_EQUAL(pthread_create(&thread, NULL, be_inside, NULL), 0);
         pthread_barrier_wait(&is_inside);
         is_counted = true;
-        CHECK_EQUAL(is_end ? rex_module_fini(&module) : rex_module_register(&module), REX_EBUSY);
+        CHECK_EQUAL(is_end ? rex_module_fini(&module) : rex_module_register(&module, NULL), REX_EBUSY);
         CHECK_MENTIONS(rex_last_error(), "tests/data/sm_90.cubin: launches or data calls of other threads have not ended in a minute");
         is_counted = false;
         CHECK_EQUAL(context_users(), objects);
@@ -215,7 +215,7 @@ static void module_never_alone(const void *context)
         CHECK_EQUAL(the_record()->registered, is_end);
         pthread_barrier_wait(&may_leave);
         pthread_join(thread, NULL);
-        CHECK_EQUAL(is_end ? rex_module_fini(&module) : rex_module_register(&module), REX_OK);
+        CHECK_EQUAL(is_end ? rex_module_fini(&module) : rex_module_register(&module, NULL), REX_OK);
         CHECK_EQUAL(context_users(), !is_end);
     }
 }
@@ -236,7 +236,7 @@ static void ends_beside(const void *context)
     entries[0] = (struct __tgt_offload_entry){&keys[0], (char *)(uintptr_t)"plain__kernel__", 0, 0, 0};
     module.entries_end = entries + 1;
     module.image_name = "tests/data/sm_90.cubin";
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     uintptr_t registered = module.state;
     pthread_barrier_init(&is_inside, NULL, 2);
     pthread_barrier_init(&may_leave, NULL, 2);
@@ -249,10 +249,10 @@ static void ends_beside(const void *context)
     CHECK(rex_registration_of(&module) != NULL);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 0);
     pthread_barrier_wait(&may_leave);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     pthread_join(thread, NULL);
     pthread_join(other, NULL);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(the_record()->counts[FAKE_UNREGISTER], 1);
     CHECK_EQUAL(the_record()->registered, 1);
 }

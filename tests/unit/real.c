@@ -8,7 +8,7 @@
 
 #include "common.h"
 
-#include "rex/offload.h"
+#include "rex/configure.h"
 #include "omp/search.h"
 
 static const int releases[] = {14, 15, 16, 19, 22};

@@ -10,8 +10,10 @@
 
 #include <time.h>
 
+#include "inqueue.h"
 #include "rex.h"
 #include "rex/device.h"
+#include "queue/queuestate.h"
 #include "rex/queue.h"
 #include "rex_kmp.h"
 
@@ -26,9 +28,9 @@ static struct rex_queue *start(int where)
     use_gpu(where == GPU ? 90 : 0);
     use_release(19);
     rex_this_module.image_name = where == GPU ? "tests/data/sm_90.cubin" : FAKE("host.so");
-    CHECK_EQUAL(rex_module_register(&rex_this_module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&rex_this_module, NULL), REX_OK);
     CHECK_EQUAL(rex_queue_create(&queue, 0, "one", 0), REX_OK);
-    CHECK_EQUAL(rex_queue_is_immediate(queue), where == HOST);
+    CHECK_EQUAL(rex_queue_is_synchronous(queue), where == HOST);
     return queue;
 }
 
@@ -39,7 +41,7 @@ static void creating(struct rex_queue *queue)
     struct rex_queue *untouched = queue;
     REFUSED(rex_queue_create(NULL, 0, "none", 0), REX_EINVAL, "rex_queue_create: there is no place for the queue");
     for (unsigned flag = 1; flag != 0; flag <<= 1)
-        if ((flag & (REX_QUEUE_FRESH | REX_QUEUE_STEPWISE | REX_QUEUE_OWN_GLOBALS)) == 0)
+        if ((flag & (REX_QUEUE_NO_CACHE | REX_QUEUE_BLOCKING | REX_QUEUE_OWN_GLOBALS)) == 0)
             REFUSED(rex_queue_create(&untouched, 0, "none", flag), REX_EINVAL, "rex_queue_create: unknown flags 0x%x", flag);
     int devices = (int)the_record()->devices;
     REFUSED(rex_queue_create(&untouched, devices + 1, "none", 0), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", devices + 1,
@@ -47,7 +49,7 @@ static void creating(struct rex_queue *queue)
     REFUSED(rex_queue_create(&untouched, -2, "none", 0), REX_EDEVICE, "device number -2: there are %d devices; %d is the host", devices, devices);
     CHECK(untouched == queue);
     CHECK_EQUAL(rex_queue_device(queue), 0);
-    CHECK(strcmp(rex_queue_name(queue), "one") == 0);
+    CHECK(strcmp(queue->name, "one") == 0);
 }
 
 static void moving(struct rex_queue *queue)
@@ -74,23 +76,22 @@ static void moving(struct rex_queue *queue)
             REFUSED(rex_queue_fill(queue, bytes + odd, bytes, width, 8), REX_EINVAL,
                     "rex_queue_fill: 8 bytes at %p are no whole number of patterns of %zu bytes", (void *)(bytes + odd), width);
         }
-    REFUSED(rex_queue_call(queue, NULL, bytes), REX_EINVAL, "rex_queue_call: the function is NULL");
-    REFUSED(rex_queue_call(NULL, free, NULL), REX_EINVAL, "rex_queue_call: the queue is NULL");
+    REFUSED(rex_queue_host_func(queue, NULL, bytes), REX_EINVAL, "rex_queue_host_func: the function is NULL");
+    REFUSED(rex_queue_host_func(NULL, free, NULL), REX_EINVAL, "rex_queue_host_func: the queue is NULL");
     REFUSED(rex_queue_sync(NULL), REX_EINVAL, "rex_queue_sync: the queue is NULL");
-    REFUSED(rex_queue_done(NULL), REX_EINVAL, "rex_queue_done: the queue is NULL");
+    REFUSED(rex_queue_query(NULL), REX_EINVAL, "rex_queue_query: the queue is NULL");
     CHECK_EQUAL(rex_queue_destroy(NULL), REX_OK);
 }
 
 static void launching(struct rex_queue *queue)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 1, 32);
-    REFUSED(rex_queue_launch(NULL, &launch, NULL), REX_EINVAL, "rex_queue_launch: the queue is NULL");
-    REFUSED(rex_queue_launch(queue, NULL, NULL), REX_EINVAL, "rex_queue_launch: the launch is NULL");
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 1, 32);
+    REFUSED(rex_launch(NULL, NULL), REX_EINVAL, "rex_launch: the launch is NULL");
     launch.device = 1;
-    REFUSED(rex_queue_launch(queue, &launch, NULL), REX_EDEVICE,
-            "rex_queue_launch: a launch on device 1, and queue \"one\" is of device 0");
+    REFUSED(launch_in(queue, &launch, NULL), REX_EDEVICE,
+            "rex_launch: a launch on device 1, and queue \"one\" is of device 0");
     launch.device = 0;
-    CHECK_EQUAL(rex_queue_launch(queue, &launch, NULL), REX_EPARAMS); /* the device is right, its two rows are missing */
+    CHECK_EQUAL(launch_in(queue, &launch, NULL), REX_EPARAMS); /* the device is right, its two rows are missing */
 }
 
 static void updating(struct rex_queue *queue)
@@ -99,12 +100,12 @@ static void updating(struct rex_queue *queue)
     int number = rex_queue_device(queue);
     REFUSED(rex_queue_update(NULL, NULL), REX_EINVAL, "rex_queue_update: the queue is NULL");
     REFUSED(rex_queue_update(queue, NULL), REX_EINVAL, "rex_queue_update: the map is NULL");
-    REX_MAP(args, REX_SECTION(REX_TYPE_TO, cells, 0, 1), REX_SECTION(REX_TYPE_FROM, cells, 1, 2));
+    REX_MAP(args, REX_SECTION(REX_MAP_TO, cells, 0, 1), REX_SECTION(REX_MAP_FROM, cells, 1, 2));
     REFUSED(rex_queue_update(queue, &args), REX_EABSENT, "queue update: map row 0, 8 bytes at %p, is not mapped whole on device %d%s",
-            (void *)cells, number, "; row 0 is REX_SECTION(REX_TYPE_TO, cells, 0, 1)");
+            (void *)cells, number, "; row 0 is REX_SECTION(REX_MAP_TO, cells, 0, 1)");
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, 2 * sizeof cells[0], 0x10000000};
     REFUSED(rex_queue_update(queue, &args), REX_EABSENT, "queue update: map row 1, 16 bytes at %p, is not mapped whole on device %d"
-            "; row 1 is REX_SECTION(REX_TYPE_FROM, cells, 1, 2)",
+            "; row 1 is REX_SECTION(REX_MAP_FROM, cells, 1, 2)",
             (void *)(cells + 1), number);
     the_record()->mappings[0].size = 0;
 }
@@ -137,9 +138,9 @@ static void check_times(struct rex_queue *queue, struct rex_event *first, struct
     double end = now();
     CHECK_EQUAL(rex_event_record(second, queue), REX_OK);
     double after = now();
-    CHECK_EQUAL(rex_event_seconds(&seconds, first, second), REX_OK);
+    CHECK_EQUAL(rex_event_elapsed(&seconds, first, second), REX_OK);
     CHECK(end - begin - 1e-6 <= seconds && seconds <= after - before + 1e-6);
-    CHECK_EQUAL(rex_event_seconds(&back, second, first), REX_OK);
+    CHECK_EQUAL(rex_event_elapsed(&back, second, first), REX_OK);
     CHECK(back == -seconds);
 }
 
@@ -149,34 +150,34 @@ static void events(struct rex_queue *queue)
     double seconds = 42;
     REFUSED(rex_event_create(NULL), REX_EINVAL, "rex_event_create: there is no place for the event");
     CHECK_EQUAL(rex_event_create(&new), REX_OK);
-    REFUSED(rex_queue_wait(queue, new), REX_EINVAL, "rex_queue_wait: the event was never recorded");
-    REFUSED(rex_queue_wait(queue, NULL), REX_EINVAL, "rex_queue_wait: the event is NULL");
-    REFUSED(rex_queue_wait(NULL, new), REX_EINVAL, "rex_queue_wait: the queue is NULL");
+    REFUSED(rex_queue_wait_event(queue, new), REX_EINVAL, "rex_queue_wait_event: the event was never recorded");
+    REFUSED(rex_queue_wait_event(queue, NULL), REX_EINVAL, "rex_queue_wait_event: the event is NULL");
+    REFUSED(rex_queue_wait_event(NULL, new), REX_EINVAL, "rex_queue_wait_event: the queue is NULL");
     REFUSED(rex_event_record(NULL, queue), REX_EINVAL, "rex_event_record: the event is NULL");
     REFUSED(rex_event_record(new, NULL), REX_EINVAL, "rex_event_record: the queue is NULL");
     REFUSED(rex_event_sync(new), REX_EINVAL, "rex_event_sync: the event was never recorded");
     REFUSED(rex_event_sync(NULL), REX_EINVAL, "rex_event_sync: the event is NULL");
-    REFUSED(rex_event_done(new), REX_EINVAL, "rex_event_done: the event was never recorded");
-    REFUSED(rex_event_done(NULL), REX_EINVAL, "rex_event_done: the event is NULL");
+    REFUSED(rex_event_query(new), REX_EINVAL, "rex_event_query: the event was never recorded");
+    REFUSED(rex_event_query(NULL), REX_EINVAL, "rex_event_query: the event is NULL");
     CHECK_EQUAL(rex_event_create(&first), REX_OK);
     CHECK_EQUAL(rex_event_create(&second), REX_OK);
     CHECK_EQUAL(rex_event_record(first, queue), REX_OK);
-    REFUSED(rex_event_seconds(NULL, first, first), REX_EINVAL, "rex_event_seconds: there is no place for the result");
-    REFUSED(rex_event_seconds(&seconds, NULL, first), REX_EINVAL, "rex_event_seconds: the event is NULL");
-    REFUSED(rex_event_seconds(&seconds, first, NULL), REX_EINVAL, "rex_event_seconds: the event is NULL");
-    REFUSED(rex_event_seconds(&seconds, new, first), REX_EINVAL, "rex_event_seconds: the event was never recorded");
-    REFUSED(rex_event_seconds(&seconds, first, new), REX_EINVAL, "rex_event_seconds: the event was never recorded");
+    REFUSED(rex_event_elapsed(NULL, first, first), REX_EINVAL, "rex_event_elapsed: there is no place for the result");
+    REFUSED(rex_event_elapsed(&seconds, NULL, first), REX_EINVAL, "rex_event_elapsed: the event is NULL");
+    REFUSED(rex_event_elapsed(&seconds, first, NULL), REX_EINVAL, "rex_event_elapsed: the event is NULL");
+    REFUSED(rex_event_elapsed(&seconds, new, first), REX_EINVAL, "rex_event_elapsed: the event was never recorded");
+    REFUSED(rex_event_elapsed(&seconds, first, new), REX_EINVAL, "rex_event_elapsed: the event was never recorded");
     CHECK(seconds == 42);
     CHECK_EQUAL(rex_event_record(second, queue), REX_OK);
-    CHECK_EQUAL(rex_queue_wait(queue, first), REX_OK);
+    CHECK_EQUAL(rex_queue_wait_event(queue, first), REX_OK);
     CHECK_EQUAL(rex_event_sync(second), REX_OK);
-    CHECK_EQUAL(rex_event_done(second), 1);
-    CHECK_EQUAL(rex_event_seconds(&seconds, first, second), REX_OK);
-    if (rex_queue_is_immediate(queue))
+    CHECK_EQUAL(rex_event_query(second), 1);
+    CHECK_EQUAL(rex_event_elapsed(&seconds, first, second), REX_OK);
+    if (rex_queue_is_synchronous(queue))
         check_times(queue, first, second);
     else { /* the fake's are 1.5 ms apart */
         CHECK(seconds == 0.0015);
-        CHECK_EQUAL(rex_event_seconds(&seconds, second, first), REX_OK);
+        CHECK_EQUAL(rex_event_elapsed(&seconds, second, first), REX_OK);
         CHECK(seconds == -0.0015);
     }
     rex_event_destroy(second);
@@ -194,8 +195,8 @@ static void while_captured(struct rex_queue *queue, struct rex_queue *other, str
     REFUSED(rex_queue_sync(queue), REX_EINVAL, "rex_queue_sync: queue \"one\" is being captured");
     REFUSED(rex_queue_destroy(queue), REX_EINVAL, "rex_queue_destroy: queue \"one\" is being captured");
     REFUSED(rex_graph_launch(graph, queue), REX_EINVAL, "rex_graph_launch: queue \"one\" is being captured");
-    REFUSED(rex_queue_wait(queue, event), REX_EINVAL,
-            "rex_queue_wait: queue \"one\" is being captured, and the event was not recorded in the same graph");
+    REFUSED(rex_queue_wait_event(queue, event), REX_EINVAL,
+            "rex_queue_wait_event: queue \"one\" is being captured, and the event was not recorded in the same graph");
     REFUSED(rex_graph_end(NULL, queue), REX_EINVAL, "rex_graph_end: there is no place for the graph");
     REFUSED(rex_graph_end(&none, other), REX_EINVAL, "rex_graph_end: queue \"other\" has not begun a capture");
     REFUSED(rex_graph_end(&none, NULL), REX_EINVAL, "rex_graph_end: the queue is NULL");
@@ -206,11 +207,11 @@ static void while_captured(struct rex_queue *queue, struct rex_queue *other, str
 static void after_capture(struct rex_queue *queue, struct rex_event *event)
 {
     double seconds;
-    REFUSED(rex_queue_wait(queue, event), REX_EINVAL, "rex_queue_wait: the event was recorded in a graph, whose capture has ended");
+    REFUSED(rex_queue_wait_event(queue, event), REX_EINVAL, "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
     REFUSED(rex_event_sync(event), REX_EINVAL, "rex_event_sync: the event was recorded in a graph: record one after rex_graph_launch()");
-    REFUSED(rex_event_done(event), REX_EINVAL, "rex_event_done: the event was recorded in a graph: record one after rex_graph_launch()");
-    REFUSED(rex_event_seconds(&seconds, event, event), REX_EINVAL,
-            "rex_event_seconds: the event was recorded in a graph: record one after rex_graph_launch()");
+    REFUSED(rex_event_query(event), REX_EINVAL, "rex_event_query: the event was recorded in a graph: record one after rex_graph_launch()");
+    REFUSED(rex_event_elapsed(&seconds, event, event), REX_EINVAL,
+            "rex_event_elapsed: the event was recorded in a graph: record one after rex_graph_launch()");
 }
 
 /* The queue that begins a graph, and one more than it can have that wait for it. */
@@ -224,9 +225,9 @@ static void too_many_queues(struct rex_queue *queue, struct rex_event *event)
     for (int i = 0; i < MOST; i++) {
         CHECK_EQUAL(rex_queue_create(&more[i], 0, "more", 0), REX_OK);
         if (i < MOST - 1)
-            CHECK_EQUAL(rex_queue_wait(more[i], event), REX_OK);
+            CHECK_EQUAL(rex_queue_wait_event(more[i], event), REX_OK);
         else
-            REFUSED(rex_queue_wait(more[i], event), REX_EINVAL, "rex_queue_wait: more than %d queues in one graph", MOST);
+            REFUSED(rex_queue_wait_event(more[i], event), REX_EINVAL, "rex_queue_wait_event: more than %d queues in one graph", MOST);
     }
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
@@ -243,7 +244,7 @@ static void graphs(struct rex_queue *queue)
     REFUSED(rex_graph_begin(NULL), REX_EINVAL, "rex_graph_begin: the queue is NULL");
     REFUSED(rex_graph_end(&empty, queue), REX_EINVAL, "rex_graph_end: queue \"one\" has not begun a capture");
     REFUSED(rex_graph_launch(NULL, queue), REX_EINVAL, "rex_graph_launch: the graph is NULL");
-    REFUSED(rex_graph_set(NULL, 0, NULL), REX_EINVAL, "rex_graph_set: the graph is NULL");
+    REFUSED(rex_graph_set_args(NULL, 0, NULL), REX_EINVAL, "rex_graph_set_args: the graph is NULL");
     CHECK_EQUAL(rex_queue_create(&other, 0, "other", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&before), REX_OK);
     CHECK_EQUAL(rex_event_create(&inside), REX_OK);
@@ -253,7 +254,7 @@ static void graphs(struct rex_queue *queue)
     CHECK_EQUAL(rex_graph_launches(empty), 0);
     CHECK_EQUAL(rex_graph_launch(empty, queue), REX_OK);
     REFUSED(rex_graph_launch(empty, NULL), REX_EINVAL, "rex_graph_launch: the queue is NULL");
-    REFUSED(rex_graph_set(empty, 0, NULL), REX_EINVAL, "rex_graph_set: launch 0, and the graph has 0");
+    REFUSED(rex_graph_set_args(empty, 0, NULL), REX_EINVAL, "rex_graph_set_args: launch 0, and the graph has 0");
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(rex_event_record(inside, queue), REX_OK);
     while_captured(queue, other, before, empty);
@@ -277,25 +278,25 @@ static void devices(struct rex_queue *queue)
     double seconds;
     int host = the_record()->devices;
     CHECK_EQUAL(rex_queue_create(&hosts, host, "host's", 0), REX_OK);
-    CHECK(rex_queue_is_immediate(hosts));
+    CHECK(rex_queue_is_synchronous(hosts));
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
-    REFUSED(rex_queue_wait(hosts, event), REX_EINVAL, "rex_queue_wait: queue \"host's\" is of device %d, and the graph of device 0", host);
+    REFUSED(rex_queue_wait_event(hosts, event), REX_EINVAL, "rex_queue_wait_event: queue \"host's\" is of device %d, and the graph of device 0", host);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     REFUSED(rex_graph_launch(graph, hosts), REX_EINVAL, "rex_graph_launch: queue \"host's\" is of device %d, and the graph of device 0",
             host);
-    REFUSED(rex_queue_wait(hosts, event), REX_EINVAL, "rex_queue_wait: the event was recorded in a graph, whose capture has ended");
-    if (!rex_queue_is_immediate(queue)) {
+    REFUSED(rex_queue_wait_event(hosts, event), REX_EINVAL, "rex_queue_wait_event: the event was recorded in a graph, whose capture has ended");
+    if (!rex_queue_is_synchronous(queue)) {
         struct rex_event *timed;
         CHECK_EQUAL(rex_event_create(&timed), REX_OK);
-        REFUSED(rex_queue_wait(hosts, timed), REX_EINVAL, "rex_queue_wait: the event was never recorded");
+        REFUSED(rex_queue_wait_event(hosts, timed), REX_EINVAL, "rex_queue_wait_event: the event was never recorded");
         CHECK_EQUAL(rex_event_record(timed, hosts), REX_OK);
         CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
-        CHECK_EQUAL(rex_queue_wait(hosts, event), REX_OK);
-        CHECK_EQUAL(rex_queue_wait(queue, timed), REX_OK);
-        REFUSED(rex_event_seconds(&seconds, event, timed), REX_EINVAL, "rex_event_seconds: the events are of different devices");
-        REFUSED(rex_event_seconds(&seconds, timed, event), REX_EINVAL, "rex_event_seconds: the events are of different devices");
+        CHECK_EQUAL(rex_queue_wait_event(hosts, event), REX_OK);
+        CHECK_EQUAL(rex_queue_wait_event(queue, timed), REX_OK);
+        REFUSED(rex_event_elapsed(&seconds, event, timed), REX_EINVAL, "rex_event_elapsed: the events are of different devices");
+        REFUSED(rex_event_elapsed(&seconds, timed, event), REX_EINVAL, "rex_event_elapsed: the events are of different devices");
         rex_event_destroy(timed);
     }
     rex_graph_destroy(graph);
@@ -316,10 +317,10 @@ static void memory(void)
     REFUSED(rex_device_copy_to(bytes, bytes, 1, outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
     REFUSED(rex_device_copy_from(bytes, bytes, 0, outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
     NO_ADDRESS(rex_device_alloc(8, outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
-    CHECK(rex_device_address(bytes, outside) == NULL);
-    CHECK(rex_device_address(NULL, 0) == NULL);
-    CHECK(!rex_is_present(bytes, 8, outside));
-    CHECK(!rex_is_present(NULL, 8, 0));
+    CHECK(rex_mapped_ptr(bytes, outside) == NULL);
+    CHECK(rex_mapped_ptr(NULL, 0) == NULL);
+    CHECK(!rex_target_is_present(bytes, 8, outside));
+    CHECK(!rex_target_is_present(NULL, 8, 0));
     REFUSED(rex_device_gpu(outside), REX_EDEVICE, "device number %d: there are %d devices; %d is the host", outside, host, host);
     uint32_t touches = the_record()->touches;
     CHECK_EQUAL(rex_device_copy_to(bytes, bytes, 0, 0), REX_OK);
@@ -331,45 +332,26 @@ static void memory(void)
 static void pinned(void)
 {
     char byte;
-    NO_ADDRESS(rex_pinned_alloc(0), REX_EINVAL, "rex_pinned_alloc: a size of 0");
-    REFUSED(rex_pinned_free(&byte), REX_EINVAL, "rex_pinned_free: %p was not made by rex_pinned_alloc, or is freed already", (void *)&byte);
-    CHECK_EQUAL(rex_pinned_free(NULL), REX_OK);
-    REFUSED(rex_pin(NULL, 8), REX_EINVAL, "rex_pin: the address is NULL");
-    REFUSED(rex_pin(&byte, 0), REX_EINVAL, "rex_pin: a size of 0");
-    REFUSED(rex_pin(&byte, SIZE_MAX), REX_EINVAL, "rex_pin: %zu bytes at %p go past the last address", SIZE_MAX, (void *)&byte);
+    NO_ADDRESS(rex_host_alloc(0), REX_EINVAL, "rex_host_alloc: a size of 0");
+    REFUSED(rex_host_free(&byte), REX_EINVAL, "rex_host_free: %p was not made by rex_host_alloc, or is freed already", (void *)&byte);
+    CHECK_EQUAL(rex_host_free(NULL), REX_OK);
+    REFUSED(rex_host_register(NULL, 8), REX_EINVAL, "rex_host_register: the address is NULL");
+    REFUSED(rex_host_register(&byte, 0), REX_EINVAL, "rex_host_register: a size of 0");
+    REFUSED(rex_host_register(&byte, SIZE_MAX), REX_EINVAL, "rex_host_register: %zu bytes at %p go past the last address", SIZE_MAX, (void *)&byte);
 }
 
-static void packets(void)
+static void launches(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
-    struct __tgt_kernel_arguments packet, untouched;
-    memset(&packet, 0x5a, sizeof packet);
-    untouched = packet;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 2, 32);
     REFUSED(rex_launch(NULL, NULL), REX_EINVAL, "rex_launch: the launch is NULL");
     REFUSED(rex_module_launch_map(NULL, &launch, NULL), REX_EINVAL, "rex_launch: the module is NULL");
-    REFUSED(rex_packet_fill(NULL, &launch, NULL), REX_EINVAL, "rex_packet_fill: the packet is NULL");
-    REFUSED(rex_packet_fill(&packet, NULL, NULL), REX_EINVAL, "rex_packet_fill: the launch is NULL");
-    REFUSED(rex_packet_fill(&packet, &launch, &(struct rex_map){.count = -1}), REX_EINVAL,
-            "rex_packet_fill: a map with a negative number of rows, -1");
     launch.flags = REX_LAUNCH_STRICT;
     for (int missing = 1; missing <= 3; missing++) {
         launch.teams[0] = missing & 1 ? 0 : 2;
         launch.threads[0] = missing & 2 ? 0 : 32;
-        REFUSED(rex_packet_fill(&packet, &launch, NULL), REX_EINVAL, "rex_packet_fill: a strict launch of %u teams of %u threads",
-                launch.teams[0], launch.threads[0]);
+        CHECK_EQUAL(rex_launch(&launch, NULL), REX_EINVAL);
+        CHECK_MENTIONS(rex_last_error(), "a strict launch of");
     }
-    CHECK(memcmp(&packet, &untouched, sizeof packet) == 0);
-    launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
-    launch.flags = REX_LAUNCH_NOWAIT;
-    launch.trip_count = 77;
-    launch.dynamic_memory = 99;
-    CHECK_EQUAL(rex_packet_fill(&packet, &launch, NULL), REX_OK);
-    CHECK_EQUAL(packet.NumArgs, 0);
-    CHECK_EQUAL(packet.Tripcount, 77);
-    CHECK_EQUAL(packet.DynCGroupMem, 99);
-    CHECK_EQUAL(packet.Flags, 1);
-    CHECK_EQUAL(packet.Teams[0], 2);
-    CHECK_EQUAL(packet.Threads[0], 32);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------------------------- */
@@ -388,7 +370,7 @@ static void refuse(const void *context)
     devices(queue);
     memory();
     pinned();
-    packets();
+    launches();
     /* Whatever was refused, the queue can be used, and nothing is left behind. */
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(*(const int *)context == GPU ? driver_objects() : 0, objects);
@@ -407,8 +389,8 @@ static void before_registration(const void *context)
             "rex_device_copy_from: no module is registered, or offloading is disabled");
     NO_ADDRESS(rex_device_alloc(8, 0), REX_EINVAL, "rex_device_alloc: no module is registered, or offloading is disabled");
     REFUSED(rex_device_gpu(0), REX_EDEVICE, "rex_device_gpu: libomptarget has no device before a module is registered");
-    CHECK(rex_device_address(bytes, 0) == NULL);
-    CHECK(!rex_is_present(bytes, sizeof bytes, 0));
+    CHECK(rex_mapped_ptr(bytes, 0) == NULL);
+    CHECK(!rex_target_is_present(bytes, sizeof bytes, 0));
 }
 
 static void test_refusals(void **state)

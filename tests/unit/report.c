@@ -10,6 +10,7 @@
  */
 #include "bound.h"
 
+#include "inqueue.h"
 #include "rex-report/advice.h"
 #include "rex-report/figures.h"
 #include "rex-report/study.h"
@@ -48,7 +49,7 @@ static void start_with(struct rex_module *used)
     memcpy(&give, &found, sizeof give);
     give("axpy__kernel__", compute_nothing, COUNT(widths), widths);
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
-    CHECK_EQUAL(rex_module_register(used), REX_OK);
+    CHECK_EQUAL(rex_module_register(used, NULL), REX_OK);
 }
 
 static void start(void)
@@ -73,9 +74,9 @@ static void map_cells(void)
 static void launch(int times, bool copied)
 {
     uint64_t value = 1, *out = cells;
-    struct rex_kernel_launch description = rex_kernel_launch_of(&axpy_id, 3, 64);
-    REX_MAP(copies, REX_VALUE(value), REX_VALUE(value), REX_DEVICE_POINTER(NULL), REX_TOFROM(out, CELLS));
-    REX_MAP(resident, REX_VALUE(value), REX_VALUE(value), REX_DEVICE_POINTER(NULL), REX_ALLOC(out, CELLS));
+    struct rex_launch_config description = rex_launch_config_of(&axpy_id, 3, 64);
+    REX_MAP(copies, REX_VALUE(value), REX_VALUE(value), REX_IS_DEVICE_PTR(NULL), REX_TOFROM(out, CELLS));
+    REX_MAP(resident, REX_VALUE(value), REX_VALUE(value), REX_IS_DEVICE_PTR(NULL), REX_ALLOC(out, CELLS));
     for (int i = 0; i < times; i++)
         CHECK_EQUAL(rex_module_launch_map(&module, &description, copied ? &copies : &resident), REX_OK);
 }
@@ -83,7 +84,7 @@ static void launch(int times, bool copied)
 static void launch_with_globals(int times, int result)
 {
     uint64_t value = 1, *out = cells;
-    struct rex_kernel_launch description = rex_kernel_launch_of(&plain_id, 3, 64);
+    struct rex_launch_config description = rex_launch_config_of(&plain_id, 3, 64);
     REX_MAP(args, REX_VALUE(value), REX_ALLOC(out, CELLS));
     for (int i = 0; i < times; i++)
         CHECK_EQUAL(rex_module_launch_map(&with_globals, &description, &args), result);
@@ -121,17 +122,17 @@ static struct rex_queue *new_queue(void)
 {
     struct rex_queue *queue = NULL;
     map_cells();
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "work", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "work", 0, NULL), REX_OK);
     return queue;
 }
 
 static void put(struct rex_queue *queue, int times)
 {
     uint64_t value = 1, *out = cells;
-    struct rex_kernel_launch description = rex_kernel_launch_of(&axpy_id, 3, 64);
-    REX_MAP(args, REX_VALUE(value), REX_VALUE(value), REX_DEVICE_POINTER(NULL), REX_ALLOC(out, CELLS));
+    struct rex_launch_config description = rex_launch_config_of(&axpy_id, 3, 64);
+    REX_MAP(args, REX_VALUE(value), REX_VALUE(value), REX_IS_DEVICE_PTR(NULL), REX_ALLOC(out, CELLS));
     for (int i = 0; i < times; i++)
-        CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), REX_OK);
+        CHECK_EQUAL(launch_module_in(queue, &module, &description, &args), REX_OK);
 }
 
 /* CONTEXT: how many launches. */
@@ -176,10 +177,10 @@ static void copy_once(const void *context)
     (void)context;
     start();
     map_cells();
-    REX_DATA_MAP(region, REX_TOFROM(out, CELLS));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    REX_MAP(region, REX_TOFROM(out, CELLS));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     launch(LAUNCHES, true);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
     end();
 }
 
@@ -187,12 +188,12 @@ static void copy_large(const void *context)
 {
     bool pinned = *(const bool *)context;
     start();
-    large = pinned ? rex_pinned_alloc(LARGE * sizeof *large) : calloc(LARGE, sizeof *large);
+    large = pinned ? rex_host_alloc(LARGE * sizeof *large) : calloc(LARGE, sizeof *large);
     CHECK(large != NULL);
-    REX_DATA_MAP(region, REX_TO(large, LARGE));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    REX_MAP(region, REX_TO(large, LARGE));
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)large, LARGE * sizeof *large, 0x10000000};
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
     end();
 }
 
@@ -241,8 +242,8 @@ static void test_waiting(void **state)
     static const int few = LAUNCHES;
     (void)state;
     expect(wait_for_each, NULL,
-           "199 launches were waited for, 3.98 ms in all, though the same thread launched again next: a queue (rex_queue_launch(3)) would "
-           "save up to 3.18 ms.");
+           "199 launches were waited for, 3.98 ms in all, though the same thread launched again next: a queue (rex_queue_create(3)) "
+           "would save up to 3.18 ms.");
     expect(use_queue, &few, "");
 }
 
@@ -260,7 +261,7 @@ static void test_copies(void **state)
 {
     (void)state;
     expect(copy_at_each, NULL,
-           ") is copied both ways anew at each of 199 launches, 318 kB in all: a data region around them (rex_data_begin(3)) would save up "
+           ") is copied both ways anew at each of 199 launches, 318 kB in all: a data region around them (rex_data_enter(3)) would save up "
            "to 3.");
     /* What is left is that they are waited for. */
     expect(copy_once, NULL, "199 launches were waited for");
@@ -272,7 +273,7 @@ static void test_pinned(void **state)
     (void)state;
     expect(
         copy_large, &ordinary,
-        "32 MB of ordinary memory were copied, which took about 20 us: pinned memory (rex_pinned_alloc(3)), copied four times as fast on "
+        "32 MB of ordinary memory were copied, which took about 20 us: pinned memory (rex_host_alloc(3)), copied four times as fast on "
         "an H100, would save up to 15 us.");
     expect(copy_large, &pinned, "");
 }

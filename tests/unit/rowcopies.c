@@ -45,10 +45,10 @@ static uint32_t data_calls(enum fake_function function)
 /* A region on MAP begins; libomptarget is told to copy its first row, or threads do. */
 static void begin_region(const struct rex_map *map, bool by_threads)
 {
-    CHECK_EQUAL(rex_module_data_begin(&module, -1, map), REX_OK); /* which is 0 */
+    CHECK_EQUAL(rex_module_data_enter(&module, -1, map), REX_OK); /* which is 0 */
     const struct fake_call *call = last_call(FAKE_BEGIN);
     for (int i = 0; i < map->count; i++)
-        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_TYPE_TO : 0));
+        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_MAP_TO : 0));
     if (by_threads)
         CHECK(memcmp(of_region, host, 8 * MIB) == 0);
     else
@@ -60,10 +60,10 @@ static void end_rows(const struct rex_map *map, bool by_threads)
 {
     memset(of_region, 0x66, 8 * MIB);
     bool was_so = is_all(host, 0x66, 8 * MIB);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, map), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, map), REX_OK);
     const struct fake_call *call = last_call(FAKE_END);
     for (int i = 0; i < map->count; i++)
-        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_TYPE_FROM : 0));
+        CHECK_EQUAL(call->types[i], map->types[i] & ~(by_threads && i == 0 ? REX_MAP_FROM : 0));
     CHECK(is_all(host, 0x66, 8 * MIB) == (by_threads || was_so));
 }
 
@@ -107,8 +107,8 @@ static void copy_least(const void *unused)
     for (size_t less = 0; less < 2; less++) {
         start_region("2");
         REX_MAP(region, REX_TO(host, 4 * MIB - less));
-        CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
-        CHECK_EQUAL(last_call(FAKE_BEGIN)->types[0], region.types[0] & ~(less == 0 ? REX_TYPE_TO : 0));
+        CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
+        CHECK_EQUAL(last_call(FAKE_BEGIN)->types[0], region.types[0] & ~(less == 0 ? REX_MAP_TO : 0));
         CHECK(less > 0 || memcmp(of_region, host, 4 * MIB) == 0);
         CHECK(is_all(of_region + (less > 0 ? 0 : 4 * MIB), 0x33, 4 * MIB));
         end_region(&region, false);
@@ -124,7 +124,7 @@ static void update_pieces(int32_t count, size_t size, bool to_host, int waits)
     for (int32_t i = 0; i < count; i++) {
         begin[i] = host + 2 * (size_t)i * size;
         bytes[i] = (int64_t)size;
-        types[i] = to_host ? REX_TYPE_FROM : REX_TYPE_TO;
+        types[i] = to_host ? REX_MAP_FROM : REX_MAP_TO;
     }
     fill(host, 8 * MIB, 1);
     memset(of_region, 0x33, 8 * MIB);
@@ -178,18 +178,18 @@ static void leave_region(const void *why)
     maps_at_load = reason == MEANWHILE;
     start_region(reason == NO_THREADS ? "0" : "2");
     char *pointer = (char *)host;
-    CHECK(reason != PINNED || rex_pin(host, 8 * MIB) == REX_OK);
+    CHECK(reason != PINNED || rex_host_register(host, 8 * MIB) == REX_OK);
     REX_MAP(plain, REX_TO(host, 8 * MIB));
     REX_MAP(inside, REX_ALLOC(host, 8 * MIB), REX_TO(host, 6 * MIB));
     REX_MAP(with_member, REX_ALLOC(host, 8 * MIB), rex_row_member(REX_TO(host, 8 * MIB), 0));
-    REX_MAP(with_pointer, REX_TO(host, 8 * MIB), REX_POINTEE(REX_TYPE_TO, pointer, 0, 8));
+    REX_MAP(with_pointer, REX_TO(host, 8 * MIB), REX_ATTACH(REX_MAP_TO, pointer, 0, 8));
     const struct rex_map *map = reason == INSIDE ? &inside : reason == MEMBER ? &with_member : reason == POINTER ? &with_pointer : &plain;
     begin_region(map, false);
     const struct rex_map *updated = reason == MEMBER ? &with_member : &plain;
     CHECK_EQUAL(rex_module_data_update(&module, 0, updated), REX_OK);
     CHECK_EQUAL(data_calls(FAKE_UPDATE), reason >= MEMBER);
     CHECK(reason < MEMBER || last_call(FAKE_UPDATE)->packet.rows == (uint32_t)updated->count);
-    CHECK(reason != PINNED || rex_unpin(host) == REX_OK);
+    CHECK(reason != PINNED || rex_host_unregister(host) == REX_OK);
     end_region(map, false);
 }
 
@@ -207,7 +207,7 @@ static void pay_first(const void *context)
     for (int32_t i = 0; i < map.count; i++) {
         begin[i] = host + 16 * i;
         bytes[i] = 8;
-        types[i] = REX_TYPE_TO;
+        types[i] = REX_MAP_TO;
     }
     for (uint32_t i = 1; i <= 6; i++) {
         CHECK_EQUAL(rex_module_data_update(&module, 0, &map), REX_OK);
@@ -233,9 +233,9 @@ static void pay_for_threads(const void *context)
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 4 * MIB - 1), REX_OK);
     CHECK_EQUAL(rex_device_copy_to(device, host, 8 * MIB, 0), REX_OK);
-    CHECK_EQUAL(rex_pin(host, 8 * MIB), REX_OK);
+    CHECK_EQUAL(rex_host_register(host, 8 * MIB), REX_OK);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
-    CHECK_EQUAL(rex_unpin(host), REX_OK);
+    CHECK_EQUAL(rex_host_unregister(host), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     memset(of_region, 0x33, 8 * MIB);
     REX_MAP(from, REX_FROM(host, 8 * MIB));
@@ -246,8 +246,8 @@ static void pay_for_threads(const void *context)
     }
     for (int i = 1; i <= TIMES; i++) {
         begin_region(&region, i == TIMES);
-        CHECK_EQUAL(rex_module_data_begin(&module, 0, &present), REX_OK);
-        CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
+        CHECK_EQUAL(rex_module_data_enter(&module, 0, &present), REX_OK);
+        CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
     }
     CHECK_EQUAL(driver_calls("cuMemcpyHtoDAsync"), 3 + 8);
     /* and all that comes later */
@@ -263,8 +263,8 @@ static void fail_region(const void *context)
     start_region("2");
     setenv("FAKE_CUDA_BREAKS", "cuMemcpyHtoDAsync:2:0", 1);
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
-    CHECK_EQUAL(rex_module_data_begin(&module, -1, &region), REX_OK);
-    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
+    CHECK_EQUAL(rex_module_data_enter(&module, -1, &region), REX_OK);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_MAP_TO);
     CHECK_EQUAL(last_call(FAKE_UPDATE)->device, -1);
     REX_MAP(to, REX_TO(host, 8 * MIB), REX_TO(host, 8));
     CHECK_EQUAL(rex_module_data_update(&module, 0, &to), REX_OK);
@@ -296,16 +296,16 @@ static void lose_row(const void *unused)
     start_region("2");
     the_record()->on_data = NULL; /* nothing is mapped */
     REX_MAP(region, REX_TO(host, 8 * MIB));
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     CHECK_EQUAL(data_calls(FAKE_UPDATE), 1);
-    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_TYPE_TO);
+    CHECK_EQUAL(last_call(FAKE_UPDATE)->types[0], REX_MAP_TO);
     end_region(&region, false);
 }
 
 /* Bits of a row that change nothing about its copy. */
 static void copy_whatever_bits(const void *unused)
 {
-    static const int64_t bits[] = {REX_TYPE_ALWAYS, REX_TYPE_IMPLICIT, REX_TYPE_CLOSE, REX_TYPE_PRESENT, REX_TYPE_HOLD};
+    static const int64_t bits[] = {REX_MAP_ALWAYS, REX_MAP_IMPLICIT, REX_MAP_CLOSE, REX_MAP_PRESENT, REX_MAP_OMPX_HOLD};
     (void)unused;
     start_region("2");
     REX_MAP(region, REX_TOFROM(host, 8 * MIB));
@@ -334,10 +334,10 @@ static void leave_small(const void *unused)
     REX_MAP(into, REX_TO(edge - 100, 200));
     REX_MAP(out_of, REX_TO(edge + 4000, 200));
     REX_MAP(nothing, REX_TO(host, 0));
-    CHECK_EQUAL(rex_pin(edge, 4096), REX_OK);
+    CHECK_EQUAL(rex_host_register(edge, 4096), REX_OK);
     expect_update(&into, true);
     expect_update(&out_of, true);
-    CHECK_EQUAL(rex_unpin(edge), REX_OK);
+    CHECK_EQUAL(rex_host_unregister(edge), REX_OK);
     expect_update(&into, false);
     expect_update(&out_of, false);
     expect_update(&nothing, true);
@@ -368,26 +368,26 @@ static void map_nested(enum fake_function function)
     map_host(function);
     const struct rex_map *map = nested;
     nested = NULL;
-    CHECK(map == NULL || rex_module_data_begin(&module, 0, map) == REX_OK);
+    CHECK(map == NULL || rex_module_data_enter(&module, 0, map) == REX_OK);
 }
 
 static void begin_again(enum ending ending)
 {
     void *base[] = {host}, *mappers[] = {&plain_id};
-    int64_t size[] = {16}, type[] = {REX_TYPE_ALLOC};
+    int64_t size[] = {16}, type[] = {REX_MAP_ALLOC};
     if (ending == AGAIN_BY_OTHERS)
         __rex_real___tgt_target_data_begin(0, 1, base, base, size, type);
     static int other, *pointer = &other;
     REX_MAP(again, REX_ALLOC(host + MIB, 8));
     REX_MAP(mapped, REX_ALLOC(&other, sizeof other));
-    REX_MAP(attached, REX_POINTEE(REX_TYPE_ALLOC, pointer, 0, 1));
+    REX_MAP(attached, REX_ATTACH(REX_MAP_ALLOC, pointer, 0, 1));
     mapped.mappers = mappers;
     REX_MAP(nesting, REX_TO(&other, sizeof other));
     const struct rex_map *maps[ENDINGS] = {[AGAIN] = &again, [WITHIN] = &nesting, [MAPPER_WITHIN] = &nesting, [MAPPER] = &mapped, [ATTACHED] = &attached};
     const struct rex_map *map = maps[ending];
     nested = ending == WITHIN ? &again : ending == MAPPER_WITHIN ? &mapped : NULL;
     the_record()->on_data = map_nested;
-    CHECK(map == NULL || rex_module_data_begin(&module, 0, map) == REX_OK);
+    CHECK(map == NULL || rex_module_data_enter(&module, 0, map) == REX_OK);
 }
 
 static void copy_back(const void *which)
@@ -400,16 +400,16 @@ static void copy_back(const void *which)
     REX_MAP(twice, REX_TOFROM(host, 8 * MIB), REX_TO(host, 8));
     REX_MAP(front, REX_FROM(host, 6 * MIB));
     REX_MAP(rear, REX_FROM(host + 2 * MIB, 6 * MIB));
-    REX_MAP(holds, rex_row_with(REX_TOFROM(host, 8 * MIB), REX_TYPE_HOLD));
-    REX_MAP(before, rex_row_of(host - 1, host, 8 * MIB, REX_TYPE_TOFROM));
-    REX_MAP(last, rex_row_of(host + 8 * MIB, host, 8 * MIB, REX_TYPE_TOFROM));
-    REX_MAP(behind, rex_row_of(host + 8 * MIB + 1, host, 8 * MIB, REX_TYPE_TOFROM));
+    REX_MAP(holds, rex_row_with(REX_TOFROM(host, 8 * MIB), REX_MAP_OMPX_HOLD));
+    REX_MAP(before, rex_row_of(host - 1, host, 8 * MIB, REX_MAP_TOFROM));
+    REX_MAP(last, rex_row_of(host + 8 * MIB, host, 8 * MIB, REX_MAP_TOFROM));
+    REX_MAP(behind, rex_row_of(host + 8 * MIB + 1, host, 8 * MIB, REX_MAP_TOFROM));
     const struct rex_map *begins[ENDINGS] = {[FROM_ALONE] = &from,    [BASE_LAST] = &last,    [BASE_BEFORE] = &before,
                                              [BASE_BEHIND] = &behind, [TWICE_BEGUN] = &twice, [HOLDS] = &holds};
     const struct rex_map *ends[ENDINGS] = {[FRONT] = &front, [REAR] = &rear, [TWICE_ENDED] = &twice, [HELD] = &holds};
     const struct rex_map *begun = begins[ending] != NULL ? begins[ending] : &whole;
     const struct rex_map *ended = ends[ending] != NULL ? ends[ending] : &whole;
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, begun), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, begun), REX_OK);
     begin_again(ending);
     if (ending == BROKEN)
         setenv("FAKE_CUDA_BREAKS", "cuMemcpyDtoHAsync:2:0", 1);
@@ -417,7 +417,7 @@ static void copy_back(const void *which)
         end_region(ended, ending <= BASE_LAST);
         return;
     }
-    CHECK_EQUAL(rex_module_data_end(&module, 0, ended), REX_OK);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, ended), REX_OK);
     CHECK_EQUAL(last_call(FAKE_END)->types[0], ended->types[0]);
 }
 
@@ -426,11 +426,11 @@ static void end_before(const void *unused)
 {
     (void)unused;
     start_region("2");
-    REX_MAP(whole, rex_row_of(host - 64, host, 8 * MIB, REX_TYPE_TOFROM));
-    REX_MAP(empty, rex_row_of(host - 64, host - 64, 0, REX_TYPE_ALLOC));
+    REX_MAP(whole, rex_row_of(host - 64, host, 8 * MIB, REX_MAP_TOFROM));
+    REX_MAP(empty, rex_row_of(host - 64, host - 64, 0, REX_MAP_ALLOC));
     begin_region(&whole, true);
     end_rows(&empty, false);
-    CHECK(!rex_is_present(host, 8, 0));
+    CHECK(!rex_target_is_present(host, 8, 0));
     end_region(&whole, false);
 }
 

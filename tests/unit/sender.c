@@ -134,7 +134,7 @@ static void bind_behind(const void *unused)
     (void)unused;
     use_gpu(90);
     use_release(22);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK(!rex_forward_first());
     CHECK_EQUAL(rex_against_all(), REX_AGAINST_UNSEEN_CALLS);
     rex_mappings_add(&made, 1);

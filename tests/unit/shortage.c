@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "inqueue.h"
 #include "rex.h"
 #include "rex/device.h"
 #include "rex/inspect.h"
@@ -20,7 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "image/view.h"
+#include "image/open.h"
 #include "module/librarymodule.h"
 
 REX_KERNEL(plain);
@@ -82,16 +83,16 @@ struct cell {
 };
 static struct cell cells[3];
 
-static int cell_rows(struct rex_cursor *cursor, void *cell)
+static int cell_rows(struct rex_map_builder *builder, void *cell)
 {
-    return rex_push(cursor, (struct rex_row){cell, cell, sizeof(struct cell), REX_TYPE_TOFROM});
+    return rex_map_add(builder, (struct rex_row){cell, cell, sizeof(struct cell), REX_MAP_TOFROM});
 }
 
-static int rows(struct rex_cursor *cursor, void *context)
+static int rows(struct rex_map_builder *builder, void *context)
 {
-    struct rex_row row = {cells, cells, sizeof cells, REX_TYPE_TOFROM};
+    struct rex_row row = {cells, cells, sizeof cells, REX_MAP_TOFROM};
     (void)context;
-    return rex_map_elements(cursor, cell_rows, row, sizeof(struct cell));
+    return rex_map_add_mapped(builder, cell_rows, row, sizeof(struct cell));
 }
 
 static int use_region(void)
@@ -101,8 +102,8 @@ static int use_region(void)
     CHECK(result == REX_OK || map.count == 0);
     if (result != REX_OK)
         return result;
-    if ((result = rex_data_begin(0, &map)) == REX_OK)
-        result = rex_data_end(0, &map);
+    if ((result = rex_data_enter(0, &map)) == REX_OK)
+        result = rex_data_exit(0, &map);
     rex_map_free(&map);
     return result;
 }
@@ -110,11 +111,11 @@ static int use_region(void)
 static int use_returned(void)
 {
     void *base = cells, *begin = cells;
-    int64_t size = sizeof cells, type = REX_TYPE_TO | REX_TYPE_RETURN;
+    int64_t size = sizeof cells, type = REX_MAP_TO | REX_MAP_RETURN_PARAM;
     struct rex_map map = {.count = 1, .base = &base, .begin = &begin, .sizes = &size, .types = &type};
-    int result = rex_data_begin(0, &map);
+    int result = rex_data_enter(0, &map);
     if (result == REX_OK)
-        result = rex_data_end(0, &map);
+        result = rex_data_exit(0, &map);
     CHECK(base == cells || result != REX_OK);
     return result;
 }
@@ -123,7 +124,7 @@ static int use_launches(void)
 {
     int64_t value = 1;
     uint64_t *out = NULL;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 2, 32);
     REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
     int result = rex_launch(&launch, &args);
     return result == REX_OK ? rex_launch(&launch, &args) : result;
@@ -134,7 +135,7 @@ static int failed_registrations;
 
 static int register_one(struct rex_module *module)
 {
-    int before = allocations, result = rex_module_register(module);
+    int before = allocations, result = rex_module_register(module, NULL);
     failed_registrations += result != REX_OK && failing != before + 1;
     return result;
 }
@@ -152,7 +153,7 @@ static int64_t x[3], y[3], n = 3, a = 1;
 
 static int use_driver(const void *first, const void *second)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(first, 2, 32);
+    struct rex_launch_config launch = rex_launch_config_of(first, 2, 32);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, 3), REX_TOFROM(y, 3));
     int result = register_one(&another);
     if (result == REX_OK)
@@ -165,8 +166,8 @@ static int use_driver(const void *first, const void *second)
 static int use_mapped(void)
 {
     static int64_t *pointer = y;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 2, 32);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_FIRSTPRIVATE(x), REX_POINTEE(REX_TYPE_TOFROM, pointer, 0, 3));
+    struct rex_launch_config launch = rex_launch_config_of(&key, 2, 32);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_FIRSTPRIVATE(x), REX_ATTACH(REX_MAP_TOFROM, pointer, 0, 3));
     int result = register_one(&another);
     if (result == REX_OK && the_record()->mappings[0].begin == 0)
         map_on_device(0, y, sizeof y);
@@ -344,13 +345,13 @@ static size_t size_of(const char *path)
 /* Of a library's entries: the rows, names and keys of its kernels. */
 static size_t size_of_entries(const char *path)
 {
-    struct rex_image_view *view = NULL;
+    struct rex_view view;
     size_t file_size, size = 16;
     unsigned char *bytes = read_bytes(path, &file_size);
-    assert_int_equal(rex_image_view_open(&view, bytes, file_size, path), REX_OK);
-    for (size_t i = 0; i < view->count; i++)
-        size += view->symbols[i].kernel ? sizeof(struct __tgt_offload_entry) + strlen(view->symbols[i].name) + 1 + 1 : 0;
-    rex_image_view_close(view);
+    assert_int_equal(rex_view_open(&view, bytes, file_size, path), REX_OK);
+    for (size_t i = 0; i < view.count; i++)
+        size += view.symbols[i].kernel ? sizeof(struct __tgt_offload_entry) + strlen(view.symbols[i].name) + 1 + 1 : 0;
+    rex_view_close(&view);
     free(bytes);
     return size;
 }
@@ -373,7 +374,7 @@ static void check_messages(void)
         {size_of("tests/data/sm_90.cubin"), "a compiled device image"},
         {strlen("tests/data/sm_90.cubin") + 1, "an image's path"},
         {strlen(FAKE("host.so")) + 1, "an image's path"},
-        {sizeof(struct rex_image_view), "the view of a device image"},
+        {sizeof(struct rex_view), "the view of a device image"},
         {24, "an image"}, /* three words */
         {4 * sizeof(struct rex_source), "a list of images"},
         {strlen("tests/data/sm_90.cubin") + 1, "an image's name"},
@@ -415,13 +416,13 @@ static void *no_room_in_thread(void *context)
     CHECK(rex_last_error_code() == REX_OK && strcmp(rex_last_error(), "") == 0);
     failing = *number;
     errno = EINTR;
-    CHECK_EQUAL(rex_module_register(NULL), REX_ENOMEM);
+    CHECK_EQUAL(rex_module_register(NULL, NULL), REX_ENOMEM);
     CHECK_EQUAL(errno, EINTR);
     CHECK_EQUAL(allocations, *number);
     failing = -1;
     CHECK_EQUAL(rex_last_error_code(), REX_ENOMEM);
     CHECK(strcmp(rex_last_error(), "out of memory, also for the message") == 0);
-    CHECK_EQUAL(rex_module_register(NULL), REX_EINVAL);
+    CHECK_EQUAL(rex_module_register(NULL, NULL), REX_EINVAL);
     CHECK_EQUAL(rex_last_error_code(), REX_EINVAL);
     CHECK(strcmp(rex_last_error(), "rex_module_register: the module is NULL") == 0);
     return NULL;
@@ -442,7 +443,7 @@ static void says(enum rex_log_level level, const char *message, void *context)
     (void)level;
     (void)context;
     CHECK(strcmp(message, "hello") == 0);
-    CHECK_EQUAL(rex_module_register(NULL), REX_ENOMEM);
+    CHECK_EQUAL(rex_module_register(NULL, NULL), REX_ENOMEM);
 }
 
 static void *no_room_in_function(void *unused)
@@ -484,14 +485,14 @@ static void use_graph(struct rex_queue *queue)
     int64_t value = 1;
     uint64_t *out = NULL;
     struct rex_graph *graph;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 2, 32);
     REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     for (int i = 0; i < 3; i++)
-        CHECK_EQUAL(rex_queue_launch(queue, &launch, &args), REX_OK);
+        CHECK_EQUAL(launch_in(queue, &launch, &args), REX_OK);
     CHECK_EQUAL(rex_graph_end(&graph, queue), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
-    CHECK_EQUAL(rex_graph_set(graph, 1, &args), REX_OK);
+    CHECK_EQUAL(rex_graph_set_args(graph, 1, &args), REX_OK);
     CHECK_EQUAL(rex_graph_launch(graph, queue), REX_OK);
     rex_graph_destroy(graph);
 }
@@ -503,18 +504,18 @@ static void use_queue(void)
     uint64_t *out = NULL;
     struct rex_queue *queue;
     struct rex_event *event;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(plain), 2, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(plain), 2, 32);
     REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
     CHECK_EQUAL(rex_queue_create(&queue, 0, "one", 0), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     char *memory = rex_device_alloc(sizeof bytes, 0);
     CHECK(memory != NULL);
-    CHECK_EQUAL(rex_queue_launch(queue, &launch, &args), REX_OK);
+    CHECK_EQUAL(launch_in(queue, &launch, &args), REX_OK);
     CHECK_EQUAL(rex_queue_copy_to(queue, memory, bytes, sizeof bytes), REX_OK);
     CHECK_EQUAL(rex_queue_fill(queue, memory, bytes, 4, sizeof bytes), REX_OK);
-    CHECK_EQUAL(rex_queue_call(queue, called, NULL), REX_OK);
+    CHECK_EQUAL(rex_queue_host_func(queue, called, NULL), REX_OK);
     CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
-    CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+    CHECK_EQUAL(rex_queue_wait_event(queue, event), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     use_graph(queue);
     rex_event_destroy(event);
@@ -532,33 +533,31 @@ static void use_many_rows(void)
     for (int i = 0; i < ROWS; i++) {
         begin[i] = all + 8 * i;
         sizes[i] = 8;
-        types[i] = REX_TYPE_TO | (i % 2 == 0 ? REX_TYPE_RETURN : 0);
+        types[i] = REX_MAP_TO | (i % 2 == 0 ? REX_MAP_RETURN_PARAM : 0);
     }
     struct rex_map map = {.count = ROWS, .base = begin, .begin = begin, .sizes = sizes, .types = types};
-    CHECK_EQUAL(rex_data_begin(0, &map), REX_OK);
-    CHECK_EQUAL(rex_data_end(0, &map), REX_OK);
+    CHECK_EQUAL(rex_data_enter(0, &map), REX_OK);
+    CHECK_EQUAL(rex_data_exit(0, &map), REX_OK);
     for (int i = 0; i < ROWS; i++) {
         begin[i] = all + 8 * i;
         sizes[i] = i < ROWS - 1 ? 9 : 8;
-        types[i] = REX_TYPE_TO;
+        types[i] = REX_MAP_TO;
     }
-    CHECK_EQUAL(rex_data_begin(0, &map), REX_EOVERLAP);
+    CHECK_EQUAL(rex_data_enter(0, &map), REX_EOVERLAP);
 }
 
 /* What pinned memory, settings and files that are no images take. */
 static void use_others(void)
 {
     struct rex_image_list *list;
-    struct rex_image_view *view;
     static char text[64];
-    void *memory = rex_pinned_alloc(100);
+    void *memory = rex_host_alloc(100);
     CHECK(memory != NULL);
-    rex_pinned_free(memory);
+    rex_host_free(memory);
     CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN_PATH, "/nowhere"), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN_PATH, "/elsewhere"), REX_OK);
     CHECK_EQUAL(rex_configure(REX_OPTION_CUBIN_PATH, NULL), REX_OK);
     CHECK(rex_image_list_open(&list, text, sizeof text, "text") != REX_OK);
-    CHECK(rex_image_view_open(&view, text, sizeof text, "text") != REX_OK);
 }
 
 static void nothing_stays(const void *context)
@@ -570,7 +569,7 @@ static void nothing_stays(const void *context)
     use_release(22);
     is_gpu = sm > 0;
     rex_this_module.image_name = sm > 0 ? "tests/data/sm_90.cubin" : FAKE("host.so");
-    CHECK_EQUAL(rex_module_register(&rex_this_module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&rex_this_module, NULL), REX_OK);
     for (int round = 0; round < 4; round++) {
         CHECK_EQUAL(use_all(), REX_OK);
         use_queue();
@@ -585,7 +584,7 @@ static void nothing_stays(const void *context)
 static int left_by_module(bool launches)
 {
     int before = blocks;
-    CHECK_EQUAL(rex_module_register(&another), REX_OK);
+    CHECK_EQUAL(rex_module_register(&another, NULL), REX_OK);
     if (launches)
         CHECK_EQUAL(use_driver(&key, &env_key), REX_OK);
     CHECK_EQUAL(rex_module_fini(&another), REX_OK);

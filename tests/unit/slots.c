@@ -52,7 +52,7 @@ static void start_with(const char *gpus)
     setenv("FAKE_CUDA_DEVICES", gpus, 1);
     name_kernel("axpy__kernel__", add, 4, words);
     name_kernel("axpy_env__kernel__", add_twice, 5, words);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
 static void start(void)
@@ -62,7 +62,7 @@ static void start(void)
 
 static int launch_nothing(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&nothing_id, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&nothing_id, 1, 32);
     return rex_module_launch_map(&module, &launch, NULL);
 }
 
@@ -130,7 +130,7 @@ static void take_and_give(const void *context)
     /* and those of a module that ended count no more */
     CHECK_EQUAL(launch_nothing(), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     before = driver_objects();
     rex_slot_give(take(0), entered);
     CHECK_EQUAL(driver_objects(), before + 1);
@@ -168,7 +168,7 @@ static void end_and_register(void)
 {
     CHECK_EQUAL(launch_nothing(), REX_OK);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
 static void ask_ordinals(const void *unused)
@@ -295,14 +295,14 @@ static uint64_t x[CELLS], y[CELLS];
 
 static void launch_as(const void *key, uint64_t a, uint32_t teams, uint64_t n, int64_t x_type, int64_t y_type)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, teams, 64);
+    struct rex_launch_config launch = rex_launch_config_of(key, teams, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_SECTION(x_type, x, 0, n), REX_SECTION(y_type, y, 0, n));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
 }
 
 static void launch(uint64_t n)
 {
-    launch_as(&axpy_id, 1, 2, n, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch_as(&axpy_id, 1, 2, n, REX_MAP_TO, REX_MAP_TOFROM);
 }
 
 /* By single calls, until the next one of its kind is a graph. */
@@ -327,21 +327,21 @@ static void make_and_change(const void *unused)
 {
     (void)unused;
     start();
-    come_often(&axpy_id, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&axpy_id, 1000, REX_MAP_TO, REX_MAP_TOFROM);
     launch(1000);
     expect_graphs(1, 1, 0);
     launch(1000);
     expect_graphs(1, 2, 0);
     CHECK(x[0] == 0 && y[0] == REX_GRAPH_PAYS + 2 && last_grid == 2);
-    launch_as(&axpy_id, 5, 2, 1000, REX_TYPE_TO, REX_TYPE_TOFROM); /* a value */
+    launch_as(&axpy_id, 5, 2, 1000, REX_MAP_TO, REX_MAP_TOFROM); /* a value */
     expect_graphs(1, 3, 1);
     CHECK_EQUAL(y[0], REX_GRAPH_PAYS + 7);
-    launch_as(&axpy_id, 5, 3, 1000, REX_TYPE_TO, REX_TYPE_TOFROM); /* the grid */
+    launch_as(&axpy_id, 5, 3, 1000, REX_MAP_TO, REX_MAP_TOFROM); /* the grid */
     expect_graphs(1, 4, 2);
     CHECK_EQUAL(last_grid, 3);
-    launch_as(&axpy_id, 5, 3, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch_as(&axpy_id, 5, 3, 1000, REX_MAP_TO, REX_MAP_TOFROM);
     expect_graphs(1, 5, 2);
-    struct rex_kernel_launch other = rex_kernel_launch_of(&axpy_id, 3, 32);
+    struct rex_launch_config other = rex_launch_config_of(&axpy_id, 3, 32);
     uint64_t n = 1000, a = 5;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
     for (int i = 0; i < 2; i++) {
@@ -362,20 +362,20 @@ static void share(const void *unused)
 {
     (void)unused;
     start();
-    come_often(&axpy_id, 7000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&axpy_id, 7000, REX_MAP_TO, REX_MAP_TOFROM);
     int asked = driver_calls("cuPointerGetAttribute");
     for (unsigned i = 1; i < 5; i++)
         launch(7000 + 20 * i);
     CHECK(asked > 0 && driver_calls("cuPointerGetAttribute") == asked); /* whose memory that is was asked before */
     expect_graphs(1, 4, 3);
     CHECK(y[0] == REX_GRAPH_PAYS + 4 && y[6999] == y[0] && y[7079] == 1 && y[7080] == 0);
-    come_often(&axpy_id, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&axpy_id, 5000, REX_MAP_TO, REX_MAP_TOFROM);
     launch(5000);
     CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 2);
-    come_often(&env_id, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&env_id, 5000, REX_MAP_TO, REX_MAP_TOFROM);
     for (int i = 0; i < 2; i++) {
         memset(y, 0, sizeof y);
-        launch_as(&env_id, 1, 2, 5000, REX_TYPE_TO, REX_TYPE_TOFROM);
+        launch_as(&env_id, 1, 2, 5000, REX_MAP_TO, REX_MAP_TOFROM);
         CHECK_EQUAL(y[4999], 2);
         launch(5000);
         CHECK_EQUAL(y[4999], 3);
@@ -386,7 +386,7 @@ static void share(const void *unused)
 static void launch_lengths(uint64_t of_x, uint64_t of_y)
 {
     uint64_t n = 10, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, of_x), REX_TOFROM(y, of_y));
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
 }
@@ -412,19 +412,19 @@ static void differ_in_direction(const void *unused)
     (void)unused;
     enum { EACH = REX_GRAPH_PAYS + 1 };
     start();
-    come_often(&axpy_id, 1024, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&axpy_id, 1024, REX_MAP_TO, REX_MAP_TOFROM);
     launch(1024);
     CHECK(x[0] == 0 && y[0] == EACH);
     for (uint64_t i = 1; i <= EACH; i++) {
-        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_TOFROM);
+        launch_as(&axpy_id, 1, 2, 1024, REX_MAP_TOFROM, REX_MAP_TOFROM);
         CHECK(x[1023] == i && y[1023] == EACH + i);
     }
     for (int i = 0; i < EACH; i++)
-        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_ALLOC);
+        launch_as(&axpy_id, 1, 2, 1024, REX_MAP_TOFROM, REX_MAP_ALLOC);
     CHECK(x[0] == 2 * EACH && y[0] == 2 * EACH);
     for (uint64_t i = 1; i <= EACH; i++) {
         memset(y, 0, sizeof y);
-        launch_as(&axpy_id, 1, 2, 1024, REX_TYPE_TOFROM, REX_TYPE_FROM);
+        launch_as(&axpy_id, 1, 2, 1024, REX_MAP_TOFROM, REX_MAP_FROM);
         CHECK(x[0] == 2 * EACH + i && y[1023] != 0);
     }
     CHECK_EQUAL(driver_calls("cuGraphInstantiate"), 4);
@@ -435,20 +435,20 @@ static void copy_one_way(const void *unused)
 {
     (void)unused;
     start();
-    come_often(&axpy_id, 1000, REX_TYPE_TO, REX_TYPE_TO);
+    come_often(&axpy_id, 1000, REX_MAP_TO, REX_MAP_TO);
     for (int i = 0; i < 2; i++)
-        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_TO, REX_TYPE_TO);
+        launch_as(&axpy_id, 1, 2, 1000, REX_MAP_TO, REX_MAP_TO);
     CHECK(driver_calls("cuMemcpyDtoHAsync") == 0 && x[0] == 0);
     int in = driver_calls("cuMemcpyHtoDAsync");
-    come_often(&axpy_id, 1000, REX_TYPE_FROM, REX_TYPE_FROM);
+    come_often(&axpy_id, 1000, REX_MAP_FROM, REX_MAP_FROM);
     for (int i = 0; i < 2; i++)
-        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_FROM, REX_TYPE_FROM);
+        launch_as(&axpy_id, 1, 2, 1000, REX_MAP_FROM, REX_MAP_FROM);
     CHECK(driver_calls("cuMemcpyHtoDAsync") == in && driver_calls("cuMemcpyDtoHAsync") == REX_GRAPH_PAYS + 1);
     expect_graphs(2, 4, 0);
     /* and what is not copied back is left as others have written it meanwhile */
     x[0] = 1;
     written_meanwhile = &x[0];
-    launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch_as(&axpy_id, 1, 2, 1000, REX_MAP_TO, REX_MAP_TOFROM);
     CHECK_EQUAL(x[0], 99);
 }
 
@@ -459,13 +459,13 @@ static void copy_much(const void *unused)
     (void)unused;
     start();
     for (int i = 0; i <= REX_GRAPH_PAYS; i++)
-        launch_as(&axpy_id, 1, 2, MOST + 1, REX_TYPE_TO, REX_TYPE_ALLOC);
+        launch_as(&axpy_id, 1, 2, MOST + 1, REX_MAP_TO, REX_MAP_ALLOC);
     for (int i = 0; i <= REX_GRAPH_PAYS; i++)
-        launch_as(&axpy_id, 1, 2, MOST + 1, REX_TYPE_ALLOC, REX_TYPE_FROM);
+        launch_as(&axpy_id, 1, 2, MOST + 1, REX_MAP_ALLOC, REX_MAP_FROM);
     expect_graphs(0, 0, 0);
-    come_often(&axpy_id, MOST, REX_TYPE_TO, REX_TYPE_FROM);
+    come_often(&axpy_id, MOST, REX_MAP_TO, REX_MAP_FROM);
     for (int i = 0; i < 2; i++)
-        launch_as(&axpy_id, 1, 2, MOST, REX_TYPE_TO, REX_TYPE_FROM);
+        launch_as(&axpy_id, 1, 2, MOST, REX_MAP_TO, REX_MAP_FROM);
     expect_graphs(1, 2, 0);
 }
 
@@ -475,10 +475,10 @@ static void come_alone(const void *unused)
     (void)unused;
     start();
     for (int i = 0; i < REX_GRAPH_PAYS_ALONE; i++)
-        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_ALLOC, REX_TYPE_ALLOC);
+        launch_as(&axpy_id, 1, 2, 1000, REX_MAP_ALLOC, REX_MAP_ALLOC);
     expect_graphs(0, 0, 0);
     for (int i = 0; i < 2; i++)
-        launch_as(&axpy_id, 1, 2, 1000, REX_TYPE_ALLOC, REX_TYPE_ALLOC);
+        launch_as(&axpy_id, 1, 2, 1000, REX_MAP_ALLOC, REX_MAP_ALLOC);
     expect_graphs(1, 2, 0);
 }
 
@@ -501,11 +501,11 @@ static void take_one_value(const void *unused)
                                     .entries_end = entry + 1,
                                     .image_name = "tests/data/limits_sm_90.cubin"};
     static const size_t width = 8;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&key, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&key, 2, 64);
     (void)unused;
     use_computing_gpu(22, "late");
     name_kernel("bounded", take_one, 1, &width);
-    CHECK_EQUAL(rex_module_register(&one), REX_OK);
+    CHECK_EQUAL(rex_module_register(&one, NULL), REX_OK);
     for (uint64_t i = 1; i <= REX_GRAPH_PAYS_ALONE + 3; i++) {
         uint64_t value = i / 2;
         REX_MAP(args, REX_VALUE(value));
@@ -518,7 +518,7 @@ static void take_one_value(const void *unused)
 /* Kernels take turns; every other kind is twice as large. */
 static void launch_kind(int kind)
 {
-    launch_as(kind % 2 == 0 ? &axpy_id : &env_id, 1, 2, UINT64_C(64) << kind / 2, REX_TYPE_TO, REX_TYPE_TOFROM);
+    launch_as(kind % 2 == 0 ? &axpy_id : &env_id, 1, 2, UINT64_C(64) << kind / 2, REX_MAP_TO, REX_MAP_TOFROM);
 }
 
 /* Of more than sixteen kinds the one that was used longest ago goes. */
@@ -533,8 +533,8 @@ static void forget_oldest(const void *unused)
     expect_graphs(KINDS, KINDS, 0);
     int objects = driver_objects();
     launch_kind(0); /* which is not the oldest any more */
-    come_often(&axpy_id, 64, REX_TYPE_TO, REX_TYPE_TO);
-    launch_as(&axpy_id, 1, 2, 64, REX_TYPE_TO, REX_TYPE_TO);
+    come_often(&axpy_id, 64, REX_MAP_TO, REX_MAP_TO);
+    launch_as(&axpy_id, 1, 2, 64, REX_MAP_TO, REX_MAP_TO);
     expect_graphs(KINDS + 1, KINDS + 2, 0);
     CHECK_EQUAL(driver_objects(), objects);
     launch_kind(0);
@@ -551,11 +551,11 @@ static void be_refused(const void *call)
 {
     start();
     setenv("FAKE_CUDA_BREAKS", call, 1);
-    come_often(&axpy_id, 1000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&axpy_id, 1000, REX_MAP_TO, REX_MAP_TOFROM);
     launch(1000);
     unsetenv("FAKE_CUDA_BREAKS");
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 1);
-    come_often(&axpy_id, 2000, REX_TYPE_TO, REX_TYPE_TOFROM);
+    come_often(&axpy_id, 2000, REX_MAP_TO, REX_MAP_TOFROM);
     launch(2000);
     CHECK_EQUAL(driver_calls("cuStreamBeginCapture"), 2);
     for (int i = 0; i <= REX_GRAPH_PAYS; i++)
@@ -739,7 +739,7 @@ static void fit_together(const void *unused)
     enum { WORDS = 1101005 };
     static uint64_t from[WORDS], to[WORDS];
     uint64_t n = WORDS, a = 1;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(from, n), REX_TOFROM(to, n));
     (void)unused;
     setenv("FAKE_CUDA_MEMORY", "17", 1);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "inqueue.h"
 #include "rex.h"
 #include "rex/library.h"
 #include "rex/queue.h"
@@ -30,20 +31,20 @@ static void *use_all(void *unused)
 {
     uint64_t n = CELLS, a = 2, *nowhere = NULL;
     struct rex_queue *queue;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&axpy_id, 2, 64);
+    struct rex_launch_config launch = rex_launch_config_of(&axpy_id, 2, 64);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
     REX_MAP(values, REX_VALUE(n), REX_VALUE(a), REX_VALUE(nowhere), REX_VALUE(nowhere));
     REX_MAP(region, REX_TO(x, CELLS), REX_TOFROM(y, CELLS));
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
-    CHECK_EQUAL(rex_module_data_begin(&module, 0, &region), REX_OK);
+    CHECK_EQUAL(rex_module_data_enter(&module, 0, &region), REX_OK);
     CHECK_EQUAL(rex_module_launch_map(&module, &launch, &args), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "small", 0), REX_OK);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &launch, &values), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "small", 0, NULL), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &launch, &values), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_queue_destroy(queue), REX_OK);
-    CHECK_EQUAL(rex_module_data_end(&module, 0, &region), REX_OK);
-    CHECK(rex_module_register(NULL) == REX_EINVAL);
+    CHECK_EQUAL(rex_module_region_end(&module, 0, &region), REX_OK);
+    CHECK(rex_module_register(NULL, NULL) == REX_EINVAL);
     CHECK_EQUAL(rex_module_fini(&module), REX_OK);
     return unused;
 }

@@ -106,17 +106,17 @@ static void keep_order(const void *context)
     CHECK_EQUAL(rex_queue_copy_from(queue, back, device, MOST * MIB), REX_OK);
     CHECK(is_all(back, 0x5a, MOST * MIB));
     fill_device(queue, 0x33, MOST * MIB);
-    CHECK_EQUAL(rex_queue_call(queue, change_host, &seed), REX_OK);
+    CHECK_EQUAL(rex_queue_host_func(queue, change_host, &seed), REX_OK);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, MOST * MIB), REX_OK);
     fill_device(queue, 0x44, MIB);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     fill(back, MOST * MIB, seed);
     CHECK(is_all(whole, 0x44, MIB) && memcmp(whole + MIB, back + MIB, (MOST - 1) * MIB) == 0);
-    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&other, &module, 0, "other", 0, NULL), REX_OK);
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     fill_device(other, 0x66, MOST * MIB);
     CHECK_EQUAL(rex_event_record(event, other), REX_OK);
-    CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+    CHECK_EQUAL(rex_queue_wait_event(queue, event), REX_OK);
     CHECK_EQUAL(rex_queue_copy_from(queue, back, device, MOST * MIB), REX_OK);
     CHECK(is_all(back, 0x66, MOST * MIB));
     rex_event_destroy(event);
@@ -148,17 +148,17 @@ static void leave_to_driver(const void *context)
     struct rex_graph *graph;
     (void)context;
     start("late", "3");
-    unsigned char *pinned = rex_pinned_alloc(8 * MIB);
+    unsigned char *pinned = rex_host_alloc(8 * MIB);
     CHECK(pinned != NULL);
     fill(pinned, 8 * MIB, 1);
     expect_one_call(pinned);
     fill(host, 8 * MIB, 2);
-    CHECK_EQUAL(rex_pin(host + 7 * MIB, MIB), REX_OK);
+    CHECK_EQUAL(rex_host_register(host + 7 * MIB, MIB), REX_OK);
     expect_one_call(host);
-    CHECK_EQUAL(rex_unpin(host + 7 * MIB), REX_OK);
-    CHECK_EQUAL(rex_pin(host, MIB), REX_OK);
+    CHECK_EQUAL(rex_host_unregister(host + 7 * MIB), REX_OK);
+    CHECK_EQUAL(rex_host_register(host, MIB), REX_OK);
     expect_one_call(host);
-    CHECK_EQUAL(rex_unpin(host), REX_OK);
+    CHECK_EQUAL(rex_host_unregister(host), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     fill(host, 8 * MIB, 3);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, host, 8 * MIB), REX_OK);
@@ -171,7 +171,7 @@ static void leave_to_driver(const void *context)
     memset(bytes_at_device(device, 1), 0x77, MOST * MIB);
     CHECK_EQUAL(rex_queue_copy_to(queue, device + 2, host, MOST * MIB), REX_ECUDA);
     CHECK(is_all(bytes_at_device(device, 1), 0x77, MOST * MIB));
-    CHECK_EQUAL(rex_pinned_free(pinned), REX_OK);
+    CHECK_EQUAL(rex_host_free(pinned), REX_OK);
     finish();
 }
 
@@ -270,7 +270,7 @@ static void run_threads(void)
         copiers[i] =
             (struct copier){.number = i, .size = size, .device = rex_device_alloc(size, 0), .from = new_bytes(size), .to = new_bytes(size)};
         CHECK(copiers[i].device != NULL);
-        CHECK_EQUAL(rex_module_queue_create(&copiers[i].queue, &module, 0, "own", 0), REX_OK);
+        CHECK_EQUAL(rex_module_queue_create(&copiers[i].queue, &module, 0, "own", 0, NULL), REX_OK);
     }
     for (unsigned i = 0; i < THREADS; i++)
         CHECK_EQUAL(pthread_create(&copiers[i].thread, NULL, copy_often, &copiers[i]), 0);

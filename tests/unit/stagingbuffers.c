@@ -204,7 +204,7 @@ static void have_old_driver(const void *unused)
     CHECK(dlopen(FAKE("cuda-old/libcuda.so.1"), RTLD_NOW) != NULL);
     setenv("FAKE_CUDA_SM", "90", 1);
     use_release(16);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     unsigned char *memory = rex_device_alloc(sizeof bytes, 0);
     CHECK(memory != NULL);
     uint32_t touches = the_record()->touches;

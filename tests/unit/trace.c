@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "inqueue.h"
 #include "omp/calls.h"
 #include "rex/device.h"
 #include "rex/entry.h"
@@ -41,17 +42,17 @@ static struct rex_queue *start(const char *trace)
     use_gpu(90);
     use_release(22);
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "left", 0), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "left", 0, NULL), REX_OK);
     return queue;
 }
 
 static void launch(struct rex_queue *queue)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
+    struct rex_launch_config description = rex_launch_config_of(&plain__id__, 3, 64);
     REX_MAP(args, REX_VALUE(a), REX_VALUE(b));
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &description, &args), REX_OK);
 }
 
 static void called(void *argument)
@@ -70,7 +71,7 @@ static void use(struct rex_queue *queue)
     CHECK_EQUAL(rex_queue_copy_to(queue, device, bytes, sizeof bytes), REX_OK);
     CHECK_EQUAL(rex_queue_copy_from(queue, bytes, device, sizeof bytes), REX_OK);
     CHECK_EQUAL(rex_queue_fill(queue, device, bytes, 4, sizeof bytes), REX_OK);
-    CHECK_EQUAL(rex_queue_call(queue, called, NULL), REX_OK);
+    CHECK_EQUAL(rex_queue_host_func(queue, called, NULL), REX_OK);
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
     launch(queue);
@@ -80,7 +81,7 @@ static void use(struct rex_queue *queue)
     CHECK_EQUAL(rex_event_create(&event), REX_OK);
     if (getenv("FAKE_CUDA_BREAKS") == NULL) {
         CHECK_EQUAL(rex_event_record(event, queue), REX_OK);
-        CHECK_EQUAL(rex_queue_wait(queue, event), REX_OK);
+        CHECK_EQUAL(rex_queue_wait_event(queue, event), REX_OK);
     }
     CHECK_EQUAL(rex_queue_sync(queue), REX_OK);
     rex_event_destroy(event);
@@ -329,10 +330,10 @@ static void test_no_new_events(void **state)
 static void fail_traced(const void *trace)
 {
     struct rex_queue *queue = start(trace);
-    struct rex_kernel_launch wrong = rex_kernel_launch_of(&plain__id__, 3, 64);
+    struct rex_launch_config wrong = rex_launch_config_of(&plain__id__, 3, 64);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), REX_OK);
     launch(queue);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &wrong, NULL), REX_EPARAMS);
+    CHECK_EQUAL(launch_module_in(queue, &module, &wrong, NULL), REX_EPARAMS);
     setenv("FAKE_CUDA_BREAKS", "cuMemsetD8Async:719:0", 1);
     CHECK_EQUAL(rex_queue_fill(queue, (void *)4096, "", 1, 8), REX_ECUDA);
     unsetenv("FAKE_CUDA_BREAKS");
@@ -399,14 +400,14 @@ static void start_on_host(const char *trace)
     use_release(22);
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
     module.image_name = FAKE("host.so");
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
 }
 
 static void launch_on_host(uint64_t trip_count, uint32_t dynamic_memory)
 {
     int64_t value = 1;
     uint64_t *out = NULL;
-    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
+    struct rex_launch_config description = rex_launch_config_of(&plain__id__, 3, 64);
     description.trip_count = trip_count;
     description.dynamic_memory = dynamic_memory;
     REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
@@ -440,9 +441,9 @@ static void launch_at_once(struct rex_queue *queue)
 {
     int64_t value = 1;
     uint64_t *out = NULL;
-    struct rex_kernel_launch description = rex_kernel_launch_of(&plain__id__, 3, 64);
+    struct rex_launch_config description = rex_launch_config_of(&plain__id__, 3, 64);
     REX_MAP(args, REX_VALUE(value), REX_VALUE(out));
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &description, &args), REX_OK);
+    CHECK_EQUAL(launch_module_in(queue, &module, &description, &args), REX_OK);
 }
 
 /* A queue that does everything at once: what takes time for the device, on its track, and each call on the thread's. */
@@ -455,16 +456,16 @@ static void use_at_once(const void *trace)
     struct rex_event *event;
     start_on_host(trace);
     CHECK_EQUAL(rex_configure(REX_OPTION_LOG, "off"), REX_OK);
-    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "at once", 0), REX_OK);
+    CHECK_EQUAL(rex_module_queue_create(&queue, &module, 0, "at once", 0, NULL), REX_OK);
     char *device = rex_device_alloc(64, 0);
     the_record()->mappings[0] = (struct fake_mapping){(uintptr_t)cells, sizeof cells, (uintptr_t)device};
-    struct rex_kernel_launch wrong = rex_kernel_launch_of(&plain__id__, 3, 64);
+    struct rex_launch_config wrong = rex_launch_config_of(&plain__id__, 3, 64);
     launch_at_once(queue);
-    CHECK_EQUAL(rex_module_queue_launch(&module, queue, &wrong, NULL), REX_EPARAMS);
+    CHECK_EQUAL(launch_module_in(queue, &module, &wrong, NULL), REX_EPARAMS);
     CHECK_EQUAL(rex_queue_copy_to(queue, device, bytes, 40), REX_OK);
     CHECK_EQUAL(rex_queue_copy_from(queue, bytes, device, 24), REX_OK);
     CHECK_EQUAL(rex_queue_fill(queue, device, bytes, 4, 16), REX_OK);
-    CHECK_EQUAL(rex_queue_call(queue, called, NULL), REX_OK);
+    CHECK_EQUAL(rex_queue_host_func(queue, called, NULL), REX_OK);
     REX_MAP(update, REX_TO(cells, 2));
     CHECK_EQUAL(rex_queue_update(queue, &update), REX_OK);
     CHECK_EQUAL(rex_graph_begin(queue), REX_OK);
@@ -850,7 +851,7 @@ static void make_calls(const void *trace)
     use_release(22);
     setenv("OMP_DEFAULT_DEVICE", "2", 1);
     CHECK_EQUAL(rex_configure(REX_OPTION_TRACE, trace), REX_OK);
-    CHECK_EQUAL(rex_module_register(&module), REX_OK);
+    CHECK_EQUAL(rex_module_register(&module, NULL), REX_OK);
     uint64_t before = rex_trace_clock();
     __rex_real___tgt_target_data_begin(-1, 2, base, begin, sizes, types);
     __rex_real___tgt_target_data_update(1, 2, base, begin, sizes, types);

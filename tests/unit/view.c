@@ -13,6 +13,7 @@
 #include "image/elf.h"
 #include "image/open.h"
 #include "image/ptx.h"
+#include "rex/configure.h"
 #include "rex_kmp.h"
 
 #define HOST TEST_BUILD "/tests/fake/host.so"
@@ -29,7 +30,7 @@ static const struct {
 /* The error of opening SIZE bytes; 0 where they are taken. */
 static int error_of(const void *bytes, size_t size)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     int result = rex_view_open(&view, bytes, size, "x.image");
     if (result == 0)
         rex_view_close(&view);
@@ -53,7 +54,7 @@ static Elf64_Shdr *section_of(unsigned char *bytes, size_t size, const char *nam
 
 /* ---- CUBINs ------------------------------------------------------------------------------------------------------ */
 
-static void check_kernel(const struct rex_image_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
+static void check_kernel(const struct rex_view *view, const char *name, uint16_t parameters, uint16_t odd_index,
                          uint32_t odd_size)
 {
     const struct rex_image_symbol *kernel = rex_view_find(view, name);
@@ -71,7 +72,7 @@ static void test_cubins(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(cubins); i++) {
-        struct rex_image_view view;
+        struct rex_view view;
         size_t size;
         unsigned char *bytes = read_bytes(cubins[i].file, &size);
         assert_int_equal(rex_view_open(&view, bytes, size, cubins[i].file), 0);
@@ -94,12 +95,12 @@ static void test_cubins(void **state)
     }
 }
 
-static void check_parameter(const struct rex_image_view *view, const char *kernel, size_t index, uint16_t offset, uint16_t size)
+static void check_parameter(const struct rex_view *view, const char *kernel, size_t index, uint16_t offset, uint16_t size)
 {
-    const struct rex_image_parameter *parameter = rex_image_view_parameter(view, rex_image_view_find(view, kernel), index);
-    assert_non_null(parameter);
-    assert_int_equal(parameter->offset, offset);
-    assert_int_equal(parameter->size, size);
+    const struct rex_image_symbol *found = rex_view_find(view, kernel);
+    assert_in_range(index, 0, found->parameters - 1);
+    assert_int_equal(found->parameter[index].offset, offset);
+    assert_int_equal(found->parameter[index].size, size);
 }
 
 /* The marks that rex/kernel.h made before there were signatures, at a byte for each kernel: nvcc's -O3 and -rdc=true with the linker left
@@ -115,28 +116,28 @@ static void test_marks(void **state)
                  {"env__kernel__", "rex_env_env__kernel__"}};
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
-        struct rex_image_view *view = NULL;
+        struct rex_view view;
         size_t size;
         unsigned char *bytes = read_bytes(files[i], &size);
         bool marked = i + 1 < COUNT(files);
-        assert_int_equal(rex_image_view_open(&view, bytes, size, files[i]), 0);
+        assert_int_equal(rex_view_open(&view, bytes, size, files[i]), 0);
         for (size_t j = 0; j < COUNT(marks); j++) {
-            const struct rex_image_symbol *kernel = rex_image_view_find(view, marks[j].kernel),
-                                          *mark = rex_image_view_find(view, marks[j].mark);
+            const struct rex_image_symbol *kernel = rex_view_find(&view, marks[j].kernel),
+                                          *mark = rex_view_find(&view, marks[j].mark);
             assert_int_equal(kernel->plain, marked && j < 2);
             assert_int_equal(kernel->env, marked && j == 2);
             assert_int_equal(mark != NULL, marked);
             assert_true(mark == NULL || (!mark->kernel && mark->size == 1));
         }
-        assert_false(rex_image_view_find(view, "table")->plain);
-        rex_image_view_close(view);
+        assert_false(rex_view_find(&view, "table")->plain);
+        rex_view_close(&view);
         free(bytes);
     }
 }
 
-static void check_limits(const struct rex_image_view *view, unsigned reserved)
+static void check_limits(const struct rex_view *view, unsigned reserved)
 {
-    const struct rex_image_symbol *bounded = rex_image_view_find(view, "bounded"), *unbounded = rex_image_view_find(view, "unbounded");
+    const struct rex_image_symbol *bounded = rex_view_find(view, "bounded"), *unbounded = rex_view_find(view, "unbounded");
     assert_int_equal(bounded->max_threads, 256);
     assert_int_equal(bounded->shared_memory, 1024 + reserved);
     assert_int_equal(rex_view_own_memory(view, bounded), 1024);
@@ -149,29 +150,29 @@ static void check_limits(const struct rex_image_view *view, unsigned reserved)
     check_parameter(view, "unbounded", 0, 0, 8);
     check_parameter(view, "unbounded", 1, 8, 4);
     check_parameter(view, "unbounded", 2, 12, 2);
-    assert_null(rex_image_view_parameter(view, unbounded, 3));
-    assert_null(rex_image_view_parameter(view, rex_image_view_find(view, "bounded_exec_mode"), 0));
+    assert_int_equal(unbounded->parameters, 3);
+    assert_null(rex_view_find(view, "bounded_exec_mode")->parameter);
 }
 
 /* How clang wants its kernels launched, from LLVM 18 on. */
 static void test_environments(void **state)
 {
-    struct rex_image_view *view = NULL;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/environments_sm_90.cubin", &size);
     (void)state;
-    assert_int_equal(rex_image_view_open(&view, bytes, size, "environments"), 0);
-    assert_int_equal(rex_image_view_find(view, "generic")->environment_size, 48);
-    assert_int_equal(rex_image_view_find(view, "generic")->environment_mode, 1);
-    assert_int_equal(rex_image_view_find(view, "spmd")->environment_mode, 2);
-    assert_int_equal(rex_image_view_find(view, "misshapen")->environment_size, 20);
-    assert_int_equal(rex_image_view_find(view, "misshapen")->exec_mode, -1);
-    rex_image_view_close(view);
+    assert_int_equal(rex_view_open(&view, bytes, size, "environments"), 0);
+    assert_int_equal(rex_view_find(&view, "generic")->environment_size, 48);
+    assert_int_equal(rex_view_find(&view, "generic")->environment_mode, 1);
+    assert_int_equal(rex_view_find(&view, "spmd")->environment_mode, 2);
+    assert_int_equal(rex_view_find(&view, "misshapen")->environment_size, 20);
+    assert_int_equal(rex_view_find(&view, "misshapen")->exec_mode, -1);
+    rex_view_close(&view);
     free(bytes);
 }
 
 /*
- * Through the public functions: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared
+ * As users see it: what an image says of a kernel beside its parameters. From sm_90 on nvcc reserves a KiB of shared
  * memory.
  */
 static void test_limits(void **state)
@@ -184,18 +185,20 @@ static void test_limits(void **state)
                   {"tests/data/limits_sm_120.cubin", 120, 1024}};
     (void)state;
     for (size_t i = 0; i < COUNT(images); i++) {
+        struct rex_image_list *list = NULL;
         struct rex_image_view *view = NULL;
-        size_t size, count = 0;
+        size_t size;
         unsigned char *bytes = read_bytes(images[i].file, &size);
-        assert_int_equal(rex_image_view_open(&view, bytes, size, images[i].file), 0);
-        assert_int_equal(rex_image_view_kind(view), REX_IMAGE_CUBIN);
-        assert_int_equal(rex_image_view_architecture(view), images[i].architecture);
-        while (rex_image_view_symbol(view, count) != NULL)
-            count++;
-        assert_int_equal(count, 4);
-        check_limits(view, images[i].reserved);
-        assert_string_equal(rex_image_view_nearest(view, "bouded", true), "bounded");
-        assert_null(rex_image_view_entry(view, 0));
+        assert_int_equal(rex_image_list_open(&list, bytes, size, images[i].file), 0);
+        assert_int_equal(rex_image_list_view(&view, list, 0, images[i].file), 0);
+        rex_image_list_close(list);
+        assert_int_equal(view->kind, REX_IMAGE_CUBIN);
+        assert_int_equal(view->architecture, images[i].architecture);
+        assert_int_equal(view->symbol_count, 4);
+        for (size_t j = 0; j < view->symbol_count; j++)
+            assert_ptr_equal(rex_image_view_find(view, view->symbols[j].name), &view->symbols[j]);
+        check_limits((const struct rex_view *)view, images[i].reserved);
+        assert_int_equal(view->entry_count, 0);
         rex_image_view_close(view);
         free(bytes);
     }
@@ -225,52 +228,27 @@ static void test_misnumbered_parameters(void **state)
 
 static void test_view_arguments(void **state)
 {
-    struct rex_image_view *view = NULL;
-    (void)state;
-    assert_int_equal(rex_image_view_open(NULL, "", 1, "x"), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_image_view_open: the view is NULL");
-    assert_int_equal(rex_image_view_open(&view, NULL, 1, "x"), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_image_view_open: the bytes is NULL");
-    assert_int_equal(rex_image_view_open(&view, "", 1, NULL), REX_EINVAL);
-    assert_string_equal(rex_last_error(), "rex_image_view_open: the name is NULL");
-    assert_int_equal(rex_image_view_kind(NULL), REX_IMAGE_OTHER);
-    assert_string_equal(rex_last_error(), "rex_image_view_kind: the view is NULL");
-    assert_int_equal(rex_image_view_architecture(NULL), 0);
-    assert_string_equal(rex_last_error(), "rex_image_view_architecture: the view is NULL");
-    assert_null(rex_image_view_symbol(NULL, 0));
-    assert_string_equal(rex_last_error(), "rex_image_view_symbol: the view is NULL");
-    assert_null(rex_image_view_find(NULL, "x"));
-    assert_string_equal(rex_last_error(), "rex_image_view_find: the view is NULL");
-    assert_null(rex_image_view_nearest(NULL, "x", true));
-    assert_string_equal(rex_last_error(), "rex_image_view_nearest: the view is NULL");
-    assert_null(rex_image_view_parameter(NULL, NULL, 0));
-    assert_string_equal(rex_last_error(), "rex_image_view_parameter: the view is NULL");
-    assert_null(rex_image_view_entry(NULL, 0));
-    assert_string_equal(rex_last_error(), "rex_image_view_entry: the view is NULL");
-    assert_int_equal(rex_image_view_open(&view, "", 0, "x"), REX_EIMAGE);
-    assert_int_equal(rex_image_view_open(&view, "text", 4, "x"), REX_EIMAGE);
-    assert_null(view);
-    rex_image_view_close(NULL);
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[0].file, &size);
-    assert_int_equal(rex_image_view_open(&view, bytes, size, "x"), 0);
-    assert_null(rex_image_view_find(view, NULL));
+    (void)state;
+    assert_int_equal(rex_view_open(&view, "", 0, "x"), REX_EIMAGE);
+    assert_int_equal(rex_view_open(&view, "text", 4, "x"), REX_EIMAGE);
+    assert_int_equal(rex_view_open(&view, bytes, size, "x"), 0);
+    assert_null(rex_image_view_find(NULL, "x"));
+    assert_string_equal(rex_last_error(), "rex_image_view_find: the view is NULL");
+    assert_null(rex_image_view_find(&view.shown, NULL));
     assert_string_equal(rex_last_error(), "rex_image_view_find: the name is NULL");
-    assert_null(rex_image_view_nearest(view, NULL, true));
-    assert_string_equal(rex_last_error(), "rex_image_view_nearest: the name is NULL");
-    assert_null(rex_image_view_parameter(view, NULL, 0));
-    assert_string_equal(rex_last_error(), "rex_image_view_parameter: the kernel is NULL");
-    assert_non_null(rex_image_view_parameter(view, rex_image_view_find(view, "plain__kernel__"), 1));
-    assert_null(rex_image_view_parameter(view, rex_image_view_find(view, "plain__kernel__"), 2));
-    assert_string_equal(rex_last_error(), "rex_image_view_parameter: the kernel is NULL"); /* as it was */
-    rex_image_view_close(view);
+    assert_null(rex_image_view_find(&view.shown, "no such kernel"));
+    rex_view_close(&view);
+    rex_image_view_close(NULL);
     free(bytes);
 }
 
 /* ---- CUBINs that were changed ------------------------------------------------------------------------------------ */
 
 /* What VIEW says of KERNEL. */
-static const char *facts_of(const struct rex_image_view *view, const char *kernel)
+static const char *facts_of(const struct rex_view *view, const char *kernel)
 {
     static char facts[256];
     const struct rex_image_symbol *symbol = rex_view_find(view, kernel);
@@ -296,7 +274,7 @@ enum {
 /* What a changed image tells of the kernel "bounded"; or, behind a colon, why it is refused. */
 static void check_bounded(size_t number, const unsigned char *bytes, size_t size, const char *facts)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     if (facts[0] == ':') {
         refused(bytes, size, facts);
         return;
@@ -375,7 +353,7 @@ static void test_changed_bytes(void **state)
 static void test_large_parameter(void **state)
 {
     static const struct change changes[] = {{PARAMETER + KIND, 1, 0x45}, {PARAMETER + WORD_2, 4, 0x05004e20}};
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/limits_sm_90.cubin", &size);
     (void)state;
@@ -464,7 +442,7 @@ static void test_changed_environments(void **state)
     bytes[BYTES + ENVIRONMENTS - 1] = 9;
     bytes[BYTES + ENVIRONMENTS] = 10;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_image_view view;
+        struct rex_view view;
         memcpy(changed, bytes, size);
         memcpy(changed + cases[i].change.at, &cases[i].change.value, cases[i].change.width);
         assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
@@ -480,7 +458,7 @@ static void test_changed_environments(void **state)
 /* The older header says the architecture in its low byte. */
 static void test_older_header(void **state)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
     const uint32_t flags = 0x007f5c5a;
@@ -509,7 +487,7 @@ static void test_older_header(void **state)
 
 static void test_ptx(void **state)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
     (void)state;
@@ -547,7 +525,7 @@ static void test_ptx_language(void **state)
                                ".entry large(.param .b8 a[65535], .param .b8 b){ ret; }\n.entry larger(.param .b8 a[65536]){ ret; }\n"
                                ".entry twice\n.maxntid 16, 2\n.reqntid 8\n{ ret; }\n"
                                ".file 1 \"a { b.cu\"\n.visible .entry last(){ret;}";
-    struct rex_image_view view;
+    struct rex_view view;
     (void)state;
     assert_int_equal(rex_view_open(&view, text, sizeof text - 1, "text"), 0);
     assert_int_equal(view.architecture, 100);
@@ -631,7 +609,7 @@ static void test_ptx_declarations(void **state)
                                      ".entry third(.param .u64 u).maxntid 65536, 65536, 2{ret;}.entry fourth().reqntid 65535, 65537{ret;}\n"
                                      ".entry fifth().maxntid {ret;}.entry sixth().maxntid 3, {ret;}";
     static const uint16_t offsets[] = {0, 16, 20, 24, 32, 36, 37, 40};
-    struct rex_image_view view;
+    struct rex_view view;
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[256];
@@ -651,7 +629,7 @@ static void test_ptx_declarations(void **state)
     check_kernel(&view, "first", 2, 0, 1);
     check_kernel(&view, "second", 8, 0, 1);
     for (size_t i = 0; i < COUNT(offsets); i++)
-        assert_int_equal(rex_image_view_parameter(&view, rex_view_find(&view, "second"), i)->offset, offsets[i]);
+        assert_int_equal(rex_view_find(&view, "second")->parameter[i].offset, offsets[i]);
     check_kernel(&view, "third", 1, 0, 0);
     check_parameter(&view, "first", 1, 8, 8);
     check_parameter(&view, "third", 0, 0, 8);
@@ -730,7 +708,7 @@ static void test_ptx_exec_modes(void **state)
     (void)state;
     for (size_t i = 0; i < 2 * COUNT(cases); i++) {
         const char *global = cases[i / 2].global, *kernel = ".entry k(){ret;}";
-        struct rex_image_view view;
+        struct rex_view view;
         char text[256];
         int length = snprintf(text, sizeof text, ".version 8.0\n.target sm_75\n%s\n%s\n", i % 2 ? kernel : global,
                               i % 2 ? global : kernel);
@@ -750,7 +728,7 @@ static void test_ptx_names(void **state)
 {
     static const char marks[] = ".version 8.0\n.target sm_75\n.global .b8 rex_env_k[1];\n.entry k(.param .u64 e){ret;}\n"
                                 ".global .b8 rex_plain_l[1];\n.entry l(){ret;}\n.entry m(){ret;}\n.global .b8 rex_plain_n[1];\n.global .b8 n[1];";
-    struct rex_image_view view;
+    struct rex_view view;
     char name[1025], text[4096];
     (void)state;
     assert_int_equal(rex_view_open(&view, marks, sizeof marks - 1, "marks"), 0);
@@ -775,7 +753,7 @@ static void test_overfull(void **state)
     static const char text[] = ".version 8.0\n.target sm_75\n.global .b8 g[4];\n"
                                ".entry _Z15rex_signature_kP9rex_kindsIJLj0ELj1ELj1ELj1EEE(){ret;}\n"
                                ".entry k(.param .u64 a, .param .u64 b, .param .u64 c){ret;}\n";
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size, count = 0;
     unsigned char *cubin = read_bytes("tests/data/sm_90.cubin", &size);
     const size_t symbol = sizeof *view.symbols + sizeof *view.names, parameter = sizeof *view.parameters;
@@ -811,7 +789,7 @@ static void test_ptx_parameters(void **state)
     static const char head[] = ".version 9.0\n.target sm_90\n.entry many(", one[] = ".param .b8 a[n],";
     enum { COUNT_OF_ALL = REX_PARAMETERS_UNKNOWN + 2 };
     char *text = malloc(sizeof head + COUNT_OF_ALL * sizeof one + 32), *end;
-    struct rex_image_view view;
+    struct rex_view view;
     (void)state;
     assert_non_null(text);
     end = stpcpy(text, head);
@@ -829,7 +807,7 @@ static void test_ptx_damaged(void **state)
     size_t size;
     unsigned char *bytes = read_bytes("tests/data/sm_90.ptx", &size);
     uint64_t random = 1;
-    struct rex_image_view view;
+    struct rex_view view;
     (void)state;
     rex_configure(REX_OPTION_LOG, "off");
     for (size_t i = 0; i < size + 4000; i++) {
@@ -865,7 +843,7 @@ static uint64_t address_of_section(const unsigned char *bytes, size_t size, cons
 /* The loader's opinion: the rows as they are in memory, relocated. */
 static void check_positions(const char *file)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     struct link_map *map;
     size_t size;
     uint64_t length;
@@ -889,9 +867,9 @@ static void check_positions(const char *file)
 }
 
 /* The bytes CHANGED have all that WHOLE has. */
-static void expect_same(const struct rex_image_view *whole, const unsigned char *changed, size_t size)
+static void expect_same(const struct rex_view *whole, const unsigned char *changed, size_t size)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     assert_int_equal(rex_view_open(&view, changed, size, "changed"), 0);
     assert_int_equal(view.count, whole->count);
     for (uint32_t i = 0; i < view.count; i++) {
@@ -909,7 +887,7 @@ static void test_ends_of_memory(void **state)
 {
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size), *changed = malloc(size);
-    struct rex_image_view whole;
+    struct rex_view whole;
     Elf64_Ehdr header;
     uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
     (void)state;
@@ -939,7 +917,7 @@ static void test_sections_in_another_order(void **state)
 {
     size_t size, places[2] = {0, 0};
     unsigned char *bytes = read_bytes(HOST, &size), *changed = read_bytes(HOST, &size);
-    struct rex_image_view whole;
+    struct rex_view whole;
     Elf64_Ehdr header;
     Elf64_Shdr section;
     uint64_t length, strings = address_of_section(bytes, size, ".rodata", &length);
@@ -964,7 +942,7 @@ static void test_sections_in_another_order(void **state)
 
 static void test_host_image(void **state)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
     (void)state;
@@ -1029,7 +1007,7 @@ static void test_host_symbols(void **state)
     unsigned char *bytes = read_bytes(HOST, &size);
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_image_view view;
+        struct rex_view view;
         Elf64_Sym *symbol = symbol_of(bytes, size, cases[i].symbol), saved = *symbol;
         if (cases[i].type == -1)
             symbol->st_shndx = SHN_UNDEF;
@@ -1050,10 +1028,11 @@ static void test_host_symbols(void **state)
     free(bytes);
 }
 
-/* A signature whose text is not all in one section says nothing; the kernel is there all the same. */
+/* A signature whose numbers are not all in one section says nothing; the kernel is there all the same. */
 static void test_host_signatures(void **state)
 {
-    static const char signature[] = "rex_signature_plain__kernel__";
+    static const char signature[] = "rex_signature_plain__kernel__", text[] = "0(rex_arg value, uint64_t *out)";
+    enum { UNKNOWN = REX_PARAMETERS_UNKNOWN };
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
     Elf64_Sym *symbol = symbol_of(bytes, size, signature), saved = *symbol;
@@ -1062,30 +1041,32 @@ static void test_host_signatures(void **state)
     const struct {
         uint64_t value, size;
         uint16_t section;
-        bool known;
+        uint64_t parameters;
     } cases[] = {
-        {saved.st_value, saved.st_size, saved.st_shndx, true},
-        {saved.st_value, saved.st_size, SHN_UNDEF, false},
-        {saved.st_value, room, saved.st_shndx, true},
-        {saved.st_value, room + 1, saved.st_shndx, false},
-        {saved.st_value, saved.st_size - 1, saved.st_shndx, false},
-        {saved.st_value, 0, saved.st_shndx, false},
-        {begin, saved.st_size, saved.st_shndx, true},
-        {begin - 1, saved.st_size, saved.st_shndx, false},
-        {0, saved.st_size, saved.st_shndx, false},
-        {UINT64_MAX, saved.st_size, saved.st_shndx, false},
-        {end - 4, 4, saved.st_shndx, false}, /* "0(\0" and what is no parameter list */
+        {saved.st_value, saved.st_size, saved.st_shndx, 2},
+        {saved.st_value, saved.st_size, SHN_UNDEF, UNKNOWN},
+        {saved.st_value, room / 2 * 2, saved.st_shndx, room / 2 - 1},
+        {saved.st_value, room + 1, saved.st_shndx, UNKNOWN},
+        {saved.st_value, room + 2, saved.st_shndx, UNKNOWN},
+        {saved.st_value, saved.st_size - 1, saved.st_shndx, UNKNOWN},
+        {saved.st_value, saved.st_size - 2, saved.st_shndx, 1},
+        {saved.st_value, 2, saved.st_shndx, 0},
+        {saved.st_value, 0, saved.st_shndx, UNKNOWN},
+        {begin, saved.st_size, saved.st_shndx, 2},
+        {begin - 1, saved.st_size, saved.st_shndx, UNKNOWN},
+        {0, saved.st_size, saved.st_shndx, UNKNOWN},
+        {UINT64_MAX, saved.st_size, saved.st_shndx, UNKNOWN},
     };
     (void)state;
     memcpy(bytes + section->sh_offset, bytes + section->sh_offset + (saved.st_value - begin), saved.st_size);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct rex_image_view view;
+        struct rex_view view;
         symbol->st_value = cases[i].value;
         symbol->st_size = cases[i].size;
         symbol->st_shndx = cases[i].section;
         assert_int_equal(rex_view_open(&view, bytes, size, "signatures"), 0);
         const struct rex_image_symbol *plain = rex_view_find(&view, "plain__kernel__");
-        if (plain->signature != cases[i].known || plain->parameters != (cases[i].known ? 2 : REX_PARAMETERS_UNKNOWN))
+        if (plain->signature != (cases[i].parameters != UNKNOWN) || plain->parameters != cases[i].parameters)
             fail_msg("case %zu", i);
         assert_true(rex_view_find(&view, "env__kernel__")->signature && rex_view_find(&view, "none__kernel__")->signature);
         rex_view_close(&view);
@@ -1094,7 +1075,7 @@ static void test_host_signatures(void **state)
     *symbol = saved;
     symbol->st_value = begin;
     Elf64_Shdr *empty = section_of(bytes, size, ".comment"), comment = *empty;
-    struct rex_image_view view;
+    struct rex_view view;
     empty->sh_flags = SHF_ALLOC;
     empty->sh_addr = begin;
     empty->sh_size = 0;
@@ -1102,6 +1083,15 @@ static void test_host_signatures(void **state)
     assert_true(rex_view_find(&view, "plain__kernel__")->signature);
     rex_view_close(&view);
     *empty = comment;
+    /* librex 0.1 wrote a text. */
+    memcpy(bytes + section->sh_offset, text, sizeof text);
+    for (uint64_t length = 1; length <= sizeof text; length++) {
+        symbol->st_size = length;
+        if (length == 1)
+            assert_int_equal(error_of(bytes, size), 0);
+        else
+            refused(bytes, size, ": it was compiled with rex/kernel.h of librex 0.1: rebuild it");
+    }
     /* All together as many bytes as the file, and one more. */
     *symbol = saved;
     uint64_t others = symbol_of(bytes, size, "rex_signature_env__kernel__")->st_size + symbol_of(bytes, size, "rex_signature_none__kernel__")->st_size;
@@ -1115,7 +1105,7 @@ static void test_host_signatures(void **state)
     free(bytes);
 }
 
-static void compare_kernels(const struct rex_image_view *whole, const struct rex_image_view *view)
+static void compare_kernels(const struct rex_view *whole, const struct rex_view *view)
 {
     assert_int_equal(view->count, whole->count);
     for (uint32_t i = 0; i < whole->count; i++) {
@@ -1137,7 +1127,7 @@ static void test_symbols_in_another_order(void **state)
                                         "tests/data/environments_sm_90.cubin"};
     (void)state;
     for (size_t file = 0; file < COUNT(files); file++) {
-        struct rex_image_view whole, view;
+        struct rex_view whole, view;
         struct rex_elf elf;
         Elf64_Shdr table;
         size_t size;
@@ -1185,10 +1175,13 @@ static void test_host_entries(void **state)
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size);
     Elf64_Shdr *entries = section_of(bytes, size, "omp_offloading_entries"), *relocations = section_of(bytes, size, ".rela.dyn"),
-               *plt = section_of(bytes, size, ".rela.plt"), *text = section_of(bytes, size, ".text"),
-               *comment = section_of(bytes, size, ".comment"), saved = *entries;
+               *text = section_of(bytes, size, ".text"), *comment = section_of(bytes, size, ".comment"), saved = *entries, plt = {0};
+    struct rex_elf elf;
     Elf64_Rela *last = last_name(bytes, relocations, entries), relocation = *last;
     (void)state;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    if (rex_elf_find(&elf, ".rela.plt", &plt) != 0) /* it is there, if the image calls a function elsewhere */
+        plt.sh_size = 0;
     memset(bytes + entries->sh_offset, 0, entries->sh_size);
     /* Up to the one that the last name is in. */
     const uint64_t all = relocations->sh_size, end = (uint64_t)((unsigned char *)(last + 1) - bytes) - relocations->sh_offset;
@@ -1227,7 +1220,7 @@ static void test_host_entries(void **state)
     text->sh_type = comment->sh_type = SHT_RELA;
     text->sh_offset = comment->sh_offset = 0;
     comment->sh_size = size;
-    text->sh_size = size - relocations->sh_size - plt->sh_size;
+    text->sh_size = size - relocations->sh_size - plt.sh_size;
     assert_int_equal(error_of(bytes, size), 0);
     text->sh_size++;
     refused(bytes, size, many);
@@ -1238,7 +1231,7 @@ static void test_host_entries(void **state)
 static void test_positions_from_relocations(void **state)
 {
     struct rex_elf elf;
-    struct rex_image_view before, after;
+    struct rex_view before, after;
     Elf64_Shdr section;
     size_t size;
     unsigned char *bytes = read_bytes(HOST, &size), *copy = read_bytes(HOST, &size);
@@ -1270,7 +1263,7 @@ static void test_packed_relocations(void **state)
 /* A shared object without a table of its own: kernels by name alone. */
 static void test_host_image_without_table(void **state)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/19/libomp.so.5", &size);
     (void)state;
@@ -1321,6 +1314,7 @@ static void test_refused_kinds(void **state)
     memcpy(bytes + offsetof(Elf64_Ehdr, e_type), &program, 2);
     refused(bytes, size, "link it with -shared");
     free(bytes);
+    refused_file("/proc/self/exe", "link it with -shared");
     bytes = read_bytes(HOST, &size);
     bytes[EI_CLASS] = ELFCLASS32;
     refused(bytes, size, "64-bit little-endian");
@@ -1460,7 +1454,7 @@ static uint64_t next_random(void)
 }
 
 /* What a registration does with a view: all names, all positions. */
-static void use(const struct rex_image_view *view)
+static void use(const struct rex_view *view)
 {
     size_t letters = 0;
     for (size_t i = 0; i < view->count; i++) {
@@ -1512,7 +1506,7 @@ static void test_mutations_never_crash(void **state)
         unsigned char *bytes = read_bytes(files[i], &size), *copy = malloc(size);
         assert_non_null(copy);
         for (int round = 0; round < 3000; round++) {
-            struct rex_image_view view;
+            struct rex_view view;
             memcpy(copy, bytes, size);
             mutate(copy, size);
             int result = rex_view_open(&view, copy, size, "mutated");
@@ -1540,7 +1534,7 @@ static void test_equal_names(void **state)
     static const char *const names[] = {"8yn0iYCKYHlIj4-BwPqk", "x", "x", "GReLUrM4wMqfg9yzV3KQ", "x", "8yn0iYCKYHlIj4-BwPqk"};
     (void)state;
     for (size_t count = 1; count <= COUNT(names); count++) {
-        struct rex_image_view view = {.most = SIZE_MAX};
+        struct rex_view view = {.most = SIZE_MAX};
         for (size_t i = 0; i < count; i++) {
             const struct rex_image_symbol symbol = {.name = names[i], .size = 10 + i};
             assert_int_equal(rex_view_add(&view, &symbol), 0);
@@ -1556,7 +1550,7 @@ static void test_equal_names(void **state)
 
 static void test_nearest_name(void **state)
 {
-    struct rex_image_view view;
+    struct rex_view view;
     size_t size;
     unsigned char *bytes = read_bytes(cubins[2].file, &size);
     char long_name[600];

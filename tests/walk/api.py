@@ -51,8 +51,8 @@ def split(text):
     return [p for p in parts if p.strip() not in ("", "void")]
 
 
-DECLARED = re.compile(r"(/\*\*(?:(?!\*/).)*\*/\s*)?\b(?:REX_API|static inline)\s+"
-                      r"((?:const\s+)?(?:struct\s+|enum\s+|unsigned\s+)?\w+[\s*]+)(\w+)\(", re.S)
+DECLARED = re.compile(r"(/\*\*(?:(?!\*/).)*\*/\s*)?(?:\b(?:REX_API|static inline)\s+|^(?=\w+ rex___))"
+                      r"((?:const\s+)?(?:struct\s+|enum\s+|unsigned\s+)?\w+[\s*]+)(\w+)\(", re.S | re.M)
 
 
 def declarations(path):

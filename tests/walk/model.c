@@ -113,7 +113,7 @@ static void begin_part(int device, const struct part *part)
     if (is_new)
         *mapping = (struct mapping){.host = part->host, .begin = part->begin, .size = part->size};
     mapping->count++;
-    if ((part->type & REX_TYPE_TO) && (is_new || (part->type & REX_TYPE_ALWAYS)))
+    if ((part->type & REX_MAP_TO) && (is_new || (part->type & REX_MAP_ALWAYS)))
         to_device(&mapping->copy, part->host, part->begin, part->size);
 }
 
@@ -122,8 +122,8 @@ static void end_part(int device, const struct part *part)
     struct mapping *mapping = part->host >= 0 ? find(device, part) : NULL;
     if (mapping == NULL)
         return;
-    mapping->count = part->type & REX_TYPE_DELETE ? 0 : mapping->count - 1;
-    if ((part->type & REX_TYPE_FROM) && (mapping->count == 0 || (part->type & REX_TYPE_ALWAYS)))
+    mapping->count = part->type & REX_MAP_DELETE ? 0 : mapping->count - 1;
+    if ((part->type & REX_MAP_FROM) && (mapping->count == 0 || (part->type & REX_MAP_ALWAYS)))
         to_host(&mapping->copy, part->begin, part->host, part->begin, part->size);
 }
 
@@ -144,7 +144,7 @@ void model_update(int device, const struct walk_map *map, int64_t direction)
     for (int i = 0; i < rows_of(map); i++) {
         const struct part *part = &map->part[i];
         struct mapping *mapping = part->host >= 0 && (part->type & direction) ? find(device, part) : NULL;
-        if (mapping != NULL && (direction & REX_TYPE_TO))
+        if (mapping != NULL && (direction & REX_MAP_TO))
             to_device(&mapping->copy, part->host, part->begin, part->size);
         else if (mapping != NULL)
             to_host(&mapping->copy, part->begin, part->host, part->begin, part->size);
@@ -164,7 +164,7 @@ bool model_can_map(int device, const struct walk_map *map)
     memcpy(arrays, expected, sizeof arrays);
     for (int i = 0; i < map->map.count && can; i++) {
         const struct part *part = &map->part[i];
-        can = part->host < 0 || !(in_part(device, part) || ((part->type & REX_TYPE_PRESENT) && find(device, part) == NULL));
+        can = part->host < 0 || !(in_part(device, part) || ((part->type & REX_MAP_PRESENT) && find(device, part) == NULL));
         if (can)
             begin_part(device, part);
     }

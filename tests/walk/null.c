@@ -20,6 +20,9 @@
 #include <rex/interop.h>
 #include <rex/library.h>
 
+#include "inqueue.h"
+#include "memory/section.h" /* what a map builder is */
+
 REX_KERNEL(walk_add);
 REX_KERNEL(walk_nothing);
 
@@ -49,9 +52,9 @@ static struct {
     struct rex_image_list *list;
     struct rex_library *library;
     struct rex_map args;
-    struct rex_cursor cursor;
+    struct rex_map_builder builder;
     struct rex_row row;
-    struct rex_kernel_launch launch, nothing;
+    struct rex_launch_config launch, nothing, queued;
     struct rex_dimension dimension;
     struct __tgt_kernel_arguments packet;
     const char *names[1];
@@ -75,16 +78,16 @@ static struct {
     size_t size;
 } made;
 
-static int a_mapper(struct rex_cursor *cursor, void *element)
+static int a_mapper(struct rex_map_builder *builder, void *element)
 {
     int64_t *value = element;
-    return rex_push(cursor, REX_OBJECT(REX_TYPE_TO, *value));
+    return rex_map_add(builder, REX_OBJECT(REX_MAP_TO, *value));
 }
 
-static int some_rows(struct rex_cursor *cursor, void *context)
+static int some_rows(struct rex_map_builder *builder, void *context)
 {
     (void)context;
-    return rex_push(cursor, with.row);
+    return rex_map_add(builder, with.row);
 }
 
 static void an_info_row(const char *group, const char *name, const char *value, void *context)
@@ -127,22 +130,31 @@ static void make_arguments(const char *image)
     must(rex_offload_init(), "init");
     REX_MAP(args, REX_VALUE(n), REX_VALUE(n), REX_TO(with.cells, n), REX_TOFROM(with.cells, n));
     must(rex_map_build(&with.args, &args, NULL, NULL, NULL), "map");
-    REX_DATA_MAP(region, REX_TOFROM(with.cells, n));
-    must(rex_data_begin(0, &region), "data begin");
+    REX_MAP(region, REX_TOFROM(with.cells, n));
+    must(rex_data_enter(0, &region), "data begin");
     with.row = REX_TO(with.cells, n);
     with.base[0] = with.cells;
-    with.launch = rex_kernel_launch_of(REX_KERNEL_ID(walk_add), 1, 1);
-    with.nothing = rex_kernel_launch_of(REX_KERNEL_ID(walk_nothing), 1, 1);
-    must(rex_packet_fill(&with.packet, &with.launch, &with.args), "packet");
+    with.launch = rex_launch_config_of(REX_KERNEL_ID(walk_add), 1, 1);
+    with.nothing = rex_launch_config_of(REX_KERNEL_ID(walk_nothing), 1, 1);
+    with.packet = (struct __tgt_kernel_arguments){.Version = 3,
+                                                  .NumArgs = with.args.count,
+                                                  .ArgsBase = with.args.base,
+                                                  .Args = with.args.begin,
+                                                  .ArgSizes = with.args.sizes,
+                                                  .ArgTypes = with.args.types,
+                                                  .Teams = {1, 1, 1},
+                                                  .Threads = {1, 1, 1}};
     must(rex_queue_create(&with.queue, 0, "null", 0), "queue");
+    with.queued = with.launch;
+    with.queued.queue = with.queue;
     must(rex_graph_begin(with.queue), "graph begin");
-    must(rex_queue_launch(with.queue, &with.launch, &with.args), "launch in a graph");
-    must(rex_queue_launch(with.queue, &with.nothing, NULL), "launch without arguments in a graph");
+    must(launch_in(with.queue, &with.launch, &with.args), "launch in a graph");
+    must(launch_in(with.queue, &with.nothing, NULL), "launch without arguments in a graph");
     must(rex_graph_end(&with.graph, with.queue), "graph end");
     must(rex_event_create(&with.event), "event");
     must(rex_event_record(with.event, with.queue), "record");
-    must(rex_image_view_open(&with.view, with.image, with.image_size, "image"), "view");
     must(rex_image_list_open(&with.list, with.image, with.image_size, "image"), "list");
+    must(rex_image_list_view(&with.view, with.list, 0, "image"), "view");
     must(rex_library_load(&with.library, 0, with.image, with.image_size, "image"), "library");
     with.memory = rex_device_alloc(sizeof with.cells, 0);
     must(with.memory == NULL, "device memory");

@@ -19,7 +19,7 @@ struct variables walk_now;
 /* ---- the table
  * ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* The walk's own: maps, as REX_MAP() and REX_DATA_MAP() make them, and a cursor that counts. */
+/* The walk's own: maps, as REX_MAP() and REX_MAP() make them, and a cursor that counts. */
 #define OWN 0u
 struct rule walk_rules[] = {
 #define FUNCTION(name, kinds, weight) {#name, kinds, weight, rule_##name, ERRORS_##name},
@@ -169,7 +169,7 @@ bool walk_has_empty(const struct walk_map *map)
 {
     /* NULL is never present; else it is as good as no row. */
     for (int i = 0; map != NULL && i < map->map.count; i++)
-        if (map->part[i].host >= 0 ? map->part[i].size == 0 : (map->part[i].type & REX_TYPE_PRESENT) != 0)
+        if (map->part[i].host >= 0 ? map->part[i].size == 0 : (map->part[i].type & REX_MAP_PRESENT) != 0)
             return true;
     return false;
 }
@@ -178,7 +178,7 @@ bool walk_has_empty(const struct walk_map *map)
 /* The kernel without parameters says so in a host image, too; which rows are right for the others walk_is_harmless() sees to. */
 bool walk_has_too_many(const struct call *call, int key, const struct walk_map *map)
 {
-    return !walk_settings.gpu && walk_variable(call, key) == 2 && map != NULL && walk_has_types(map, REX_TYPE_PARAMETER);
+    return !walk_settings.gpu && walk_variable(call, key) == 2 && map != NULL && walk_has_types(map, REX_MAP_TARGET_PARAM);
 }
 
 bool walk_is_harmless(const struct call *call, int key, const struct walk_map *map)

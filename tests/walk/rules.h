@@ -11,6 +11,8 @@
 #include "walk.h"
 
 #define REX_KMP_INTERNAL
+#include "memory/section.h"
+#include "rex/configure.h"
 #include "rex/library.h"
 #include "rex_kmp.h"
 
@@ -38,6 +40,7 @@ extern struct variables {
     struct rex_graph *graph[GRAPHS];
     struct rex_image_view *view[2];
     struct rex_image_list *list[2];
+    int list_file[2]; /* of rulesother.c */
     struct rex_library *library[2];
     struct walk_map map[MAPS];
     struct {
@@ -55,7 +58,7 @@ extern struct variables {
         bool live;
     } pinned[PINNED];
     unsigned map_made[MAPS]; /* counts what a map was made anew */
-    struct rex_cursor cursor;
+    struct rex_map_builder builder;
     struct captured captured[QUEUES + GRAPHS];
     bool fini_over;
 } walk_now;

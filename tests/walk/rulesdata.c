@@ -23,17 +23,17 @@ EXPORTED(void, target_data_update, (int64_t, ROWS));
 
 static int64_t clause(const struct call *call, int argument)
 {
-    static const int64_t types[] = {REX_TYPE_TO,
-                                    REX_TYPE_FROM,
-                                    REX_TYPE_TOFROM,
-                                    REX_TYPE_ALLOC,
-                                    REX_TYPE_ALWAYS | REX_TYPE_TO,
-                                    REX_TYPE_ALWAYS | REX_TYPE_FROM,
-                                    REX_TYPE_ALWAYS | REX_TYPE_TOFROM,
-                                    REX_TYPE_PRESENT | REX_TYPE_TO,
-                                    REX_TYPE_PRESENT | REX_TYPE_FROM,
-                                    REX_TYPE_PRESENT,
-                                    REX_TYPE_DELETE};
+    static const int64_t types[] = {REX_MAP_TO,
+                                    REX_MAP_FROM,
+                                    REX_MAP_TOFROM,
+                                    REX_MAP_ALLOC,
+                                    REX_MAP_ALWAYS | REX_MAP_TO,
+                                    REX_MAP_ALWAYS | REX_MAP_FROM,
+                                    REX_MAP_ALWAYS | REX_MAP_TOFROM,
+                                    REX_MAP_PRESENT | REX_MAP_TO,
+                                    REX_MAP_PRESENT | REX_MAP_FROM,
+                                    REX_MAP_PRESENT,
+                                    REX_MAP_DELETE};
     return types[call->step->argument[argument] % (sizeof types / sizeof *types)];
 }
 
@@ -74,12 +74,14 @@ static void add_part(struct walk_map *map, const struct call *call, int type, in
     int lower = cells < 0 ? CELLS + (int)cells : 0, length = cells < 0 ? -(int)cells : (int)cells, number = walk_variable(call, host);
     if (number < 0) {
         map->wrong = map->wrong || length > 0;
-        add(map, rex_row_of(NULL, NULL, 8 * length, clause(call, type) | (parameter ? REX_TYPE_PARAMETER : 0)), (struct part){.host = -1});
+        add(map, rex_row_of(NULL, NULL, 8 * length, clause(call, type) | (parameter ? REX_MAP_TARGET_PARAM : 0)),
+            (struct part){.host = -1});
         return;
     }
     int64_t *array = walk_host[number];
     struct rex_row row = REX_SECTION(clause(call, type), array, lower, length);
-    add(map, parameter ? row : rex_row_in_region(row), (struct part){.host = number, .begin = 8 * lower, .size = 8 * length});
+    row.type &= parameter ? -1 : ~REX_MAP_TARGET_PARAM;
+    add(map, row, (struct part){.host = number, .begin = 8 * lower, .size = 8 * length});
 }
 
 /* A kernel works on the first cells of each array, which have to be mapped. */
@@ -152,25 +154,25 @@ void rule_map_break(struct call *call)
     case 7:
         map->begin[last] = NULL;
         map->sizes[last] = 8;
-        map->types[last] = REX_TYPE_TO;
+        map->types[last] = REX_MAP_TO;
         break;
-    case 8: map->types[last] = REX_TYPE_TO | REX_TYPE_MEMBER_OF(last); break;
-    default: map->types[last] = REX_TYPE_LITERAL | REX_TYPE_PRIVATE; break;
+    case 8: map->types[last] = REX_MAP_TO | REX_MAP_MEMBER_OF(last); break;
+    default: map->types[last] = REX_MAP_LITERAL | REX_MAP_PRIVATE; break;
     }
 }
 
-static int some_rows(struct rex_cursor *cursor, void *context)
+static int some_rows(struct rex_map_builder *builder, void *context)
 {
     (void)context;
-    return rex_push(cursor, REX_TO(walk_host[0], CELLS));
+    return rex_map_add(builder, REX_TO(walk_host[0], CELLS));
 }
 
 /* Another number of rows each time. */
-static int unsteady_rows(struct rex_cursor *cursor, void *context)
+static int unsteady_rows(struct rex_map_builder *builder, void *context)
 {
     int *times = context, result = REX_OK;
     for (int i = 0; i < *times && result == REX_OK; i++)
-        result = some_rows(cursor, NULL);
+        result = some_rows(builder, NULL);
     *times += 1;
     return result;
 }
@@ -206,7 +208,7 @@ void rule_rex_map_build(struct call *call)
     for (int i = 0; prefix != NULL && i < prefix->map.count; i++)
         built.part[at++] = prefix->part[i];
     if (rows == 0)
-        built.part[at++] = (struct part){.host = 0, .size = BYTES, .type = REX_TYPE_TO | REX_TYPE_PARAMETER};
+        built.part[at++] = (struct part){.host = 0, .size = BYTES, .type = REX_MAP_TO | REX_MAP_TARGET_PARAM};
     for (int i = 0; suffix != NULL && i < suffix->map.count; i++)
         built.part[at++] = suffix->part[i];
     for (int i = 0; i < count; i++)
@@ -233,9 +235,9 @@ void rule_rex_map_free(struct call *call)
 /* ---- launches
  * -------------------------------------------------------------------------------------------------------------------------------- */
 
-static struct rex_kernel_launch launch_of(const struct call *call, int key)
+static struct rex_launch_config launch_of(const struct call *call, int key)
 {
-    struct rex_kernel_launch launch = {.key = walk_key(call, key),
+    struct rex_launch_config launch = {.key = walk_key(call, key),
                                        .device = walk_integer(call, key + 1),
                                        .teams = {(uint32_t)walk_integer(call, key + 2), 1, 1},
                                        .threads = {(uint32_t)walk_integer(call, key + 3), 1, 1},
@@ -243,7 +245,7 @@ static struct rex_kernel_launch launch_of(const struct call *call, int key)
     return launch;
 }
 
-static bool is_usual(const struct rex_kernel_launch *launch)
+static bool is_usual(const struct rex_launch_config *launch)
 {
     return launch->teams[0] < 8 && launch->threads[0] < 8 && launch->flags == 0;
 }
@@ -263,20 +265,20 @@ static void launched(int device, const struct walk_map *map, int key)
 
 static bool has_values(const struct walk_map *map)
 {
-    return walk_has_types(map, REX_TYPE_LITERAL | REX_TYPE_PRIVATE);
+    return walk_has_types(map, REX_MAP_LITERAL | REX_MAP_PRIVATE);
 }
 
 void rule_rex_module_launch_map(struct call *call)
 {
     struct rex_module *module = walk_module(call, 0);
-    struct rex_kernel_launch launch = launch_of(call, 1);
+    struct rex_launch_config launch = launch_of(call, 1);
     struct walk_map *map = walk_map_of(call, 6);
     int key = walk_variable(call, 1);
     if (!walk_is_harmless(call, 1, map))
         return;
     bool ready = walk_is_registered() && module == &walk_now.module && walk_device(call, 2) >= 0 && !walk_settings.gpu;
     bool right =
-        key >= 0 && key < 3 && !walk_has_too_many(call, 1, map) && (map == NULL || (!map->wrong && !walk_has_types(map, REX_TYPE_DELETE)));
+        key >= 0 && key < 3 && !walk_has_too_many(call, 1, map) && (map == NULL || (!map->wrong && !walk_has_types(map, REX_MAP_DELETE)));
     bool can = right && ready && (map == NULL || model_can_map(walk_device(call, 2), map));
     walk_before();
     int result = rex_module_launch_map(module, &launch, map != NULL ? &map->map : NULL);
@@ -293,7 +295,7 @@ static bool is_safe_raw(const struct call *call, int device, int key, const stru
     int number = walk_device(call, device);
     return walk_settings.gpu ? map == NULL || !map->wrong
                              : map != NULL && !map->wrong && walk_is_harmless(call, key, map) && !walk_has_empty(map) &&
-                                   !walk_has_types(map, REX_TYPE_PRESENT | REX_TYPE_DELETE) && (number < 0 || model_can_map(number, map));
+                                   !walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE) && (number < 0 || model_can_map(number, map));
 }
 
 static void launched_raw(struct call *call, int device, int key, const struct walk_map *map, int result)
@@ -328,22 +330,25 @@ void rule_rex___tgt_target_teams(struct call *call)
 /* ---- packets
  * --------------------------------------------------------------------------------------------------------------------------------- */
 
-void rule_rex_packet_fill(struct call *call)
+void rule_packet_fill(struct call *call)
 {
-    int number = walk_variable(call, 0), map_number = walk_variable(call, 6);
-    struct rex_kernel_launch launch = launch_of(call, 1);
-    struct walk_map *map = walk_map_of(call, 6);
-    struct __tgt_kernel_arguments filled, untouched;
-    memset(&untouched, 0x5a, sizeof untouched);
-    filled = untouched;
-    walk_before();
-    int result = rex_packet_fill(number >= 0 ? &filled : NULL, &launch, map != NULL ? &map->map : NULL);
-    if (!walk_judge_int(call, result, number < 0 ? MUST_FAIL : EITHER)) {
-        if (memcmp(&filled, &untouched, sizeof filled) != 0)
-            walk_found("it fails, and has changed the packet");
+    int number = walk_variable(call, 0), map_number = walk_variable(call, 4);
+    struct walk_map *map = walk_map_of(call, 4);
+    if (number < 0)
         return;
+    walk_now.packet[number].packet = (struct __tgt_kernel_arguments){.Version = 3,
+                                                                     .Teams = {(int32_t)walk_integer(call, 1), 1, 1},
+                                                                     .Threads = {(int32_t)walk_integer(call, 2), 1, 1},
+                                                                     .Tripcount = walk_integer(call, 3)};
+    if (map != NULL) {
+        struct __tgt_kernel_arguments *packet = &walk_now.packet[number].packet;
+        packet->NumArgs = map->map.count;
+        packet->ArgsBase = map->map.base;
+        packet->Args = map->map.begin;
+        packet->ArgSizes = map->map.sizes;
+        packet->ArgTypes = map->map.types;
+        packet->ArgMappers = map->map.mappers;
     }
-    walk_now.packet[number].packet = filled;
     walk_now.packet[number].map = map_number;
     walk_now.packet[number].made = map_number >= 0 ? walk_now.map_made[map_number] : 0;
     walk_now.packet[number].filled = true;
@@ -403,13 +408,6 @@ static int by_key(const struct call *call, int64_t device, int32_t teams, int32_
     return exported_target_kernel(device, teams, threads, key, packet);
 }
 
-static int by_registration(const struct call *call, int64_t device, int32_t teams, int32_t threads, void *key,
-                           struct __tgt_kernel_arguments *packet)
-{
-    (void)call;
-    return rex_module_launch_registered(walk_now.module.packet_rules, device, teams, threads, key, packet);
-}
-
 void rule_rex_module_launch(struct call *call)
 {
     launch_packet(call, 1, by_module);
@@ -418,29 +416,6 @@ void rule_rex_module_launch(struct call *call)
 void rule_rex___tgt_target_kernel(struct call *call)
 {
     launch_packet(call, 0, by_key);
-}
-
-/* Two preconditions: a module that is registered, and a packet. */
-void rule_rex_module_launch_registered(struct call *call)
-{
-    if (walk_now.module.packet_rules != 0 && walk_variable(call, 4) >= 0)
-        launch_packet(call, 0, by_registration);
-}
-
-void rule_rex_module_launch_packet(struct call *call)
-{
-    struct __tgt_kernel_arguments *packet, made, untouched;
-    struct walk_map *map;
-    int number = walk_variable(call, 0);
-    if (!packet_of(call, 6, &packet, &map) || (map != NULL && map->wrong))
-        return;
-    memset(&untouched, 0x5a, sizeof untouched);
-    made = untouched;
-    walk_before();
-    int result = rex_module_launch_packet(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2),
-                                          (int32_t)walk_integer(call, 3), (int32_t)walk_integer(call, 4), walk_key(call, 5), packet);
-    if (!walk_judge_int(call, result, packet == NULL || number < 0 ? MUST_FAIL : EITHER) && memcmp(&made, &untouched, sizeof made) != 0)
-        walk_found("it fails, and has changed the packet");
 }
 
 /* ---- data
@@ -468,21 +443,21 @@ static void data(struct call *call, data_call *function, can *possible, int64_t 
         changed(walk_device(call, 1), map);
 }
 
-void rule_rex_module_data_begin(struct call *call)
+void rule_rex_module_data_enter(struct call *call)
 {
-    data(call, rex_module_data_begin, model_can_map, REX_TYPE_DELETE, model_begin);
+    data(call, rex_module_data_enter, model_can_map, REX_MAP_DELETE, model_begin);
 }
 
-void rule_rex_module_data_end(struct call *call)
+void rule_rex_module_region_end(struct call *call)
 {
-    data(call, rex_module_data_end, model_can_end, 0, model_end);
+    data(call, rex_module_region_end, model_can_end, 0, model_end);
 }
 
 static bool can_exit(int device, const struct walk_map *map)
 {
     bool present = true;
     for (int i = 0; i < map->map.count; i++)
-        present = present && (!(map->part[i].type & REX_TYPE_PRESENT) || map->part[i].host < 0 ||
+        present = present && (!(map->part[i].type & REX_MAP_PRESENT) || map->part[i].host < 0 ||
                               model_is_present(device, map->part[i].host, map->part[i].begin, map->part[i].size));
     return present && model_can_end(device, map);
 }
@@ -496,9 +471,9 @@ static void update(int device, const struct walk_map *map)
 {
     for (int i = 0; i < map->map.count; i++) {
         struct walk_map row = {.map = {.count = 1}, .part = {map->part[i]}};
-        model_update(device, &row, REX_TYPE_TO);
-        if (!(map->part[i].type & REX_TYPE_TO))
-            model_update(device, &row, REX_TYPE_FROM);
+        model_update(device, &row, REX_MAP_TO);
+        if (!(map->part[i].type & REX_MAP_TO))
+            model_update(device, &row, REX_MAP_FROM);
     }
 }
 
@@ -506,7 +481,7 @@ static void update(int device, const struct walk_map *map)
 static bool is_one_way(const struct walk_map *map)
 {
     for (int i = 0; map != NULL && !map->wrong && i < map->map.count; i++)
-        if ((map->part[i].type & REX_TYPE_TOFROM) == 0 || (map->part[i].type & REX_TYPE_TOFROM) == REX_TYPE_TOFROM)
+        if ((map->part[i].type & REX_MAP_TOFROM) == 0 || (map->part[i].type & REX_MAP_TOFROM) == REX_MAP_TOFROM)
             return false;
     return true;
 }
@@ -538,7 +513,7 @@ static void raw_data(struct call *call, void (*function)(int64_t, ROWS), can *po
 {
     struct walk_map *map = walk_map_of(call, 1);
     int device = walk_device(call, 0);
-    if (map == NULL || map->wrong || has_values(map) || walk_has_empty(map) || walk_has_types(map, REX_TYPE_PRESENT | REX_TYPE_DELETE))
+    if (map == NULL || map->wrong || has_values(map) || walk_has_empty(map) || walk_has_types(map, REX_MAP_PRESENT | REX_MAP_DELETE))
         return;
     if (!walk_settings.gpu && (!walk_is_registered() || (device >= 0 && !possible(device, map))))
         return;
@@ -678,12 +653,12 @@ void rule_rex_device_copy_peer(struct call *call)
         model_copy_peer(to, from, (int)size);
 }
 
-void rule_rex_is_present(struct call *call)
+void rule_rex_target_is_present(struct call *call)
 {
     int host = walk_variable(call, 0), device = walk_device(call, 2);
     int64_t size = walk_integer(call, 1);
     walk_before();
-    bool is = rex_is_present(walk_host_of(call, 0), (size_t)size, walk_integer(call, 2));
+    bool is = rex_target_is_present(walk_host_of(call, 0), (size_t)size, walk_integer(call, 2));
     if (!is)
         walk_judge_loosely(call);
     if (walk_settings.gpu || device < 0 || (host >= 0 && size >= 0 && size > BYTES))
@@ -693,11 +668,11 @@ void rule_rex_is_present(struct call *call)
         walk_found("it says that the memory is %spresent", is ? "" : "not ");
 }
 
-void rule_rex_device_address(struct call *call)
+void rule_rex_mapped_ptr(struct call *call)
 {
     int host = walk_variable(call, 0), device = walk_device(call, 1);
     walk_before();
-    void *address = rex_device_address(walk_host_of(call, 0), walk_integer(call, 1));
+    void *address = rex_mapped_ptr(walk_host_of(call, 0), walk_integer(call, 1));
     walk_judge_loosely(call);
     if (!walk_settings.gpu && device >= 0 && (address != NULL) != (host >= 0 && model_is_present(device, host, 0, 1)))
         walk_found("it says that the memory is %s", address != NULL ? "mapped" : "not mapped");

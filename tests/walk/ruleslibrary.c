@@ -66,15 +66,17 @@ void rule_rex_library_global(struct call *call)
         walk_found("it stores %p and %zu", address, size);
 }
 
-static struct rex_kernel_launch launch_of(const struct call *call)
+static struct rex_launch_config launch_of(const struct call *call)
 {
     const struct rex_library *library = library_of(call, 1);
     const char *name = walk_string(call, 2);
     const void *key = library != NULL && name != NULL ? rex_library_kernel(library, name) : NULL;
-    return rex_kernel_launch_of(key, (uint32_t)walk_integer(call, 3), 1);
+    struct rex_launch_config launch = rex_launch_config_of(key, (uint32_t)walk_integer(call, 3), 1);
+    launch.queue = walk_queue(call, 0);
+    return launch;
 }
 
-static enum verdict verdict_of(const struct call *call, const struct rex_kernel_launch *launch)
+static enum verdict verdict_of(const struct call *call, const struct rex_launch_config *launch)
 {
     return walk_queue(call, 0) == NULL || library_of(call, 1) == NULL || launch->key == NULL ? MUST_FAIL : EITHER;
 }
@@ -90,24 +92,13 @@ void rule_rex_library_launch(struct call *call)
 {
     static int64_t zero;
     static void *arguments[] = {&zero, &zero, &zero, &zero};
-    struct rex_kernel_launch launch = launch_of(call);
+    struct rex_launch_config launch = launch_of(call);
     int64_t count = walk_integer(call, 4);
     if (is_captured(call))
         return;
     walk_before();
-    int result = rex_library_launch(walk_queue(call, 0), library_of(call, 1), &launch, arguments, (size_t)count);
+    int result = rex_library_launch(library_of(call, 1), &launch, arguments, (size_t)count);
     walk_judge_int(call, result, count < 0 || count > 4 ? MUST_FAIL : verdict_of(call, &launch));
-}
-
-void rule_rex_library_launch_packed(struct call *call)
-{
-    static const unsigned char zeros[512];
-    struct rex_kernel_launch launch = launch_of(call);
-    if (is_captured(call))
-        return;
-    walk_before();
-    int result = rex_library_launch_packed(walk_queue(call, 0), library_of(call, 1), &launch, zeros, (size_t)walk_integer(call, 4));
-    walk_judge_int(call, result, verdict_of(call, &launch));
 }
 
 /* With the last module all that is libomptarget's ends. */

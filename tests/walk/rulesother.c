@@ -121,7 +121,7 @@ static void end_mappings(void)
             for (int half = 0; half < 2; half++)
                 if (model_is_present(device, host, half * BYTES / 2, BYTES / 2)) {
                     int64_t *first = &walk_host[host][half * CELLS / 2];
-                    REX_DATA_MAP(end, REX_DELETE(first, CELLS / 2));
+                    REX_MAP(end, REX_DELETE(first, CELLS / 2));
                     if (rex_module_data_exit(&walk_now.module, device, &end) != REX_OK)
                         walk_found("at the end a mapping cannot be ended: %s", rex_last_error());
                 }
@@ -139,10 +139,10 @@ void walk_end(void)
         if (walk_now.map[i].built)
             rex_map_free(&walk_now.map[i].map);
     for (int i = 0; i < PINNED; i++)
-        if (walk_now.pinned[i].live && rex_pinned_free(walk_now.pinned[i].address) != REX_OK)
+        if (walk_now.pinned[i].live && rex_host_free(walk_now.pinned[i].address) != REX_OK)
             walk_found("at the end pinned memory cannot be freed: %s", rex_last_error());
     for (int i = 0; i < HOSTS; i++)
-        rex_unpin(walk_host[i]);
+        rex_host_unregister(walk_host[i]);
     for (int i = 0; i < 2; i++) {
         rex_image_view_close(walk_now.view[i]);
         rex_image_list_close(walk_now.list[i]);
@@ -175,7 +175,6 @@ static enum verdict verdict_of_module(const struct call *call, int argument)
         walk_before();                                             \
         walk_judge_int(call, name(walk_module(call, 0)), verdict); \
     }
-ONE_MODULE(rex_module_register)
 ONE_MODULE(rex_module_init)
 
 void rule_rex_module_add(struct call *call)
@@ -201,12 +200,11 @@ void rule_rex_module_fini(struct call *call)
     walk_judge_int(call, rex_module_fini(module), module == NULL || module == &walk_now.broken ? MUST_FAIL : EITHER);
 }
 
-void rule_rex_module_register_image(struct call *call)
+void rule_rex_module_register(struct call *call)
 {
     enum verdict verdict = verdict_of_module(call, 0);
     walk_before();
-    struct __tgt_bin_desc *descriptor = rex_module_register_image(walk_module(call, 0), walk_string(call, 1));
-    walk_judge(call, descriptor == NULL, 0, verdict);
+    walk_judge_int(call, rex_module_register(walk_module(call, 0), walk_string(call, 1)), verdict);
 }
 
 void rule_rex_module_image_path(struct call *call)
@@ -264,7 +262,6 @@ void rule_rex_set_log_callback(struct call *call)
         walk_judge(call, false, 0, MUST_WORK);               \
     }
 TEXT_OF(rex_error_name)
-TEXT_OF(rex_error_text)
 
 void rule_rex_kind_name(struct call *call)
 {
@@ -318,7 +315,7 @@ void rule_rex_literal_error(struct call *call)
         walk_judge_int(call, name(), verdict); \
     }
 NUMBER(rex_device_count, MUST_WORK)
-NUMBER(rex_device_local, MUST_WORK)
+NUMBER(rex_device_for_rank, MUST_WORK)
 NUMBER(rex_runtime_bind, MUST_WORK)
 NUMBER(rex_runtime_release, MUST_WORK)
 
@@ -329,12 +326,6 @@ void rule_rex_gpu_count(struct call *call)
     walk_judge(call, false, 0, MUST_WORK);
     if (count != walk_settings.gpu)
         walk_found("it says %d", count);
-}
-
-void rule_rex_gpu_check(struct call *call)
-{
-    walk_before();
-    walk_judge_int(call, rex_gpu_check(), walk_settings.gpu > 0 ? MUST_WORK : MUST_FAIL);
 }
 
 void rule_rex_gpu_get(struct call *call)
@@ -367,14 +358,6 @@ void rule_rex_mappings_changed(struct call *call)
     walk_judge(call, false, 0, MUST_WORK);
 }
 
-void rule_rex_runtime_takes(struct call *call)
-{
-    int64_t release = walk_integer(call, 0), compiler = walk_integer(call, 1);
-    bool wrong = release < 14 || release > 24 || compiler < 14 || compiler > 24;
-    walk_before();
-    walk_judge_int(call, rex_runtime_takes((int)release, (int)compiler), wrong ? MUST_FAIL : MUST_WORK);
-}
-
 void rule_rex_runtime_tell(struct call *call)
 {
     walk_before();
@@ -387,44 +370,27 @@ static void an_info(const char *group, const char *name, const char *value, void
         walk_found("a row of it is NULL");
 }
 
-void rule_rex_info_release(struct call *call)
-{
-    int64_t release = walk_integer(call, 0);
-    walk_before();
-    int result = rex_info_release((int)release, walk_variable(call, 1) >= 0 ? an_info : NULL, &walk_now);
-    bool wrong = walk_variable(call, 1) < 0 || release < 14 || release > 24;
-    walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK);
-}
-
-void rule_rex_release_next(struct call *call)
-{
-    int64_t release = walk_integer(call, 0);
-    walk_before();
-    int next = rex_release_next((int)release);
-    if (next != 0 && next <= release)
-        walk_found("it is no later one");
-    walk_judge(call, false, 0, MUST_WORK);
-}
-
 void rule_rex_info(struct call *call)
 {
+    int64_t release = walk_integer(call, 0);
+    bool wrong = walk_variable(call, 1) < 0 || (release != 0 && (release < 14 || release > 24));
     walk_before();
-    int result = rex_info(walk_variable(call, 0) >= 0 ? an_info : NULL, &walk_now);
-    if (result != REX_OK)
-        walk_judge_int(call, result, walk_variable(call, 0) < 0 ? MUST_FAIL : MUST_WORK);
+    int result = rex_info((int)release, walk_variable(call, 1) >= 0 ? an_info : NULL, &walk_now);
+    if (result != REX_OK || release != 0 || wrong) /* where there is no libomptarget, the message of that stays */
+        walk_judge_int(call, result, wrong ? MUST_FAIL : MUST_WORK);
 }
 
 /* ---- pinned memory
  * ---------------------------------------------------------------------------------------------------------------------------- */
 
-void rule_rex_pinned_alloc(struct call *call)
+void rule_rex_host_alloc(struct call *call)
 {
     int number = walk_variable(call, 0);
     int64_t size = walk_integer(call, 1);
     if (number < 0 || walk_now.pinned[number].live)
         return;
     walk_before();
-    void *memory = rex_pinned_alloc((size_t)size);
+    void *memory = rex_host_alloc((size_t)size);
     if (!walk_judge(call, memory == NULL, 0, size == 0 || size < 0 ? MUST_FAIL : size < 5000 ? MUST_WORK : EITHER))
         return;
     if ((uintptr_t)memory % 4096 != 0 && !walk_settings.gpu)
@@ -435,7 +401,7 @@ void rule_rex_pinned_alloc(struct call *call)
 }
 
 /* What is freed a second time is an error that is promised. */
-void rule_rex_pinned_free(struct call *call)
+void rule_rex_host_free(struct call *call)
 {
     int number = walk_variable(call, 0);
     void *address = number >= 0 ? walk_now.pinned[number].address : NULL;
@@ -444,23 +410,23 @@ void rule_rex_pinned_free(struct call *call)
         if (i != number && walk_now.pinned[i].live && walk_now.pinned[i].address == address)
             return; /* it came again */
     walk_before();
-    walk_judge_int(call, rex_pinned_free(address), live || address == NULL ? MUST_WORK : MUST_FAIL);
+    walk_judge_int(call, rex_host_free(address), live || address == NULL ? MUST_WORK : MUST_FAIL);
     if (live)
         walk_now.pinned[number].live = false;
 }
 
-void rule_rex_pin(struct call *call)
+void rule_rex_host_register(struct call *call)
 {
     int64_t size = walk_integer(call, 1);
     walk_before();
-    walk_judge_int(call, rex_pin(walk_host_of(call, 0), (size_t)size),
+    walk_judge_int(call, rex_host_register(walk_host_of(call, 0), (size_t)size),
                    walk_variable(call, 0) < 0 || size == 0 || size == -1 || size == -8 ? MUST_FAIL : EITHER);
 }
 
-void rule_rex_unpin(struct call *call)
+void rule_rex_host_unregister(struct call *call)
 {
     walk_before();
-    walk_judge_int(call, rex_unpin(walk_host_of(call, 0)), walk_variable(call, 0) < 0 ? MUST_FAIL : EITHER);
+    walk_judge_int(call, rex_host_unregister(walk_host_of(call, 0)), walk_variable(call, 0) < 0 ? MUST_FAIL : EITHER);
 }
 
 /* ---- images
@@ -478,23 +444,6 @@ static struct rex_image_list *list_of(const struct call *call, int argument)
     return number >= 0 ? walk_now.list[number] : NULL;
 }
 
-void rule_rex_image_view_open(struct call *call)
-{
-    int number = walk_variable(call, 0), file = walk_variable(call, 1);
-    struct rex_image_view *view = NULL;
-    if (number >= 0 && walk_now.view[number] != NULL)
-        return;
-    const char *name = walk_string(call, 2);
-    bool null = number < 0 || file < 0 || name == NULL;
-    walk_before();
-    int result =
-        rex_image_view_open(number >= 0 ? &view : NULL, file >= 0 ? files[file].bytes : NULL, file >= 0 ? files[file].size : 8, name);
-    if (walk_judge_int(call, result, null || file > 1 ? MUST_FAIL : MUST_WORK))
-        walk_now.view[number] = view;
-    else if (view != NULL)
-        walk_found("it fails, and has stored a view");
-}
-
 void rule_rex_image_list_open(struct call *call)
 {
     int number = walk_variable(call, 0), file = walk_variable(call, 1);
@@ -507,7 +456,7 @@ void rule_rex_image_list_open(struct call *call)
     int result =
         rex_image_list_open(number >= 0 ? &list : NULL, file >= 0 ? files[file].bytes : NULL, file >= 0 ? files[file].size : 8, name);
     if (walk_judge_int(call, result, null || file == 5 ? MUST_FAIL : file < 3 ? MUST_WORK : EITHER))
-        walk_now.list[number] = list;
+        walk_now.list[number] = list, walk_now.list_file[number] = file;
     else if (list != NULL)
         walk_found("it fails, and has stored a list");
 }
@@ -518,10 +467,13 @@ void rule_rex_image_list_view(struct call *call)
     struct rex_image_view *view = NULL;
     if (number >= 0 && walk_now.view[number] != NULL)
         return;
-    bool null = number < 0 || list_of(call, 1) == NULL || walk_string(call, 3) == NULL;
+    const struct rex_image_list *list = list_of(call, 1);
+    size_t index = (size_t)walk_integer(call, 2);
+    bool bad = number < 0 || list == NULL || walk_string(call, 3) == NULL || index >= list->count;
+    bool good = !bad && walk_now.list_file[walk_variable(call, 1)] < 3;
     walk_before();
-    int result = rex_image_list_view(number >= 0 ? &view : NULL, list_of(call, 1), (size_t)walk_integer(call, 2), walk_string(call, 3));
-    if (walk_judge_int(call, result, null ? MUST_FAIL : EITHER))
+    int result = rex_image_list_view(number >= 0 ? &view : NULL, list, index, walk_string(call, 3));
+    if (walk_judge_int(call, result, bad ? MUST_FAIL : good ? MUST_WORK : EITHER))
         walk_now.view[number] = view;
 }
 
@@ -544,29 +496,12 @@ void rule_rex_image_list_close(struct call *call)
 }
 
 /* A question about something that is NULL is an error; an answer is none, whatever it is. */
-#define ASK(name, null, question)          \
-    void rule_##name(struct call *call)    \
-    {                                      \
-        walk_before();                     \
-        question;                          \
-        walk_judge(call, null, 0, EITHER); \
-    }
-ASK(rex_image_list_item, list_of(call, 0) == NULL, rex_image_list_item(list_of(call, 0), (size_t)walk_integer(call, 1)))
-ASK(rex_image_view_architecture, view_of(call) == NULL, rex_image_view_architecture(view_of(call)))
-ASK(rex_image_view_kind, view_of(call) == NULL, rex_image_view_kind(view_of(call)))
-ASK(rex_image_view_symbol, view_of(call) == NULL, rex_image_view_symbol(view_of(call), (size_t)walk_integer(call, 1)))
-ASK(rex_image_view_entry, view_of(call) == NULL, rex_image_view_entry(view_of(call), (size_t)walk_integer(call, 1)))
-ASK(rex_image_view_find, view_of(call) == NULL || walk_string(call, 1) == NULL, rex_image_view_find(view_of(call), walk_string(call, 1)))
-ASK(rex_image_view_nearest, view_of(call) == NULL || walk_string(call, 1) == NULL,
-    rex_image_view_nearest(view_of(call), walk_string(call, 1), walk_integer(call, 2) == 0))
-
-void rule_rex_image_view_parameter(struct call *call)
+void rule_rex_image_view_find(struct call *call)
 {
-    const struct rex_image_symbol *kernel =
-        view_of(call) != NULL ? rex_image_view_symbol(view_of(call), (size_t)walk_integer(call, 1)) : NULL;
+    const char *name = walk_string(call, 1);
     walk_before();
-    rex_image_view_parameter(view_of(call), kernel, (size_t)walk_integer(call, 2));
-    walk_judge(call, kernel == NULL, 0, EITHER);
+    rex_image_view_find(view_of(call), name);
+    walk_judge(call, view_of(call) == NULL || name == NULL, 0, EITHER);
 }
 
 void rule_rex_nearest_name(struct call *call)
@@ -587,23 +522,23 @@ void rule_rex_nearest_name(struct call *call)
 /* ---- cursors
  * ---------------------------------------------------------------------------------------------------------------------------------- */
 
-static struct rex_cursor *cursor_of(const struct call *call)
+static struct rex_map_builder *cursor_of(const struct call *call)
 {
-    return walk_variable(call, 0) >= 0 ? &walk_now.cursor : NULL;
+    return walk_variable(call, 0) >= 0 ? &walk_now.builder : NULL;
 }
 
 static int64_t type_of(const struct call *call, int argument)
 {
-    static const int64_t types[] = {REX_TYPE_TO,
-                                    REX_TYPE_FROM,
-                                    REX_TYPE_TOFROM,
-                                    REX_TYPE_ALLOC,
-                                    REX_TYPE_MEMBER_OF(0),
-                                    REX_TYPE_MEMBER_OF(5000),
-                                    REX_TYPE_MEMBER_MASK,
-                                    REX_TYPE_LITERAL,
-                                    REX_TYPE_PRIVATE,
-                                    REX_TYPE_POINTER,
+    static const int64_t types[] = {REX_MAP_TO,
+                                    REX_MAP_FROM,
+                                    REX_MAP_TOFROM,
+                                    REX_MAP_ALLOC,
+                                    REX_MAP_MEMBER_OF(0),
+                                    REX_MAP_MEMBER_OF(5000),
+                                    REX_MAP_MEMBER_OF_MASK,
+                                    REX_MAP_LITERAL,
+                                    REX_MAP_PRIVATE,
+                                    REX_MAP_PTR_AND_OBJ,
                                     INT64_MIN};
     return types[call->step->argument[argument] % (sizeof types / sizeof *types)];
 }
@@ -611,50 +546,50 @@ static int64_t type_of(const struct call *call, int argument)
 void rule_cursor_new(struct call *call)
 {
     (void)call;
-    walk_now.cursor = (struct rex_cursor){0};
+    walk_now.builder = (struct rex_map_builder){0};
 }
 
-void rule_rex_cursor_row(struct call *call)
+void rule_rex_map_next_row(struct call *call)
 {
     walk_before();
-    walk_judge_int(call, rex_cursor_row(cursor_of(call)), cursor_of(call) == NULL ? MUST_FAIL : MUST_WORK);
+    walk_judge_int(call, rex_map_next_row(cursor_of(call)), cursor_of(call) == NULL ? MUST_FAIL : MUST_WORK);
 }
 
-void rule_rex_push_row(struct call *call)
+void rule_rex_map_add(struct call *call)
 {
-    int64_t size = walk_integer(call, 3), row = walk_now.cursor.row;
+    int64_t size = walk_integer(call, 3), row = walk_now.builder.row;
     walk_before();
-    int result = rex_push_row(cursor_of(call), rex_row_of(walk_host_of(call, 2), walk_host_of(call, 2), size, type_of(call, 1)));
+    int result = rex_map_add(cursor_of(call), rex_row_of(walk_host_of(call, 2), walk_host_of(call, 2), size, type_of(call, 1)));
     bool worked = walk_judge_int(call, result, cursor_of(call) == NULL || size < 0 ? MUST_FAIL : EITHER);
-    if (walk_now.cursor.row != row + worked)
-        walk_found("the cursor goes from row %lld to %lld", (long long)row, (long long)walk_now.cursor.row);
+    if (walk_now.builder.row != row + worked)
+        walk_found("the builder goes from row %lld to %lld", (long long)row, (long long)walk_now.builder.row);
 }
 
-static int map_element(struct rex_cursor *cursor, void *element)
+static int map_element(struct rex_map_builder *builder, void *element)
 {
-    return rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TOFROM));
+    return rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TOFROM));
 }
 
-static int map_without_end(struct rex_cursor *cursor, void *element)
+static int map_without_end(struct rex_map_builder *builder, void *element)
 {
-    return rex_map_elements(cursor, map_without_end, rex_row_of(element, element, 8, REX_TYPE_TOFROM), 8);
+    return rex_map_add_mapped(builder, map_without_end, rex_row_of(element, element, 8, REX_MAP_TOFROM), 8);
 }
 
-void rule_rex_map_elements(struct call *call)
+void rule_rex_map_add_mapped(struct call *call)
 {
     int mapper = walk_variable(call, 1);
     int64_t size = walk_integer(call, 4), element = walk_integer(call, 5);
     bool wrong = cursor_of(call) == NULL || mapper < 0 || element <= 0 || (mapper == 1 && size > 0);
     walk_before();
-    int result = rex_map_elements(cursor_of(call),
-                                  mapper == 0   ? map_element
-                                  : mapper == 1 ? map_without_end
-                                                : NULL,
-                                  rex_row_of(walk_host_of(call, 3), walk_host_of(call, 3), size, type_of(call, 2)), element);
+    int result = rex_map_add_mapped(cursor_of(call),
+                                    mapper == 0   ? map_element
+                                    : mapper == 1 ? map_without_end
+                                                  : NULL,
+                                    rex_row_of(walk_host_of(call, 3), walk_host_of(call, 3), size, type_of(call, 2)), element);
     if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
-        walk_now.cursor = (struct rex_cursor){0};
-    if (walk_now.cursor.depth != 0)
-        walk_found("the cursor stays at depth %d", walk_now.cursor.depth);
+        walk_now.builder = (struct rex_map_builder){0};
+    if (walk_now.builder.depth != 0)
+        walk_found("the builder stays at depth %d", walk_now.builder.depth);
 }
 
 /* Of a handle only libomptarget knows what it is: without one, or without a mapper. */
@@ -664,11 +599,11 @@ void rule_rex_map_for_runtime(struct call *call)
     char handle;
     walk_before();
     rex_map_for_runtime(mapper >= 0 ? map_element : NULL, walk_integer(call, 1), mapper >= 0 ? NULL : &handle, walk_host_of(call, 2),
-                        walk_host_of(call, 2), walk_integer(call, 3), REX_TYPE_TO);
+                        walk_host_of(call, 2), walk_integer(call, 3), REX_MAP_TO);
     walk_judge(call, true, REX_EINVAL, MUST_FAIL);
 }
 
-void rule_rex_push_rectangle(struct call *call)
+void rule_rex_map_add_strided(struct call *call)
 {
     static const struct rex_dimension kinds[] = {{CELLS, 0, CELLS, 1},
                                                  {CELLS, 0, 4, 2},
@@ -682,12 +617,12 @@ void rule_rex_push_rectangle(struct call *call)
         dimensions[i] = kinds[kind >= 0 ? kind : 0];
     bool wrong = cursor_of(call) == NULL || kind < 0 || kind == 5 || walk_variable(call, 1) < 0 || count < 1 || count > 8 ||
                  walk_integer(call, 2) <= 0;
-    int64_t row = walk_now.cursor.row;
+    int64_t row = walk_now.builder.row;
     walk_before();
-    int result = rex_push_rectangle(cursor_of(call), walk_host_of(call, 1), walk_integer(call, 2), kind >= 0 ? dimensions : NULL, count,
-                                    type_of(call, 5));
+    int result = rex_map_add_strided(cursor_of(call), walk_host_of(call, 1), walk_integer(call, 2), kind >= 0 ? dimensions : NULL, count,
+                                     type_of(call, 5));
     if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER))
-        walk_now.cursor = (struct rex_cursor){.row = row};
-    else if (walk_now.cursor.row > row + (1 << 24)) /* so that the next ones find room */
-        walk_now.cursor.row = row;
+        walk_now.builder = (struct rex_map_builder){.row = row};
+    else if (walk_now.builder.row > row + (1 << 24)) /* so that the next ones find room */
+        walk_now.builder.row = row;
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "inqueue.h"
 #include "queue/queuestate.h"
 #include "rules.h"
 
@@ -30,8 +31,8 @@ static void do_command(int device, const struct command *command)
         break;
     case COPY_TO: model_copy_to(command->memory, command->host, command->size); break;
     case COPY_FROM: model_copy_from(command->memory, command->host, command->size); break;
-    case UPDATE_TO: model_update(device, &command->map, REX_TYPE_TO); break;
-    case UPDATE_FROM: model_update(device, &command->map, REX_TYPE_FROM); break;
+    case UPDATE_TO: model_update(device, &command->map, REX_MAP_TO); break;
+    case UPDATE_FROM: model_update(device, &command->map, REX_MAP_FROM); break;
     case FILL: model_fill(command->memory, &command->pattern, command->width, command->size); break;
     }
 }
@@ -67,26 +68,13 @@ void rule_rex_module_queue_create(struct call *call)
 {
     int number = walk_variable(call, 0);
     struct rex_queue *made = NULL;
+    void *default_stream = NULL;
     if (number >= 0 && walk_now.queue[number] != NULL)
         return;
     bool right = number >= 0 && walk_module(call, 1) == &walk_now.module && walk_integer(call, 4) < 8;
     walk_before();
     int result = rex_module_queue_create(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), walk_string(call, 3),
-                                         (unsigned)walk_integer(call, 4));
-    keep_queue(call, number, right, result, made);
-}
-
-/* Of the driver's default stream. */
-void rule_rex_module_queue_from_stream(struct call *call)
-{
-    int number = walk_variable(call, 0);
-    struct rex_queue *made = NULL;
-    if (number >= 0 && walk_now.queue[number] != NULL)
-        return;
-    bool right = number >= 0 && walk_module(call, 1) == &walk_now.module && walk_integer(call, 4) < 8;
-    walk_before();
-    int result = rex_module_queue_from_stream(number >= 0 ? &made : NULL, walk_module(call, 1), walk_integer(call, 2), NULL,
-                                              walk_string(call, 3), (unsigned)walk_integer(call, 4));
+                                         (unsigned)walk_integer(call, 4), walk_variable(call, 5) >= 0 ? &default_stream : NULL);
     keep_queue(call, number, right, result, made);
 }
 
@@ -114,17 +102,17 @@ void rule_rex_queue_destroy(struct call *call)
         walk_now.queue[number] = NULL;
 }
 
-void rule_rex_module_queue_launch(struct call *call)
+void rule_launch_in_queue(struct call *call)
 {
     struct rex_queue *queue = walk_queue(call, 1);
     struct walk_map *map = walk_map_of(call, 7);
-    struct rex_kernel_launch launch = {.key = walk_key(call, 2),
+    struct rex_launch_config launch = {.key = walk_key(call, 2),
                                        .device = walk_integer(call, 3),
                                        .teams = {(uint32_t)walk_integer(call, 4), 1, 1},
                                        .threads = {(uint32_t)walk_integer(call, 5), 1, 1},
                                        .flags = (uint32_t)walk_integer(call, 6)};
     int key = walk_variable(call, 2);
-    if (!walk_is_harmless(call, 2, map))
+    if (queue == NULL || !walk_is_harmless(call, 2, map))
         return;
     struct command command = {.kind = LAUNCH, .memory = -1};
     if (map != NULL)
@@ -132,12 +120,12 @@ void rule_rex_module_queue_launch(struct call *call)
     if (key == 2 || map == NULL)
         command.map.form = FORM_NOTHING;
     walk_before();
-    int result = rex_module_queue_launch(walk_module(call, 0), queue, &launch, map != NULL ? &map->map : NULL);
-    bool wrong = queue == NULL || walk_module(call, 0) != &walk_now.module ||
-                 (map != NULL && (map->wrong || walk_has_types(map, REX_TYPE_ALWAYS | REX_TYPE_DELETE)));
+    int result = launch_module_in(queue, walk_module(call, 0), &launch, map != NULL ? &map->map : NULL);
+    bool wrong =
+        walk_module(call, 0) != &walk_now.module || (map != NULL && (map->wrong || walk_has_types(map, REX_MAP_ALWAYS | REX_MAP_DELETE)));
     int device = walk_device_of_queue(queue);
     /* Where a graph would launch nothing, nobody asks which kernel. */
-    bool is_nowhere = queue != NULL && queue->capture != NULL && device < 0;
+    bool is_nowhere = queue->capture != NULL && device < 0;
     wrong |= !is_nowhere && (key < 0 || key > 2 || walk_has_too_many(call, 2, map));
     bool sure = !wrong && !walk_settings.gpu && queue->capture == NULL && device >= 0 && (launch.device == -1 || launch.device == device) &&
                 launch.teams[0] < 8 && launch.threads[0] < 8 && launch.flags == 0 && (map == NULL || !walk_has_empty(map));
@@ -235,12 +223,12 @@ static void count_call(void *argument)
         ++*calls;
 }
 
-void rule_rex_queue_call(struct call *call)
+void rule_rex_queue_host_func(struct call *call)
 {
     static int calls;
     int function = walk_variable(call, 1);
     walk_before();
-    int result = rex_queue_call(walk_queue(call, 0), function >= 0 ? count_call : NULL, function == 0 ? &calls : NULL);
+    int result = rex_queue_host_func(walk_queue(call, 0), function >= 0 ? count_call : NULL, function == 0 ? &calls : NULL);
     walk_judge_int(call, result, function < 0 || walk_queue(call, 0) == NULL ? MUST_FAIL : EITHER);
 }
 
@@ -257,7 +245,7 @@ void rule_rex_queue_update(struct call *call)
         for (int i = 0; i < map->map.count; i++) {
             struct command command = {
                 .kind = to ? UPDATE_TO : UPDATE_FROM, .memory = -1, .map = {.map = {.count = 1}, .part = {map->part[i]}}};
-            if (map->part[i].host >= 0 && map->part[i].size > 0 && (map->part[i].type & (to ? REX_TYPE_TO : REX_TYPE_FROM))) {
+            if (map->part[i].host >= 0 && map->part[i].size > 0 && (map->part[i].type & (to ? REX_MAP_TO : REX_MAP_FROM))) {
                 if (walk_device_of_queue(queue) >= 0 && !model_all_mapped(queue->gpu.number, &command.map))
                     walk_found("it copies memory that is not mapped");
                 took(queue, &command);
@@ -274,25 +262,16 @@ void rule_rex_queue_update(struct call *call)
         walk_judge_int(call, name(queue), queue == NULL ? MUST_FAIL : (must_work) && free ? MUST_WORK : EITHER); \
     }
 QUESTION(rex_queue_sync, true)
-QUESTION(rex_queue_done, true)
+QUESTION(rex_queue_query, true)
 QUESTION(rex_queue_device, true)
 
-void rule_rex_queue_is_immediate(struct call *call)
+void rule_rex_queue_is_synchronous(struct call *call)
 {
     walk_before();
-    bool immediate = rex_queue_is_immediate(walk_queue(call, 0));
+    bool immediate = rex_queue_is_synchronous(walk_queue(call, 0));
     if (walk_judge(call, walk_queue(call, 0) == NULL, 0, EITHER) && immediate == walk_settings.gpu &&
         walk_device_of_queue(walk_queue(call, 0)) >= 0)
         walk_found("it says %d", immediate);
-}
-
-void rule_rex_queue_name(struct call *call)
-{
-    walk_before();
-    const char *name = rex_queue_name(walk_queue(call, 0));
-    if (name == NULL || strlen(name) > 63)
-        walk_found("the name is no name");
-    walk_judge(call, walk_queue(call, 0) == NULL, 0, EITHER);
 }
 
 void rule_rex_module_queue_global(struct call *call)
@@ -336,12 +315,12 @@ void rule_rex_event_record(struct call *call)
     walk_judge_int(call, rex_event_record(event, queue), null ? MUST_FAIL : queue->capture == NULL ? MUST_WORK : EITHER);
 }
 
-void rule_rex_queue_wait(struct call *call)
+void rule_rex_queue_wait_event(struct call *call)
 {
     struct rex_event *event = walk_event(call, 1);
     struct rex_queue *queue = walk_queue(call, 0);
     walk_before();
-    walk_judge_int(call, rex_queue_wait(queue, event), event == NULL || queue == NULL ? MUST_FAIL : EITHER);
+    walk_judge_int(call, rex_queue_wait_event(queue, event), event == NULL || queue == NULL ? MUST_FAIL : EITHER);
 }
 
 void rule_rex_event_sync(struct call *call)
@@ -350,22 +329,22 @@ void rule_rex_event_sync(struct call *call)
     walk_judge_int(call, rex_event_sync(walk_event(call, 0)), walk_event(call, 0) == NULL ? MUST_FAIL : EITHER);
 }
 
-void rule_rex_event_done(struct call *call)
+void rule_rex_event_query(struct call *call)
 {
     walk_before();
-    int result = rex_event_done(walk_event(call, 0));
+    int result = rex_event_query(walk_event(call, 0));
     if (walk_judge_int(call, result, walk_event(call, 0) == NULL ? MUST_FAIL : EITHER) && result > 1)
         walk_found("it returns %d", result);
 }
 
-void rule_rex_event_seconds(struct call *call)
+void rule_rex_event_elapsed(struct call *call)
 {
     double seconds = -77.0;
     struct rex_event *begin = walk_event(call, 1), *end = walk_event(call, 2);
     bool null = walk_variable(call, 0) < 0 || begin == NULL || end == NULL;
     walk_before();
     bool worked =
-        walk_judge_int(call, rex_event_seconds(walk_variable(call, 0) >= 0 ? &seconds : NULL, begin, end), null ? MUST_FAIL : EITHER);
+        walk_judge_int(call, rex_event_elapsed(walk_variable(call, 0) >= 0 ? &seconds : NULL, begin, end), null ? MUST_FAIL : EITHER);
     if (!worked && seconds != -77.0)
         walk_found("it fails, and has stored %g seconds", seconds);
 }
@@ -449,7 +428,7 @@ void rule_rex_graph_launch(struct call *call)
         model_forget();
 }
 
-void rule_rex_graph_set(struct call *call)
+void rule_rex_graph_set_args(struct call *call)
 {
     int number = walk_variable(call, 0);
     struct rex_graph *graph = number >= 0 ? walk_now.graph[number] : NULL;
@@ -467,7 +446,7 @@ void rule_rex_graph_set(struct call *call)
     if (!harmless)
         return;
     walk_before();
-    int result = rex_graph_set(graph, (size_t)launch, map != NULL ? &map->map : NULL);
+    int result = rex_graph_set_args(graph, (size_t)launch, map != NULL ? &map->map : NULL);
     bool wrong = graph == NULL || launch < 0 || (map != NULL && map->wrong) || (command == NULL && !walk_settings.gpu);
     if (!walk_judge_int(call, result, wrong ? MUST_FAIL : EITHER) || command == NULL)
         return;

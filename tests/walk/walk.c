@@ -58,18 +58,18 @@ static void make_step(struct step *step, int function)
 /* Most sequences begin with what most calls need. */
 static const char *const beginnings[] = {
     "rex_module_init(&module);",
-    "rex_module_queue_create(&queue0, &module, 0, \"walk\", 4);", /* its own globals, which the fake GPU's module has */
+    "rex_module_queue_create(&queue0, &module, 0, \"walk\", 4, NULL);", /* its own globals, which the fake GPU's module has */
     "rex_event_create(&event0);",
     "rex_device_alloc(memory0, 512, 0);",
     "map_for_add(map0, 32, 3, host0, TO, 64, host1, TOFROM, 64);",
     "map_of_one(map1, TOFROM, host1, 64);",
-    "rex_module_data_begin(&module, 0, map1);",
+    "rex_module_data_enter(&module, 0, map1);",
     "map_of_one(map2, TO, host0, 64);",
-    "rex_module_data_begin(&module, 0, map2);",
+    "rex_module_data_enter(&module, 0, map2);",
     "rex_graph_begin(queue0);",
-    "rex_module_queue_launch(&module, queue0, add, 0, 1, 1, 0, map0);",
+    "launch_in_queue(&module, queue0, add, 0, 1, 1, 0, map0);",
     "rex_graph_end(&graph0, queue0);",
-    "rex_graph_set(graph0, 0, map0);",
+    "rex_graph_set_args(graph0, 0, map0);",
     "rex_graph_launch(graph0, queue0);",
 };
 enum { BEGINNINGS = (int)(sizeof beginnings / sizeof *beginnings) };

@@ -2,8 +2,9 @@
  * declared.c - the parameters of kernels, as a program and its images declare them: an image that
  * was built again, with other parameters under the same name, is found by what it says.
  *
- * A program tells of a kernel by a text in its section rex_kernel_parameters, which
- * REX_KERNEL_PARAMETERS() of rex/entry.h makes: "axpy__kernel__(rex_arg n, double *x)".
+ * A program tells of a kernel by numbers of 2 bytes in its section rex_kernel_kinds, which
+ * REX_KERNEL() of rex/entry.h makes of a list of parameters: how many numbers there are, and the
+ * kind of each parameter; the kernel's name follows.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -14,9 +15,8 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "kernels.h"
 
-#define SECTION "rex_kernel_parameters"
+#define SECTION "rex_kernel_kinds"
 
 /* ---- what an image declares ------------------------------------------------------------------ */
 
@@ -27,32 +27,36 @@ static const struct rex_image_symbol *kernel_of(const struct image *image, const
     return symbol != NULL && symbol->kernel ? symbol : NULL;
 }
 
-/* Parameter INDEX, not counting the runtime's. */
-static const struct rex_image_parameter *
-parameter_of(const struct image *image, const struct rex_image_symbol *kernel, size_t index)
+/* The number of parameters, and parameter INDEX, not counting the runtime's. */
+static size_t count_of(const struct rex_image_symbol *kernel)
 {
-    return rex_image_view_parameter(image->view, kernel, index + kernel->env);
+    return (size_t)kernel->parameters - kernel->env;
 }
 
-#define MOST_OF_WORD 32 /* bytes of ", floating of 65535", and of any kind's name */
-
-static size_t print_word(const struct rex_image_parameter *parameter, char *text)
+static const struct rex_image_parameter *parameter_of(const struct rex_image_symbol *kernel,
+                                                      size_t index)
 {
-    const char *name = rex_kind_name(parameter->kind);
-    bool wide = parameter->kind == REX_KIND_VALUE || parameter->kind == REX_KIND_FLOATING;
-    return (size_t)(wide ? snprintf(text, MOST_OF_WORD, "%s of %u", name, parameter->width)
-                         : snprintf(text, MOST_OF_WORD, "%s", name));
+    return &kernel->parameter[index + kernel->env];
 }
 
-char *declared_list(const struct image *image, const struct rex_image_symbol *kernel)
+#define MOST_OF_WORD 32 /* bytes of ", struct of 65535", and of any kind's name */
+
+static size_t print_word(unsigned kind, unsigned width, char *text)
 {
-    const struct rex_image_parameter *parameter;
+    const char *name = rex_kind_name(kind);
+    bool sized = (kind == REX_KIND_VALUE || kind == REX_KIND_WORD) && width > 0;
+    return (size_t)(sized ? snprintf(text, MOST_OF_WORD, "%s of %u", name, width)
+                          : snprintf(text, MOST_OF_WORD, "%s", name));
+}
+
+char *declared_list(const struct rex_image_symbol *kernel)
+{
     char *list = tool_alloc((size_t)kernel->parameters + 1, MOST_OF_WORD), *end = list;
     *end++ = '(';
-    for (size_t i = 0; (parameter = parameter_of(image, kernel, i)) != NULL; i++) {
+    for (size_t i = 0; i < count_of(kernel); i++) {
         if (i > 0)
             end = stpcpy(end, ", ");
-        end += print_word(parameter, end);
+        end += print_word(parameter_of(kernel, i)->kind, parameter_of(kernel, i)->width, end);
     }
     stpcpy(end, ")");
     return list;
@@ -61,66 +65,76 @@ char *declared_list(const struct image *image, const struct rex_image_symbol *ke
 /* ---- what the program tells ------------------------------------------------------------------ */
 
 struct told {
-    char *text; /* "axpy__kernel__(rex_arg n, double *x)" */
-    char *kernel;
-    struct tokens tokens;
-    struct parameters parameters;
+    const char *kernel;
+    const char *kinds; /* of 2 bytes each: enum rex_kind, and bytes above bit 8 */
+    size_t count;
 };
 
-/* LENGTH bytes at TEXT; false: they tell of no kernel. */
-static bool told_read(struct told *told, const char *text, size_t length)
+static unsigned number_at(const char *bytes, size_t index)
 {
-    *told = (struct told){.text = tool_format("%.*s", (int)length, text)};
-    tokens_read(&told->tokens, told->text, length);
-    const struct token *name = token_at(&told->tokens, 0);
-    if (name->kind != TOKEN_NAME || !token_is(token_at(&told->tokens, 1), "(") ||
-        token_closing(&told->tokens, 1) + 1 != told->tokens.count)
-        return false;
-    told->kernel = token_string(name);
-    parameters_read(&told->parameters, &told->tokens, 1, 0);
-    return true;
+    uint16_t number;
+    memcpy(&number, bytes + index * sizeof number, sizeof number);
+    return number;
 }
 
-static void told_free(struct told *told)
-{
-    free(told->parameters.list);
-    free(told->tokens.list);
-    free(told->kernel);
-    free(told->text);
-}
-
-/* A type that neither side knows agrees with all; of values, only rex_arg_f64 and its kin differ.
+/*
+ * The first kernel of the SIZE bytes at BYTES, and how many of these are its own; numbers of 0 that
+ * a linker has put in front of it tell of none.
  */
-static bool agrees(const struct parameter *told, const struct rex_image_parameter *declared)
+static size_t told_read(struct told *told, const char *bytes, size_t size)
 {
-    static const char typed[] = "rex_arg_";
-    size_t length = sizeof typed - 1;
-    if (told->kind == PARAMETER_UNKNOWN || declared->kind == REX_KIND_UNKNOWN)
-        return true;
-    if (told->kind == PARAMETER_POINTER || declared->kind == REX_KIND_POINTER)
-        return told->kind == PARAMETER_POINTER && declared->kind == REX_KIND_POINTER;
-    return declared->kind < REX_KIND_I8 || told->type.length < length ||
-           memcmp(told->type.text, typed, length) != 0 ||
-           token_is(&told->type, rex_kind_name(declared->kind));
+    size_t count = size >= 2 ? number_at(bytes, 0) : 0, head = 2 * count;
+    *told = (struct told){.kernel = NULL};
+    if (count == 0)
+        return 2;
+    if (head >= size || memchr(bytes + head, '\0', size - head) == NULL)
+        return size;
+    *told = (struct told){bytes + head, bytes + 2, count - 1};
+    return (head + strlen(told->kernel) + 2) / 2 * 2;
+}
+
+static char *told_list(const struct told *told)
+{
+    char *list = tool_alloc(told->count + 1, MOST_OF_WORD), *end = list;
+    *end++ = '(';
+    for (size_t i = 0; i < told->count; i++) {
+        if (i > 0)
+            end = stpcpy(end, ", ");
+        end += print_word(number_at(told->kinds, i) & 0xff, number_at(told->kinds, i) >> 8, end);
+    }
+    stpcpy(end, ")");
+    return list;
 }
 
 /* Without a signature, one parameter more may be the runtime's. */
 static bool has_count(const struct rex_image_symbol *kernel, size_t count)
 {
-    size_t own = (size_t)kernel->parameters - kernel->env;
+    size_t own = count_of(kernel);
     return own == count || (!kernel->signature && !kernel->env && own == count + 1);
 }
 
-static bool is_told(const struct told *told, const struct image *image,
-                    const struct rex_image_symbol *kernel)
+/* A kind that one side does not know agrees with all, and a value of any type with all values. */
+static bool agree(unsigned one, unsigned one_width, unsigned other, unsigned other_width)
+{
+    if (one == REX_KIND_UNKNOWN || other == REX_KIND_UNKNOWN)
+        return true;
+    if (one == REX_KIND_WORD || other == REX_KIND_WORD)
+        return one != REX_KIND_POINTER && other != REX_KIND_POINTER;
+    return one == other && (one != REX_KIND_VALUE || one_width == other_width);
+}
+
+static bool is_told(const struct told *told, const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN)
         return true;
-    if (!has_count(kernel, told->parameters.count))
+    if (!has_count(kernel, told->count))
         return false;
-    for (size_t i = 0; kernel->signature && i < told->parameters.count; i++)
-        if (!agrees(&told->parameters.list[i], parameter_of(image, kernel, i)))
+    for (size_t i = 0; kernel->signature && i < told->count; i++) {
+        const struct rex_image_parameter *parameter = parameter_of(kernel, i);
+        unsigned number = number_at(told->kinds, i);
+        if (!agree(number & 0xff, number >> 8, parameter->kind, parameter->width))
             return false;
+    }
     return true;
 }
 
@@ -128,28 +142,26 @@ static void check_told(const struct program *program, const struct told *told,
                        const struct image *image, struct report *report)
 {
     const struct rex_image_symbol *kernel = kernel_of(image, told->kernel);
-    if (kernel == NULL || is_told(told, image, kernel))
+    if (kernel == NULL || is_told(told, kernel))
         return;
-    char *list = kernel->signature ? declared_list(image, kernel)
+    char *wanted = told_list(told);
+    char *list = kernel->signature ? declared_list(kernel)
                                    : tool_format(" with %u parameters", kernel->parameters);
     report_finding(report, FINDING_SIGNATURE, program->path, NULL,
-                   "it was compiled for the kernel %s, and %s has %s%s", told->text, image->path,
-                   told->kernel, list);
+                   "it was compiled for the kernel %s%s, and %s has %s%s", told->kernel, wanted,
+                   image->path, told->kernel, list);
     free(list);
+    free(wanted);
 }
 
-/* Texts end with a 0; a linker may put more between them. */
 static void check_section(const struct program *program, const char *bytes, size_t size,
                           const struct image *image, struct report *report)
 {
     for (size_t at = 0; at < size;) {
-        size_t length = strnlen(bytes + at, size - at);
         struct told told;
-        if (length > 0 && told_read(&told, bytes + at, length))
+        at += told_read(&told, bytes + at, size - at);
+        if (told.kernel != NULL)
             check_told(program, &told, image, report);
-        if (length > 0)
-            told_free(&told);
-        at += length + 1;
     }
 }
 
@@ -166,25 +178,17 @@ static void check_sections(const struct program *program, const struct image *im
 
 /* ---- images among each other ----------------------------------------------------------------- */
 
-/* Words and values of one width may be the same type, whose name another compiler has not told. */
-static bool is_same(const struct rex_image_parameter *one, const struct rex_image_parameter *other)
+static bool are_same(const struct rex_image_symbol *kernel, const struct rex_image_symbol *again)
 {
-    if (one->kind == REX_KIND_UNKNOWN || other->kind == REX_KIND_UNKNOWN)
-        return true;
-    if (one->kind >= REX_KIND_I8 && other->kind >= REX_KIND_I8)
-        return one->kind == other->kind;
-    return (one->kind == REX_KIND_POINTER) == (other->kind == REX_KIND_POINTER);
-}
-
-static bool are_same(const struct image *one, const struct rex_image_symbol *kernel,
-                     const struct image *other, const struct rex_image_symbol *again)
-{
-    size_t count = (size_t)kernel->parameters - kernel->env;
-    if ((size_t)again->parameters - again->env != count)
+    size_t count = count_of(kernel);
+    if (count_of(again) != count)
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!is_same(parameter_of(one, kernel, i), parameter_of(other, again, i)))
+    for (size_t i = 0; i < count; i++) {
+        const struct rex_image_parameter *mine = parameter_of(kernel, i),
+                                         *theirs = parameter_of(again, i);
+        if (!agree(mine->kind, mine->width, theirs->kind, theirs->width))
             return false;
+    }
     return true;
 }
 
@@ -194,9 +198,9 @@ static void check_kernel(const char *name, const struct image *one, const struct
 {
     const struct rex_image_symbol *kernel = kernel_of(one, name), *again = kernel_of(other, name);
     if (kernel == NULL || again == NULL || !kernel->signature || !again->signature ||
-        are_same(one, kernel, other, again))
+        are_same(kernel, again))
         return;
-    char *list = declared_list(other, again), *before = declared_list(one, kernel);
+    char *list = declared_list(again), *before = declared_list(kernel);
     report_finding(report, FINDING_SIGNATURE, other->path, NULL,
                    "it has the kernel %s%s, and %s has %s%s", name, list, one->path, name, before);
     free(list);

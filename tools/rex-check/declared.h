@@ -14,7 +14,8 @@
 void check_declared(const struct program *program, const struct image *image,
                     const struct image *other, struct report *report);
 
-/* The parameters of KERNEL in IMAGE, "(rex_arg, pointer)", which the caller frees. */
-char *declared_list(const struct image *image, const struct rex_image_symbol *kernel);
+/* The parameters of KERNEL, "(int64_t, pointer)", as its signature has them; the caller frees it.
+ */
+char *declared_list(const struct rex_image_symbol *kernel);
 
 #endif

@@ -175,8 +175,8 @@ size_t check_calls(const struct host *host, size_t count)
 /* Registration by other names counts, too: who writes these knows when. */
 static bool registers(const struct tokens *tokens)
 {
-    static const char *const names[] = {"rex_module_register", "rex_module_init",
-                                        "rex_module_register_image", "register_cubin", NULL};
+    static const char *const names[] = {"rex_module_register", "rex_module_init", "register_cubin",
+                                        NULL};
     for (size_t i = 0; i < tokens->count; i++)
         if (token_is_any(&tokens->list[i], names) && token_is_call(tokens, i))
             return true;

@@ -68,7 +68,7 @@ static int add_item(struct images *images, const struct rex_image_list *list, si
                     const struct image *file, char why[256])
 {
     struct image image = *file;
-    image.path = file->one_of_several ? member_path(file->path, rex_image_list_item(list, index))
+    image.path = file->one_of_several ? member_path(file->path, &list->items[index])
                                       : tool_format("%s", file->path);
     int result =
         rex_image_list_view(&image.view, list, index, image.path) == REX_OK ? 0 : refused(why);
@@ -79,10 +79,9 @@ static int add_item(struct images *images, const struct rex_image_list *list, si
 static int add_items(struct images *images, const struct rex_image_list *list,
                      const struct image *file, struct report *report, char why[256])
 {
-    const struct rex_image_item *item;
     int result = 0;
-    for (size_t i = 0; result == 0 && (item = rex_image_list_item(list, i)) != NULL; i++)
-        if (item->kind != REX_IMAGE_OTHER)
+    for (size_t i = 0; result == 0 && i < list->count; i++)
+        if (list->items[i].kind != REX_IMAGE_OTHER)
             result = add_item(images, list, i, file, why);
         else
             report_note(report, file->path,
@@ -106,7 +105,7 @@ static int add_all(struct images *images, const struct program *program, struct 
     }
     if (rex_image_list_open(&list, bytes, size, file.path) != REX_OK)
         return refused(why);
-    file.one_of_several = rex_image_list_item(list, 0)->stored != size;
+    file.one_of_several = list->items[0].stored != size;
     int result = add_items(images, list, &file, report, why);
     rex_image_list_close(list);
     return result;
@@ -147,9 +146,9 @@ const char *image_target(const struct image *image, char buffer[32])
 {
     if (image->view == NULL)
         return "another processor";
-    if (rex_image_view_kind(image->view) == REX_IMAGE_HOST)
+    if (image->view->kind == REX_IMAGE_HOST)
         return "the CPU";
-    snprintf(buffer, 32, rex_image_view_kind(image->view) == REX_IMAGE_PTX ? "compute_%u" : "sm_%u",
-             rex_image_view_architecture(image->view));
+    snprintf(buffer, 32, image->view->kind == REX_IMAGE_PTX ? "compute_%u" : "sm_%u",
+             image->view->architecture);
     return buffer;
 }

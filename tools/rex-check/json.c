@@ -53,26 +53,25 @@ static void show_image(const struct image *image)
     char buffer[32];
     static const char *const kinds[] = {
         [REX_IMAGE_CUBIN] = "cubin", [REX_IMAGE_HOST] = "host", [REX_IMAGE_PTX] = "ptx"};
-    bool gpu = image->view != NULL && rex_image_view_kind(image->view) != REX_IMAGE_HOST;
+    bool gpu = image->view != NULL && image->view->kind != REX_IMAGE_HOST;
     printf("{");
     member("path", image->path);
     printf(", ");
-    member("kind", image->view == NULL ? NULL : kinds[rex_image_view_kind(image->view)]);
+    member("kind", image->view == NULL ? NULL : kinds[image->view->kind]);
     printf(", ");
     member("architecture", gpu ? image_target(image, buffer) : NULL);
     printf("}");
 }
 
-static void show_parameters(const struct image *image, const struct rex_image_symbol *kernel)
+static void show_parameters(const struct rex_image_symbol *kernel)
 {
-    const struct rex_image_parameter *parameter;
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN) {
         printf(", \"parameters\": null");
         return;
     }
     printf(", \"parameters\": [");
-    for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL;
-         i++) {
+    for (size_t i = 0; i < kernel->parameters; i++) {
+        const struct rex_image_parameter *parameter = &kernel->parameter[i];
         printf("%s{\"offset\": %u, \"bytes\": %u", i == 0 ? "" : ", ", parameter->offset,
                parameter->size);
         if (kernel->signature)
@@ -88,13 +87,13 @@ static void show_in_image(const struct image *image, const struct row *row)
                                                 ? rex_image_view_find(image->view, row->name)
                                                 : NULL;
     bool found = symbol != NULL && symbol->kernel == (row->kind == ROW_KERNEL),
-         told = found && rex_image_view_kind(image->view) == REX_IMAGE_CUBIN,
-         bounds = found && rex_image_view_kind(image->view) != REX_IMAGE_HOST;
+         told = found && image->view->kind == REX_IMAGE_CUBIN,
+         bounds = found && image->view->kind != REX_IMAGE_HOST;
     printf("{");
     member("image", image->path);
     printf(", \"found\": %s", image->view == NULL ? "null" : found ? "true" : "false");
     if (found && symbol->kernel) {
-        show_parameters(image, symbol);
+        show_parameters(symbol);
         printf(", \"environment\": %s", symbol->env ? "true" : "false");
         number("max_threads", bounds && symbol->max_threads != 0, symbol->max_threads);
         number("registers", told && symbol->registers != 0, symbol->registers);

@@ -13,14 +13,11 @@
 
 static bool is_value_type(const struct token *token)
 {
-    static const char *const types[] = {
-        "char",    "short",   "int",      "long",     "float",    "double",  "unsigned",
-        "signed",  "bool",    "_Bool",    "size_t",   "int8_t",   "int16_t", "int32_t",
-        "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "rex_arg", NULL};
-    static const char typed[] = "rex_arg_";
-    size_t length = sizeof typed - 1;
-    return token_is_any(token, types) || (token->kind == TOKEN_NAME && token->length > length &&
-                                          memcmp(token->text, typed, length) == 0);
+    static const char *const types[] = {"char",    "short",    "int",      "long",     "float",
+                                        "double",  "unsigned", "signed",   "bool",     "_Bool",
+                                        "size_t",  "int8_t",   "int16_t",  "int32_t",  "int64_t",
+                                        "uint8_t", "uint16_t", "uint32_t", "uint64_t", NULL};
+    return token_is_any(token, types);
 }
 
 static void add(struct parameters *parameters, struct parameter parameter)
@@ -39,36 +36,38 @@ static void finish(struct parameters *parameters, struct parameter *parameter, s
     *parameter = none;
 }
 
-void parameters_read(struct parameters *parameters, const struct tokens *tokens, size_t open,
-                     size_t first)
+/*
+ * Those in the parentheses at OPEN, without the FIRST ones of them, which are a macro's own. Their
+ * types may be in parentheses; their names are not.
+ */
+static void read_parameters(struct parameters *parameters, const struct tokens *tokens, size_t open,
+                            size_t first)
 {
     struct parameter parameter = {0};
-    size_t number = 0, close = token_closing(tokens, open);
+    size_t number = 0, close = token_closing(tokens, open), depth = 0;
     for (size_t i = open + 1; i < close; i++) {
         const struct token *token = &tokens->list[i];
-        if (token_is(token, ","))
+        depth -= token_is(token, ")") || token_is(token, "]") || token_is(token, "}");
+        if (token_is(token, ",") && depth == 0)
             finish(parameters, &parameter, number++, first);
         else if (token_is(token, "*") || token_is(token, "["))
             parameter.kind = PARAMETER_POINTER;
-        else if (parameter.kind == PARAMETER_UNKNOWN && is_value_type(token)) {
+        else if (parameter.kind == PARAMETER_UNKNOWN && is_value_type(token))
             parameter.kind = PARAMETER_VALUE;
-            parameter.type = *token;
-        }
-        if (token->kind == TOKEN_NAME)
+        if (token->kind == TOKEN_NAME && depth == 0)
             parameter.name = *token;
-        if (token_is(token, "(") || token_is(token, "[") || token_is(token, "{"))
-            i = token_closing(tokens, i);
+        depth += token_is(token, "(") || token_is(token, "[") || token_is(token, "{");
     }
     finish(parameters, &parameter, number, first);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Its parameters are in the parentheses at OPEN. */
+/* Its parameters are in the parentheses at OPEN, behind OWN arguments of a macro. */
 static void add_kernel(struct sources *sources, struct source_kernel kernel,
-                       const struct tokens *tokens, size_t open)
+                       const struct tokens *tokens, size_t open, size_t own)
 {
-    parameters_read(&kernel.parameters, tokens, open, kernel.by_macro);
+    read_parameters(&kernel.parameters, tokens, open, own);
     sources->kernels = tool_grow(sources->kernels, sources->kernel_count, sizeof *sources->kernels);
     sources->kernels[sources->kernel_count++] = kernel;
 }
@@ -109,7 +108,7 @@ static void read_global(struct sources *sources, const char *path, const struct 
                        (struct source_kernel){.at = source_position(path, tokens, index),
                                               .name = token_string(name),
                                               .c_linkage = c_linkage || says_c(tokens, index)},
-                       tokens, i);
+                       tokens, i, 0);
         if (!bounds)
             return;
         i = close;
@@ -117,7 +116,7 @@ static void read_global(struct sources *sources, const char *path, const struct 
 }
 
 static void add_macro_kernel(struct sources *sources, const char *path, const struct tokens *tokens,
-                             size_t index, const char *infix)
+                             size_t index, const char *infix, size_t own)
 {
     const struct token *stem = source_argument(tokens, index);
     if (stem != NULL)
@@ -127,7 +126,7 @@ static void add_macro_kernel(struct sources *sources, const char *path, const st
                        .name = tool_format("%.*s%skernel__", (int)stem->length, stem->text, infix),
                        .c_linkage = true,
                        .by_macro = true},
-                   tokens, index + 1);
+                   tokens, index + 1, own);
 }
 
 void kernels_read(struct sources *sources, const char *path, const struct tokens *tokens)
@@ -141,10 +140,12 @@ void kernels_read(struct sources *sources, const char *path, const struct tokens
         else if (token_is(token, "__global__"))
             read_global(sources, path, tokens, i, i < c_until);
         else if (token_is(token, "REX_DEVICE_KERNEL") || token_is(token, "REX_DEVICE_KERNEL_ENV"))
-            add_macro_kernel(sources, path, tokens, i, "__");
+            add_macro_kernel(sources, path, tokens, i, "__", 1);
+        else if (token_is(token, "REX_DEVICE_KERNEL_BOUNDS"))
+            add_macro_kernel(sources, path, tokens, i, "__", 2);
         else if (token_is(token, "REX_DEVICE_KERNEL_STEM") ||
                  token_is(token, "REX_DEVICE_KERNEL_ENV_STEM"))
-            add_macro_kernel(sources, path, tokens, i, "");
+            add_macro_kernel(sources, path, tokens, i, "", 1);
     }
     sources->device_files++;
 }

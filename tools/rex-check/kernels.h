@@ -11,11 +11,4 @@
 /* Add those that the tokens of the device file PATH define. */
 void kernels_read(struct sources *sources, const char *path, const struct tokens *tokens);
 
-/*
- * Add the parameters in the parentheses at OPEN, without the FIRST ones of them, which are a
- * macro's own.
- */
-void parameters_read(struct parameters *parameters, const struct tokens *tokens, size_t open,
-                     size_t first);
-
 #endif

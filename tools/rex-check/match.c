@@ -15,8 +15,6 @@
 #include "names.h"
 #include "stem.h"
 
-#define MOST_COMPARED 200 /* findings that get a nearest name: each takes a look at all symbols */
-
 /* The names of all entries but those of globals: a constructor is a function of the image too. */
 static struct names names_of(const struct program *program)
 {
@@ -33,23 +31,27 @@ static bool has_name(const struct names *names, const char *name)
     return names_find(names, name) != SIZE_MAX;
 }
 
-static const char *nearest_symbol(const struct image *image, const char *name, bool kernel,
-                                  const struct report *report)
-{
-    return report->findings < MOST_COMPARED ? rex_image_view_nearest(image->view, name, kernel)
-                                            : NULL;
-}
-
 /* ---- entries without kernels ----------------------------------------------------------------- */
 
+/* The names of the kernels of IMAGE, or of its globals. */
+static struct names symbols_of(const struct image *image, bool kernel)
+{
+    struct names names = {0};
+    for (size_t i = 0; i < image->view->symbol_count; i++)
+        if (image->view->symbols[i].kernel == kernel)
+            names_add(&names, image->view->symbols[i].name);
+    return names;
+}
+
+/* SAME_KIND: the names of the image's kernels, or globals, as the row is of one. */
 static void check_row(const struct program *program, const struct image *image,
-                      const struct row *row, struct report *report)
+                      const struct row *row, const struct names *same_kind, struct report *report)
 {
     bool kernel = row->kind == ROW_KERNEL;
     const struct rex_image_symbol *symbol = rex_image_view_find(image->view, row->name);
     if (symbol == NULL || symbol->kernel != kernel)
         report_finding(report, FINDING_NO_KERNEL, program->path,
-                       nearest_symbol(image, row->name, kernel, report),
+                       names_nearest(same_kind, row->name, report),
                        "an entry names the %s %s, which %s %s", kernel ? "kernel" : "global",
                        row->name, image->path,
                        symbol == NULL   ? "does not have"
@@ -62,15 +64,27 @@ static void check_row(const struct program *program, const struct image *image,
                        image->path);
 }
 
+static void check_rows(const struct program *program, const struct image *image,
+                       struct report *report)
+{
+    struct names kernels = symbols_of(image, true), globals = symbols_of(image, false);
+    for (size_t i = 0; i < program->row_count; i++) {
+        const struct row *row = &program->rows[i];
+        if (row->kind != ROW_OTHER && row->name != NULL)
+            check_row(program, image, row, row->kind == ROW_KERNEL ? &kernels : &globals, report);
+    }
+    names_free(&kernels);
+    names_free(&globals);
+}
+
 /* ---- kernels without entries, and what kernels are like -------------------------------------- */
 
 /* The names in the table that an image for the CPU carries. */
 static struct names own_table_of(const struct image *image)
 {
     struct names names = {0};
-    const char *entry;
-    for (size_t i = 0; (entry = rex_image_view_entry(image->view, i)) != NULL; i++)
-        names_add(&names, entry);
+    for (size_t i = 0; i < image->view->entry_count; i++)
+        names_add(&names, image->view->entries[i]);
     names_sort(&names);
     return names;
 }
@@ -80,7 +94,7 @@ static bool is_kernel(const struct image *image, const struct names *own,
                       const struct rex_image_symbol *symbol)
 {
     size_t length = strlen(symbol->name), suffix = strlen(NAME_SUFFIX);
-    if (!symbol->kernel || rex_image_view_kind(image->view) != REX_IMAGE_HOST)
+    if (!symbol->kernel || image->view->kind != REX_IMAGE_HOST)
         return symbol->kernel;
     return (length > suffix && strcmp(symbol->name + length - suffix, NAME_SUFFIX) == 0) ||
            has_name(own, symbol->name);
@@ -89,14 +103,13 @@ static bool is_kernel(const struct image *image, const struct names *own,
 static void check_parameters(const struct image *image, const struct rex_image_symbol *kernel,
                              struct report *report)
 {
-    const struct rex_image_parameter *parameter;
-    for (size_t i = 0; (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL; i++)
-        if (parameter->size != 8)
+    for (size_t i = 0; kernel->parameter != NULL && i < kernel->parameters; i++)
+        if (kernel->parameter[i].size != 8)
             report_finding(report, FINDING_PARAMETER_WIDTH, image->path, NULL,
                            "kernel %s: parameter %zu is %u bytes wide; libomptarget of LLVM 19 to "
-                           "22 passes 8 bytes for each: make it a "
-                           "pointer or a rex_arg",
-                           kernel->name, i, parameter->size);
+                           "22 passes 8 bytes for each: write it "
+                           "with REX_DEVICE_KERNEL of rex/kernel.h",
+                           kernel->name, i, kernel->parameter[i].size);
 }
 
 enum { ENVIRONMENT_18_TO_22 = 48, ENVIRONMENT_23 = 40 }; /* bytes of a KernelEnvironmentTy */
@@ -168,18 +181,17 @@ static bool is_older(const struct image *image, const struct program *program)
 static void check_image(const struct program *program, const struct image *image,
                         const struct image *first, const struct names *names, struct report *report)
 {
-    const struct rex_image_symbol *symbol;
     size_t before = mismatches(report), elsewhere = 0;
     bool whole = !elf_is_object(&program->file);
     struct names own = own_table_of(image);
-    for (size_t i = 0; i < program->row_count; i++)
-        if (program->rows[i].kind != ROW_OTHER && program->rows[i].name != NULL)
-            check_row(program, image, &program->rows[i], report);
-    for (size_t i = 0; (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
+    check_rows(program, image, report);
+    for (size_t i = 0; i < image->view->symbol_count; i++) {
+        const struct rex_image_symbol *symbol = &image->view->symbols[i];
         if (is_kernel(image, &own, symbol)) {
             check_kernel(image, names, symbol, whole, report);
             elsewhere += !whole && !has_name(names, symbol->name);
         }
+    }
     names_free(&own);
     check_declared(program, image, first != image ? first : NULL, report);
     if (elsewhere > 0)
@@ -198,13 +210,11 @@ static void check_architectures(const struct images *images, struct report *repo
     char one[32], other[32];
     for (size_t i = 0; i < images->count; i++) {
         const struct image *image = &images->list[i];
-        if (image->view == NULL || rex_image_view_kind(image->view) != REX_IMAGE_CUBIN ||
-            image->one_of_several)
+        if (image->view == NULL || image->view->kind != REX_IMAGE_CUBIN || image->one_of_several)
             continue;
         if (first == NULL)
             first = image;
-        else if (rex_image_view_architecture(image->view) !=
-                 rex_image_view_architecture(first->view))
+        else if (image->view->architecture != first->view->architecture)
             report_finding(report, FINDING_MIXED_ARCHITECTURES, image->path, NULL,
                            "it is for %s, %s is for %s", image_target(image, one), first->path,
                            image_target(first, other));

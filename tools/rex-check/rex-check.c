@@ -18,6 +18,7 @@
 #include "keys.h"
 #include "match.h"
 #include "open.h"
+#include "rex/configure.h"
 #include "sourcecheck.h"
 #include "text.h"
 

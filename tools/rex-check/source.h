@@ -24,7 +24,6 @@ enum parameter_kind { PARAMETER_UNKNOWN, PARAMETER_POINTER, PARAMETER_VALUE };
 
 struct parameter {
     enum parameter_kind kind;
-    struct token type; /* of a value: the first word of it */
     struct token name;
 };
 

@@ -36,33 +36,30 @@ static void print_image(const struct image *image)
 {
     char buffer[32];
     size_t kernels = 0;
-    const struct rex_image_symbol *symbol;
-    for (size_t i = 0;
-         image->view != NULL && (symbol = rex_image_view_symbol(image->view, i)) != NULL; i++)
-        kernels += symbol->kernel;
+    for (size_t i = 0; image->view != NULL && i < image->view->symbol_count; i++)
+        kernels += image->view->symbols[i].kernel;
     print_text(stdout, image->path);
     if (image->view == NULL)
         puts(": image for another processor, not read");
     else
         printf(": image for %s, %zu %s%s\n", image_target(image, buffer), kernels,
-               rex_image_view_kind(image->view) == REX_IMAGE_HOST ? "function" : "kernel",
+               image->view->kind == REX_IMAGE_HOST ? "function" : "kernel",
                kernels == 1 ? "" : "s");
 }
 
-/* ": (rex_arg, pointer)", without the runtime's parameter. */
-static void print_signature(const struct image *image, const struct rex_image_symbol *kernel)
+/* ": (int64_t, pointer)", without the runtime's parameter. */
+static void print_signature(const struct rex_image_symbol *kernel)
 {
     if (kernel->parameters == kernel->env)
         return;
-    char *list = declared_list(image, kernel);
+    char *list = declared_list(kernel);
     printf(": %s", list);
     free(list);
 }
 
 /* "4 parameters of 8 bytes", or the bytes of each. */
-static void print_parameters(const struct image *image, const struct rex_image_symbol *kernel)
+static void print_parameters(const struct rex_image_symbol *kernel)
 {
-    const struct rex_image_parameter *parameter;
     if (kernel->parameters == REX_PARAMETERS_UNKNOWN) {
         fputs("parameters not told", stdout);
         return;
@@ -70,16 +67,14 @@ static void print_parameters(const struct image *image, const struct rex_image_s
     printf("%u parameter%s", kernel->parameters, kernel->parameters == 1 ? "" : "s");
     if (kernel->parameters > 0 && kernel->odd_size == 0)
         fputs(" of 8 bytes", stdout);
-    for (size_t i = 0; kernel->odd_size != 0 &&
-                       (parameter = rex_image_view_parameter(image->view, kernel, i)) != NULL;
-         i++)
-        printf("%s %u", i == 0 ? " of" : ",", parameter->size);
+    for (size_t i = 0; kernel->odd_size != 0 && i < kernel->parameters; i++)
+        printf("%s %u", i == 0 ? " of" : ",", kernel->parameter[i].size);
     if (kernel->odd_size != 0)
         fputs(" bytes", stdout);
     if (kernel->env)
         fputs(", the first for the runtime", stdout);
     if (kernel->signature)
-        print_signature(image, kernel);
+        print_signature(kernel);
 }
 
 static void print_limits(const struct rex_image_symbol *kernel)
@@ -110,7 +105,7 @@ static void print_in_image(const struct image *image, const struct row *row)
     else if (!symbol->kernel)
         printf("%llu bytes", (unsigned long long)symbol->size);
     else {
-        print_parameters(image, symbol);
+        print_parameters(symbol);
         print_limits(symbol);
     }
     putchar('\n');

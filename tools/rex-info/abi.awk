@@ -17,7 +17,7 @@ function squeezed(text)
 }
 
 # What a macro that is a number begins with.
-BEGIN { number = "^(U?INT64_C\\(|U?INT[0-9]+_MAX$|\\(\\(int64_t\\)|\\(REX_TYPE_|-?[0-9])" }
+BEGIN { number = "^(U?INT64_C\\(|U?INT[0-9]+_MAX$|\\(\\(int64_t\\)|\\(REX_MAP_|-?[0-9])" }
 
 # "NAME" or "NAME,"
 function print_constant(name) { sub(/,.*/, "", name); print "CONSTANT(" name ")" }
@@ -57,13 +57,11 @@ FNR == 1 { in_comment = in_struct = in_enum = in_function = 0 }
 in_comment { if (/\*\//) in_comment = 0; next }
 /^[ \t]*\/\*/ { if (!/\*\//) in_comment = 1; next }
 
-# The safe wrappers are inline in the header and exported as well.
-/^static inline (void|int) rex___tgt_/ { kind = "FUNCTION" }
-/^static inline / && !/ rex___tgt_/ { kind = "INLINE" }
+/^static inline / { kind = "INLINE" }
 /^REX_PER_BINARY [^=]*\(/ { kind = "PER_BINARY" }
-/^REX_API / || /^(void|int) __rex_real_/ { kind = "FUNCTION" }
+/^REX_API / || /^(void|int) (__rex_real|rex)___tgt_/ { kind = "FUNCTION" }
 in_function || /^static inline / || /^REX_PER_BINARY [^=]*\(/ || /^REX_API / ||
-/^(void|int) __rex_real_/ {
+/^(void|int) (__rex_real|rex)___tgt_/ {
     collected = in_function ? collected " " $0 : $0
     in_function = !/(;|\))$/
     if (!in_function)

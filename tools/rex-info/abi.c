@@ -87,7 +87,7 @@ static const struct {
 
 /* Of the report's form, and of what it describes: see rex-codegen(7). */
 #define ABI_SCHEMA 1
-#define ABI_NUMBER 1
+#define ABI_NUMBER 2
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 

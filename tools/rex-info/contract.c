@@ -7,12 +7,14 @@
 #include "contract.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <rex.h>
 #include <rex/inspect.h>
 
 #include "common/print.h"
 
+#define OLDEST 14 /* LLVM's release that librex knows */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- what a generator writes by itself --------------------------------------------------------
@@ -38,7 +40,7 @@ static const struct {
     {"soname", "\"" SONAME "\"", SONAME},
 };
 
-_Static_assert(REX_TYPE_MEMBER_OF(0) == INT64_C(1) << 48, "member_shift");
+_Static_assert(REX_MAP_MEMBER_OF(0) == INT64_C(1) << 48, "member_shift");
 
 void contract_print(bool json)
 {
@@ -53,13 +55,25 @@ void contract_print(bool json)
 /* ---- releases -------------------------------------------------------------------------------- */
 
 struct adapted {
+    int release;
     bool json, is_first;
 };
+
+static void begin(const struct adapted *adapted)
+{
+    if (adapted->json)
+        printf("%s\n    \"%d\": {", adapted->release > OLDEST ? "," : "", adapted->release);
+    else
+        printf("LLVM %d\n", adapted->release);
+}
 
 static void print_adapted(const char *group, const char *name, const char *value, void *context)
 {
     struct adapted *adapted = context;
-    (void)group;
+    if (strcmp(group, "adapted") != 0)
+        return;
+    if (adapted->is_first)
+        begin(adapted);
     if (adapted->json) {
         fputs(adapted->is_first ? "\n        " : ",\n        ", stdout);
         print_json(stdout, name);
@@ -74,15 +88,11 @@ static void print_adapted(const char *group, const char *name, const char *value
 /* Every release that librex knows, and what it does for each. */
 void contract_print_releases(bool json)
 {
+    struct adapted adapted = {OLDEST, json, true};
     fputs(json ? "\"releases\": {" : "", stdout);
-    for (int release = rex_release_next(0); release != 0; release = rex_release_next(release)) {
-        struct adapted adapted = {json, true};
-        if (json)
-            printf("%s\n    \"%d\": {", release > rex_release_next(0) ? "," : "", release);
-        else
-            printf("LLVM %d\n", release);
-        rex_info_release(release, print_adapted, &adapted);
+    while (rex_info(adapted.release, print_adapted, &adapted) == REX_OK) {
         fputs(json ? "}" : "\n", stdout);
+        adapted = (struct adapted){adapted.release + 1, json, true};
     }
     fputs(json ? "},\n" : "", stdout);
 }

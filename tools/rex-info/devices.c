@@ -96,15 +96,15 @@ static void print_links(int count)
 
 static void print_gpus(bool json)
 {
+    struct rex_gpu gpu;
     int count = rex_gpu_count();
     fputs(json ? "\"gpus\": [" : "GPUs\n", stdout);
-    if (count == 0 && !json && rex_gpu_check() != REX_OK) {
+    if (count == 0 && !json && rex_gpu_get(&gpu, sizeof gpu, 0) != REX_OK) {
         fputs("    ", stdout);
         print_text(stdout, rex_last_error());
         putchar('\n');
     }
     for (int i = 0; i < count; i++) {
-        struct rex_gpu gpu;
         if (rex_gpu_get(&gpu, sizeof gpu, i) == REX_OK)
             print_gpu(i, &gpu, json);
         else
@@ -134,13 +134,13 @@ struct answer {
 static void ask(struct answer *answer)
 {
     static int64_t value[1];
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(probe), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(probe), 1, 1);
     REX_MAP(map, REX_FROM(value, 1));
     rex_this_module.image = probe_image;
     rex_this_module.image_size = (size_t)(probe_image_end - probe_image);
     rex_configure(REX_OPTION_LOG, "off");
     rex_configure(REX_OPTION_REQUIRE_GPU, "off");
-    answer->result = rex_module_register(&rex_this_module);
+    answer->result = rex_module_register(&rex_this_module, NULL);
     answer->count = rex_device_count();
     if (answer->result == REX_OK)
         answer->result = rex_launch(&launch, &map);

@@ -98,5 +98,6 @@ int main(int count, char **arguments)
         return fail("it takes no arguments; try rex-info --help");
     if (abi)
         return print_abi(json);
-    return rex_info(facts_add, &facts) == REX_OK ? print_all(&facts, json) : fail(rex_last_error());
+    return rex_info(0, facts_add, &facts) == REX_OK ? print_all(&facts, json)
+                                                    : fail(rex_last_error());
 }

@@ -83,7 +83,7 @@ static void about_waiting(struct list *list, const struct findings *findings)
     char *saved = figure_time(saves);
     add(list, saves,
         "%s launches were waited for, %s in all, though the same thread launched again next: a "
-        "queue (rex_queue_launch(3)) would save up to %s.",
+        "queue (rex_queue_create(3)) would save up to %s.",
         count, took, saved);
     free(count);
     free(took);
@@ -162,7 +162,7 @@ static void about_repeat(struct list *list, const struct findings *findings,
     if (repeat->kernel != NULL)
         add(list, saves,
             "Row %u of %s (%s at 0x%" PRIx64 ") is copied %s anew at each of %s launches, %s in "
-            "all: a data region around them (rex_data_begin(3)) would save up to %s, unless the "
+            "all: a data region around them (rex_data_enter(3)) would save up to %s, unless the "
             "host %s in between.",
             repeat->row, repeat->kernel, size, repeat->begin, direction(repeat), calls, bytes,
             saved, unless(repeat));
@@ -186,7 +186,7 @@ static void about_ordinary(struct list *list, const struct findings *findings)
     char *saved = figure_time(saves);
     add(list, saves,
         "%s of ordinary memory were copied, which took about %s: pinned memory "
-        "(rex_pinned_alloc(3)), copied four times as fast on an H100, would save up to %s.",
+        "(rex_host_alloc(3)), copied four times as fast on an H100, would save up to %s.",
         bytes, took, saved);
     free(bytes);
     free(took);

@@ -56,6 +56,28 @@ static int number_in(const char *name)
     return number >= 14 ? number : 14;
 }
 
+/* rex_info() says of a release whether it runs what a release of clang built. */
+struct asked {
+    char compiler[32], answer[32];
+};
+
+static void see_answer(const char *group, const char *name, const char *value, void *context)
+{
+    struct asked *asked = context;
+    if (strcmp(group, "programs") == 0 && strcmp(name, asked->compiler) == 0)
+        snprintf(asked->answer, sizeof asked->answer, "%s", value);
+}
+
+/* "yes", "no", "on GPUs alone"; "" where librex does not know one of the two. */
+static struct asked ask_release(int release, int compiler)
+{
+    struct asked asked = {.answer = ""};
+    snprintf(asked.compiler, sizeof asked.compiler, "clang %d", compiler);
+    if (release > 0)
+        rex_info(release, see_answer, &asked);
+    return asked;
+}
+
 struct linked {
     const struct program *program;
     const char *library;
@@ -66,15 +88,17 @@ struct linked {
 
 static void check_releases(struct linked *linked, const char *name)
 {
-    int built = number_in(name), takes = rex_runtime_takes(linked->release, built);
-    if (takes < 0)
-        die(REFUSED, "%s was linked with %s: %s", linked->program->path, name, rex_last_error());
-    if (takes == 0)
+    int built = number_in(name);
+    struct asked asked = ask_release(linked->release, built);
+    if (*asked.answer == '\0')
+        die(REFUSED, "%s was linked with %s: librex does not know LLVM %d", linked->program->path,
+            name, built);
+    if (strcmp(asked.answer, "no") == 0)
         die(REFUSED,
             "%s was linked with %s: LLVM %d (%s) passes its kernels other parameters than they "
             "have, or maps its rows in another way: run it on LLVM %d",
             linked->program->path, name, linked->release, linked->library, built);
-    if (takes == 2)
+    if (strcmp(asked.answer, "on GPUs alone") == 0)
         linked->gpu_only = built;
 }
 
@@ -197,8 +221,10 @@ static void see_found(const char *group, const char *name, const char *value, vo
     if (*missing->folder != '\0' || slash == NULL || (!is_bound && strcmp(group, "found") != 0))
         return;
     path_of(path, "%.*s/%s", (int)(slash - file), file, missing->name);
-    if (access(path, F_OK) == 0 &&
-        rex_runtime_takes(rex_runtime_tell(path), number_in(missing->name)) == 1)
+    if (access(path, F_OK) != 0)
+        return;
+    struct asked asked = ask_release(rex_runtime_tell(path), number_in(missing->name));
+    if (strcmp(asked.answer, "yes") == 0)
         path_of(missing->folder, "%.*s", (int)(slash - file), file);
 }
 
@@ -208,7 +234,7 @@ static void see_missing(const char *name, const char *path, void *context)
     if (path != NULL || strncmp(name, NAME, strlen(NAME)) != 0 || *missing->folder != '\0')
         return;
     missing->name = name;
-    rex_info(see_found, missing);
+    rex_info(0, see_found, missing);
     missing->name = NULL;
 }
 

@@ -20,7 +20,7 @@
 #include "environment.h"
 #include "program.h"
 #include "report.h"
-#include "rex/offload.h"
+#include "rex/configure.h"
 
 static const char usage[] =
     "usage: rex-run [OPTION]... PROGRAM [ARGUMENT]...\n"

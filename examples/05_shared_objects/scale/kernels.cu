@@ -5,8 +5,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(scale, rex_arg count, rex_arg factor, double *x)
+REX_DEVICE_KERNEL(scale, (int64_t) count, (double) factor, (double *) x)
 {
-    REX_FOR(i, rex_arg_int(count))
-        x[i] *= rex_arg_double(factor);
+    REX_FOR(i, count)
+        x[i] *= factor;
 }

@@ -5,8 +5,8 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(shift, rex_arg count, rex_arg amount, double *x)
+REX_DEVICE_KERNEL(shift, (int64_t) count, (double) amount, (double *) x)
 {
-    REX_FOR(i, rex_arg_int(count))
-        x[i] += rex_arg_double(amount);
+    REX_FOR(i, count)
+        x[i] += amount;
 }

@@ -185,7 +185,7 @@ void mgpuStreamSynchronize(struct rex_queue *stream)
 
 void mgpuStreamWaitEvent(struct rex_queue *stream, struct rex_event *event)
 {
-    note(rex_queue_wait(stream, event), "mgpuStreamWaitEvent", NULL);
+    note(rex_queue_wait_event(stream, event), "mgpuStreamWaitEvent", NULL);
 }
 
 /* A call without a stream is done when it returns. NUMBER is that of the device, or -1. */
@@ -227,14 +227,15 @@ void mgpuLaunchKernel(struct mlir_function *function, intptr_t grid_x, intptr_t 
         return;
     }
     struct rex_queue *queue = queue_of(stream);
-    struct rex_kernel_launch launch = {
+    struct rex_launch_config launch = {
         .key = function->key,
         .device = -1,
+        .queue = queue,
         .teams = {(uint32_t)grid_x, (uint32_t)grid_y, (uint32_t)grid_z},
         .threads = {(uint32_t)block_x, (uint32_t)block_y, (uint32_t)block_z},
         .dynamic_memory = (uint32_t)shared_memory,
         .flags = REX_LAUNCH_STRICT};
-    finish(stream, queue, rex_library_launch(queue, function->library, &launch, arguments, count),
+    finish(stream, queue, rex_library_launch(function->library, &launch, arguments, count),
            "mgpuLaunchKernel", function->name);
 }
 
@@ -267,7 +268,7 @@ void mgpuEventRecord(struct rex_event *event, struct rex_queue *stream)
 /* What host and device share is pinned memory of the host, which a GPU reaches by its address. */
 void *mgpuMemAlloc(uint64_t size, struct rex_queue *stream, unsigned char shared)
 {
-    void *memory = shared ? rex_pinned_alloc(size) : memory_take(size, queue_of(stream));
+    void *memory = shared ? rex_host_alloc(size) : memory_take(size, queue_of(stream));
     note_pointer(memory, "mgpuMemAlloc", NULL);
     return memory;
 }
@@ -285,7 +286,7 @@ void mgpuMemFree(void *memory, struct rex_queue *stream)
     if (memory == NULL || memory_return(memory, queue))
         return;
     if (note(rex_queue_sync(queue), "mgpuMemFree", NULL))
-        note(rex_pinned_free(memory), "mgpuMemFree", NULL);
+        note(rex_host_free(memory), "mgpuMemFree", NULL);
 }
 
 static int copy(struct rex_queue *queue, void *to, const void *from, size_t size)
@@ -328,12 +329,12 @@ void mgpuMemset16(void *to, unsigned short value, size_t count, struct rex_queue
 
 void mgpuMemHostRegister(void *address, uint64_t size)
 {
-    note(rex_pin(address, size), "mgpuMemHostRegister", NULL);
+    note(rex_host_register(address, size), "mgpuMemHostRegister", NULL);
 }
 
 void mgpuMemHostUnregister(void *address)
 {
-    note(rex_unpin(address), "mgpuMemHostUnregister", NULL);
+    note(rex_host_unregister(address), "mgpuMemHostUnregister", NULL);
 }
 
 /* What a memref's descriptor begins with; RANK sizes and as many strides follow. */

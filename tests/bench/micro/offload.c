@@ -32,7 +32,7 @@ int micro_start(void)
 {
     if (rex_offload_init() != 0)
         return -1;
-    REX_DATA_MAP(region, REX_TO(one_address, 1));
+    REX_MAP(region, REX_TO(one_address, 1));
     return said(rex_data_enter(-1, &region)) != 0 ? -1 : micro_empty();
 }
 
@@ -43,7 +43,7 @@ double *micro_cell(void)
 
 int micro_empty(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(micro_nothing), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(micro_nothing), 1, 1);
     return said(rex_launch(&launch, NULL));
 }
 
@@ -55,11 +55,11 @@ int micro_arguments(int count)
                       : count == 16  ? REX_KERNEL_ID(micro_16)
                       : count == 64  ? REX_KERNEL_ID(micro_64)
                                      : REX_KERNEL_ID(micro_256);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
     for (int i = 0; i < count; i++) {
         base[i] = one_address;
         sizes[i] = sizeof one;
-        types[i] = REX_TYPE_PARAMETER;
+        types[i] = REX_MAP_TARGET_PARAM;
     }
     struct rex_map map = {.count = count, .base = base, .begin = base, .sizes = sizes, .types = types};
     return said(rex_launch(&launch, &map));
@@ -68,8 +68,8 @@ int micro_arguments(int count)
 int micro_axpy(double a, double *x, double *y, int64_t count, int mapped)
 {
     int64_t teams = (count + THREADS - 1) / THREADS;
-    struct rex_kernel_launch launch =
-        rex_kernel_launch_of(REX_KERNEL_ID(micro_axpy_kernel), (uint32_t)(teams < 65535 ? teams : 65535), THREADS);
+    struct rex_launch_config launch =
+        rex_launch_config_of(REX_KERNEL_ID(micro_axpy_kernel), (uint32_t)(teams < 65535 ? teams : 65535), THREADS);
     if (mapped) {
         REX_MAP(map, REX_VALUE(count), REX_VALUE(a), REX_ALLOC(x, count), REX_ALLOC(y, count));
         return said(rex_launch(&launch, &map));
@@ -81,39 +81,39 @@ int micro_axpy(double a, double *x, double *y, int64_t count, int mapped)
 int micro_map(void *memory, int64_t bytes)
 {
     char *begin = memory;
-    REX_DATA_MAP(map, REX_TO(begin, bytes));
+    REX_MAP(map, REX_TO(begin, bytes));
     return said(rex_data_enter(-1, &map));
 }
 
 int micro_unmap(void *memory, int64_t bytes)
 {
     char *begin = memory;
-    REX_DATA_MAP(map, REX_TO(begin, bytes));
-    return said(rex_data_end(-1, &map));
+    REX_MAP(map, REX_TO(begin, bytes));
+    return said(rex_data_exit(-1, &map));
 }
 
 int micro_copy_to(void *memory, int64_t bytes)
 {
     char *begin = memory;
-    REX_DATA_MAP(map, REX_TO(begin, bytes));
+    REX_MAP(map, REX_TO(begin, bytes));
     return said(rex_data_update(-1, &map));
 }
 
 int micro_copy_from(void *memory, int64_t bytes)
 {
     char *begin = memory;
-    REX_DATA_MAP(map, REX_FROM(begin, bytes));
+    REX_MAP(map, REX_FROM(begin, bytes));
     return said(rex_data_update(-1, &map));
 }
 
 void *micro_pinned(size_t bytes)
 {
-    return rex_pinned_alloc(bytes);
+    return rex_host_alloc(bytes);
 }
 
 int micro_busy(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(micro_spin), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(micro_spin), 1, 1);
     REX_MAP(map, REX_ALLOC(one_address, 1));
     return said(rex_launch(&launch, &map));
 }

@@ -70,7 +70,7 @@ static int need_stream(void)
                                                                                                                                        : -1;
 }
 
-void *rex_pinned_alloc(size_t size)
+void *rex_host_alloc(size_t size)
 {
     void *memory = NULL;
     return CHECKED(cuMemHostAlloc(&memory, size, 0)) == 0 ? memory : NULL;
@@ -112,8 +112,8 @@ static CUdeviceptr address_in(const struct mapped *entry, const void *host)
 static int copy(const struct mapped *entry, void *host, size_t size, int64_t direction)
 {
     CUdeviceptr device = address_in(entry, host);
-    return direction == REX_TYPE_TO ? CHECKED(cuMemcpyHtoDAsync(device, host, size, stream))
-                                    : CHECKED(cuMemcpyDtoHAsync(host, device, size, stream));
+    return direction == REX_MAP_TO ? CHECKED(cuMemcpyHtoDAsync(device, host, size, stream))
+                                   : CHECKED(cuMemcpyDtoHAsync(host, device, size, stream));
 }
 
 static struct mapped *map(void *host, size_t size, int64_t type)
@@ -125,7 +125,7 @@ static struct mapped *map(void *host, size_t size, int64_t type)
     if (fresh)
         entry->host = host;
     entry->uses++;
-    return !(fresh && type & REX_TYPE_TO) || copy(entry, host, size, REX_TYPE_TO) == 0 ? entry : NULL;
+    return !(fresh && type & REX_MAP_TO) || copy(entry, host, size, REX_MAP_TO) == 0 ? entry : NULL;
 }
 
 static int unmap(void *host, size_t size, int64_t type)
@@ -133,7 +133,7 @@ static int unmap(void *host, size_t size, int64_t type)
     struct mapped *entry = find(host);
     if (entry == NULL)
         return 0;
-    if (entry->uses == 1 && type & REX_TYPE_FROM && copy(entry, host, size, REX_TYPE_FROM) != 0)
+    if (entry->uses == 1 && type & REX_MAP_FROM && copy(entry, host, size, REX_MAP_FROM) != 0)
         return -1;
     entry->uses--;
     return 0;
@@ -143,7 +143,7 @@ static int unmap(void *host, size_t size, int64_t type)
 
 static int is_mapped(const struct peer_rows *rows, int32_t row)
 {
-    return !(rows->types[row] & REX_TYPE_LITERAL) && rows->sizes[row] > 0;
+    return !(rows->types[row] & REX_MAP_LITERAL) && rows->sizes[row] > 0;
 }
 
 int peer_data(enum peer_data what, const struct peer_rows *rows)
@@ -160,8 +160,7 @@ int peer_data(enum peer_data what, const struct peer_rows *rows)
         switch (what) {
         case PEER_BEGIN: failed = map(host, size, rows->types[i]) == NULL; break;
         case PEER_END: failed = unmap(host, size, rows->types[i]); break;
-        case PEER_UPDATE:
-            failed = entry == NULL || copy(entry, host, size, rows->types[i] & REX_TYPE_TO ? REX_TYPE_TO : REX_TYPE_FROM) != 0;
+        case PEER_UPDATE: failed = entry == NULL || copy(entry, host, size, rows->types[i] & REX_MAP_TO ? REX_MAP_TO : REX_MAP_FROM) != 0;
         }
         if (failed)
             return -1;

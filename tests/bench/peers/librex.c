@@ -122,8 +122,9 @@ int rex_module_init(struct rex_module *module)
     return 0;
 }
 
-int rex_module_register(struct rex_module *module)
+int rex_module_register(struct rex_module *module, const char *image_name)
 {
+    (void)image_name;
     return rex_module_init(module);
 }
 
@@ -167,7 +168,7 @@ static struct peer_rows rows_of(const struct rex_map *map)
                        : (struct peer_rows){0};
 }
 
-int rex_module_launch_map(struct rex_module *module, const struct rex_kernel_launch *launch, const struct rex_map *map)
+int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch, const struct rex_map *map)
 {
     struct peer_rows rows = rows_of(map);
     (void)module;
@@ -182,13 +183,6 @@ int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_tea
     struct peer_rows rows = {args->NumArgs, args->ArgsBase, args->Args, args->ArgSizes, args->ArgTypes, args->ArgMappers};
     (void)module, (void)device;
     return peer_launch(host_key, teams, threads, (uint32_t)args->DynCGroupMem, (uint64_t)args->Tripcount, &rows);
-}
-
-int rex_module_launch_registered(uintptr_t packet_rules, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
-                                 struct __tgt_kernel_arguments *args)
-{
-    (void)packet_rules;
-    return rex_module_launch(NULL, device, num_teams, thread_limit, host_key, args);
 }
 
 int rex_module_check_map(struct rex_module *module, int64_t device, int32_t count, void **base, void **begin, const int64_t *sizes,

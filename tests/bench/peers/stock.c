@@ -110,7 +110,7 @@ int peer_launch(const void *key, const uint32_t *teams, const uint32_t *threads,
 }
 
 /* libomptarget has no pinned memory that its copies make use of. */
-void *rex_pinned_alloc(size_t size)
+void *rex_host_alloc(size_t size)
 {
     (void)size;
     return NULL;

@@ -2,19 +2,19 @@
 #include <rex/kernel.h>
 
 /* Writes far behind its memory. */
-REX_DEVICE_KERNEL(astray, rex_arg distance, char *memory)
+REX_DEVICE_KERNEL(astray, (int64_t) distance, (char *) memory)
 {
-    memory[rex_arg_int(distance)] = 1;
+    memory[distance] = 1;
 }
 
 /* Reads what nobody has written. */
-REX_DEVICE_KERNEL(unwritten, char *memory)
+REX_DEVICE_KERNEL(unwritten, (char *) memory)
 {
     memory[1] = memory[0];
 }
 
 /* Threads of a block read what others write, with nothing between. */
-REX_DEVICE_KERNEL(race, int64_t *out)
+REX_DEVICE_KERNEL(race, (int64_t *) out)
 {
 #if REX_ON_GPU
     __shared__ volatile int64_t cell[128];

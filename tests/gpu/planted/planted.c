@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inqueue.h"
+
 REX_KERNEL(astray);
 REX_KERNEL(unwritten);
 REX_KERNEL(race);
@@ -18,14 +20,14 @@ enum { VALUES = 128 };
 static int put(struct rex_queue *queue, const char *fault, char *memory)
 {
     int64_t distance = strcmp(fault, "astray") == 0 ? INT64_C(1) << 30 : 0;
-    struct rex_kernel_launch astray = rex_kernel_launch_of(REX_KERNEL_ID(astray), 1, 1);
-    struct rex_kernel_launch unwritten = rex_kernel_launch_of(REX_KERNEL_ID(unwritten), 1, 1);
-    struct rex_kernel_launch race = rex_kernel_launch_of(REX_KERNEL_ID(race), 1, VALUES);
-    REX_MAP(astray_args, REX_VALUE(distance), REX_DEVICE_POINTER(memory));
-    REX_MAP(args, REX_DEVICE_POINTER(memory));
+    struct rex_launch_config astray = rex_launch_config_of(REX_KERNEL_ID(astray), 1, 1);
+    struct rex_launch_config unwritten = rex_launch_config_of(REX_KERNEL_ID(unwritten), 1, 1);
+    struct rex_launch_config race = rex_launch_config_of(REX_KERNEL_ID(race), 1, VALUES);
+    REX_MAP(astray_args, REX_VALUE(distance), REX_IS_DEVICE_PTR(memory));
+    REX_MAP(args, REX_IS_DEVICE_PTR(memory));
     if (strcmp(fault, "unwritten") == 0)
-        return rex_queue_launch(queue, &unwritten, &args);
-    return strcmp(fault, "race") == 0 ? rex_queue_launch(queue, &race, &args) : rex_queue_launch(queue, &astray, &astray_args);
+        return launch_in(queue, &unwritten, &args);
+    return strcmp(fault, "race") == 0 ? launch_in(queue, &race, &args) : launch_in(queue, &astray, &astray_args);
 }
 
 int main(int argc, char **argv)

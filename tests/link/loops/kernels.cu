@@ -8,40 +8,38 @@ struct small {
 
 REX_DEVICE_GLOBAL(int64_t, launches) = 100;
 
-REX_DEVICE_KERNEL(one, rex_arg n, int64_t *cells)
+REX_DEVICE_KERNEL(one, (int64_t) n, (int64_t *) cells)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         cells[i] += i + 1;
 }
 
-REX_DEVICE_KERNEL(two, rex_arg ni, rex_arg nj, int64_t *cells)
+REX_DEVICE_KERNEL(two, (int64_t) ni, (int64_t) nj, (int64_t *) cells)
 {
-    REX_FOR_2D(i, rex_arg_int(ni), j, rex_arg_int(nj))
-        cells[i * rex_arg_int(nj) + j] += 1000 * i + j;
+    REX_FOR_2D(i, ni, j, nj)
+        cells[i * nj + j] += 1000 * i + j;
 }
 
-REX_DEVICE_KERNEL(three, rex_arg ni, rex_arg nj, rex_arg nk, int64_t *cells)
+REX_DEVICE_KERNEL(three, (int64_t) ni, (int64_t) nj, (int64_t) nk, (int64_t *) cells)
 {
-    REX_FOR_3D(i, rex_arg_int(ni), j, rex_arg_int(nj), k, rex_arg_int(nk))
-        cells[(i * rex_arg_int(nj) + j) * rex_arg_int(nk) + k] += 1000000 * i + 1000 * j + k;
+    REX_FOR_3D(i, ni, j, nj, k, nk)
+        cells[(i * nj + j) * nk + k] += 1000000 * i + 1000 * j + k;
 }
 
-REX_DEVICE_KERNEL(arguments, rex_arg i, rex_arg f, rex_arg d, rex_arg s, double *out)
+REX_DEVICE_KERNEL(arguments, (int32_t) i, (float) f, (double) d, (struct small) s, (double *) out)
 {
-    struct small small;
-    REX_ARG_COPY(small, s);
     if (rex_team(0) + rex_thread(0) == 0) {
-        out[0] = rex_arg_int32(i);
-        out[1] = (double)rex_arg_float(f);
-        out[2] = rex_arg_double(d);
-        out[3] = small.a + small.b + (double)small.c;
+        out[0] = i;
+        out[1] = (double)f;
+        out[2] = d;
+        out[3] = s.a + s.b + (double)s.c;
         out[4] = (double)launches++;
     }
 }
 
-REX_DEVICE_KERNEL_ENV(environment, rex_arg n, int64_t *cells)
+REX_DEVICE_KERNEL_ENV(environment, (int64_t) n, (int64_t *) cells)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         cells[i] -= i;
 }
 
@@ -64,9 +62,8 @@ REX_DEVICE_KERNEL(nothing, void)
     } while (0)
 
 /* At each number of OUT begin six values, of whatever size. */
-REX_DEVICE_KERNEL(reductions, rex_arg n, double *out)
+REX_DEVICE_KERNEL(reductions, (int64_t) count, (double *) out)
 {
-    int64_t count = rex_arg_int(n);
     REDUCTIONS(int, 0);
     REDUCTIONS(unsigned, 1);
     REDUCTIONS(long, 2);
@@ -77,10 +74,10 @@ REX_DEVICE_KERNEL(reductions, rex_arg n, double *out)
 }
 
 /* Teams in a loop, with memory of their own: each row the other way round. */
-REX_DEVICE_KERNEL(turned, rex_arg rows, int64_t *cells)
+REX_DEVICE_KERNEL(turned, (int64_t) rows, (int64_t *) cells)
 {
-    REX_SHARED int64_t row[130];
-    REX_FOR_TEAMS(i, rex_arg_int(rows)) {
+    REX_FOR_TEAMS(i, rows) {
+        REX_SHARED int64_t row[130];
         REX_FOR_THREADS(k, 130)
             row[k] = cells[i * 130 + k];
         rex_barrier();

@@ -32,15 +32,15 @@ static int64_t number(int64_t value)
     return value;
 }
 
-/* COUNT numbers, then the array. */
-static void launch(void *key, int count, const int64_t *numbers, void *array, size_t size)
+/* COUNT numbers of the given bytes each, 8 for NULL, then the array. */
+static void launch(void *key, int count, const int64_t *numbers, const int64_t *bytes, void *array, size_t size)
 {
     void *column[8];
     int64_t sizes[8], types[8];
     int rows = 0;
     for (; rows < count; rows++) {
         column[rows] = rex_pack_literal_arg_bytes(&numbers[rows], sizeof numbers[rows]);
-        sizes[rows] = 8;
+        sizes[rows] = bytes == NULL ? 8 : bytes[rows];
         types[rows] = 0x120;
     }
     if (array != NULL) {
@@ -64,23 +64,23 @@ static void expect(const char *what, int64_t at, int64_t wanted)
 static void loops(void)
 {
     const int64_t n[] = {NI, NJ, NK}, all[] = {CELLS}, flat[] = {NI * NJ, NK};
-    launch(REX_KERNEL_ID(three), 3, n, cells, sizeof cells);
+    launch(REX_KERNEL_ID(three), 3, n, NULL, cells, sizeof cells);
     for (int64_t i = 0; i < NI; i++)
         for (int64_t j = 0; j < NJ; j++)
             for (int64_t k = 0; k < NK; k++)
                 expect("three", (i * NJ + j) * NK + k, 1000000 * i + 1000 * j + k);
     for (int64_t i = 0; i < CELLS; i++)
         cells[i] = 0;
-    launch(REX_KERNEL_ID(two), 2, flat, cells, sizeof cells);
+    launch(REX_KERNEL_ID(two), 2, flat, NULL, cells, sizeof cells);
     for (int64_t i = 0; i < CELLS; i++)
         expect("two", i, 1000 * (i / NK) + i % NK);
     for (int64_t i = 0; i < CELLS; i++)
         cells[i] = 0;
-    launch(REX_KERNEL_ID(one), 1, all, cells, sizeof cells);
-    launch(REX_KERNEL_ID(environment), 1, all, cells, sizeof cells);
+    launch(REX_KERNEL_ID(one), 1, all, NULL, cells, sizeof cells);
+    launch(REX_KERNEL_ID(environment), 1, all, NULL, cells, sizeof cells);
     for (int64_t i = 0; i < CELLS; i++)
         expect("one, then environment", i, 1);
-    launch(REX_KERNEL_ID(nothing), 0, NULL, NULL, 0);
+    launch(REX_KERNEL_ID(nothing), 0, NULL, NULL, NULL, 0);
 }
 
 static void values(void)
@@ -94,7 +94,8 @@ static void values(void)
                       number((int64_t)(uintptr_t)rex_pack_literal_arg_bytes(&d, sizeof d)),
                       number((int64_t)(uintptr_t)rex_pack_literal_arg_bytes(&s, sizeof s))};
     const double wanted[] = {-5, 1.5, -2.25, 7.5, 100};
-    launch(REX_KERNEL_ID(arguments), 4, bits, out, sizeof out);
+    const int64_t bytes[] = {sizeof i, sizeof f, sizeof d, sizeof s};
+    launch(REX_KERNEL_ID(arguments), 4, bits, bytes, out, sizeof out);
     for (int at = 0; at < 5; at++)
         if (out[at] < wanted[at] || out[at] > wanted[at]) {
             fprintf(stderr, "argument %d: %g instead of %g\n", at, out[at], wanted[at]);
@@ -132,11 +133,11 @@ static void reductions(void)
     const int64_t all[] = {CELLS}, rows[] = {NI * NJ};
     double out[42];
     ALL(BEFORE);
-    launch(REX_KERNEL_ID(reductions), 1, all, out, sizeof out);
+    launch(REX_KERNEL_ID(reductions), 1, all, NULL, out, sizeof out);
     ALL(BEHIND);
     for (int64_t i = 0; i < CELLS; i++)
         cells[i] = i;
-    launch(REX_KERNEL_ID(turned), 1, rows, cells, sizeof cells);
+    launch(REX_KERNEL_ID(turned), 1, rows, NULL, cells, sizeof cells);
     for (int64_t i = 0; i < CELLS; i++)
         expect("turned", i, i / NK * NK + NK - 1 - i % NK);
 }

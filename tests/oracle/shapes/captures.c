@@ -36,7 +36,7 @@ SHAPE(no_captures)
     {
     }
 #else
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(nothing), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(nothing), 1, 1);
     CHECK(rex_launch(&launch, NULL));
 #endif
     RESULT(done);
@@ -68,7 +68,7 @@ SHAPE(capture_struct)
         r.x += 2;
     }
 #else
-    REX_MAP(map, REX_IMPLICIT(REX_OBJECT(REX_TYPE_TOFROM, r)));
+    REX_MAP(map, REX_IMPLICIT(REX_OBJECT(REX_MAP_TOFROM, r)));
     LAUNCH(record_nx, map);
 #endif
     RESULT(r.n);
@@ -82,7 +82,7 @@ SHAPE(capture_struct)
     s += (int)v
 #else
 #define ADD_SCALAR(kernel)                                                     \
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, s), REX_IMPLICIT(REX_VALUE(v)));  \
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, s), REX_IMPLICIT(REX_VALUE(v)));  \
     LAUNCH(kernel, map)
 #endif
 #define SCALAR(name, type, value, kernel)                                      \
@@ -113,7 +113,7 @@ SHAPE(capture_scalars)
 #pragma omp target map(tofrom : s)
     s += c + h + i + (int)l + t + (int)f + (int)d;
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, s), REX_IMPLICIT(REX_VALUE(c)), REX_IMPLICIT(REX_VALUE(h)), REX_IMPLICIT(REX_VALUE(i)),
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, s), REX_IMPLICIT(REX_VALUE(c)), REX_IMPLICIT(REX_VALUE(h)), REX_IMPLICIT(REX_VALUE(i)),
             REX_IMPLICIT(REX_VALUE(l)), REX_IMPLICIT(REX_VALUE(t)), REX_IMPLICIT(REX_VALUE(f)), REX_IMPLICIT(REX_VALUE(d)));
     LAUNCH(add_all, map);
 #endif
@@ -149,10 +149,10 @@ SHAPE(capture_pointer_present)
         s = p != NULL ? p[1] : -1;
     }
 #else
-    REX_DATA_MAP(region, REX_TO(a, 8));
+    REX_MAP(region, REX_TO(a, 8));
     REX_DATA_REGION(-1, region)
     {
-        REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_POINTER(p));
+        REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_POINTER(p));
         LAUNCH(set_if_here, map);
     }
 #endif
@@ -185,7 +185,7 @@ SHAPE(vla_part)
 #pragma omp target map(tofrom : v[1 : 2])
     v[1] += 5;
 #else
-    REX_MAP(map, REX_IMPLICIT(REX_VALUE((size_t)n)), REX_SECTION(REX_TYPE_TOFROM, v, 1, 2));
+    REX_MAP(map, REX_IMPLICIT(REX_VALUE((size_t)n)), REX_SECTION(REX_MAP_TOFROM, v, 1, 2));
     LAUNCH(vla_section, map);
 #endif
     RESULT_AT("v", v, 6 * sizeof *v);
@@ -199,7 +199,7 @@ SHAPE(vla_part)
     s = a[0] + a[1]
 #else
 #define DEFAULT_LAUNCH(rule, row)                                              \
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, s), row);                         \
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, s), row);                         \
     LAUNCH(sum, map)
 #endif
 #define DEFAULT(name, rule, row)                                               \
@@ -224,7 +224,7 @@ SHAPE(default_tofrom_scalar)
 #pragma omp target defaultmap(tofrom : scalar)
     s += 1;
 #else
-    REX_MAP(map, REX_IMPLICIT(REX_OBJECT(REX_TYPE_TOFROM, s)));
+    REX_MAP(map, REX_IMPLICIT(REX_OBJECT(REX_MAP_TOFROM, s)));
     LAUNCH(bump, map);
 #endif
     RESULT(s);
@@ -238,7 +238,7 @@ SHAPE(firstprivate_scalar)
 #pragma omp target firstprivate(i) map(tofrom : s)
     s += i;
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, s), REX_VALUE(i));
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, s), REX_VALUE(i));
     LAUNCH(add_int, map);
 #endif
     RESULT(s);
@@ -256,7 +256,7 @@ SHAPE(firstprivate_big)
 #pragma omp target firstprivate(a, r) map(from : s)
     s = a[1] + r.n;
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_FIRSTPRIVATE(a), REX_FIRSTPRIVATE(r));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_FIRSTPRIVATE(a), REX_FIRSTPRIVATE(r));
     LAUNCH(private_copies, map);
 #endif
     RESULT(s);
@@ -273,7 +273,7 @@ SHAPE(firstprivate_small_struct)
 #pragma omp target firstprivate(c) map(from : s)
     s = c.x + c.y;
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_FIRSTPRIVATE(c));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_FIRSTPRIVATE(c));
     LAUNCH(small_copy, map);
 #endif
     RESULT(s);
@@ -315,9 +315,9 @@ SHAPE(is_device_ptr)
 #pragma omp target is_device_ptr(d) map(from : s)
     s = d[0] + d[1];
 #else
-    REX_MAP(fill, REX_DEVICE_POINTER(d));
+    REX_MAP(fill, REX_IS_DEVICE_PTR(d));
     LAUNCH(store, fill);
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_DEVICE_POINTER(d));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_IS_DEVICE_PTR(d));
     LAUNCH(sum, map);
 #endif
     RESULT(s);
@@ -338,7 +338,7 @@ SHAPE(two_device_ptrs)
         e[0] += 2;
     }
 #else
-    REX_MAP(map, REX_DEVICE_POINTER(d), REX_DEVICE_POINTER(e));
+    REX_MAP(map, REX_IS_DEVICE_PTR(d), REX_IS_DEVICE_PTR(e));
     LAUNCH(bump2, map);
 #endif
     RESULT(a);
@@ -365,8 +365,8 @@ SHAPE(mixed_rows)
         b[1] = p == NULL ? 1 : 1;
     }
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_VALUE(i), REX_FIRSTPRIVATE(a), REX_IMPLICIT(REX_VALUE(d)), REX_OBJECT(REX_TYPE_TO, r),
-            REX_SECTION(REX_TYPE_TOFROM, b, 1, 4), REX_POINTER(p));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_VALUE(i), REX_FIRSTPRIVATE(a), REX_IMPLICIT(REX_VALUE(d)), REX_OBJECT(REX_MAP_TO, r),
+            REX_SECTION(REX_MAP_TOFROM, b, 1, 4), REX_POINTER(p));
     LAUNCH(mixed, map);
 #endif
     RESULT(s);

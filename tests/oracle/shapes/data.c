@@ -25,7 +25,7 @@ SHAPE(region)
         a[0] += 1;
     }
 #else
-    REX_DATA_MAP(region, REX_TOFROM(a, 8), REX_TO(b, 4), REX_ALLOC(c, 4));
+    REX_MAP(region, REX_TOFROM(a, 8), REX_TO(b, 4), REX_ALLOC(c, 4));
     REX_DATA_REGION(-1, region)
     {
         REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
@@ -53,11 +53,11 @@ SHAPE(region_raw)
     }
     a[1] = 0;
 #else
-    REX_DATA_MAP(region, REX_FROM(a, 2), REX_ALWAYS(REX_TOFROM(b, 4)));
+    REX_MAP(region, REX_FROM(a, 2), REX_ALWAYS(REX_TOFROM(b, 4)));
     CHECK(rex_offload_init());
     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));
     int zero = 0;
-    CHECK(rex_device_copy_to(rex_device_address(a, 0), &zero, sizeof zero, 0));
+    CHECK(rex_device_copy_to(rex_mapped_ptr(a, 0), &zero, sizeof zero, 0));
     REX_MAP(map, REX_TOFROM(a, 2));
     LAUNCH(bump, map);
     REX_MAP(again, REX_ALLOC(a, 2));
@@ -82,12 +82,12 @@ SHAPE(use_device_ptr_and_map)
         p[0] += 1;
     }
 #else
-    REX_DATA_MAP(region, REX_RETURN(REX_TOFROM(p, 8)));
+    REX_MAP(region, REX_RETURN(REX_TOFROM(p, 8)));
     REX_DATA_REGION(-1, region)
     {
         int *d = rex_map_address(&region, 0);
         OBJECT_AT("device", d, sizeof a);
-        REX_MAP(map, REX_DEVICE_POINTER(d));
+        REX_MAP(map, REX_IS_DEVICE_PTR(d));
         LAUNCH(bump, map);
     }
 #endif
@@ -110,15 +110,15 @@ SHAPE(use_device_ptr_alone)
         }
     }
 #else
-    REX_DATA_MAP(region, REX_TOFROM(a, 8));
+    REX_MAP(region, REX_TOFROM(a, 8));
     REX_DATA_REGION(-1, region)
     {
-        REX_DATA_MAP(use, REX_USE_DEVICE_POINTER(p));
+        REX_MAP(use, REX_USE_DEVICE_PTR(p));
         REX_DATA_REGION(-1, use)
         {
             int *d = rex_map_address(&use, 0);
             OBJECT_AT("device", d, sizeof a);
-            REX_MAP(map, REX_DEVICE_POINTER(d));
+            REX_MAP(map, REX_IS_DEVICE_PTR(d));
             LAUNCH(bump, map);
         }
     }
@@ -141,12 +141,12 @@ SHAPE(use_device_addr_and_map)
         a[0] += 1;
     }
 #else
-    REX_DATA_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
+    REX_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
     REX_DATA_REGION(-1, region)
     {
         int *d = rex_map_address(&region, 0);
         OBJECT_AT("device", d, sizeof a);
-        REX_MAP(map, REX_DEVICE_POINTER(d));
+        REX_MAP(map, REX_IS_DEVICE_PTR(d));
         LAUNCH(bump, map);
     }
 #endif
@@ -168,17 +168,17 @@ SHAPE(use_device_addr_alone)
     }
 #pragma omp target exit data map(always, from : a)
 #else
-    REX_DATA_MAP(enter, REX_TO(a, 8));
+    REX_MAP(enter, REX_TO(a, 8));
     CHECK(rex_data_enter(-1, &enter));
-    REX_DATA_MAP(use, REX_USE_DEVICE_POINTER(a));
+    REX_MAP(use, REX_USE_DEVICE_PTR(a));
     REX_DATA_REGION(-1, use)
     {
         int *d = rex_map_address(&use, 0);
         OBJECT_AT("device", d, sizeof a);
-        REX_MAP(map, REX_DEVICE_POINTER(d));
+        REX_MAP(map, REX_IS_DEVICE_PTR(d));
         LAUNCH(bump, map);
     }
-    REX_DATA_MAP(leave, REX_ALWAYS(REX_FROM(a, 8)));
+    REX_MAP(leave, REX_ALWAYS(REX_FROM(a, 8)));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);
@@ -197,11 +197,11 @@ SHAPE(enter_exit)
     a[0] += 1;
 #pragma omp target exit data map(from : a) map(release : b)
 #else
-    REX_DATA_MAP(enter, REX_TO(a, 8), REX_ALLOC(b, 4));
+    REX_MAP(enter, REX_TO(a, 8), REX_ALLOC(b, 4));
     CHECK(rex_data_enter(-1, &enter));
     REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
     LAUNCH(bump, map);
-    REX_DATA_MAP(leave, REX_FROM(a, 8), REX_RELEASE(b, 4));
+    REX_MAP(leave, REX_FROM(a, 8), REX_RELEASE(b, 4));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);
@@ -220,13 +220,13 @@ SHAPE(exit_delete)
 #pragma omp target exit data map(always, from : a)
 #pragma omp target exit data map(delete : a, b)
 #else
-    REX_DATA_MAP(enter, REX_ALWAYS(REX_TO(a, 8)), REX_CLOSE(REX_ALLOC(b, 4)));
+    REX_MAP(enter, REX_ALWAYS(REX_TO(a, 8)), REX_CLOSE(REX_ALLOC(b, 4)));
     CHECK(rex_data_enter(-1, &enter));
-    REX_DATA_MAP(again, REX_TO(a, 8), REX_TO(b, 4));
+    REX_MAP(again, REX_TO(a, 8), REX_TO(b, 4));
     CHECK(rex_data_enter(-1, &again));
-    REX_DATA_MAP(back, REX_ALWAYS(REX_FROM(a, 8)));
+    REX_MAP(back, REX_ALWAYS(REX_FROM(a, 8)));
     CHECK(rex_data_exit(-1, &back));
-    REX_DATA_MAP(gone, REX_DELETE(a, 8), REX_DELETE(b, 4));
+    REX_MAP(gone, REX_DELETE(a, 8), REX_DELETE(b, 4));
     CHECK(rex_data_exit(-1, &gone));
 #endif
     RESULT(a);
@@ -249,14 +249,14 @@ SHAPE(exit_present_hold)
         a[0] += 1;
     }
 #else
-    REX_DATA_MAP(enter, REX_TO(a, 8), REX_TO(b, 4));
+    REX_MAP(enter, REX_TO(a, 8), REX_TO(b, 4));
     CHECK(rex_data_enter(-1, &enter));
-    REX_DATA_MAP(region, REX_HOLD(REX_TO(a, 8)), REX_PRESENT(REX_ALLOC(b, 4)));
+    REX_MAP(region, REX_HOLD(REX_TO(a, 8)), REX_PRESENT(REX_ALLOC(b, 4)));
     REX_DATA_REGION(-1, region)
     {
-        REX_DATA_MAP(gone, REX_PRESENT(REX_DELETE(a, 8)));
+        REX_MAP(gone, REX_PRESENT(REX_DELETE(a, 8)));
         CHECK(rex_data_exit(-1, &gone));
-        REX_DATA_MAP(less, REX_PRESENT(REX_RELEASE(b, 4)));
+        REX_MAP(less, REX_PRESENT(REX_RELEASE(b, 4)));
         CHECK(rex_data_exit(-1, &less));
         REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
         LAUNCH(bump, map);
@@ -280,11 +280,11 @@ SHAPE(data_nowait)
 #pragma omp target exit data map(from : a) nowait
 #pragma omp taskwait
 #else
-    REX_DATA_MAP(enter, REX_TO(a, 8));
+    REX_MAP(enter, REX_TO(a, 8));
     CHECK(rex_data_enter(-1, &enter));
     REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
     LAUNCH(bump, map);
-    REX_DATA_MAP(leave, REX_FROM(a, 8));
+    REX_MAP(leave, REX_FROM(a, 8));
     CHECK(rex_data_update(-1, &leave));
     CHECK(rex_data_exit(-1, &leave));
 #endif
@@ -308,16 +308,16 @@ SHAPE(update_parts)
 #pragma omp target update from(present : a[2 : 4])
     }
 #else
-    REX_DATA_MAP(region, REX_ALLOC(a, 8), REX_TO(b, 4));
+    REX_MAP(region, REX_ALLOC(a, 8), REX_TO(b, 4));
     REX_DATA_REGION(-1, region)
     {
         b[1] = 50;
-        REX_DATA_MAP(both, REX_SECTION(REX_TYPE_TO, a, 2, 4), REX_FROM(b, 4));
+        REX_MAP(both, REX_SECTION(REX_MAP_TO, a, 2, 4), REX_FROM(b, 4));
         CHECK(rex_data_update(-1, &both));
-        REX_DATA_MAP(first, REX_TO(p, 2));
+        REX_MAP(first, REX_TO(p, 2));
         CHECK(rex_data_update(-1, &first));
         a[3] = 60;
-        REX_DATA_MAP(back, REX_PRESENT(REX_SECTION(REX_TYPE_FROM, a, 2, 4)));
+        REX_MAP(back, REX_PRESENT(REX_SECTION(REX_MAP_FROM, a, 2, 4)));
         CHECK(rex_data_update(-1, &back));
     }
 #endif
@@ -339,13 +339,13 @@ SHAPE(update_members)
 #pragma omp target update from(r.n) to(r.x)
 #pragma omp target exit data map(from : r.n, r.x)
 #else
-    REX_DATA_MAP(enter, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_TYPE_TO, r, n), REX_MEMBER(0, REX_TYPE_TO, r, x));
+    REX_MAP(enter, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_MAP_TO, r, n), REX_MEMBER(0, REX_MAP_TO, r, x));
     CHECK(rex_data_enter(-1, &enter));
     r.n = 5;
     r.x = 6;
-    REX_DATA_MAP(update, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_TYPE_TO, r, x), REX_MEMBER(0, REX_TYPE_FROM, r, n));
+    REX_MAP(update, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_MAP_TO, r, x), REX_MEMBER(0, REX_MAP_FROM, r, n));
     CHECK(rex_data_update(-1, &update));
-    REX_DATA_MAP(leave, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_TYPE_FROM, r, n), REX_MEMBER(0, REX_TYPE_FROM, r, x));
+    REX_MAP(leave, REX_STRUCT(r, n, x), REX_MEMBER(0, REX_MAP_FROM, r, n), REX_MEMBER(0, REX_MAP_FROM, r, x));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(r.n);
@@ -368,16 +368,16 @@ SHAPE(update_pointee)
 #pragma omp target update to(r.n, r.p[2 : 1])
 #pragma omp target exit data map(release : r.n) map(from : r.p[0 : 3])
 #else
-    REX_DATA_MAP(enter, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_TO, r, n), REX_MEMBER_POINTER(0, REX_TYPE_TO, r, p, 0, 3));
+    REX_MAP(enter, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_MAP_TO, r, n), REX_MEMBER_POINTER(0, REX_MAP_TO, r, p, 0, 3));
     CHECK(rex_data_enter(-1, &enter));
-    REX_MAP(map, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_TOFROM, r, n), REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, r, p, 0, 3));
+    REX_MAP(map, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_MAP_TOFROM, r, n), REX_MEMBER_POINTER(0, REX_MAP_TOFROM, r, p, 0, 3));
     LAUNCH(record_np, map);
-    REX_DATA_MAP(update, REX_STRUCT(r, p, p), REX_MEMBER_POINTER(0, REX_TYPE_FROM, r, p, 0, 3));
+    REX_MAP(update, REX_STRUCT(r, p, p), REX_MEMBER_POINTER(0, REX_MAP_FROM, r, p, 0, 3));
     CHECK(rex_data_update(-1, &update));
     a[2] = 70;
-    REX_DATA_MAP(to, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_TO, r, n), REX_MEMBER_POINTER(0, REX_TYPE_TO, r, p, 2, 1));
+    REX_MAP(to, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_MAP_TO, r, n), REX_MEMBER_POINTER(0, REX_MAP_TO, r, p, 2, 1));
     CHECK(rex_data_update(-1, &to));
-    REX_DATA_MAP(leave, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_TYPE_ALLOC, r, n), REX_MEMBER_POINTER(0, REX_TYPE_FROM, r, p, 0, 3));
+    REX_MAP(leave, REX_STRUCT(r, n, p), REX_MEMBER(0, REX_MAP_ALLOC, r, n), REX_MEMBER_POINTER(0, REX_MAP_FROM, r, p, 0, 3));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);
@@ -407,21 +407,21 @@ SHAPE(many_constructs)
     }
 #pragma omp target exit data map(from : b)
 #else
-    REX_DATA_MAP(enter, REX_ALLOC(b, 8));
+    REX_MAP(enter, REX_ALLOC(b, 8));
     CHECK(rex_data_enter(-1, &enter));
-    REX_DATA_MAP(region, REX_TO(a, 4));
+    REX_MAP(region, REX_TO(a, 4));
     REX_DATA_REGION(-1, region)
     {
-        REX_DATA_MAP(to, REX_TO(b, 8));
+        REX_MAP(to, REX_TO(b, 8));
         CHECK(rex_data_update(-1, &to));
         for (int i = 0; i < 2; i++) {
             REX_MAP(map, REX_ALLOC(a, 4), REX_PRESENT(REX_ALLOC(b, 8)));
             LAUNCH(bump2, map);
         }
-        REX_DATA_MAP(from, REX_FROM(a, 4));
+        REX_MAP(from, REX_FROM(a, 4));
         CHECK(rex_data_update(-1, &from));
     }
-    REX_DATA_MAP(leave, REX_FROM(b, 8));
+    REX_MAP(leave, REX_FROM(b, 8));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(a);

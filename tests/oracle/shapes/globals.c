@@ -41,11 +41,11 @@ SHAPE(global_updates)
     }
 #pragma omp target update from(shared_array[1 : 2])
 #else
-    REX_DATA_MAP(to, REX_OBJECT(REX_TYPE_TO, shared_array));
+    REX_MAP(to, REX_OBJECT(REX_MAP_TO, shared_array));
     CHECK(rex_data_update(-1, &to));
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s));
     LAUNCH(global_sum, map);
-    REX_DATA_MAP(from, REX_SECTION(REX_TYPE_FROM, shared_array, 1, 2));
+    REX_MAP(from, REX_SECTION(REX_MAP_FROM, shared_array, 1, 2));
     CHECK(rex_data_update(-1, &from));
 #endif
     RESULT(s);
@@ -64,7 +64,7 @@ SHAPE(global_always)
         shared_array[2] = 9;
     }
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), rex_row_in_region(REX_ALWAYS(REX_OBJECT(REX_TYPE_TOFROM, shared_array))));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_ALWAYS(REX_OBJECT(REX_MAP_TOFROM, shared_array)));
     LAUNCH(global_sum, map);
 #endif
     RESULT(s);
@@ -78,7 +78,7 @@ SHAPE(global_link)
 #pragma omp target map(tofrom : linked_value)
     linked_value += 1;
 #else
-    REX_MAP(map, REX_LINK(REX_TYPE_TOFROM, linked_value));
+    REX_MAP(map, REX_LINK(REX_MAP_TOFROM, linked_value));
     LAUNCH(linked_bump, map);
 #endif
     RESULT(linked_value);
@@ -94,7 +94,7 @@ SHAPE(global_link_captured)
 #pragma omp target map(to : a)
     linked_value += a[0];
 #else
-    REX_MAP(map, REX_TO(a, 4), REX_IMPLICIT(REX_LINK(REX_TYPE_TOFROM, linked_value)));
+    REX_MAP(map, REX_TO(a, 4), REX_IMPLICIT(REX_LINK(REX_MAP_TOFROM, linked_value)));
     LAUNCH(linked_add, map);
 #endif
     RESULT(linked_value);
@@ -109,12 +109,12 @@ SHAPE(global_link_data)
 #pragma omp target update to(linked_value)
 #pragma omp target exit data map(from : linked_value)
 #else
-    REX_DATA_MAP(enter, REX_LINK(REX_TYPE_TO, linked_value));
+    REX_MAP(enter, REX_LINK(REX_MAP_TO, linked_value));
     CHECK(rex_data_enter(-1, &enter));
     linked_value = 20;
-    REX_DATA_MAP(to, REX_LINK(REX_TYPE_TO, linked_value));
+    REX_MAP(to, REX_LINK(REX_MAP_TO, linked_value));
     CHECK(rex_data_update(-1, &to));
-    REX_DATA_MAP(leave, REX_LINK(REX_TYPE_FROM, linked_value));
+    REX_MAP(leave, REX_LINK(REX_MAP_FROM, linked_value));
     CHECK(rex_data_exit(-1, &leave));
 #endif
     RESULT(linked_value);

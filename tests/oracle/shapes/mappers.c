@@ -16,41 +16,41 @@ REX_KERNEL(parts_n);
 REX_KERNEL(boxes);
 
 /* Row by row what clang's mapper pushes: a parent that spans the struct, the struct, what it points to. */
-static int map_part(struct rex_cursor *cursor, void *element)
+static int map_part(struct rex_map_builder *builder, void *element)
 {
     struct part *p = element;
-    int32_t parent = rex_cursor_row(cursor);
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_ALLOC, *p));
+    int32_t parent = rex_map_next_row(builder);
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_ALLOC, *p));
     if (result == REX_OK)
-        result = rex_push(cursor, rex_row_member(REX_OBJECT(REX_TYPE_TOFROM, *p), parent));
+        result = rex_map_add(builder, rex_row_member(REX_OBJECT(REX_MAP_TOFROM, *p), parent));
     if (result == REX_OK)
-        result = rex_push(cursor, REX_MEMBER_POINTER(parent, REX_TYPE_TOFROM, *p, v, 0, p->n));
+        result = rex_map_add(builder, REX_MEMBER_POINTER(parent, REX_MAP_TOFROM, *p, v, 0, p->n));
     return result;
 }
 
 /* The short form: librex makes the section's row the parent. */
-static int map_part_briefly(struct rex_cursor *cursor, void *element)
+static int map_part_briefly(struct rex_map_builder *builder, void *element)
 {
     struct part *p = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *p));
-    return result == REX_OK ? rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, p->v, 0, p->n)) : result;
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *p));
+    return result == REX_OK ? rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, p->v, 0, p->n)) : result;
 }
 
-static int map_count(struct rex_cursor *cursor, void *element)
+static int map_count(struct rex_map_builder *builder, void *element)
 {
     struct part *p = element;
-    return rex_push(cursor, rex_row_of(p, &p->n, sizeof p->n, REX_TYPE_TOFROM));
+    return rex_map_add(builder, rex_row_of(p, &p->n, sizeof p->n, REX_MAP_TOFROM));
 }
 
 /* A mapper in a mapper: for a single struct, its function is called as it is. */
-static int map_box(struct rex_cursor *cursor, void *element)
+static int map_box(struct rex_map_builder *builder, void *element)
 {
     struct box *b = element;
-    int32_t parent = rex_cursor_row(cursor);
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_ALLOC, *b));
+    int32_t parent = rex_map_next_row(builder);
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_ALLOC, *b));
     if (result == REX_OK)
-        result = rex_push(cursor, REX_MEMBER(parent, REX_TYPE_TOFROM, *b, c));
-    return result == REX_OK ? map_part(cursor, &b->part) : result;
+        result = rex_map_add(builder, REX_MEMBER(parent, REX_MAP_TOFROM, *b, c));
+    return result == REX_OK ? map_part(builder, &b->part) : result;
 }
 
 REX_RUNTIME_MAPPER(runtime_part, map_part, struct part)
@@ -78,10 +78,10 @@ struct expansion {
     int64_t element_size;
 };
 
-static int expand(struct rex_cursor *cursor, void *context)
+static int expand(struct rex_map_builder *builder, void *context)
 {
     struct expansion *e = context;
-    return rex_map_elements(cursor, e->mapper, e->section, e->element_size);
+    return rex_map_add_mapped(builder, e->mapper, e->section, e->element_size);
 }
 
 #define EXPANDED(map, mapper_function, row, type)                              \
@@ -130,7 +130,7 @@ SHAPE(mapper_one)
 #pragma omp target map(tofrom : one)
     one.v[1] += 1;
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, one));
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, one));
     WITH_MAPPER(map, runtime_part_briefly);
     LAUNCH(part_v, map);
 #endif
@@ -147,7 +147,7 @@ SHAPE(mapper_array)
         parts[1].v[1] += 2;
     }
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, parts));
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, parts));
     WITH_MAPPER(map, runtime_part);
     LAUNCH(parts_v, map);
 #endif
@@ -182,7 +182,7 @@ SHAPE(mapper_named)
         parts[1].n += 2;
     }
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, parts));
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, parts));
     WITH_MAPPER(map, runtime_count);
     LAUNCH(parts_n, map);
 #endif
@@ -199,7 +199,7 @@ SHAPE(mapper_nested)
         box[1].part.v[0] += 2;
     }
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_TOFROM, box));
+    REX_MAP(map, REX_OBJECT(REX_MAP_TOFROM, box));
     WITH_MAPPER(map, runtime_box);
     LAUNCH(boxes, map);
 #endif
@@ -219,13 +219,13 @@ SHAPE(mapper_data)
 #pragma omp target update from(parts)
 #pragma omp target exit data map(from : parts)
 #else
-    REX_DATA_MAP(enter, REX_OBJECT(REX_TYPE_TO, parts));
+    REX_MAP(enter, REX_OBJECT(REX_MAP_TO, parts));
     WITH_MAPPER(enter, runtime_part);
     CHECK(rex_data_enter(-1, &enter));
-    REX_MAP(map, REX_OBJECT(REX_TYPE_ALLOC, parts));
+    REX_MAP(map, REX_OBJECT(REX_MAP_ALLOC, parts));
     WITH_MAPPER(map, runtime_part);
     LAUNCH(parts_v, map);
-    REX_DATA_MAP(leave, REX_OBJECT(REX_TYPE_FROM, parts));
+    REX_MAP(leave, REX_OBJECT(REX_MAP_FROM, parts));
     WITH_MAPPER(leave, runtime_part);
     CHECK(rex_data_update(-1, &leave));
     CHECK(rex_data_exit(-1, &leave));
@@ -244,7 +244,7 @@ SHAPE(expanded_array)
         parts[1].v[1] += 2;
     }
 #else
-    EXPANDED(map, map_part, REX_OBJECT(REX_TYPE_TOFROM, parts), struct part);
+    EXPANDED(map, map_part, REX_OBJECT(REX_MAP_TOFROM, parts), struct part);
     LAUNCH(parts_v, map);
     rex_map_free(&map);
 #endif
@@ -280,7 +280,7 @@ SHAPE(expanded_nested)
         box[1].part.v[0] += 2;
     }
 #else
-    EXPANDED(map, map_box, REX_OBJECT(REX_TYPE_TOFROM, box), struct box);
+    EXPANDED(map, map_box, REX_OBJECT(REX_MAP_TOFROM, box), struct box);
     LAUNCH(boxes, map);
     rex_map_free(&map);
 #endif
@@ -298,7 +298,7 @@ SHAPE(expanded_always)
         parts[1].v[1] += 2;
     }
 #else
-    EXPANDED(map, map_part, REX_ALWAYS(REX_OBJECT(REX_TYPE_TOFROM, parts)), struct part);
+    EXPANDED(map, map_part, REX_ALWAYS(REX_OBJECT(REX_MAP_TOFROM, parts)), struct part);
     LAUNCH(parts_v, map);
     rex_map_free(&map);
 #endif
@@ -319,11 +319,11 @@ SHAPE(expanded_data)
 #pragma omp target update from(parts)
 #pragma omp target exit data map(from : parts)
 #else
-    EXPANDED(enter, map_part, rex_row_in_region(REX_OBJECT(REX_TYPE_TO, parts)), struct part);
+    EXPANDED(enter, map_part, REX_OBJECT(REX_MAP_TO, parts), struct part);
     CHECK(rex_data_enter(-1, &enter));
-    EXPANDED(map, map_part, REX_OBJECT(REX_TYPE_ALLOC, parts), struct part);
+    EXPANDED(map, map_part, REX_OBJECT(REX_MAP_ALLOC, parts), struct part);
     LAUNCH(parts_v, map);
-    EXPANDED(leave, map_part, rex_row_in_region(REX_OBJECT(REX_TYPE_FROM, parts)), struct part);
+    EXPANDED(leave, map_part, REX_OBJECT(REX_MAP_FROM, parts), struct part);
     CHECK(rex_data_update(-1, &leave));
     CHECK(rex_data_exit(-1, &leave));
     rex_map_free(&leave);

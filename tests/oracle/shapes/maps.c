@@ -21,7 +21,7 @@ SHAPE(map_to)
 #pragma omp target map(to : a) map(from : s)
     s = a[0] + a[1];
 #else
-    REX_MAP(map, REX_OBJECT(REX_TYPE_FROM, s), REX_OBJECT(REX_TYPE_TO, a));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_OBJECT(REX_MAP_TO, a));
     LAUNCH(sum, map);
 #endif
     RESULT(s);
@@ -73,7 +73,7 @@ SHAPE(map_alloc)
         s = scratch[0];
     }
 #else
-    REX_MAP(map, REX_ALLOC(scratch, 4), REX_TO(a, 8), REX_OBJECT(REX_TYPE_TOFROM, s));
+    REX_MAP(map, REX_ALLOC(scratch, 4), REX_TO(a, 8), REX_OBJECT(REX_MAP_TOFROM, s));
     LAUNCH(sum_scratch, map);
 #endif
     RESULT(s);
@@ -91,7 +91,7 @@ SHAPE(map_unused)
 #pragma omp target map(tofrom : a) map(to : b)
     a[0] += 1;
 #else
-    REX_MAP(map, REX_TOFROM(a, 8), rex_row_in_region(REX_TO(b, 4)));
+    REX_MAP(map, REX_TOFROM(a, 8), REX_TO(b, 4));
     LAUNCH(bump, map);
 #endif
     RESULT(a);
@@ -111,12 +111,12 @@ SHAPE(map_unused)
     } while (0)
 #define ENTER_A                                                                \
     {                                                                          \
-        REX_DATA_MAP(enter, REX_TO(a, 8));                                     \
+        REX_MAP(enter, REX_TO(a, 8));                                     \
         CHECK(rex_data_enter(-1, &enter));                                     \
     }
 #define EXIT_A                                                                 \
     {                                                                          \
-        REX_DATA_MAP(leave, REX_FROM(a, 8));                                   \
+        REX_MAP(leave, REX_FROM(a, 8));                                   \
         CHECK(rex_data_exit(-1, &leave));                                      \
     }
 #endif

@@ -24,7 +24,7 @@ SHAPE(section_of_array)
         a[3] += 2;
     }
 #else
-    REX_MAP(map, REX_SECTION(REX_TYPE_TOFROM, a, 2, 3));
+    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, a, 2, 3));
     LAUNCH(bump2_in_third, map);
 #endif
     RESULT(a);
@@ -42,7 +42,7 @@ SHAPE(section_of_pointer)
         p[3] += 2;
     }
 #else
-    REX_MAP(map, REX_SECTION(REX_TYPE_TOFROM, p, 1, 5));
+    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, p, 1, 5));
     LAUNCH(bump2_in_third, map);
 #endif
     RESULT(a);
@@ -57,7 +57,7 @@ SHAPE(section_with_variables)
 #pragma omp target map(always, tofrom : a[lower : length])
     a[lower] += 1;
 #else
-    REX_MAP(map, REX_ALWAYS(REX_SECTION(REX_TYPE_TOFROM, a, lower, length)), REX_IMPLICIT(REX_VALUE(lower)));
+    REX_MAP(map, REX_ALWAYS(REX_SECTION(REX_MAP_TOFROM, a, lower, length)), REX_IMPLICIT(REX_VALUE(lower)));
     LAUNCH(bump_at, map);
 #endif
     RESULT(a);
@@ -91,7 +91,7 @@ SHAPE(section_and_pointer)
 #pragma omp target map(tofrom : a[0 : 4]) map(to : p)
     a[0] += 1;
 #else
-    REX_MAP(map, REX_TOFROM(a, 4), rex_row_in_region(REX_OBJECT(REX_TYPE_TO, p)));
+    REX_MAP(map, REX_TOFROM(a, 4), REX_OBJECT(REX_MAP_TO, p));
     LAUNCH(bump, map);
 #endif
     RESULT(a);
@@ -106,7 +106,7 @@ SHAPE(section_of_rows)
 #pragma omp target map(tofrom : m[0 : 2][0 : 4])
     m[0][0] += 1;
 #else
-    REX_MAP(map, REX_SECTION(REX_TYPE_TOFROM, m, 0, 2));
+    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, m, 0, 2));
     LAUNCH(bump, map);
 #endif
     RESULT(m);
@@ -121,7 +121,7 @@ SHAPE(section_of_later_rows)
 #pragma omp target map(tofrom : m[1 : 2][0 : 4])
     (&m[0][0])[at] += 1;
 #else
-    REX_MAP(map, REX_SECTION(REX_TYPE_TOFROM, m, 1, 2), REX_IMPLICIT(REX_VALUE(at)));
+    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, m, 1, 2), REX_IMPLICIT(REX_VALUE(at)));
     LAUNCH(bump_at, map);
 #endif
     RESULT(m);
@@ -136,7 +136,7 @@ SHAPE(section_in_row)
 #pragma omp target map(from : m[1][1 : 2])
     (&m[0][0])[at] += 1;
 #else
-    REX_MAP(map, rex_row_of(m, &m[1][1], 2 * sizeof m[1][1], REX_TYPE_FROM | REX_TYPE_PARAMETER), REX_IMPLICIT(REX_VALUE(at)));
+    REX_MAP(map, rex_row_of(m, &m[1][1], 2 * sizeof m[1][1], REX_MAP_FROM | REX_MAP_TARGET_PARAM), REX_IMPLICIT(REX_VALUE(at)));
     LAUNCH(bump_at, map);
 #endif
     RESULT(at);
@@ -168,7 +168,7 @@ SHAPE(section_of_structs)
 #pragma omp target map(tofrom : r[1 : 2])
     r[1].n += 1;
 #else
-    REX_MAP(map, REX_SECTION(REX_TYPE_TOFROM, r, 1, 2));
+    REX_MAP(map, REX_SECTION(REX_MAP_TOFROM, r, 1, 2));
     LAUNCH(record_at, map);
 #endif
     RESULT(r[1].n);

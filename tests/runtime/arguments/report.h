@@ -4,6 +4,11 @@
 
 #include <stdint.h>
 
+struct parts {
+    int16_t first;
+    uint8_t second;
+};
+
 struct report {
     int64_t calls;        /* launches that wrote here */
     uint64_t ran;         /* threads that ran in all launches */

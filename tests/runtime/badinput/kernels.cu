@@ -3,8 +3,8 @@
 
 REX_DEVICE_GLOBAL(int64_t, offset) = 1000;
 
-REX_DEVICE_KERNEL(add, rex_arg amount, int64_t *sum)
+REX_DEVICE_KERNEL(add, (int64_t) amount, (int64_t *) sum)
 {
     if (rex_team(0) + rex_thread(0) == 0)
-        *sum += rex_arg_int(amount);
+        *sum += amount;
 }

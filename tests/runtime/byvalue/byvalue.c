@@ -17,14 +17,14 @@ static double out[5];
 static int start(void **state)
 {
     (void)state;
-    REX_DATA_MAP(region, REX_TOFROM(out, 5));
-    return rex_queue_create(&queue, -1, NULL, 0) == REX_OK && rex_data_begin(-1, &region) == REX_OK ? 0 : -1;
+    REX_MAP(region, REX_TOFROM(out, 5));
+    return rex_queue_create(&queue, -1, NULL, 0) == REX_OK && rex_data_enter(-1, &region) == REX_OK ? 0 : -1;
 }
 
 static int put(const void *key, struct rex_map *map)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
-    return rex_queue_launch(queue, &launch, map);
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
+    return launch_in(queue, &launch, map);
 }
 
 static void fetch(void)
@@ -75,7 +75,7 @@ static void wide_ones(void **state)
     fetch();
     assert_true(out[1] == 0.2);
     triple.x = 0.3;
-    assert_int_equal(rex_graph_set(graph, 0, &args), 0);
+    assert_int_equal(rex_graph_set_args(graph, 0, &args), 0);
     triple.x = 0;
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     fetch();
@@ -95,10 +95,10 @@ static void wrong_widths(void **state)
     if (!gpu_present())
         return;
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_wide), REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "parameter 0 is a value of 4 bytes, and map row 0 a value of 8 bytes"));
+    assert_non_null(strstr(rex_last_error(), "parameter 0 is 4 bytes wide, and the launch has a value of 8 bytes for it"));
     assert_int_equal(put(REX_KERNEL_ID(narrow), &too_narrow), REX_EPARAMS);
     assert_int_equal(put(REX_KERNEL_ID(narrow), &address), REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "map row 0 an address of mapped memory"));
+    assert_non_null(strstr(rex_last_error(), "parameter 0 is 4 bytes wide, and the launch has an address of 8 bytes for it"));
 }
 
 /* Nothing but the driver can pass this one: a queue's launch, or one that is waited for and goes to it. */
@@ -109,7 +109,7 @@ static void wide_and_waited_for(void **state)
     char before = 'b';
     int after = 77;
     REX_MAP(args, REX_VALUE(before), REX_BY_VALUE(triple), REX_VALUE(after), REX_ALLOC(out, 5));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(wide), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(wide), 1, 1);
     if (!gpu_present()) {
         assert_int_equal(rex_launch(&launch, &args), REX_EINVAL);
         assert_non_null(strstr(rex_last_error(), "map row 1 is a value of more than 8 bytes"));

@@ -22,7 +22,7 @@ static void init(void)
 
 static void launch(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(twice), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(twice), 1, 1);
     int64_t count = 8;
     REX_MAP(args, REX_TOFROM(values, 8), REX_VALUE(count));
     assert_int_equal(rex_launch(&launch, &args), 0);
@@ -31,25 +31,25 @@ static void launch(void)
 static void data(void)
 {
     REX_MAP(args, REX_TOFROM(values, 8));
-    assert_int_equal(rex_data_begin(-1, &args), 0);
+    assert_int_equal(rex_data_enter(-1, &args), 0);
     launch();
-    assert_int_equal(rex_data_end(-1, &args), 0);
+    assert_int_equal(rex_data_exit(-1, &args), 0);
 }
 
 static struct rex_queue *queue; /* of both threads */
 
 static void use_queue(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(twice), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(twice), 1, 1);
     int64_t count = 8;
     REX_MAP(region, REX_TOFROM(values, 8));
     REX_MAP(args, REX_TOFROM(values, 8), REX_VALUE(count));
     if (queue == NULL)
         assert_int_equal(rex_queue_create(&queue, -1, "both", 0), 0);
-    assert_int_equal(rex_data_begin(-1, &region), 0);
-    assert_int_equal(rex_queue_launch(queue, &launch, &args), 0);
+    assert_int_equal(rex_data_enter(-1, &region), 0);
+    assert_int_equal(launch_in(queue, &launch, &args), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
-    assert_int_equal(rex_data_end(-1, &region), 0);
+    assert_int_equal(rex_data_exit(-1, &region), 0);
 }
 
 static void library(void)
@@ -71,7 +71,7 @@ static void fini(void)
 
 static void refused(void)
 {
-    assert_int_equal(rex_module_register(NULL), REX_EINVAL);
+    assert_int_equal(rex_module_register(NULL, NULL), REX_EINVAL);
     assert_true(rex_configure(REX_OPTION_CHECK, "nothing of the kind") < 0);
 }
 

@@ -5,8 +5,8 @@
 #define FACTOR 1
 #endif
 
-REX_DEVICE_KERNEL(multiply, rex_arg value, int64_t *product)
+REX_DEVICE_KERNEL(multiply, (int64_t) value, (int64_t *) product)
 {
     if (rex_team(0) + rex_thread(0) == 0)
-        *product = FACTOR * rex_arg_int(value);
+        *product = FACTOR * value;
 }

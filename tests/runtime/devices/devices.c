@@ -57,11 +57,11 @@ static void check_devices(struct rex_module *module, void *key)
 static void check_second(struct rex_module *module, struct rex_module *second, void *key)
 {
     if (!gpu_is_here()) {
-        assert_int_equal(rex_module_register(second), 0);
+        assert_int_equal(rex_module_register(second, NULL), 0);
         check_devices(second, key);
         return;
     }
-    assert_int_equal(rex_module_register(second), REX_EUNSUPPORTED);
+    assert_int_equal(rex_module_register(second, NULL), REX_EUNSUPPORTED);
     assert_non_null(strstr(rex_last_error(), rex_module_image_path(module)));
     assert_non_null(strstr(rex_last_error(), second == &other ? REX_HOST_IMAGE_NAME : REX_CUBIN_NAME));
 }
@@ -70,7 +70,7 @@ static void own_image_first(void **state)
 {
     (void)state;
     assert_int_equal(rex_device_gpu(0), REX_EDEVICE);
-    assert_int_equal(rex_module_register(&rex_this_module), 0);
+    assert_int_equal(rex_module_register(&rex_this_module, NULL), 0);
     assert_int_equal(rex_module_on_host(&rex_this_module), !gpu_is_here());
     check_second(&rex_this_module, &other, &other_key);
     check_devices(&rex_this_module, REX_KERNEL_ID(square));
@@ -79,7 +79,7 @@ static void own_image_first(void **state)
 static void host_image_first(void **state)
 {
     (void)state;
-    assert_int_equal(rex_module_register(&other), 0);
+    assert_int_equal(rex_module_register(&other, NULL), 0);
     assert_true(rex_module_on_host(&other));
     check_second(&other, &rex_this_module, REX_KERNEL_ID(square));
     check_devices(&other, &other_key);

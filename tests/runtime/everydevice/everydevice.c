@@ -33,7 +33,9 @@ static void start(void)
 static void make_queues(void)
 {
     for (int device = 0; device < devices; device++) {
-        OK(rex_queue_create(&queue[device], device, NULL, 0));
+        char name[32];
+        snprintf(name, sizeof name, "of device %d", device);
+        OK(rex_queue_create(&queue[device], device, name, 0));
         assert_int_equal(rex_queue_device(queue[device]), device);
     }
 }
@@ -60,15 +62,15 @@ static void map_on(int device)
         addend[step] = 10 * step + device;
     for (int i = 0; i < VALUES; i++)
         own[i] = i;
-    REX_DATA_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
-    OK(rex_data_begin(device, &region));
+    REX_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+    OK(rex_data_enter(device, &region));
 }
 
 static void unmap_from(int device)
 {
     int64_t *own = value[device];
-    REX_DATA_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
-    OK(rex_data_end(device, &region));
+    REX_MAP(region, REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
+    OK(rex_data_exit(device, &region));
 }
 
 /* Every array is where it was mapped, and nowhere else. */
@@ -76,9 +78,9 @@ static void check_places(void)
 {
     for (int on = 0; on < devices; on++)
         for (int of = 0; of < devices; of++)
-            assert_int_equal(rex_is_present(value[of], sizeof value[of], on), on == of);
+            assert_int_equal(rex_target_is_present(value[of], sizeof value[of], on), on == of);
     for (int on = 1; on < devices; on++)
-        assert_ptr_not_equal(rex_device_address(addend, on), rex_device_address(addend, on - 1));
+        assert_ptr_not_equal(rex_mapped_ptr(addend, on), rex_mapped_ptr(addend, on - 1));
 }
 
 static void check_values(int launches)
@@ -92,10 +94,10 @@ static void check_values(int launches)
 static int put_follow_as(int number, int device, struct rex_queue *to, int64_t step)
 {
     int64_t n = VALUES, *own = value[device];
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
     launch.device = number;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(addend, STEPS), REX_TOFROM(own, VALUES));
-    return to != NULL ? rex_queue_launch(to, &launch, &args) : rex_launch(&launch, &args);
+    return to != NULL ? launch_in(to, &launch, &args) : rex_launch(&launch, &args);
 }
 
 static int put_follow(int device, struct rex_queue *to, int64_t step)
@@ -243,13 +245,13 @@ static void default_device(void **state)
 /* What device number DEVICE does with the number that the one before it has left in pinned memory. */
 static void put_stage(int device, int64_t *baton, int64_t turns)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(slow), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(slow), 1, 1);
     launch.device = device;
     REX_MAP(args, REX_VALUE(turns), REX_ALLOC(baton, 1));
     REX_MAP(there, REX_TO(baton, 1));
     REX_MAP(back, REX_FROM(baton, 1));
     OK(rex_queue_update(queue[device], &there));
-    OK(rex_queue_launch(queue[device], &launch, &args));
+    OK(launch_in(queue[device], &launch, &args));
     OK(rex_queue_update(queue[device], &back));
 }
 
@@ -270,18 +272,18 @@ static void events(void **state)
     (void)state;
     start();
     make_queues();
-    int64_t *baton = rex_pinned_alloc(sizeof *baton);
+    int64_t *baton = rex_host_alloc(sizeof *baton);
     assert_non_null(baton);
     *baton = 7;
-    REX_DATA_MAP(region, REX_ALLOC(baton, 1));
+    REX_MAP(region, REX_ALLOC(baton, 1));
     for (int device = 0; device < devices; device++) {
-        OK(rex_data_begin(device, &region));
+        OK(rex_data_enter(device, &region));
         OK(rex_event_create(&event[device]));
     }
     for (int i = 0; i < rounds * devices; i++) {
         int device = i % devices;
         if (i > 0)
-            OK(rex_queue_wait(queue[device], event[(i - 1) % devices]));
+            OK(rex_queue_wait_event(queue[device], event[(i - 1) % devices]));
         put_stage(device, baton, TURNS);
         OK(rex_event_record(event[device], queue[device]));
     }
@@ -289,13 +291,13 @@ static void events(void **state)
     assert_int_equal(*baton, slowed(7, TURNS, rounds * devices));
     double seconds;
     if (devices > 1 && gpu_present())
-        FAILS(rex_event_seconds(&seconds, event[0], event[1]), REX_EINVAL, "device");
+        FAILS(rex_event_elapsed(&seconds, event[0], event[1]), REX_EINVAL, "device");
     for (int device = 0; device < devices; device++) {
         rex_event_destroy(event[device]);
-        OK(rex_data_end(device, &region));
+        OK(rex_data_exit(device, &region));
     }
     destroy_queues();
-    OK(rex_pinned_free(baton));
+    OK(rex_host_free(baton));
 }
 
 /* Work that is not finished keeps the mappings of its own device, no other's. */
@@ -304,29 +306,32 @@ static void busy_device(void **state)
     (void)state;
     start();
     make_queues();
-    int64_t *release = rex_pinned_alloc(sizeof *release), *first = value[0];
+    int64_t *release = rex_host_alloc(sizeof *release), *first = value[0];
     assert_non_null(release);
     *release = 0;
     *first = 41;
     int last = devices - 1;
-    REX_DATA_MAP(region, REX_TOFROM(first, 1));
+    REX_MAP(region, REX_TOFROM(first, 1));
     for (int device = 0; device < devices; device++)
-        OK(rex_data_begin(device, &region));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(hold), 1, 1);
+        OK(rex_data_enter(device, &region));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
     launch.device = last;
-    REX_MAP(args, REX_DEVICE_POINTER(release), REX_ALLOC(first, 1));
-    OK(rex_queue_launch(queue[last], &launch, &args));
-    if (gpu_present())
-        FAILS(rex_data_end(last, &region), REX_EBUSY, rex_queue_name(queue[last]));
+    REX_MAP(args, REX_IS_DEVICE_PTR(release), REX_ALLOC(first, 1));
+    OK(launch_in(queue[last], &launch, &args));
+    if (gpu_present()) {
+        char name[32];
+        snprintf(name, sizeof name, "\"of device %d\"", last);
+        FAILS(rex_data_exit(last, &region), REX_EBUSY, name);
+    }
     for (int device = 0; device < last; device++)
-        OK(rex_data_end(device, &region));
-    assert_true(rex_is_present(first, sizeof *first, last));
+        OK(rex_data_exit(device, &region));
+    assert_true(rex_target_is_present(first, sizeof *first, last));
     __atomic_store_n(release, 1, __ATOMIC_SEQ_CST);
     OK(rex_queue_sync(queue[last]));
-    OK(rex_data_end(last, &region));
+    OK(rex_data_exit(last, &region));
     assert_int_equal(*first, 42);
     destroy_queues();
-    OK(rex_pinned_free(release));
+    OK(rex_host_free(release));
 }
 
 /* An array goes from device to device, and a kernel changes it on each: the queues know of each other by events alone. With one device it
@@ -350,13 +355,13 @@ static void copies(void **state)
     for (int i = 0; i < rounds * places; i++) {
         int device = i % places % devices, next = (i + 1) % places;
         int64_t turns = TURNS;
-        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(slow), 1, 1);
-        REX_MAP(args, REX_VALUE(turns), REX_DEVICE_POINTER(memory[i % places]));
+        struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(slow), 1, 1);
+        REX_MAP(args, REX_VALUE(turns), REX_IS_DEVICE_PTR(memory[i % places]));
         launch.device = device;
-        OK(rex_queue_launch(queue[device], &launch, &args));
+        OK(launch_in(queue[device], &launch, &args));
         OK(rex_queue_copy_peer(queue[device], memory[next], next % devices, memory[i % places], device, BYTES));
         OK(rex_event_record(event[device], queue[device]));
-        OK(rex_queue_wait(queue[next % devices], event[device]));
+        OK(rex_queue_wait_event(queue[next % devices], event[device]));
     }
     OK(rex_queue_copy_from(queue[0], &back, memory[0], sizeof back));
     OK(rex_queue_sync(queue[0]));
@@ -385,16 +390,16 @@ static void *map_and_launch(void *number)
         added[step] = 10 * step + device;
     for (int i = 0; i < VALUES; i++)
         own[i] = i;
-    REX_DATA_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    REX_MAP(region, REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
     launch.device = device;
-    int result = rex_data_begin(device, &region);
+    int result = rex_data_enter(device, &region);
     for (int64_t step = 0; step < steps && result == REX_OK; step++) {
         REX_MAP(args, REX_VALUE(n), REX_VALUE(step), REX_TO(added, STEPS), REX_TOFROM(own, VALUES));
         result = rex_launch(&launch, &args);
     }
     if (result == REX_OK)
-        result = rex_data_end(device, &region);
+        result = rex_data_exit(device, &region);
     if (result != REX_OK)
         fprintf(stderr, "device %d: %s\n", device, rex_last_error());
     return result == REX_OK ? NULL : number;

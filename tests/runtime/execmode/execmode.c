@@ -12,7 +12,7 @@ REX_KERNEL(with_one);
 static void check(const void *key)
 {
     int64_t value = 42, out[2] = {0, 0};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 4, 64);
+    struct rex_launch_config launch = rex_launch_config_of(key, 4, 64);
     REX_MAP(map, REX_VALUE(value), REX_FROM(out, 2));
     assert_int_equal(rex_launch(&launch, &map), 0);
     assert_int_equal(out[0], 42);

@@ -10,14 +10,14 @@ extern "C" __device__ signed char with_zero__kernel___exec_mode = 0;
 extern "C" __device__ signed char with_one__kernel___exec_mode = 1;
 #endif
 
-REX_DEVICE_KERNEL(with_zero, rex_arg value, int64_t *out)
+REX_DEVICE_KERNEL(with_zero, (int64_t) value, (int64_t *) out)
 {
-    out[0] = rex_arg_int(value);
+    out[0] = value;
     out[1] = rex_num_threads(0);
 }
 
-REX_DEVICE_KERNEL(with_one, rex_arg value, int64_t *out)
+REX_DEVICE_KERNEL(with_one, (int64_t) value, (int64_t *) out)
 {
-    out[0] = rex_arg_int(value);
+    out[0] = value;
     out[1] = rex_num_threads(0);
 }

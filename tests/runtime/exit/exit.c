@@ -71,14 +71,14 @@ static void launch_late(void)
 static void use_too_late(void)
 {
     static int64_t data[1000];
-    REX_DATA_MAP(map, REX_TOFROM(data, 1000));
-    struct rex_kernel_launch description = {REX_KERNEL_ID(square), -1, {1, 1, 1}, {1, 1, 1}, 0, 0, 0};
+    REX_MAP(map, REX_TOFROM(data, 1000));
+    struct rex_launch_config description = {REX_KERNEL_ID(square), -1, NULL, {1, 1, 1}, {1, 1, 1}, 0, 0, 0};
     int64_t value = 3;
     REX_MAP(rows, REX_VALUE(value), REX_TOFROM(data, 1));
     rex_configure(REX_OPTION_LOG, "off");
     if (launch() == 0 || rex_last_error_code() != REX_EINVAL || strstr(rex_last_error(), "the process is ending") == NULL)
         _exit(5);
-    if (rex_launch(&description, &rows) != REX_EINVAL || rex_data_begin(-1, &map) != REX_EINVAL || rex_is_present(data, 8, -1) ||
+    if (rex_launch(&description, &rows) != REX_EINVAL || rex_data_enter(-1, &map) != REX_EINVAL || rex_target_is_present(data, 8, -1) ||
         rex_offload_init() != REX_EINVAL || rex_device_alloc(8, 0) != NULL)
         _exit(6);
     if (rex_offload_fini() != 0)

@@ -3,20 +3,20 @@
  */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL_STEM(OUT__1__main__38__, rex_arg n, rex_arg a, const float *x, float *y)
+REX_DEVICE_KERNEL_STEM(OUT__1__main__38__, (int32_t) n, (float) a, (const float *) x, (float *) y)
 {
-    REX_FOR(i, rex_arg_int32(n))
-        y[i] += rex_arg_float(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__2__older__20__, rex_arg n, float *y)
+REX_DEVICE_KERNEL_STEM(OUT__2__older__20__, (int32_t) n, (float *) y)
 {
-    REX_FOR(i, rex_arg_int32(n))
+    REX_FOR(i, n)
         y[i] *= 2.0f;
 }
 
-REX_DEVICE_KERNEL_STEM(OUT__3__older__31__, rex_arg n, float *y)
+REX_DEVICE_KERNEL_STEM(OUT__3__older__31__, (int32_t) n, (float *) y)
 {
-    REX_FOR(i, rex_arg_int32(n))
+    REX_FOR(i, n)
         y[i] += 0.5f;
 }

@@ -23,16 +23,16 @@ static struct rex_queue *new_queue(const char *name)
 static int put_follow(struct rex_queue *queue, int64_t *value, int64_t addend)
 {
     int64_t n = VALUES;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
     REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, VALUES));
-    return rex_queue_launch(queue, &launch, &args);
+    return launch_in(queue, &launch, &args);
 }
 
 static int set_follow(struct rex_graph *graph, size_t number, int64_t *value, int64_t addend)
 {
     int64_t n = VALUES;
     REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, VALUES));
-    return rex_graph_set(graph, number, &args);
+    return rex_graph_set_args(graph, number, &args);
 }
 
 static struct rex_graph *record(struct rex_queue *queue, int64_t *value, int launches)
@@ -68,7 +68,7 @@ static void replayed(void **state)
     static int64_t value[VALUES];
     int launches = rounds_of(LAUNCHES);
     struct rex_queue *queue = new_queue("replay");
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
     REX_DATA_REGION(-1, region) {
         struct rex_graph *graph = record(queue, value, launches);
         fetch(queue, value);
@@ -94,7 +94,7 @@ static void changed(void **state)
     (void)state;
     static int64_t value[VALUES], other[VALUES];
     struct rex_queue *queue = new_queue("change");
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES), REX_TOFROM(other, VALUES));
+    REX_MAP(region, REX_TOFROM(value, VALUES), REX_TOFROM(other, VALUES));
     REX_DATA_REGION(-1, region) {
         struct rex_graph *graph = record(queue, value, 3);
         OK(set_follow(graph, 1, value, 50));
@@ -111,7 +111,7 @@ static void changed(void **state)
         fetch(queue, value);
         assert_int_equal(value[0], followed(before, 3));
         FAILS(set_follow(graph, 3, value, 1), REX_EINVAL, "launch 3, and the graph has 3");
-        FAILS(rex_graph_set(NULL, 0, NULL), REX_EINVAL, "NULL");
+        FAILS(rex_graph_set_args(NULL, 0, NULL), REX_EINVAL, "NULL");
         static int64_t absent[VALUES];
         FAILS(set_follow(graph, 0, absent, 1), REX_EABSENT, "map row 2");
         rex_graph_destroy(graph);
@@ -133,21 +133,21 @@ static void everything(void **state)
     struct rex_graph *graph = NULL;
     int calls = 0;
     char nought = 0;
-    REX_DATA_MAP(region, REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES));
+    REX_MAP(region, REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES));
     REX_DATA_REGION(-1, region) {
-        void *device = rex_device_address(result, -1);
+        void *device = rex_mapped_ptr(result, -1);
         int64_t n = VALUES;
-        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(sum), 4, 128);
+        struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(sum), 4, 128);
         REX_MAP(to, REX_TO(value, VALUES));
         REX_MAP(from, REX_FROM(result, VALUES));
         REX_MAP(args, REX_VALUE(n), REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES), REX_ALLOC(result, VALUES));
         OK(rex_graph_begin(queue));
         OK(rex_queue_update(queue, &to));
         OK(rex_queue_fill(queue, device, &nought, 1, sizeof result));
-        OK(rex_queue_launch(queue, &launch, &args));
-        OK(rex_queue_launch(queue, &launch, &args));
+        OK(launch_in(queue, &launch, &args));
+        OK(launch_in(queue, &launch, &args));
         OK(rex_queue_update(queue, &from));
-        OK(rex_queue_call(queue, add_one, &calls));
+        OK(rex_queue_host_func(queue, add_one, &calls));
         OK(rex_graph_end(&graph, queue));
         for (int round = 1; round <= 4; round++) {
             for (int i = 0; i < VALUES; i++)
@@ -178,30 +178,30 @@ static void mapped_elsewhere(void **state)
         int64_t *other = filler[i];
         for (int j = 0; j < VALUES; j++)
             value[j] = i + j;
-        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
-        REX_DATA_MAP(beside, REX_TOFROM(other, VALUES));
-        OK(rex_data_begin(-1, &region));
-        seen[i] = rex_device_address(value, -1);
+        REX_MAP(region, REX_TOFROM(value, VALUES));
+        REX_MAP(beside, REX_TOFROM(other, VALUES));
+        OK(rex_data_enter(-1, &region));
+        seen[i] = rex_mapped_ptr(value, -1);
         different += i > 0 && seen[i] != seen[0];
         if (graph == NULL)
             graph = record(queue, value, 20);
         OK(rex_graph_launch(graph, queue));
         OK(rex_graph_launch(graph, queue));
         OK(rex_queue_sync(queue));
-        OK(rex_data_end(-1, &region));
+        OK(rex_data_exit(-1, &region));
         for (int j = 0; j < VALUES; j++)
             assert_int_equal(value[j], followed(followed(i + j, 20), 20));
         if (i % 2 == 0)
             FAILS(rex_graph_launch(graph, queue), REX_EABSENT, "\"follow__kernel__\": map row 2");
-        OK(rex_data_begin(-1, &beside)); /* most likely where `value` was */
+        OK(rex_data_enter(-1, &beside)); /* most likely where `value` was */
     }
     if (gpu_present())
         assert_true(different > 0);
     rex_graph_destroy(graph);
     for (int i = 0; i < TIMES; i++) {
         int64_t *other = filler[i];
-        REX_DATA_MAP(beside, REX_TOFROM(other, VALUES));
-        OK(rex_data_end(-1, &beside));
+        REX_MAP(beside, REX_TOFROM(other, VALUES));
+        OK(rex_data_exit(-1, &beside));
         for (int j = 0; j < VALUES; j++)
             assert_int_equal(other[j], 0);
     }
@@ -214,27 +214,27 @@ static void busy_end(void **state)
     static int64_t value[VALUES];
     struct rex_queue *queue = new_queue("held");
     struct rex_graph *graph = NULL;
-    int64_t *release = rex_pinned_alloc(sizeof *release);
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(hold), 1, 1);
+    int64_t *release = rex_host_alloc(sizeof *release);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
     *release = 0;
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
-    REX_MAP(args, REX_DEVICE_POINTER(release), REX_ALLOC(value, 1));
-    OK(rex_data_begin(-1, &region));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(args, REX_IS_DEVICE_PTR(release), REX_ALLOC(value, 1));
+    OK(rex_data_enter(-1, &region));
     OK(rex_graph_begin(queue));
-    OK(rex_queue_launch(queue, &launch, &args));
+    OK(launch_in(queue, &launch, &args));
     OK(rex_graph_end(&graph, queue));
     OK(rex_graph_launch(graph, queue));
     if (gpu_present()) {
-        FAILS(rex_data_end(-1, &region), REX_EBUSY, "queue \"held\"");
+        FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"held\"");
         FAILS(rex_offload_fini(), REX_EBUSY, "queue \"held\"");
     }
     *(volatile int64_t *)release = 1;
     OK(rex_queue_sync(queue));
-    OK(rex_data_end(-1, &region));
+    OK(rex_data_exit(-1, &region));
     assert_int_equal(value[0], 1);
     rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
-    OK(rex_pinned_free(release));
+    OK(rex_host_free(release));
 }
 
 /* The module ends and comes again while there is a graph of it. */
@@ -246,7 +246,7 @@ static void registered_again(void **state)
     struct rex_graph *graph = NULL;
     for (int i = 0; i < 3; i++) {
         value[0] = i;
-        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_MAP(region, REX_TOFROM(value, VALUES));
         REX_DATA_REGION(-1, region) {
             if (graph == NULL)
                 graph = record(queue, value, 10);
@@ -272,20 +272,20 @@ static void branches(void **state)
     struct rex_graph *graph = NULL;
     OK(rex_event_create(&begun));
     OK(rex_event_create(&done));
-    REX_DATA_MAP(region, REX_TOFROM(a, VALUES), REX_TOFROM(b, VALUES), REX_TOFROM(c, VALUES), REX_TOFROM(result, VALUES));
+    REX_MAP(region, REX_TOFROM(a, VALUES), REX_TOFROM(b, VALUES), REX_TOFROM(c, VALUES), REX_TOFROM(result, VALUES));
     REX_DATA_REGION(-1, region) {
         int64_t n = VALUES;
-        struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(sum), 4, 128);
+        struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(sum), 4, 128);
         REX_MAP(args, REX_VALUE(n), REX_ALLOC(a, VALUES), REX_ALLOC(b, VALUES), REX_ALLOC(result, VALUES));
         OK(rex_graph_begin(left));
         OK(rex_event_record(begun, left));
-        OK(rex_queue_wait(right, begun));
+        OK(rex_queue_wait_event(right, begun));
         OK(put_follow(left, a, 10));
         OK(put_follow(right, b, 20));
         OK(put_follow(right, b, 21));
         OK(rex_event_record(done, right));
-        OK(rex_queue_wait(left, done));
-        OK(rex_queue_launch(left, &launch, &args));
+        OK(rex_queue_wait_event(left, done));
+        OK(launch_in(left, &launch, &args));
         OK(put_follow(right, c, 22)); /* nobody waits for it but the end of the graph */
         FAILS(rex_graph_end(&graph, right), REX_EINVAL, "queue \"right\" has not begun a capture");
         FAILS(rex_event_sync(done), REX_EINVAL, "in a graph");
@@ -295,7 +295,7 @@ static void branches(void **state)
         OK(rex_queue_sync(right));
         OK(rex_graph_launch(graph, left));
         OK(rex_queue_sync(left));
-        FAILS(rex_queue_wait(right, done), REX_EINVAL, "whose capture has ended");
+        FAILS(rex_queue_wait_event(right, done), REX_EINVAL, "whose capture has ended");
         rex_graph_destroy(graph);
     }
     assert_int_equal(a[9], 5 * 3 + 10);
@@ -318,32 +318,32 @@ static void bad_arguments(void **state)
     int64_t n = VALUES;
     struct rex_queue *queue = new_queue("bad"), *nowhere = NULL;
     struct rex_graph *graph = NULL;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(follow), 4, 128);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(follow), 4, 128);
     REX_MAP(few, REX_VALUE(n));
     REX_MAP(no_types, REX_VALUE(n));
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
     no_types.types = NULL;
-    OK(rex_data_begin(-1, &region));
+    OK(rex_data_enter(-1, &region));
     OK(rex_graph_begin(queue));
-    FAILS(rex_queue_launch(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\"");
-    FAILS(rex_queue_launch(queue, &launch, &no_types), REX_EINVAL, "column");
+    FAILS(launch_in(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\"");
+    FAILS(launch_in(queue, &launch, &no_types), REX_EINVAL, "column");
     OK(put_follow(queue, value, 1));
     OK(rex_graph_end(&graph, queue));
     assert_int_equal(rex_graph_launches(graph), 1);
-    FAILS(rex_graph_set(graph, 0, &few), REX_EPARAMS, "\"follow__kernel__\"");
+    FAILS(rex_graph_set_args(graph, 0, &few), REX_EPARAMS, "\"follow__kernel__\"");
     OK(rex_graph_launch(graph, queue));
     OK(rex_queue_sync(queue));
     rex_graph_destroy(graph);
     /* Where nothing is launched, the rows are kept all the same. */
     OK(rex_queue_create(&nowhere, rex_device_count(), "nowhere", 0));
     OK(rex_graph_begin(nowhere));
-    FAILS(rex_queue_launch(nowhere, &launch, &no_types), REX_EINVAL, "column");
-    OK(rex_queue_launch(nowhere, &launch, &few));
+    FAILS(launch_in(nowhere, &launch, &no_types), REX_EINVAL, "column");
+    OK(launch_in(nowhere, &launch, &few));
     OK(rex_graph_end(&graph, nowhere));
     assert_int_equal(rex_graph_launch(graph, nowhere), REX_EHOST);
     rex_graph_destroy(graph);
     OK(rex_queue_destroy(nowhere));
-    OK(rex_data_end(-1, &region));
+    OK(rex_data_exit(-1, &region));
     OK(rex_queue_destroy(queue));
 }
 
@@ -362,7 +362,7 @@ static void bad_calls(void **state)
     FAILS(rex_graph_begin(queue), REX_EINVAL, "already");
     FAILS(rex_queue_sync(queue), REX_EINVAL, "being captured");
     FAILS(rex_queue_destroy(queue), REX_EINVAL, "being captured");
-    FAILS(rex_queue_wait(queue, event), REX_EINVAL, "not recorded in the same graph");
+    FAILS(rex_queue_wait_event(queue, event), REX_EINVAL, "not recorded in the same graph");
     FAILS(put_follow(queue, value, 1), REX_EABSENT, "map row 2");
     FAILS(rex_graph_end(NULL, queue), REX_EINVAL, "no place");
     OK(rex_graph_end(&empty, queue));
@@ -388,22 +388,22 @@ static void fault_later(void **state)
     int64_t nowhere = 16;
     struct rex_queue *queue = new_queue("faulty");
     struct rex_graph *graph = NULL;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(fault), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
     REX_MAP(args, REX_VALUE(nowhere));
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
-    OK(rex_data_begin(-1, &region));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_enter(-1, &region));
     OK(rex_graph_begin(queue));
     OK(put_follow(queue, value, 1));
-    OK(rex_queue_launch(queue, &launch, &args));
+    OK(launch_in(queue, &launch, &args));
     OK(rex_graph_end(&graph, queue));
     if (gpu_present()) {
         OK(rex_graph_launch(graph, queue));
         FAILS(rex_queue_sync(queue), REX_ECUDA, "\"fault__kernel__\"");
-        FAILS(rex_data_end(-1, &region), REX_ECUDA, "is lost");
+        FAILS(rex_data_exit(-1, &region), REX_ECUDA, "is lost");
         _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
     }
     rex_graph_destroy(graph);
-    OK(rex_data_end(-1, &region));
+    OK(rex_data_exit(-1, &region));
     OK(rex_queue_destroy(queue));
 }
 

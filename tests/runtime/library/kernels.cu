@@ -3,16 +3,16 @@
 
 REX_DEVICE_GLOBAL(int64_t, calls) = 40;
 
-REX_DEVICE_KERNEL(scale, rex_arg_i32 n, rex_arg_f64 factor, double *x)
+REX_DEVICE_KERNEL(scale, (int32_t) n, (double) factor, (double *) x)
 {
-    REX_FOR(i, rex_arg_int32(n))
-        x[i] *= rex_arg_double(factor);
+    REX_FOR(i, n)
+        x[i] *= factor;
 }
 
-REX_DEVICE_KERNEL(count_call, rex_arg by)
+REX_DEVICE_KERNEL(count_call, (int64_t) by)
 {
     if (rex_team(0) == 0 && rex_thread(0) == 0)
-        calls += rex_arg_int(by);
+        calls += by;
 }
 
 #if REX_ON_GPU

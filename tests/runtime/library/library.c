@@ -37,10 +37,10 @@ static double *fill(struct rex_queue *queue)
 
 static int scale(struct rex_queue *queue, struct rex_library *library, double factor, double *device)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "scale__kernel__"), 4, 64);
+    struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "scale__kernel__"), 4, 64);
     int32_t n = N;
     void *arguments[] = {&n, &factor, &device};
-    return rex_library_launch(queue, library, &launch, arguments, 3);
+    return launch_library_in(queue, library, &launch, arguments, 3);
 }
 
 static void check(struct rex_queue *queue, double *device, double factor)
@@ -65,15 +65,8 @@ static void in_a_queue(void **state)
     struct rex_queue *queue = new_queue();
     double *device = fill(queue);
     assert_int_equal(scale(queue, library, 2, device), 0);
-    struct {
-        int64_t n; /* of which the lower half is the value */
-        double factor;
-        double *x;
-    } block = {N, 1.5, device};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "scale__kernel__"), 4, 64);
-    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), 0);
+    assert_int_equal(scale(queue, library, 1.5, device), 0);
     check(queue, device, 3);
-    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block - 8), REX_EPARAMS);
     assert_null(rex_library_kernel(library, "scale__kernle__"));
     assert_int_equal(rex_last_error_code(), REX_ENOKERNEL);
     assert_non_null(strstr(rex_last_error(), "the nearest name in it is \"scale__kernel__\""));
@@ -97,24 +90,28 @@ static void of_another_compiler(void **state)
         double *x;
         int32_t last;
     } block = {N, SHARED / sizeof(double) - N, 2, device, N - 1};
-    void *arguments[] = {&block.n, &block.first, &block.factor, &block.x, &block.last};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "narrow"), 1, 96);
+    void *arguments[] = {&block.n, &block.first, &block.factor, &block.x, &block.last}, *in_block[5];
+    const struct rex_image_symbol *narrow = rex_image_view_find(rex_library_view(library), "narrow");
+    assert_int_equal(narrow->parameters, 5);
+    for (int i = 0; i < 5; i++)
+        in_block[i] = (char *)&block + narrow->parameter[i].offset;
+    struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "narrow"), 1, 96);
     launch.dynamic_memory = SHARED;
-    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
-    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), 0);
+    assert_int_equal(launch_library_in(queue, library, &launch, arguments, 5), 0);
+    assert_int_equal(launch_library_in(queue, library, &launch, in_block, 5), 0);
     assert_int_equal(rex_graph_begin(queue), 0);
-    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
-    assert_int_equal(rex_library_launch_packed(queue, library, &launch, &block, sizeof block), 0);
+    assert_int_equal(launch_library_in(queue, library, &launch, arguments, 5), 0);
+    assert_int_equal(launch_library_in(queue, library, &launch, in_block, 5), 0);
     assert_int_equal(rex_graph_end(&graph, queue), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     check(queue, device, 16);
     float less = 0.25f;
     REX_MAP(other, REX_VALUE(block.n), REX_VALUE(block.first), REX_VALUE(less), REX_VALUE(device), REX_VALUE(block.last));
-    assert_int_equal(rex_graph_set(graph, 1, &other), 0);
+    assert_int_equal(rex_graph_set_args(graph, 1, &other), 0);
     assert_int_equal(rex_queue_copy_to(queue, device, numbers, sizeof numbers), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     check(queue, device, 8);
-    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 5), 0);
+    assert_int_equal(launch_library_in(queue, library, &launch, arguments, 5), 0);
     assert_int_equal(rex_queue_copy_from(queue, numbers, device, sizeof numbers), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
     for (int i = 0; i < N; i++)
@@ -133,11 +130,11 @@ static void against_the_signature(void **state)
     int before = rex_last_error_code();
     assert_int_equal(scale(queue, library, 2, (double *)8), REX_EPARAMS);
     assert_int_not_equal(before, REX_EPARAMS);
-    assert_non_null(strstr(rex_last_error(), "parameter 2 is a pointer"));
+    assert_non_null(strstr(rex_last_error(), "argument 3 of scale is a value of 8 bytes, its parameter is a pointer"));
     const struct rex_image_view *view = rex_library_view(library);
     const struct rex_image_symbol *kernel = rex_image_view_find(view, "scale__kernel__");
     assert_int_equal(kernel->parameters - kernel->env, 3);
-    assert_int_equal(rex_image_view_parameter(view, kernel, kernel->env)->kind, REX_KIND_I32);
+    assert_int_equal(kernel->parameter[kernel->env].kind, REX_KIND_I32);
     check(queue, device, 1);
     end(queue, library, device);
 }
@@ -160,7 +157,7 @@ static void in_a_graph(void **state)
     int32_t n = N;
     double half = 0.5;
     REX_MAP(other, REX_VALUE(n), REX_VALUE(half), REX_VALUE(device));
-    assert_int_equal(rex_graph_set(graph, 1, &other), 0);
+    assert_int_equal(rex_graph_set_args(graph, 1, &other), 0);
     assert_int_equal(rex_graph_launch(graph, queue), 0);
     check(queue, device, 16);
     rex_device_free(device, -1);
@@ -174,11 +171,11 @@ static void globals(void **state)
     (void)state;
     struct rex_library *library = load();
     struct rex_queue *queue = new_queue();
-    struct rex_kernel_launch launch = rex_kernel_launch_of(rex_library_kernel(library, "count_call__kernel__"), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, "count_call__kernel__"), 1, 1);
     int64_t by = 2, seen = 0;
     void *arguments[] = {&by}, *address = NULL;
     size_t size = 0;
-    assert_int_equal(rex_library_launch(queue, library, &launch, arguments, 1), 0);
+    assert_int_equal(launch_library_in(queue, library, &launch, arguments, 1), 0);
     assert_int_equal(rex_library_global(&address, &size, library, -1, "calls"), 0);
     assert_int_equal(size, sizeof seen);
     assert_int_equal(rex_queue_copy_from(queue, &seen, address, sizeof seen), 0);

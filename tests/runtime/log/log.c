@@ -28,7 +28,7 @@ static void receive(enum rex_log_level level, const char *message, void *context
     seen.registered += strstr(message, "registered ") != NULL;
     pthread_mutex_unlock(&seen_lock);
     if (seen.use_module && rex_module_image_path(&rex_this_module)[0] == '\0')
-        seen.refused += rex_module_register(&rex_this_module) == REX_EINVAL;
+        seen.refused += rex_module_register(&rex_this_module, NULL) == REX_EINVAL;
     assert_true(rex_runtime_release() == 0 || rex_runtime_path()[0] == '/');
 }
 

@@ -3,9 +3,9 @@
 
 #include "tree.h"
 
-REX_DEVICE_KERNEL(leaves, rex_arg count, struct leaf *leaf)
+REX_DEVICE_KERNEL(leaves, (int64_t) count, (struct leaf *) leaf)
 {
-    REX_FOR(i, rex_arg_int(count)) {
+    REX_FOR(i, count) {
         leaf[i].sum = 0;
         for (int64_t k = 0; k < leaf[i].count; k++) {
             leaf[i].values[k]++;
@@ -14,9 +14,9 @@ REX_DEVICE_KERNEL(leaves, rex_arg count, struct leaf *leaf)
     }
 }
 
-REX_DEVICE_KERNEL(branches, rex_arg count, struct branch *branch)
+REX_DEVICE_KERNEL(branches, (int64_t) count, (struct branch *) branch)
 {
-    REX_FOR(i, rex_arg_int(count)) {
+    REX_FOR(i, count) {
         branch[i].visits++;
         for (int64_t l = 0; l < branch[i].leaves; l++) {
             struct leaf *leaf = &branch[i].leaf[l];

@@ -1,5 +1,5 @@
 /*
- * Mappers: expanded by rex_map_elements() and on the runtime's request, of structs with pointers and of structs that point to such structs;
+ * Mappers: expanded by rex_map_add_mapped() and on the runtime's request, of structs with pointers and of structs that point to such structs;
  * what they leave behind on the device, which must be nothing; and mappers that are wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -70,15 +70,15 @@ static void check_leaves(const struct leaf *leaf, int64_t count, int64_t rounds)
 static void check_leaves_absent(const struct leaf *leaf, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        assert_false(rex_is_present(&leaf[i], 1, -1));
-        assert_false(rex_is_present(&leaf[i].values, 1, -1));
-        assert_false(leaf[i].values != NULL && rex_is_present(leaf[i].values, 1, -1));
+        assert_false(rex_target_is_present(&leaf[i], 1, -1));
+        assert_false(rex_target_is_present(&leaf[i].values, 1, -1));
+        assert_false(leaf[i].values != NULL && rex_target_is_present(leaf[i].values, 1, -1));
     }
 }
 
 static int launch_on(const void *key, const struct rex_map *map)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
     return rex_launch(&launch, map);
 }
 
@@ -91,45 +91,45 @@ static void launch_leaves(struct leaf *leaf, int64_t count)
 /* ---- mappers ------------------------------------------------------------------------------------------------------------- */
 
 /* An element and what it points to. */
-static int map_leaf(struct rex_cursor *cursor, void *element)
+static int map_leaf(struct rex_map_builder *builder, void *element)
 {
     struct leaf *leaf = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *leaf));
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *leaf));
     if (result == 0 && leaf->count > 0)
-        result = rex_push(cursor, REX_POINTEE(REX_TYPE_TOFROM, leaf->values, 0, leaf->count));
+        result = rex_map_add(builder, REX_ATTACH(REX_MAP_TOFROM, leaf->values, 0, leaf->count));
     return result;
 }
 
 /* The same, member by member, by their numbers. */
-static int map_leaf_by_members(struct rex_cursor *cursor, void *element)
+static int map_leaf_by_members(struct rex_map_builder *builder, void *element)
 {
     struct leaf *leaf = element;
-    int32_t parent = rex_cursor_row(cursor);
-    int result = rex_push(cursor, REX_STRUCT(*leaf, count, sum));
+    int32_t parent = rex_map_next_row(builder);
+    int result = rex_map_add(builder, REX_STRUCT(*leaf, count, sum));
     if (result == 0)
-        result = rex_push(cursor, REX_MEMBER(parent, REX_TYPE_TOFROM, *leaf, count));
+        result = rex_map_add(builder, REX_MEMBER(parent, REX_MAP_TOFROM, *leaf, count));
     if (result == 0)
-        result = rex_push(cursor, REX_MEMBER(parent, REX_TYPE_TOFROM, *leaf, sum));
+        result = rex_map_add(builder, REX_MEMBER(parent, REX_MAP_TOFROM, *leaf, sum));
     if (result == 0 && leaf->count > 0)
-        result = rex_push(cursor, REX_MEMBER_POINTER(parent, REX_TYPE_TOFROM, *leaf, values, 0, leaf->count));
+        result = rex_map_add(builder, REX_MEMBER_POINTER(parent, REX_MAP_TOFROM, *leaf, values, 0, leaf->count));
     return result;
 }
 
 /* A member, and then the element whole: a row for what is mapped already does no harm. */
-static int map_leaf_twice(struct rex_cursor *cursor, void *element)
+static int map_leaf_twice(struct rex_map_builder *builder, void *element)
 {
     struct leaf *leaf = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, leaf->sum));
-    return result == 0 ? map_leaf(cursor, element) : result;
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, leaf->sum));
+    return result == 0 ? map_leaf(builder, element) : result;
 }
 
 /* Leaves are a section of their own, through their own mapper. */
-static int map_branch(struct rex_cursor *cursor, void *element)
+static int map_branch(struct rex_map_builder *builder, void *element)
 {
     struct branch *branch = element;
-    int result = rex_push(cursor, REX_OBJECT(REX_TYPE_TOFROM, *branch));
+    int result = rex_map_add(builder, REX_OBJECT(REX_MAP_TOFROM, *branch));
     if (result == 0 && branch->leaves > 0)
-        result = rex_map_elements(cursor, map_leaf, REX_POINTEE(REX_TYPE_TOFROM, branch->leaf, 0, branch->leaves), sizeof *branch->leaf);
+        result = rex_map_add_mapped(builder, map_leaf, REX_ATTACH(REX_MAP_TOFROM, branch->leaf, 0, branch->leaves), sizeof *branch->leaf);
     return result;
 }
 
@@ -140,10 +140,10 @@ struct section {
     int64_t element_size;
 };
 
-static int push_section(struct rex_cursor *cursor, void *context)
+static int push_section(struct rex_map_builder *builder, void *context)
 {
     const struct section *section = context;
-    return rex_map_elements(cursor, section->mapper, section->row, section->element_size);
+    return rex_map_add_mapped(builder, section->mapper, section->row, section->element_size);
 }
 
 static struct rex_map build(rex_mapper *mapper, struct rex_row row, size_t element_size)
@@ -156,7 +156,7 @@ static struct rex_map build(rex_mapper *mapper, struct rex_row row, size_t eleme
 
 static struct rex_map build_leaves(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count)
 {
-    return build(mapper, rex_row_in_region(REX_SECTION(type, leaf, 0, count)), sizeof *leaf);
+    return build(mapper, REX_SECTION(type, leaf, 0, count), sizeof *leaf);
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------------------------- */
@@ -172,11 +172,11 @@ static void check_row(const struct rex_map *map, int32_t row, const void *base, 
 static void rows_of_a_section(void **state)
 {
     (void)state;
-    const int64_t member = REX_TYPE_MEMBER_OF(0);
+    const int64_t member = REX_MAP_MEMBER_OF(0);
     struct leaf *leaf = grow_leaves(3);
     struct rex_map map = build(map_leaf, REX_TOFROM(leaf, 3), sizeof *leaf);
     assert_int_equal(map.count, 6);
-    check_row(&map, 0, leaf, leaf, 3 * sizeof *leaf, REX_TYPE_PARAMETER | REX_TYPE_IMPLICIT);
+    check_row(&map, 0, leaf, leaf, 3 * sizeof *leaf, REX_MAP_TARGET_PARAM | REX_MAP_IMPLICIT);
     check_row(&map, 1, &leaf[0], &leaf[0], sizeof *leaf, member | 0x3);
     check_row(&map, 2, &leaf[1], &leaf[1], sizeof *leaf, member | 0x3);
     check_row(&map, 3, &leaf[1].values, leaf[1].values, 8, member | 0x13);
@@ -188,17 +188,17 @@ static void rows_of_a_section(void **state)
     static const struct {
         int64_t section, element;
     } cases[] = {
-        {REX_TYPE_TO, REX_TYPE_TO},
-        {REX_TYPE_FROM, REX_TYPE_FROM},
-        {REX_TYPE_ALLOC, REX_TYPE_ALLOC},
-        {REX_TYPE_DELETE, REX_TYPE_DELETE},
-        {REX_TYPE_TO | REX_TYPE_ALWAYS, REX_TYPE_TO | REX_TYPE_ALWAYS},
-        {REX_TYPE_TO | REX_TYPE_PRESENT | REX_TYPE_CLOSE | REX_TYPE_HOLD, REX_TYPE_TO | REX_TYPE_PRESENT | REX_TYPE_CLOSE | REX_TYPE_HOLD},
+        {REX_MAP_TO, REX_MAP_TO},
+        {REX_MAP_FROM, REX_MAP_FROM},
+        {REX_MAP_ALLOC, REX_MAP_ALLOC},
+        {REX_MAP_DELETE, REX_MAP_DELETE},
+        {REX_MAP_TO | REX_MAP_ALWAYS, REX_MAP_TO | REX_MAP_ALWAYS},
+        {REX_MAP_TO | REX_MAP_PRESENT | REX_MAP_CLOSE | REX_MAP_OMPX_HOLD, REX_MAP_TO | REX_MAP_PRESENT | REX_MAP_CLOSE | REX_MAP_OMPX_HOLD},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         map = build_leaves(map_leaf, cases[i].section, leaf + 1, 1);
         assert_int_equal(map.types[1], member | cases[i].element);
-        assert_int_equal(map.types[2], member | REX_TYPE_POINTER | cases[i].element);
+        assert_int_equal(map.types[2], member | REX_MAP_PTR_AND_OBJ | cases[i].element);
         rex_map_free(&map);
     }
     fell_leaves(leaf, 3);
@@ -209,13 +209,13 @@ static void rows_of_nested_sections(void **state)
     (void)state;
     struct leaf *leaf = grow_leaves(3);
     struct branch branch = {3, leaf, 0};
-    struct rex_map map = build(map_branch, rex_row_in_region(REX_TO(&branch, 1)), sizeof branch);
+    struct rex_map map = build(map_branch, REX_TO(&branch, 1), sizeof branch);
     assert_int_equal(map.count, 8);
-    check_row(&map, 0, &branch, &branch, sizeof branch, REX_TYPE_IMPLICIT);
-    check_row(&map, 1, &branch, &branch, sizeof branch, REX_TYPE_MEMBER_OF(0) | 0x1);
-    check_row(&map, 2, &branch.leaf, leaf, 3 * sizeof *leaf, REX_TYPE_MEMBER_OF(0) | REX_TYPE_IMPLICIT | 0x10);
-    check_row(&map, 3, &leaf[0], &leaf[0], sizeof *leaf, REX_TYPE_MEMBER_OF(2) | 0x1);
-    check_row(&map, 7, &leaf[2].values, leaf[2].values, 16, REX_TYPE_MEMBER_OF(2) | 0x11);
+    check_row(&map, 0, &branch, &branch, sizeof branch, REX_MAP_IMPLICIT | REX_MAP_TARGET_PARAM);
+    check_row(&map, 1, &branch, &branch, sizeof branch, REX_MAP_MEMBER_OF(0) | 0x1);
+    check_row(&map, 2, &branch.leaf, leaf, 3 * sizeof *leaf, REX_MAP_MEMBER_OF(0) | REX_MAP_IMPLICIT | 0x10);
+    check_row(&map, 3, &leaf[0], &leaf[0], sizeof *leaf, REX_MAP_MEMBER_OF(2) | 0x1);
+    check_row(&map, 7, &leaf[2].values, leaf[2].values, 16, REX_MAP_MEMBER_OF(2) | 0x11);
     rex_map_free(&map);
     fell_leaves(leaf, 3);
 }
@@ -241,14 +241,14 @@ static void expansion_in_regions(void **state)
     int64_t rounds = 0;
     start();
     for (int i = 0; i < 4; i++) {
-        run_region(mappers[i % 2], REX_TYPE_TO, leaf, 11, rounds);
-        run_region(mappers[i % 2], REX_TYPE_TOFROM, leaf, 11, rounds + 2);
+        run_region(mappers[i % 2], REX_MAP_TO, leaf, 11, rounds);
+        run_region(mappers[i % 2], REX_MAP_TOFROM, leaf, 11, rounds + 2);
         rounds += 2;
     }
     fell_leaves(leaf, 11);
     leaf = grow_leaves(1);
-    run_region(map_leaf, REX_TYPE_TO, leaf, 1, 0);
-    run_region(map_leaf, REX_TYPE_TOFROM, leaf, 1, 2);
+    run_region(map_leaf, REX_MAP_TO, leaf, 1, 0);
+    run_region(map_leaf, REX_MAP_TOFROM, leaf, 1, 2);
     fell_leaves(leaf, 1);
 }
 
@@ -277,8 +277,8 @@ static void expansion_in_updates(void **state)
     struct leaf *leaf = grow_leaves(7);
     struct rex_map region, update;
     start();
-    region = build_leaves(map_leaf, REX_TYPE_TO, leaf, 7);
-    update = build_leaves(map_leaf, REX_TYPE_FROM, leaf, 7);
+    region = build_leaves(map_leaf, REX_MAP_TO, leaf, 7);
+    update = build_leaves(map_leaf, REX_MAP_FROM, leaf, 7);
     assert_int_equal(rex_data_update(-1, &update), REX_EABSENT);
     REX_DATA_REGION(-1, region) {
         launch_leaves(leaf, 7);
@@ -299,8 +299,8 @@ static void expansion_by_enter_and_exit(void **state)
     struct leaf *leaf = grow_leaves(7);
     struct rex_map enter, delete;
     start();
-    enter = build_leaves(map_leaf, REX_TYPE_TO, leaf, 7);
-    delete = build_leaves(map_leaf, REX_TYPE_DELETE, leaf, 7);
+    enter = build_leaves(map_leaf, REX_MAP_TO, leaf, 7);
+    delete = build_leaves(map_leaf, REX_MAP_DELETE, leaf, 7);
     assert_int_equal(rex_data_enter(-1, &enter), 0);
     assert_int_equal(rex_data_enter(-1, &enter), 0);
     launch_leaves(leaf, 7);
@@ -320,7 +320,7 @@ static void nested_mappers(void **state)
     start();
     for (int64_t i = 0; i < BRANCHES; i++)
         branch[i] = (struct branch){3 * i, grow_leaves(3 * i), 0};
-    struct rex_map map = build(map_branch, rex_row_in_region(REX_TOFROM(branch, BRANCHES)), sizeof *branch);
+    struct rex_map map = build(map_branch, REX_TOFROM(branch, BRANCHES), sizeof *branch);
     REX_DATA_REGION_OWNING(-1, map) {
         REX_MAP(arguments, REX_VALUE(INT64_C(4)), REX_ALLOC(branch, BRANCHES));
         for (int i = 0; i < 3; i++)
@@ -330,7 +330,7 @@ static void nested_mappers(void **state)
         assert_int_equal(branch[i].visits, 3);
         check_leaves(branch[i].leaf, 3 * i, 3);
         check_leaves_absent(branch[i].leaf, 3 * i);
-        assert_false(rex_is_present(&branch[i], 1, -1));
+        assert_false(rex_target_is_present(&branch[i], 1, -1));
         fell_leaves(branch[i].leaf, 3 * i);
     }
 }
@@ -344,7 +344,7 @@ static void very_many_elements(void **state)
     (void)state;
     int64_t count = 70000;
     struct leaf *leaf = grow_leaves(count);
-    struct rex_map map = build_leaves(map_leaf, REX_TYPE_TOFROM, leaf, count);
+    struct rex_map map = build_leaves(map_leaf, REX_MAP_TOFROM, leaf, count);
     assert_true(map.count > REX_PARENT_MAX + 1);
     for (int32_t i = 1; i < map.count; i++) {
         int64_t parent = (int64_t)((uint64_t)map.types[i] >> 48) - 1;
@@ -363,7 +363,7 @@ static void very_many_elements_at_work(void **state)
     assert_non_null(leaf);
     grow_leaf(last, 1, 3);
     start();
-    struct rex_map map = build_leaves(map_leaf_twice, REX_TYPE_TOFROM, leaf, count);
+    struct rex_map map = build_leaves(map_leaf_twice, REX_MAP_TOFROM, leaf, count);
     assert_true(map.count > REX_PARENT_MAX + 1);
     REX_DATA_REGION_OWNING(-1, map)
         launch_leaves(leaf, count);
@@ -393,9 +393,9 @@ static void runtime_kind(void **state)
     void *mapper = address_of(runtime_leaf);
     int64_t n = 11;
     start();
-    REX_DATA_MAP(to, REX_TO(leaf, n));
-    REX_DATA_MAP(tofrom, REX_TOFROM(leaf, n));
-    REX_DATA_MAP(from, REX_FROM(leaf, n));
+    REX_MAP(to, REX_TO(leaf, n));
+    REX_MAP(tofrom, REX_TOFROM(leaf, n));
+    REX_MAP(from, REX_FROM(leaf, n));
     to.mappers = tofrom.mappers = from.mappers = &mapper;
     REX_DATA_REGION(-1, to)
         launch_leaves(leaf, n);
@@ -438,7 +438,7 @@ static void runtime_kind_nested(void **state)
     struct branch branch[2] = {{6, grow_leaves(6), 0}, {4, grow_leaves(4), 0}};
     void *mapper = address_of(runtime_branch);
     start();
-    REX_DATA_MAP(region, REX_TOFROM(branch, 2));
+    REX_MAP(region, REX_TOFROM(branch, 2));
     region.mappers = &mapper;
     REX_DATA_REGION(-1, region) {
         REX_MAP(arguments, REX_VALUE(INT64_C(2)), REX_ALLOC(branch, 2));
@@ -448,16 +448,16 @@ static void runtime_kind_nested(void **state)
         assert_int_equal(branch[i].visits, 1);
         check_leaves(branch[i].leaf, branch[i].leaves, 1);
         check_leaves_absent(branch[i].leaf, branch[i].leaves);
-        assert_false(rex_is_present(&branch[i], 1, -1));
+        assert_false(rex_target_is_present(&branch[i], 1, -1));
         fell_leaves(branch[i].leaf, branch[i].leaves);
     }
 }
 
 /* An error in a mapper that the runtime called: recorded, and the program goes on. */
-static int half_a_mapper(struct rex_cursor *cursor, void *element)
+static int half_a_mapper(struct rex_map_builder *builder, void *element)
 {
     struct leaf *leaf = element;
-    return leaf->count == 3 ? REX_ENOMEM : map_leaf(cursor, element);
+    return leaf->count == 3 ? REX_ENOMEM : map_leaf(builder, element);
 }
 REX_RUNTIME_MAPPER(runtime_half, half_a_mapper, struct leaf)
 REX_RUNTIME_MAPPER(runtime_misfit, map_leaf, char[7])
@@ -468,7 +468,7 @@ static void runtime_kind_with_errors(void **state)
     struct leaf *leaf = grow_leaves(5);
     void *half = address_of(runtime_half), *misfit = address_of(runtime_misfit);
     start();
-    REX_DATA_MAP(region, REX_TO(leaf, 5));
+    REX_MAP(region, REX_TO(leaf, 5));
     region.mappers = &half;
     REX_DATA_REGION(-1, region) {
     }
@@ -489,10 +489,10 @@ static void runtime_kind_with_null(void **state)
     struct leaf leaf[2] = {{.count = 4}, {.count = 4}};
     void *mapper = address_of(runtime_leaf);
     start();
-    REX_DATA_MAP(region, REX_TOFROM(leaf, 2));
+    REX_MAP(region, REX_TOFROM(leaf, 2));
     region.mappers = &mapper;
     REX_DATA_REGION(-1, region)
-        assert_true(rex_is_present(leaf, sizeof *leaf, -1));
+        assert_true(rex_target_is_present(leaf, sizeof *leaf, -1));
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "bytes at NULL"));
     check_leaves_absent(leaf, 2);
@@ -500,26 +500,26 @@ static void runtime_kind_with_null(void **state)
 
 /* ---- what is wrong ----------------------------------------------------------------------------------------------------------- */
 
-static int map_without_end(struct rex_cursor *cursor, void *element)
+static int map_without_end(struct rex_map_builder *builder, void *element)
 {
-    return rex_map_elements(cursor, map_without_end, rex_row_of(element, element, 1, REX_TYPE_TO), 1);
+    return rex_map_add_mapped(builder, map_without_end, rex_row_of(element, element, 1, REX_MAP_TO), 1);
 }
 
-static int map_too_large(struct rex_cursor *cursor, void *element)
+static int map_too_large(struct rex_map_builder *builder, void *element)
 {
-    return rex_push(cursor, rex_row_of(element, element, -1, REX_TYPE_TO));
+    return rex_map_add(builder, rex_row_of(element, element, -1, REX_MAP_TO));
 }
 
-static int map_nothing(struct rex_cursor *cursor, void *element)
+static int map_nothing(struct rex_map_builder *builder, void *element)
 {
-    (void)cursor;
+    (void)builder;
     (void)element;
     return 0;
 }
 
-static int map_fails(struct rex_cursor *cursor, void *element)
+static int map_fails(struct rex_map_builder *builder, void *element)
 {
-    (void)cursor;
+    (void)builder;
     (void)element;
     return -77;
 }
@@ -560,17 +560,17 @@ static void wrong_mappers(void **state)
 
 /* Elements that the two passes see differently. */
 static int passes;
-static int map_more(struct rex_cursor *cursor, void *element)
+static int map_more(struct rex_map_builder *builder, void *element)
 {
     int result = 0;
     for (int i = 0; i < ++passes && result == 0; i++)
-        result = rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TO));
+        result = rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO));
     return result;
 }
 
-static int map_fewer(struct rex_cursor *cursor, void *element)
+static int map_fewer(struct rex_map_builder *builder, void *element)
 {
-    return passes++ == 0 ? rex_push(cursor, rex_row_of(element, element, 1, REX_TYPE_TO)) : 0;
+    return passes++ == 0 ? rex_map_add(builder, rex_row_of(element, element, 1, REX_MAP_TO)) : 0;
 }
 
 static void passes_that_disagree(void **state)

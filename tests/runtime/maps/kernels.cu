@@ -7,40 +7,45 @@
 
 #include "shapes.h"
 
-REX_DEVICE_KERNEL(add, rex_arg lower, rex_arg end, rex_arg by, int64_t *x)
+REX_DEVICE_KERNEL(add, (int64_t) lower, (int64_t) end, (int64_t) by, (int64_t *) x)
 {
-    REX_FOR(i, rex_arg_int(end)) {
-        if (i >= rex_arg_int(lower))
-            x[i] += rex_arg_int(by);
+    REX_FOR(i, end) {
+        if (i >= lower)
+            x[i] += by;
     }
 }
 
-REX_DEVICE_KERNEL(copy, rex_arg count, const int64_t *from, int64_t *to)
+REX_DEVICE_KERNEL(copy, (int64_t) count, (const int64_t *) from, (int64_t *) to)
 {
-    REX_FOR(i, rex_arg_int(count))
+    REX_FOR(i, count)
         to[i] = from[i];
 }
 
-/* The words as they came. */
-REX_DEVICE_KERNEL(words, uint64_t *to, rex_arg a, rex_arg b, rex_arg c, rex_arg d, rex_arg e, rex_arg f, rex_arg g, rex_arg h)
+/* Values of every type, each in a word; integers widen. */
+#define PUT(i, value) memcpy(&to[i], &(value), sizeof(value))
+REX_DEVICE_KERNEL(words, (uint64_t *) to, (int64_t) a, (int64_t) b, (int64_t) c, (int64_t) d, (float) e, (double) f, (struct pair) g,
+                  (struct full) h)
 {
-    to[0] = a;
-    to[1] = b;
-    to[2] = c;
-    to[3] = d;
-    to[4] = e;
-    to[5] = f;
-    to[6] = g;
-    to[7] = h;
+    for (int i = 0; i < VALUES; i++)
+        to[i] = 0;
+    PUT(0, a), PUT(1, b), PUT(2, c), PUT(3, d), PUT(4, e), PUT(5, f), PUT(6, g), PUT(7, h);
 }
 
-REX_DEVICE_KERNEL(address, uint64_t *to, const void *pointer)
+REX_DEVICE_KERNEL(more_words, (uint64_t *) to, (bool) a, (uint64_t) b, (uint64_t) c, (uint64_t) d, (uint64_t) e, (const void *) f, (float) g,
+                  (void *) h)
+{
+    for (int i = 0; i < VALUES; i++)
+        to[i] = 0;
+    PUT(0, a), PUT(1, b), PUT(2, c), PUT(3, d), PUT(4, e), PUT(5, f), PUT(6, g), PUT(7, h);
+}
+
+REX_DEVICE_KERNEL(address, (uint64_t *) to, (const void *) pointer)
 {
     *to = (uint64_t)(uintptr_t)pointer;
 }
 
 /* Through its own memory of two sizes, to the sum of what it found there. */
-REX_DEVICE_KERNEL(own, struct full *small, struct big *large, int64_t *scratch, int64_t *sum)
+REX_DEVICE_KERNEL(own, (struct full *) small, (struct big *) large, (int64_t *) scratch, (int64_t *) sum)
 {
     int64_t total = small->first + (int64_t)small->second;
     for (int i = 0; i < 200; i++)
@@ -51,20 +56,20 @@ REX_DEVICE_KERNEL(own, struct full *small, struct big *large, int64_t *scratch, 
     *sum = scratch[0];
 }
 
-REX_DEVICE_KERNEL(members, struct outer *outer)
+REX_DEVICE_KERNEL(members, (struct outer *) outer)
 {
     for (int64_t i = 0; i < outer->inner.count; i++)
         outer->inner.values[i] += outer->bonus;
     outer->bonus++;
 }
 
-REX_DEVICE_KERNEL(chain, struct outer *outer)
+REX_DEVICE_KERNEL(chain, (struct outer *) outer)
 {
     for (int64_t i = 0; i < outer->next->count; i++)
         outer->next->values[i] *= 3;
 }
 
-REX_DEVICE_KERNEL(pointees, int64_t **first, int64_t **second)
+REX_DEVICE_KERNEL(pointees, (int64_t **) first, (int64_t **) second)
 {
     (*first)[0] += 1;
     (*second)[2] += 2;

@@ -8,14 +8,14 @@ typedef struct {
 REX_DEVICE_GLOBAL(table, weights);
 
 /* result = base + value */
-REX_DEVICE_KERNEL(shift, rex_arg value, int64_t *result)
+REX_DEVICE_KERNEL(shift, (int64_t) value, (int64_t *) result)
 {
     if (rex_team(0) + rex_thread(0) == 0)
-        *result = base + rex_arg_int(value);
+        *result = base + value;
 }
 
 /* Sum of the weights, which become twice what they were. */
-REX_DEVICE_KERNEL(weigh, double *result)
+REX_DEVICE_KERNEL(weigh, (double *) result)
 {
     if (rex_team(0) + rex_thread(0) != 0)
         return;
@@ -27,8 +27,8 @@ REX_DEVICE_KERNEL(weigh, double *result)
     *result = sum;
 }
 
-REX_DEVICE_KERNEL_ENV(enveloped, rex_arg value, int64_t *result)
+REX_DEVICE_KERNEL_ENV(enveloped, (int64_t) value, (int64_t *) result)
 {
     if (rex_team(0) + rex_thread(0) == 0)
-        *result = 2 * rex_arg_int(value);
+        *result = 2 * value;
 }

@@ -28,10 +28,10 @@ static void region_of_the_program(void **state)
     (void)state;
     int ran = 0, code = rex_last_error_code();
     fill();
-    REX_DATA_MAP(region, REX_TOFROM(values, COUNT));
-    REX_DATA_MAP(back, REX_FROM(values, COUNT));
+    REX_MAP(region, REX_TOFROM(values, COUNT));
+    REX_MAP(back, REX_FROM(values, COUNT));
     REX_DATA_REGION(-1, region) {
-        assert_true(rex_is_present(values, sizeof values, 0));
+        assert_true(rex_target_is_present(values, sizeof values, 0));
         assert_int_equal(solver_triple(values, COUNT), 0);
         assert_int_equal(rex_data_update(-1, &back), 0);
         check_times(3);
@@ -40,7 +40,7 @@ static void region_of_the_program(void **state)
     }
     assert_int_equal(ran, 1);
     check_times(9);
-    assert_false(rex_is_present(values, sizeof values, 0));
+    assert_false(rex_target_is_present(values, sizeof values, 0));
     assert_int_equal(rex_last_error_code(), code);
     assert_int_equal(solver_triple(values, COUNT), REX_EABSENT);
 }
@@ -49,8 +49,8 @@ static void data_calls(void **state)
 {
     (void)state;
     fill();
-    REX_DATA_MAP(to, REX_TO(values, COUNT));
-    REX_DATA_MAP(from, REX_FROM(values, COUNT));
+    REX_MAP(to, REX_TO(values, COUNT));
+    REX_MAP(from, REX_FROM(values, COUNT));
     assert_int_equal(rex_data_enter(-1, &to), 0);
     assert_int_equal(solver_triple(values, COUNT), 0);
     assert_int_equal(rex_data_exit(-1, &from), 0);
@@ -77,7 +77,7 @@ static void raw_data_calls(void **state)
     __tgt_target_data_update(-1, 1, rows, rows, sizes, from);
     check_times(3);
     rex___tgt_target_data_end(-1, 1, rows, rows, sizes, types);
-    assert_false(rex_is_present(values, 1, 0));
+    assert_false(rex_target_is_present(values, 1, 0));
     assert_int_equal(rex_last_error_code(), 0);
 }
 
@@ -119,30 +119,30 @@ static struct rex_module foreign = {.struct_size = sizeof foreign, .image_name =
 static void table_of_the_shared_object(void **state)
 {
     (void)state;
-    REX_DATA_MAP(map, REX_TOFROM(values, COUNT));
+    REX_MAP(map, REX_TOFROM(values, COUNT));
     solver_table(&foreign.entries_begin, &foreign.entries_end);
-    assert_int_equal(rex_module_register(&foreign), REX_EENTRIES);
+    assert_int_equal(rex_module_register(&foreign, NULL), REX_EENTRIES);
     assert_non_null(strstr(rex_last_error(), "nokernels has no offload entry of its own"));
     assert_non_null(strstr(rex_last_error(), "libsolver.so"));
     fill();
-    assert_int_equal(rex_module_data_begin(&foreign, -1, &map), 0);
+    assert_int_equal(rex_module_data_enter(&foreign, -1, &map), 0);
     assert_int_equal(solver_triple(values, COUNT), 0);
-    assert_int_equal(rex_module_data_end(&foreign, -1, &map), 0);
+    assert_int_equal(rex_module_region_end(&foreign, -1, &map), 0);
     check_times(3);
 }
 
 static void disabled(void **state)
 {
     (void)state;
-    REX_DATA_MAP(map, REX_TOFROM(values, COUNT));
+    REX_MAP(map, REX_TOFROM(values, COUNT));
     void *rows[] = {values};
     int64_t sizes[] = {sizeof values}, types[] = {TOFROM};
     setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
-    assert_int_equal(rex_data_begin(-1, &map), 0);
+    assert_int_equal(rex_data_enter(-1, &map), 0);
     __tgt_target_data_begin(-1, 1, rows, rows, sizes, types);
     assert_int_equal(solver_triple(values, COUNT), REX_EHOST);
     __tgt_target_data_end(-1, 1, rows, rows, sizes, types);
-    assert_int_equal(rex_data_end(-1, &map), 0);
+    assert_int_equal(rex_data_exit(-1, &map), 0);
 }
 
 int main(int argc, char **argv)

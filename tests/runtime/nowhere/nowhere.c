@@ -16,17 +16,17 @@ static void start(void)
     assert_int_equal(rex_offload_init(), 0);
 }
 
-static struct rex_kernel_launch launch_on(int64_t device)
+static struct rex_launch_config launch_on(int64_t device)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(set), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(set), 1, 1);
     launch.device = device;
     return launch;
 }
 
 static int set(int64_t device, int64_t value, int64_t *result)
 {
-    struct rex_kernel_launch launch = launch_on(device);
-    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, *result));
+    struct rex_launch_config launch = launch_on(device);
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, *result));
     return rex_launch(&launch, &map);
 }
 
@@ -37,8 +37,8 @@ static void check_on_host(int64_t device)
 {
     int64_t result = -1;
     int ran = 0;
-    REX_DATA_MAP(tofrom, REX_TOFROM(x, 8));
-    REX_DATA_MAP(present, REX_PRESENT(REX_TOFROM(x, 8)));
+    REX_MAP(tofrom, REX_TOFROM(x, 8));
+    REX_MAP(present, REX_PRESENT(REX_TOFROM(x, 8)));
     x[0] = 3;
     assert_int_equal(set(device, 4, &result), REX_EHOST);
     assert_int_equal(rex_last_error_code(), REX_EHOST);
@@ -63,8 +63,8 @@ static void offloading_disabled(void **state)
     setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
     for (int64_t device = -1; device < 3; device++) {
         check_on_host(device);
-        assert_false(rex_is_present(x, sizeof x, device));
-        assert_null(rex_device_address(x, device));
+        assert_false(rex_target_is_present(x, sizeof x, device));
+        assert_null(rex_mapped_ptr(x, device));
         assert_null(rex_device_alloc(sizeof x, device));
         assert_int_equal(rex_last_error_code(), REX_EINVAL);
         assert_non_null(strstr(rex_last_error(), "disabled"));
@@ -72,9 +72,9 @@ static void offloading_disabled(void **state)
         assert_int_equal(rex_device_copy_from(x, x + 1, sizeof *x, device), REX_EINVAL);
     }
     /* What is wrong with a map is said here, too. */
-    REX_DATA_MAP(literal, REX_VALUE(1));
-    assert_int_equal(rex_data_begin(-1, &literal), REX_EINVAL);
-    assert_int_equal(rex_data_begin(-1, NULL), REX_EINVAL);
+    REX_MAP(literal, REX_VALUE(1));
+    assert_int_equal(rex_data_enter(-1, &literal), REX_EINVAL);
+    assert_int_equal(rex_data_enter(-1, NULL), REX_EINVAL);
 }
 
 /* The number behind the last device is the host, whose memory is its own. */
@@ -84,8 +84,8 @@ static void the_host_as_a_device(void **state)
     start();
     int64_t host = rex_device_count(), back = 0;
     check_on_host(host);
-    assert_true(rex_is_present(x, sizeof x, host));
-    assert_ptr_equal(rex_device_address(x, host), x);
+    assert_true(rex_target_is_present(x, sizeof x, host));
+    assert_ptr_equal(rex_mapped_ptr(x, host), x);
     void *memory = rex_device_alloc(sizeof x, host);
     assert_non_null(memory);
     assert_int_equal(rex_device_copy_to(memory, x, sizeof *x, host), 0);
@@ -101,20 +101,20 @@ static void numbers_of_no_device(void **state)
     (void)state;
     const int64_t numbers[] = {-2, INT64_MIN, INT64_C(1) << 31, INT64_C(1) << 32, INT64_C(0x7fffffff00000000), INT64_MAX};
     int64_t result = -1;
-    REX_DATA_MAP(map, REX_TOFROM(x, 8));
+    REX_MAP(map, REX_TOFROM(x, 8));
     start();
     for (size_t i = 0; i <= sizeof numbers / sizeof *numbers; i++) {
         int64_t device = i == 0 ? rex_device_count() + 1 : numbers[i - 1];
         assert_int_equal(set(device, 4, &result), REX_EDEVICE);
-        assert_int_equal(rex_data_begin(device, &map), REX_EDEVICE);
-        assert_int_equal(rex_data_end(device, &map), REX_EDEVICE);
+        assert_int_equal(rex_data_enter(device, &map), REX_EDEVICE);
+        assert_int_equal(rex_data_exit(device, &map), REX_EDEVICE);
         assert_int_equal(rex_data_exit(device, &map), REX_EDEVICE);
         assert_int_equal(rex_data_update(device, &map), REX_EDEVICE);
         assert_int_equal(rex_device_copy_to(x, x + 1, 8, device), REX_EDEVICE);
         assert_int_equal(rex_device_copy_from(x, x + 1, 8, device), REX_EDEVICE);
         assert_null(rex_device_alloc(8, device));
-        assert_false(rex_is_present(x, 8, device));
-        assert_null(rex_device_address(x, device));
+        assert_false(rex_target_is_present(x, 8, device));
+        assert_null(rex_mapped_ptr(x, device));
     }
     assert_int_equal(result, -1);
 }
@@ -126,19 +126,19 @@ static void present_at_an_exit(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(present, REX_PRESENT(REX_RELEASE(x, 8)));
-    REX_DATA_MAP(larger, REX_PRESENT(REX_RELEASE(x, 8)), REX_PRESENT(REX_RELEASE(x + 2, 6)));
-    REX_DATA_MAP(to, REX_TO(x, 4));
-    REX_DATA_MAP(all, REX_TO(x, 8));
+    REX_MAP(present, REX_PRESENT(REX_RELEASE(x, 8)));
+    REX_MAP(larger, REX_PRESENT(REX_RELEASE(x, 8)), REX_PRESENT(REX_RELEASE(x + 2, 6)));
+    REX_MAP(to, REX_TO(x, 4));
+    REX_MAP(all, REX_TO(x, 8));
     assert_int_equal(rex_data_exit(-1, &present), REX_EABSENT);
-    assert_int_equal(rex_data_end(-1, &present), 0);
+    assert_int_equal(rex_module_region_end(&rex_this_module, -1, &present), 0);
     assert_int_equal(rex_data_enter(-1, &to), 0);
     assert_int_equal(rex_data_exit(-1, &larger), REX_EABSENT);
-    assert_true(rex_is_present(x, 4 * sizeof *x, -1));
+    assert_true(rex_target_is_present(x, 4 * sizeof *x, -1));
     assert_int_equal(rex_data_exit(-1, &to), 0);
     assert_int_equal(rex_data_enter(-1, &all), 0);
     assert_int_equal(rex_data_exit(-1, &present), 0);
-    assert_false(rex_is_present(x, 1, -1));
+    assert_false(rex_target_is_present(x, 1, -1));
 }
 
 /* A section does not make what lies between its base and its begin present. */
@@ -146,13 +146,13 @@ static void below_a_section(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(section, REX_SECTION(REX_TYPE_TO, x, 4, 4));
-    REX_DATA_MAP(below, REX_FROM(x + 1, 2));
+    REX_MAP(section, REX_SECTION(REX_MAP_TO, x, 4, 4));
+    REX_MAP(below, REX_FROM(x + 1, 2));
     REX_DATA_REGION(-1, section) {
         for (int i = 0; i < 4; i++) {
-            assert_false(rex_is_present(x + i, 0, -1));
-            assert_false(rex_is_present(x + i, sizeof *x, -1));
-            assert_null(rex_device_address(x + i, -1));
+            assert_false(rex_target_is_present(x + i, 0, -1));
+            assert_false(rex_target_is_present(x + i, sizeof *x, -1));
+            assert_null(rex_mapped_ptr(x + i, -1));
         }
         assert_int_equal(rex_data_update(-1, &below), REX_EABSENT);
     }
@@ -163,10 +163,10 @@ static void present_no_longer(void **state)
 {
     (void)state;
     int64_t value = 4, *pointer = x;
-    struct rex_kernel_launch launch;
+    struct rex_launch_config launch;
     start();
-    REX_DATA_MAP(all, REX_TO(pointer, 8));
-    REX_DATA_MAP(half, REX_TO(pointer, 4));
+    REX_MAP(all, REX_TO(pointer, 8));
+    REX_MAP(half, REX_TO(pointer, 4));
     REX_MAP(of_all, REX_VALUE(value), REX_ALLOC(pointer, 8));
     REX_MAP(of_half, REX_VALUE(value), REX_ALLOC(pointer, 4));
     launch = launch_on(-1);
@@ -197,9 +197,9 @@ static void refused_launches(void **state)
     (void)state;
     int64_t result = -1, value = 4;
     start();
-    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, result));
-    REX_MAP(three, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, result), REX_VALUE(value));
-    struct rex_kernel_launch launch = launch_on(-1), strict = launch_on(-1);
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result));
+    REX_MAP(three, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, result), REX_VALUE(value));
+    struct rex_launch_config launch = launch_on(-1), strict = launch_on(-1);
     assert_int_equal(rex_launch(NULL, &map), REX_EINVAL);
     /* A host image does not say how many parameters there are. With one row for two the first would be taken for the runtime's own. */
     if (!rex_module_on_host(&rex_this_module)) {
@@ -222,7 +222,7 @@ static void refused_launches(void **state)
     strict.threads[0] = 1;
     assert_int_equal(rex_launch(&strict, &map), 0);
     assert_int_equal(result, 4);
-    assert_false(rex_is_present(&result, 1, -1));
+    assert_false(rex_target_is_present(&result, 1, -1));
 }
 
 static void refused_maps(void **state)
@@ -230,12 +230,9 @@ static void refused_maps(void **state)
     (void)state;
     int64_t value = 4;
     start();
-    struct rex_kernel_launch launch = launch_on(-1);
-    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_TYPE_FROM, value));
+    struct rex_launch_config launch = launch_on(-1);
+    REX_MAP(map, REX_VALUE(value), REX_OBJECT(REX_MAP_FROM, value));
     struct rex_map wrong[5] = {map, map, map, map, map};
-    struct __tgt_kernel_arguments packet, before;
-    memset(&packet, 0x5a, sizeof packet);
-    before = packet;
     wrong[0].count = -1;
     wrong[1].base = NULL;
     wrong[2].begin = NULL;
@@ -243,44 +240,31 @@ static void refused_maps(void **state)
     wrong[4].types = NULL;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(rex_launch(&launch, &wrong[i]), REX_EINVAL);
-        assert_int_equal(rex_data_begin(-1, &wrong[i]), REX_EINVAL);
-        assert_int_equal(rex_data_end(-1, &wrong[i]), REX_EINVAL);
+        assert_int_equal(rex_data_enter(-1, &wrong[i]), REX_EINVAL);
+        assert_int_equal(rex_data_exit(-1, &wrong[i]), REX_EINVAL);
         assert_int_equal(rex_data_exit(-1, &wrong[i]), REX_EINVAL);
         assert_int_equal(rex_data_update(-1, &wrong[i]), REX_EINVAL);
     }
-    assert_int_equal(rex_packet_fill(&packet, &launch, &wrong[0]), REX_EINVAL);
-    assert_int_equal(rex_packet_fill(&packet, NULL, &map), REX_EINVAL);
-    assert_int_equal(rex_packet_fill(NULL, &launch, &map), REX_EINVAL);
-    assert_memory_equal(&packet, &before, sizeof packet);
 
     /* No rows at all are nothing to do. */
     struct rex_map nothing = {0};
-    assert_int_equal(rex_data_begin(-1, &nothing), 0);
+    assert_int_equal(rex_data_enter(-1, &nothing), 0);
     assert_int_equal(rex_data_update(-1, &nothing), 0);
-    assert_int_equal(rex_data_end(-1, &nothing), 0);
-    assert_int_equal(rex_packet_fill(&packet, &launch, NULL), 0);
-    assert_int_equal(packet.Flags, 0);
-    launch.flags = REX_LAUNCH_STRICT | REX_LAUNCH_NOWAIT;
-    assert_int_equal(rex_packet_fill(&packet, &launch, NULL), 0);
-    assert_int_equal(packet.Flags, 0xc1); /* nowait; exact teams and threads */
-    launch.threads[0] = 0;
-    assert_int_equal(rex_packet_fill(&packet, &launch, NULL), REX_EINVAL);
-    assert_int_equal(packet.Flags, 0xc1);
-    assert_int_equal(packet.NumArgs, 0);
+    assert_int_equal(rex_data_exit(-1, &nothing), 0);
 }
 
 /* ---- errors inside libomptarget's own calls ---------------------------------------------------------------------------- */
 
-static int map_fails(struct rex_cursor *cursor, void *element)
+static int map_fails(struct rex_map_builder *builder, void *element)
 {
-    (void)cursor, (void)element;
+    (void)builder, (void)element;
     return -77;
 }
 REX_RUNTIME_MAPPER(failing, map_fails, int64_t)
 
-static int map_itself(struct rex_cursor *cursor, void *element)
+static int map_itself(struct rex_map_builder *builder, void *element)
 {
-    return rex_map_elements(cursor, map_itself, rex_row_of(element, element, 8, REX_TYPE_TO), 8);
+    return rex_map_add_mapped(builder, map_itself, rex_row_of(element, element, 8, REX_MAP_TO), 8);
 }
 REX_RUNTIME_MAPPER(endless, map_itself, int64_t)
 
@@ -290,12 +274,12 @@ static void check_mapper(mapper_function *function, int code)
 {
     void *mapper;
     memcpy(&mapper, &function, sizeof mapper);
-    REX_DATA_MAP(map, REX_TO(x, 8));
+    REX_MAP(map, REX_TO(x, 8));
     map.mappers = &mapper;
-    assert_int_equal(rex_data_begin(-1, &map), 0);
+    assert_int_equal(rex_data_enter(-1, &map), 0);
     assert_int_equal(rex_last_error_code(), code);
-    assert_int_equal(rex_data_end(-1, &map), 0);
-    assert_false(rex_is_present(x, 1, -1));
+    assert_int_equal(rex_data_exit(-1, &map), 0);
+    assert_false(rex_target_is_present(x, 1, -1));
 }
 
 static void mappers_of_the_runtime_that_fail(void **state)

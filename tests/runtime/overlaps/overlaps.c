@@ -30,18 +30,18 @@ static struct rex_row part(int64_t lower, int64_t length, int64_t type)
 
 static int launch(const struct rex_map *map)
 {
-    struct rex_kernel_launch description = rex_kernel_launch_of(REX_KERNEL_ID(nothing), 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(nothing), 1, 1);
     return rex_launch(&description, map);
 }
 
 #define BEGINS(code, ...)                                                                                              \
     do {                                                                                                               \
-        REX_DATA_MAP(map_, __VA_ARGS__);                                                                               \
-        int result_ = rex_data_begin(-1, &map_);                                                                       \
+        REX_MAP(map_, __VA_ARGS__);                                                                               \
+        int result_ = rex_data_enter(-1, &map_);                                                                       \
         if (result_ != (code))                                                                                         \
             fail_msg("line %d: %s: %s", __LINE__, rex_error_name(result_), rex_last_error());                          \
         if (result_ == 0)                                                                                              \
-            assert_int_equal(rex_data_end(-1, &map_), 0);                                                              \
+            assert_int_equal(rex_data_exit(-1, &map_), 0);                                                              \
     } while (0)
 
 #define SAYS(word)                                                                                                     \
@@ -53,7 +53,7 @@ static int launch(const struct rex_map *map)
 static void nothing_is_mapped(void)
 {
     for (int i = 0; i < BYTES; i++)
-        assert_false(rex_is_present(memory + i, 1, -1));
+        assert_false(rex_target_is_present(memory + i, 1, -1));
 }
 
 /* ---- rows of one map --------------------------------------------------------------------------------------------------- */
@@ -78,9 +78,9 @@ static void rows_of_one_map(void **state)
     SAYS("map row 3");
     SAYS("overlaps row 0");
     /* It counts as mapped; 23 and 24 would copy past the end of what is. */
-    BEGINS(rex_runtime_release() >= 23 ? REX_EOVERLAP : 0, part(0, 32, TO), part(16, 32, TO | REX_TYPE_IMPLICIT));
-    BEGINS(0, part(0, 32, TO), part(16, 32, REX_TYPE_IMPLICIT));
-    BEGINS(REX_EOVERLAP, part(0, 32, TO), part(16, 32, TO | REX_TYPE_IMPLICIT | REX_TYPE_ALWAYS)); /* would be copied whole */
+    BEGINS(rex_runtime_release() >= 23 ? REX_EOVERLAP : 0, part(0, 32, TO), part(16, 32, TO | REX_MAP_IMPLICIT));
+    BEGINS(0, part(0, 32, TO), part(16, 32, REX_MAP_IMPLICIT));
+    BEGINS(REX_EOVERLAP, part(0, 32, TO), part(16, 32, TO | REX_MAP_IMPLICIT | REX_MAP_ALWAYS)); /* would be copied whole */
     nothing_is_mapped();
 }
 
@@ -92,7 +92,7 @@ static void bytes_behind_an_implicit_row(void **state)
     start();
     for (int i = 0; i < 64; i++)
         memory[i] = (char)i;
-    REX_MAP(rows, REX_VALUE(n), part(0, 32, TO), part(16, 32, FROM | REX_TYPE_IMPLICIT));
+    REX_MAP(rows, REX_VALUE(n), part(0, 32, TO), part(16, 32, FROM | REX_MAP_IMPLICIT));
     assert_int_equal(launch(&rows), rex_runtime_release() >= 23 ? REX_EOVERLAP : 0);
     for (int i = 32; i < 64; i++)
         assert_int_equal(memory[i], (char)i);
@@ -129,14 +129,14 @@ static void many_rows(void **state)
         sizes[i] = STEP;
     }
     struct rex_map map = {ROWS, begin, begin, sizes, types, NULL, NULL};
-    assert_int_equal(rex_data_begin(-1, &map), 0);
-    assert_int_equal(rex_data_end(-1, &map), 0);
+    assert_int_equal(rex_data_enter(-1, &map), 0);
+    assert_int_equal(rex_data_exit(-1, &map), 0);
     begin[ROWS] = array + 5 * STEP - 1;
     sizes[ROWS] = 2;
     map.count++;
-    assert_int_equal(rex_data_begin(-1, &map), REX_EOVERLAP);
+    assert_int_equal(rex_data_enter(-1, &map), REX_EOVERLAP);
     SAYS("map row 3000, 2 bytes");
-    assert_false(rex_is_present(array, 1, -1));
+    assert_false(rex_target_is_present(array, 1, -1));
 }
 
 /* ---- rows and what is mapped ---------------------------------------------------------------------------------------------- */
@@ -145,13 +145,13 @@ static void around_and_across_what_is_mapped(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(middle, part(64, 16, TO));
+    REX_MAP(middle, part(64, 16, TO));
     REX_DATA_REGION(-1, middle) {
         BEGINS(REX_EOVERLAP, part(32, 64, TO));
         SAYS("in its middle");
         BEGINS(REX_EOVERLAP, part(32, 40, TO));
         BEGINS(REX_EOVERLAP, part(72, 40, TO));
-        BEGINS(0, part(32, 64, TO | REX_TYPE_IMPLICIT));
+        BEGINS(0, part(32, 64, TO | REX_MAP_IMPLICIT));
         BEGINS(0, part(32, 32, TO), part(80, 32, TO), part(68, 4, TO));
         /* A count more and less changes nothing. */
         BEGINS(0, part(64, 16, TO));
@@ -169,16 +169,16 @@ static void side_by_side(void **state)
     start();
     /* Until their device memory is side by side, too: an allocator does that sooner or later. */
     for (int i = 0; i < rounds_of(200); i++) {
-        REX_DATA_MAP(both, rex_row_object(halves, HALF, TO), rex_row_object(halves + HALF, HALF, TO));
-        REX_DATA_MAP(whole, rex_row_object(halves, sizeof halves, TO));
+        REX_MAP(both, rex_row_object(halves, HALF, TO), rex_row_object(halves + HALF, HALF, TO));
+        REX_MAP(whole, rex_row_object(halves, sizeof halves, TO));
         REX_DATA_REGION(-1, both) {
-            assert_false(rex_is_present(halves, sizeof halves, -1));
-            assert_true(rex_is_present(halves + HALF, HALF, -1));
-            assert_int_equal(rex_data_begin(-1, &whole), REX_EOVERLAP);
+            assert_false(rex_target_is_present(halves, sizeof halves, -1));
+            assert_true(rex_target_is_present(halves + HALF, HALF, -1));
+            assert_int_equal(rex_data_enter(-1, &whole), REX_EOVERLAP);
             assert_int_equal(rex_data_update(-1, &whole), REX_EABSENT);
         }
         REX_DATA_REGION(-1, whole)
-            assert_true(rex_is_present(halves + HALF - 1, 2, -1));
+            assert_true(rex_target_is_present(halves + HALF - 1, 2, -1));
     }
 }
 
@@ -187,17 +187,17 @@ static void mappings_that_end_elsewhere(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(half, part(0, 64, TO));
-    REX_DATA_MAP(whole, part(0, 128, TO));
-    assert_int_equal(rex_data_begin(-1, &half), 0);
+    REX_MAP(half, part(0, 64, TO));
+    REX_MAP(whole, part(0, 128, TO));
+    assert_int_equal(rex_data_enter(-1, &half), 0);
     __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(half));
     REX_DATA_REGION(-1, whole)
-        assert_true(rex_is_present(memory, 128, -1));
-    assert_int_equal(rex_data_begin(-1, &half), 0);
+        assert_true(rex_target_is_present(memory, 128, -1));
+    assert_int_equal(rex_data_enter(-1, &half), 0);
     __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(half));
     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(whole));
-    assert_true(rex_is_present(memory, 128, -1));
-    assert_int_equal(rex_data_end(-1, &whole), 0);
+    assert_true(rex_target_is_present(memory, 128, -1));
+    assert_int_equal(rex_data_exit(-1, &whole), 0);
     nothing_is_mapped();
 }
 
@@ -217,7 +217,7 @@ static void parents_beside_other_rows(void **state)
     rounds = rex_runtime_release() <= 16;
     BEGINS(rounds ? REX_EOVERLAP : 0, part(0, 4, TO), REX_STRUCT(*record, second, third), REX_MEMBER(1, TO, *record, second));
     BEGINS(0, part(0, 4, TO), REX_STRUCT(*record, third, fourth), REX_MEMBER(1, TO, *record, third));
-    REX_DATA_MAP(first, part(0, 4, TO));
+    REX_MAP(first, part(0, 4, TO));
     REX_DATA_REGION(-1, first)
         BEGINS(rounds ? REX_EOVERLAP : 0, REX_STRUCT(*record, second, third), REX_MEMBER(0, TO, *record, second));
     nothing_is_mapped();
@@ -242,15 +242,15 @@ static void pointers_that_are_mapped_in_part(void **state)
     int64_t value = 0;
     int64_t *pointer[2] = {&value, &value};
     start();
-    REX_DATA_MAP(part_of_it, rex_row_object((char *)pointer + 4, 8, TO));
+    REX_MAP(part_of_it, rex_row_object((char *)pointer + 4, 8, TO));
     REX_DATA_REGION(-1, part_of_it) {
-        BEGINS(REX_EOVERLAP, REX_POINTEE(TO, pointer[0], 0, 1));
-        BEGINS(REX_EOVERLAP, REX_POINTEE(TO, pointer[1], 0, 1));
+        BEGINS(REX_EOVERLAP, REX_ATTACH(TO, pointer[0], 0, 1));
+        BEGINS(REX_EOVERLAP, REX_ATTACH(TO, pointer[1], 0, 1));
     }
     /* What it points to is the pointer, and more: the pointer is mapped first. */
     void **self = (void **)(void *)memory;
     *self = memory;
-    BEGINS(REX_EOVERLAP, rex_row_of(self, memory, 16, TO | REX_TYPE_POINTER));
+    BEGINS(REX_EOVERLAP, rex_row_of(self, memory, 16, TO | REX_MAP_PTR_AND_OBJ));
 }
 
 /* ---- what asks for presence --------------------------------------------------------------------------------------------------- */
@@ -261,13 +261,13 @@ static void presence_without_length(void **state)
     int64_t n = 1;
     start();
     REX_MAP(arguments, REX_VALUE(n), REX_PRESENT(part(0, 0, 0)));
-    REX_DATA_MAP(nothing, REX_PRESENT(part(0, 0, TO)));
-    REX_DATA_MAP(whole, part(0, 64, TO));
+    REX_MAP(nothing, REX_PRESENT(part(0, 0, TO)));
+    REX_MAP(whole, part(0, 64, TO));
     assert_int_equal(launch(&arguments), REX_EABSENT);
-    assert_int_equal(rex_data_begin(-1, &nothing), REX_EABSENT);
+    assert_int_equal(rex_data_enter(-1, &nothing), REX_EABSENT);
     assert_int_equal(rex_data_update(-1, &nothing), REX_EABSENT);
     assert_int_equal(rex_data_exit(-1, &nothing), REX_EABSENT);
-    assert_int_equal(rex_data_end(-1, &nothing), 0);
+    assert_int_equal(rex_module_region_end(&rex_this_module, -1, &nothing), 0);
     REX_DATA_REGION(-1, whole) {
         assert_int_equal(launch(&arguments), 0);
         assert_int_equal(rex_data_update(-1, &nothing), 0);
@@ -298,7 +298,7 @@ static void presence_by_an_earlier_row(void **state)
     BEGINS(REX_EABSENT, part(0, 32, TO), REX_PRESENT(part(32, 0, 0)));
     BEGINS(REX_EABSENT, part(0, 32, TO), REX_PRESENT(part(64, 4, TO)));
     BEGINS(REX_EABSENT, part(0, 16, TO), part(16, 16, TO), REX_PRESENT(part(8, 16, TO)));
-    BEGINS(REX_EABSENT, part(0, 8, TO), part(0, 16, TO | REX_TYPE_IMPLICIT), REX_PRESENT(part(8, 8, TO))); /* is not mapped */
+    BEGINS(REX_EABSENT, part(0, 8, TO), part(0, 16, TO | REX_MAP_IMPLICIT), REX_PRESENT(part(8, 8, TO))); /* is not mapped */
     nothing_is_mapped();
 }
 
@@ -306,10 +306,10 @@ static void what_ends_twice_in_a_call(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(once, part(0, 64, TO));
-    REX_DATA_MAP(twice, part(0, 64, 0), part(0, 64, 0));
-    REX_DATA_MAP(parts, part(0, 8, 0), part(32, 8, FROM));
-    REX_DATA_MAP(implicit, part(32, 64, FROM | REX_TYPE_IMPLICIT));
+    REX_MAP(once, part(0, 64, TO));
+    REX_MAP(twice, part(0, 64, 0), part(0, 64, 0));
+    REX_MAP(parts, part(0, 8, 0), part(32, 8, FROM));
+    REX_MAP(implicit, part(32, 64, FROM | REX_MAP_IMPLICIT));
     assert_int_equal(rex_data_enter(-1, &once), 0);
     assert_int_equal(rex_data_exit(-1, &twice), 0);
     nothing_is_mapped();
@@ -371,11 +371,11 @@ static int model_begin(struct model *model, const struct rex_map *map)
         struct mapped *there = containing(&after, lower, length);
         if (map->types[i] & LITERAL)
             continue;
-        if ((map->types[i] & REX_TYPE_PRESENT) && !counts_earlier_rows() && containing(model, lower, length) == NULL)
+        if ((map->types[i] & REX_MAP_PRESENT) && !counts_earlier_rows() && containing(model, lower, length) == NULL)
             return REX_EABSENT;
         if (there != NULL)
             there->count++;
-        else if (map->types[i] & REX_TYPE_PRESENT)
+        else if (map->types[i] & REX_MAP_PRESENT)
             return REX_EABSENT;
         else if (length > 0 && intersects(&after, lower, length))
             return REX_EOVERLAP;
@@ -422,7 +422,7 @@ static void draw_rows(struct table *table, enum operation operation)
         table->sizes[i] = lower + length <= BYTES ? length : BYTES - lower;
         table->types[i] = operation == UPDATE ? 1 + draw(2) : draw(4);
         if (operation == LAUNCH && draw(4) == 0)
-            table->types[i] |= REX_TYPE_PRESENT;
+            table->types[i] |= REX_MAP_PRESENT;
     }
     if (operation == LAUNCH) {
         table->begin[count] = NULL;
@@ -435,8 +435,8 @@ static void draw_rows(struct table *table, enum operation operation)
 static int both_do(struct model *model, enum operation operation, const struct rex_map *map, int *expected)
 {
     switch (operation) {
-    case BEGIN: *expected = model_begin(model, map); return rex_data_begin(-1, map);
-    case END: *expected = model_end(model, map); return rex_data_end(-1, map);
+    case BEGIN: *expected = model_begin(model, map); return rex_data_enter(-1, map);
+    case END: *expected = model_end(model, map); return rex_data_exit(-1, map);
     case EXIT: *expected = model_end(model, map); return rex_data_exit(-1, map);
     case UPDATE: *expected = model_update(model, map); return rex_data_update(-1, map);
     default:
@@ -452,7 +452,7 @@ static bool are_both_wrong(const struct rex_map *map, int result, int expected)
 {
     bool asks = false;
     for (int32_t i = 0; i < map->count; i++)
-        asks = asks || (map->types[i] & REX_TYPE_PRESENT);
+        asks = asks || (map->types[i] & REX_MAP_PRESENT);
     return asks && expected == REX_EOVERLAP && result == REX_EABSENT;
 }
 
@@ -460,9 +460,9 @@ static void check_table(struct model *model, int round)
 {
     for (int64_t at = 0; at < BYTES; at += GRAIN) {
         int64_t length = 1 + draw(BYTES - at);
-        if (rex_is_present(memory + at, GRAIN, -1) != (containing(model, at, GRAIN) != NULL))
+        if (rex_target_is_present(memory + at, GRAIN, -1) != (containing(model, at, GRAIN) != NULL))
             fail_msg("round %d: byte %d", round, (int)at);
-        if (rex_is_present(memory + at, (size_t)length, -1) != (containing(model, at, length) != NULL))
+        if (rex_target_is_present(memory + at, (size_t)length, -1) != (containing(model, at, length) != NULL))
             fail_msg("round %d: %d bytes at %d", round, (int)length, (int)at);
     }
 }
@@ -493,7 +493,7 @@ static void at_random(void **state)
             check_table(&model, round);
         }
         for (int64_t at = 0; at < BYTES; at++) { /* the rest */
-            REX_DATA_MAP(rest, part(at, 1, REX_TYPE_DELETE));
+            REX_MAP(rest, part(at, 1, REX_MAP_DELETE));
             assert_int_equal(rex_data_exit(-1, &rest), 0);
         }
         nothing_is_mapped();
@@ -519,9 +519,9 @@ static void types_at_random(uint64_t seed)
         draw_rows(rows, operation);
         for (int32_t i = 0; i < rows->map.count - (operation == LAUNCH); i++) {
             rows->types[i] |= draw(3) == 0 ? INT64_C(1) << draw(16) : 0;
-            rows->types[i] |= draw(6) == 0 ? REX_TYPE_PRESENT << draw(2) : 0;
-            rows->types[i] |= draw(4) == 0 ? REX_TYPE_MEMBER_OF(draw(4)) : 0;
-            rows->types[i] &= operation == LAUNCH ? ~REX_TYPE_PARAMETER : -1;
+            rows->types[i] |= draw(6) == 0 ? REX_MAP_PRESENT << draw(2) : 0;
+            rows->types[i] |= draw(4) == 0 ? REX_MAP_MEMBER_OF(draw(4)) : 0;
+            rows->types[i] &= operation == LAUNCH ? ~REX_MAP_TARGET_PARAM : -1;
         }
         both_do(&ignored, operation, &rows->map, &expected);
     }

@@ -40,20 +40,20 @@ static void allocated(void **state)
 {
     (void)state;
     /* Before the first registration, and after it. */
-    int64_t *early = rex_pinned_alloc(VALUES * sizeof *early);
+    int64_t *early = rex_host_alloc(VALUES * sizeof *early);
     assert_non_null(early);
     use(early);
-    int64_t *late = rex_pinned_alloc(VALUES * sizeof *late);
+    int64_t *late = rex_host_alloc(VALUES * sizeof *late);
     assert_non_null(late);
     use(late);
     if (gpu_present())
         assert_true(is_pinned(early) && is_pinned(late));
     assert_int_equal(rex_offload_fini(), 0);
     use(early);
-    assert_int_equal(rex_pinned_free(early), 0);
-    assert_int_equal(rex_pinned_free(late), 0);
-    assert_int_equal(rex_pinned_free(NULL), 0);
-    assert_int_equal(rex_pinned_free(late), REX_EINVAL);
+    assert_int_equal(rex_host_free(early), 0);
+    assert_int_equal(rex_host_free(late), 0);
+    assert_int_equal(rex_host_free(NULL), 0);
+    assert_int_equal(rex_host_free(late), REX_EINVAL);
 }
 
 static void pinned_in_place(void **state)
@@ -61,17 +61,17 @@ static void pinned_in_place(void **state)
     (void)state;
     int64_t *values = malloc(VALUES * sizeof *values);
     assert_non_null(values);
-    assert_int_equal(rex_pin(values, VALUES * sizeof *values), 0);
+    assert_int_equal(rex_host_register(values, VALUES * sizeof *values), 0);
     /* The driver answers in a context only, which the launch leaves current. */
     use(values);
     if (gpu_present())
         assert_true(is_pinned(values));
-    assert_int_equal(rex_unpin(values), 0);
+    assert_int_equal(rex_host_unregister(values), 0);
     if (gpu_present())
         assert_false(is_pinned(values));
     use(values);
-    assert_int_equal(rex_pin(values, VALUES * sizeof *values), 0);
-    assert_int_equal(rex_unpin(values), 0);
+    assert_int_equal(rex_host_register(values, VALUES * sizeof *values), 0);
+    assert_int_equal(rex_host_unregister(values), 0);
     free(values);
 }
 
@@ -80,24 +80,24 @@ static void wrong(void **state)
     (void)state;
     char *bytes = malloc(10000);
     assert_non_null(bytes);
-    assert_int_equal(rex_pin(bytes, 8000), 0);
-    assert_int_equal(rex_pin(bytes, 8000), REX_EINVAL);
-    assert_int_equal(rex_pin(bytes + 4000, 6000), REX_EINVAL);
+    assert_int_equal(rex_host_register(bytes, 8000), 0);
+    assert_int_equal(rex_host_register(bytes, 8000), REX_EINVAL);
+    assert_int_equal(rex_host_register(bytes + 4000, 6000), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "overlap"));
-    assert_int_equal(rex_unpin(bytes + 1), REX_EINVAL);
-    assert_int_equal(rex_pinned_free(bytes), REX_EINVAL);
-    assert_int_equal(rex_unpin(bytes), 0);
-    assert_int_equal(rex_unpin(bytes), REX_EINVAL);
-    assert_int_equal(rex_pin(NULL, 10), REX_EINVAL);
-    assert_int_equal(rex_pin(bytes, 0), REX_EINVAL);
-    assert_int_equal(rex_pin(bytes, SIZE_MAX), REX_EINVAL);
-    assert_null(rex_pinned_alloc(0));
+    assert_int_equal(rex_host_unregister(bytes + 1), REX_EINVAL);
+    assert_int_equal(rex_host_free(bytes), REX_EINVAL);
+    assert_int_equal(rex_host_unregister(bytes), 0);
+    assert_int_equal(rex_host_unregister(bytes), REX_EINVAL);
+    assert_int_equal(rex_host_register(NULL, 10), REX_EINVAL);
+    assert_int_equal(rex_host_register(bytes, 0), REX_EINVAL);
+    assert_int_equal(rex_host_register(bytes, SIZE_MAX), REX_EINVAL);
+    assert_null(rex_host_alloc(0));
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
-    assert_null(rex_pinned_alloc(SIZE_MAX - 5));
+    assert_null(rex_host_alloc(SIZE_MAX - 5));
     assert_int_not_equal(rex_last_error_code(), REX_EINVAL);
     /* Nor is what could not be had a range that others overlap. */
-    assert_int_equal(rex_pin(bytes, 8000), 0);
-    assert_int_equal(rex_unpin(bytes), 0);
+    assert_int_equal(rex_host_register(bytes, 8000), 0);
+    assert_int_equal(rex_host_unregister(bytes), 0);
     free(bytes);
 }
 

@@ -3,7 +3,7 @@
 
 REX_DEVICE_GLOBAL(int64_t, counter) = 100;
 
-REX_DEVICE_KERNEL(count, rex_arg by)
+REX_DEVICE_KERNEL(count, (int64_t) by)
 {
-    counter += rex_arg_int(by);
+    counter += by;
 }

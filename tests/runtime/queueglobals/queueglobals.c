@@ -14,15 +14,15 @@ REX_KERNEL(count);
 
 static int put(struct rex_queue *queue, int64_t by)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(count), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(count), 1, 1);
     REX_MAP(args, REX_VALUE(by));
-    return rex_queue_launch(queue, &launch, &args);
+    return launch_in(queue, &launch, &args);
 }
 
 /* What libomptarget's copy holds. */
 static int64_t in_the_runtime(void)
 {
-    REX_DATA_MAP(from, REX_OBJECT(REX_TYPE_FROM, counter));
+    REX_MAP(from, REX_OBJECT(REX_MAP_FROM, counter));
     assert_int_equal(rex_data_update(-1, &from), 0);
     return counter;
 }
@@ -32,7 +32,7 @@ static void refused(void **state)
     (void)state;
     struct rex_queue *queue;
     assert_int_equal(rex_queue_create(&queue, -1, NULL, 0), 0);
-    if (rex_queue_is_immediate(queue)) {
+    if (rex_queue_is_synchronous(queue)) {
         assert_int_equal(put(queue, 1), 0);
         assert_int_equal(in_the_runtime(), 101);
     } else {
@@ -58,7 +58,7 @@ static void told(void **state)
     assert_int_equal(rex_queue_copy_from(queue, &seen, device, sizeof seen), 0);
     assert_int_equal(rex_queue_sync(queue), 0);
     assert_int_equal(seen, 114);
-    assert_int_equal(in_the_runtime(), rex_queue_is_immediate(queue) ? 114 : 100);
+    assert_int_equal(in_the_runtime(), rex_queue_is_synchronous(queue) ? 114 : 100);
     assert_null(rex_queue_global(queue, &stray));
     assert_int_equal(rex_last_error_code(), REX_EKEY);
     assert_int_equal(rex_queue_destroy(queue), 0);

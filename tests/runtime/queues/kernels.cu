@@ -4,30 +4,30 @@
 #include "../hold.h"
 
 /* Each result depends on the one before it: order shows. */
-REX_DEVICE_KERNEL(follow, rex_arg n, rex_arg addend, int64_t *value)
+REX_DEVICE_KERNEL(follow, (int64_t) n, (int64_t) addend, (int64_t *) value)
 {
-    REX_FOR(i, rex_arg_int(n))
-        value[i] = (3 * value[i] + rex_arg_int(addend)) % 1000003;
+    REX_FOR(i, n)
+        value[i] = (3 * value[i] + addend) % 1000003;
 }
 
-REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }
 
 /* An env kernel: the runtime's parameter is in front. */
-REX_DEVICE_KERNEL_ENV(add_env, rex_arg n, rex_arg addend, int64_t *value)
+REX_DEVICE_KERNEL_ENV(add_env, (int64_t) n, (int64_t) addend, (int64_t *) value)
 {
-    REX_FOR(i, rex_arg_int(n))
-        value[i] += rex_arg_int(addend);
+    REX_FOR(i, n)
+        value[i] += addend;
 }
 
 /* The base of a section: indexes are those of the host. */
-REX_DEVICE_KERNEL(section, rex_arg lower, rex_arg length, int64_t *value)
+REX_DEVICE_KERNEL(section, (int64_t) lower, (int64_t) length, (int64_t *) value)
 {
-    REX_FOR(i, rex_arg_int(length))
-        value[rex_arg_int(lower) + i] = 7;
+    REX_FOR(i, length)
+        value[lower + i] = 7;
 }
 
 struct pair {
@@ -36,19 +36,20 @@ struct pair {
 };
 
 /* A struct that is mapped with what it points to. */
-REX_DEVICE_KERNEL(in_struct, struct pair *pair)
+REX_DEVICE_KERNEL(in_struct, (struct pair *) pair)
 {
     REX_FOR(i, pair->first)
         pair->second[i] += 5;
 }
 
 /* Two of these see each other only if they run at the same time. */
-REX_DEVICE_KERNEL(meet, volatile int64_t *mine, volatile int64_t *theirs, rex_arg patience, int64_t *met)
+REX_DEVICE_KERNEL(meet, (volatile int64_t *) mine, (volatile int64_t *) theirs, (int64_t) patience,
+                  (int64_t *) met)
 {
     *mine = 1;
 #if REX_ON_GPU
     __threadfence();
-    for (int64_t i = 0; i < rex_arg_int(patience) && *theirs == 0; i++) {
+    for (int64_t i = 0; i < patience && *theirs == 0; i++) {
     }
 #else
     (void)patience;
@@ -57,13 +58,13 @@ REX_DEVICE_KERNEL(meet, volatile int64_t *mine, volatile int64_t *theirs, rex_ar
 }
 
 /* Writes where there is no memory. */
-REX_DEVICE_KERNEL(fault, rex_arg address)
+REX_DEVICE_KERNEL(fault, (int64_t) address)
 {
-    *(volatile int64_t *)(uintptr_t)rex_arg_int(address) = 1;
+    *(volatile int64_t *)(uintptr_t)address = 1;
 }
 
 /* Three dimensions: every thread counts itself. */
-REX_DEVICE_KERNEL(grid, int64_t *extent)
+REX_DEVICE_KERNEL(grid, (int64_t *) extent)
 {
 #if REX_ON_GPU
     if (threadIdx.x + threadIdx.y + threadIdx.z + blockIdx.x + blockIdx.y + blockIdx.z == 0) {

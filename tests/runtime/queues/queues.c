@@ -27,22 +27,22 @@ static struct rex_queue *new_queue(const char *name, unsigned flags)
     struct rex_queue *queue = NULL;
     OK(rex_queue_create(&queue, -1, name, flags));
     assert_non_null(queue);
-    assert_int_equal(rex_queue_is_immediate(queue), !gpu_present());
+    assert_int_equal(rex_queue_is_synchronous(queue), !gpu_present());
     return queue;
 }
 
-static struct rex_kernel_launch launch_of(const void *key)
+static struct rex_launch_config launch_of(const void *key)
 {
-    return rex_kernel_launch_of(key, 8, 128);
+    return rex_launch_config_of(key, 8, 128);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------------- */
 
 static int put_follow(struct rex_queue *queue, int64_t *value, int64_t n, int64_t addend)
 {
-    struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
+    struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
     REX_MAP(args, REX_VALUE(n), REX_VALUE(addend), REX_TOFROM(value, n));
-    return rex_queue_launch(queue, &launch, &args);
+    return launch_in(queue, &launch, &args);
 }
 
 static int64_t followed(int64_t value, int steps)
@@ -75,15 +75,15 @@ static void in_order(void **state)
 {
     (void)state;
     static int64_t value[VALUES];
-    static const unsigned flags[] = {0, REX_QUEUE_FRESH, REX_QUEUE_STEPWISE};
+    static const unsigned flags[] = {0, REX_QUEUE_NO_CACHE, REX_QUEUE_BLOCKING};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         struct rex_queue *queue = new_queue("order", flags[i]);
         fill_in(value, 11);
-        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_MAP(region, REX_TOFROM(value, VALUES));
         REX_DATA_REGION(-1, region) {
             put_all(queue, value, rounds_of(STEPS));
             OK(rex_queue_sync(queue));
-            assert_int_equal(rex_queue_done(queue), 1);
+            assert_int_equal(rex_queue_query(queue), 1);
         }
         check_followed(value, 11, rounds_of(STEPS));
         OK(rex_queue_destroy(queue));
@@ -104,26 +104,25 @@ static void arguments(void **state)
     int64_t n = VALUES, lower = 300, length = 50, addend = -4;
     double a = 0.5;
     struct rex_queue *queue = new_queue(NULL, 0);
-    assert_non_null(strstr(rex_queue_name(queue), "queue "));
     for (int i = 0; i < VALUES; i++)
         x[i] = i;
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES));
-    REX_DATA_MAP(structure, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_TYPE_TO, pair, first),
-                 REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, pair, second, 0, 100));
+    REX_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES));
+    REX_MAP(structure, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_MAP_TO, pair, first),
+                 REX_MEMBER_POINTER(0, REX_MAP_TOFROM, pair, second, 0, 100));
     REX_DATA_REGION(-1, region)
         REX_DATA_REGION(-1, structure) {
-            struct rex_kernel_launch env = launch_of(REX_KERNEL_ID(add_env)), axpy = launch_of(REX_KERNEL_ID(axpy));
-            struct rex_kernel_launch section = launch_of(REX_KERNEL_ID(section)), in_struct = launch_of(REX_KERNEL_ID(in_struct));
+            struct rex_launch_config env = launch_of(REX_KERNEL_ID(add_env)), axpy = launch_of(REX_KERNEL_ID(axpy));
+            struct rex_launch_config section = launch_of(REX_KERNEL_ID(section)), in_struct = launch_of(REX_KERNEL_ID(in_struct));
             REX_MAP(env_args, REX_VALUE(n), REX_VALUE(addend), REX_ALLOC(value, VALUES));
             REX_MAP(axpy_args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, VALUES), REX_ALLOC(y, VALUES));
-            REX_MAP(section_args, REX_VALUE(lower), REX_VALUE(length), REX_SECTION(REX_TYPE_ALLOC, value, lower, length));
-            REX_MAP(struct_args, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_TYPE_TO, pair, first),
-                    REX_MEMBER_POINTER(0, REX_TYPE_TOFROM, pair, second, 0, 100));
-            OK(rex_queue_launch(queue, &env, &env_args));
-            OK(rex_queue_launch(queue, &section, &section_args));
-            OK(rex_queue_launch(queue, &axpy, &axpy_args));
-            OK(rex_queue_launch(queue, &axpy, &axpy_args));
-            OK(rex_queue_launch(queue, &in_struct, &struct_args));
+            REX_MAP(section_args, REX_VALUE(lower), REX_VALUE(length), REX_SECTION(REX_MAP_ALLOC, value, lower, length));
+            REX_MAP(struct_args, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_MAP_TO, pair, first),
+                    REX_MEMBER_POINTER(0, REX_MAP_TOFROM, pair, second, 0, 100));
+            OK(launch_in(queue, &env, &env_args));
+            OK(launch_in(queue, &section, &section_args));
+            OK(launch_in(queue, &axpy, &axpy_args));
+            OK(launch_in(queue, &axpy, &axpy_args));
+            OK(launch_in(queue, &in_struct, &struct_args));
             OK(rex_queue_sync(queue));
         }
     for (int i = 0; i < VALUES; i++) {
@@ -141,11 +140,11 @@ static void three_dimensions(void **state)
     (void)state;
     static int64_t extent[6];
     struct rex_queue *queue = new_queue("grid", 0);
-    struct rex_kernel_launch launch = {.key = REX_KERNEL_ID(grid), .device = -1, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
-    REX_DATA_MAP(region, REX_FROM(extent, 6));
+    struct rex_launch_config launch = {.key = REX_KERNEL_ID(grid), .device = -1, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
+    REX_MAP(region, REX_FROM(extent, 6));
     REX_DATA_REGION(-1, region) {
         REX_MAP(args, REX_ALLOC(extent, 6));
-        OK(rex_queue_launch(queue, &launch, &args));
+        OK(launch_in(queue, &launch, &args));
         OK(rex_queue_sync(queue));
     }
     static const int64_t expected[] = {5, 4, 3, 32, 2, 1};
@@ -162,15 +161,15 @@ static void absent(void **state)
     static int64_t value[VALUES];
     int64_t nought = 0;
     struct rex_queue *queue = new_queue("absent", 0);
-    struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
+    struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
     REX_MAP(empty, REX_VALUE(nought), REX_VALUE(nought), REX_ALLOC(value, 0));
     REX_MAP(pointer, REX_VALUE(nought), REX_VALUE(nought), REX_POINTER(value));
     REX_MAP(asks, REX_VALUE(nought), REX_VALUE(nought), REX_PRESENT(REX_ALLOC(value, 0)));
-    OK(rex_queue_launch(queue, &launch, &empty));
-    FAILS(rex_queue_launch(queue, &launch, &pointer), REX_EABSENT, "map row 2, 0 bytes");
-    FAILS(rex_queue_launch(queue, &launch, &asks), REX_EABSENT, "map row 2, 0 bytes");
+    OK(launch_in(queue, &launch, &empty));
+    FAILS(launch_in(queue, &launch, &pointer), REX_EABSENT, "map row 2, 0 bytes");
+    FAILS(launch_in(queue, &launch, &asks), REX_EABSENT, "map row 2, 0 bytes");
     FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
-    REX_DATA_MAP(half, REX_TOFROM(value, VALUES / 2));
+    REX_MAP(half, REX_TOFROM(value, VALUES / 2));
     REX_DATA_REGION(-1, half) {
         FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
         OK(put_follow(queue, value, VALUES / 2, 1));
@@ -194,24 +193,24 @@ static void mapped_elsewhere(void **state)
     for (int i = 0; i < TIMES; i++) {
         int64_t *memory[] = {value, other[i]};
         fill_in(value, i);
-        REX_DATA_MAP(region, REX_TOFROM(memory[0], VALUES));
-        OK(rex_data_begin(-1, &region));
-        seen[i] = rex_device_address(value, -1);
+        REX_MAP(region, REX_TOFROM(memory[0], VALUES));
+        OK(rex_data_enter(-1, &region));
+        seen[i] = rex_mapped_ptr(value, -1);
         different += i > 0 && seen[i] != seen[0];
         put_all(queue, value, 5);
         OK(rex_queue_sync(queue));
-        OK(rex_data_end(-1, &region));
+        OK(rex_data_exit(-1, &region));
         check_followed(value, i, 5);
         /* Stays mapped, most likely where `value` was. */
-        REX_DATA_MAP(filler, REX_TOFROM(memory[1], VALUES));
-        OK(rex_data_begin(-1, &filler));
+        REX_MAP(filler, REX_TOFROM(memory[1], VALUES));
+        OK(rex_data_enter(-1, &filler));
     }
     if (gpu_present())
         assert_true(different > 0);
     for (int i = 0; i < TIMES; i++) {
         int64_t *memory = other[i];
-        REX_DATA_MAP(filler, REX_TOFROM(memory, VALUES));
-        OK(rex_data_end(-1, &filler));
+        REX_MAP(filler, REX_TOFROM(memory, VALUES));
+        OK(rex_data_exit(-1, &filler));
         for (int j = 0; j < VALUES; j++)
             assert_int_equal(memory[j], 0);
     }
@@ -303,7 +302,7 @@ static void windows(void **state)
     static int64_t value[WINDOWS * LENGTH];
     struct rex_queue *queue = new_queue("windows", 0);
     int count = rounds_of(WINDOWS);
-    REX_DATA_MAP(region, REX_TOFROM(value, WINDOWS * LENGTH));
+    REX_MAP(region, REX_TOFROM(value, WINDOWS * LENGTH));
     REX_DATA_REGION(-1, region)
         for (int round = 0; round < 2; round++) {
             for (int i = 0; i < count; i++)
@@ -324,35 +323,34 @@ static void bad_input(void **state)
     static char stray;
     int64_t n = VALUES, one = 1;
     struct rex_queue *queue = new_queue("bad", 0);
-    struct rex_kernel_launch launch = launch_of(REX_KERNEL_ID(follow));
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
     REX_DATA_REGION(-1, region) {
         REX_MAP(good, REX_VALUE(n), REX_VALUE(one), REX_ALLOC(value, VALUES));
         REX_MAP(few, REX_VALUE(n), REX_ALLOC(value, VALUES));
         REX_MAP(always, REX_VALUE(n), REX_VALUE(one), REX_ALWAYS(REX_TOFROM(value, VALUES)));
         REX_MAP(copied, REX_VALUE(n), REX_VALUE(one), REX_FIRSTPRIVATE(value));
-        FAILS(rex_queue_launch(NULL, &launch, &good), REX_EINVAL, "queue is NULL");
-        FAILS(rex_queue_launch(queue, NULL, &good), REX_EINVAL, "launch is NULL");
-        FAILS(rex_queue_launch(queue, &launch, &always), REX_EINVAL, "map row 2 asks for a copy at every launch");
-        FAILS(rex_queue_launch(queue, &launch, &copied), REX_EINVAL, "map row 2 is private");
-        OK(rex_queue_launch(queue, &launch, &good));
+        FAILS(rex_launch(NULL, &good), REX_EINVAL, "launch is NULL");
+        FAILS(launch_in(queue, &launch, &always), REX_EINVAL, "map row 2 asks for a copy at every launch");
+        FAILS(launch_in(queue, &launch, &copied), REX_EINVAL, "map row 2 is private");
+        OK(launch_in(queue, &launch, &good));
         OK(rex_queue_sync(queue));
         if (gpu_present()) {
             /* One row less would do for an env kernel, had this one not been launched as a plain one. */
-            FAILS(rex_queue_launch(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\" has 3 parameters, none of them the runtime's");
-            FAILS(rex_queue_launch(queue, &launch, NULL), REX_EPARAMS, "the launch 0 rows");
-            struct rex_kernel_launch huge = rex_kernel_launch_of(REX_KERNEL_ID(follow), 1, 100000);
-            FAILS(rex_queue_launch(queue, &huge, &good), REX_ECUDA, "100000 x 1 x 1 threads");
+            FAILS(launch_in(queue, &launch, &few), REX_EPARAMS, "\"follow__kernel__\" has 3 parameters, none of them the runtime's");
+            FAILS(launch_in(queue, &launch, NULL), REX_EPARAMS, "the launch 0 rows");
+            struct rex_launch_config huge = rex_launch_config_of(REX_KERNEL_ID(follow), 1, 100000);
+            FAILS(launch_in(queue, &huge, &good), REX_ECUDA, "100000 x 1 x 1 threads");
         }
-        struct rex_kernel_launch unknown = launch_of(&stray), elsewhere = launch, strict = launch;
-        FAILS(rex_queue_launch(queue, &unknown, &good), REX_EKEY, "host key");
+        struct rex_launch_config unknown = launch_of(&stray), elsewhere = launch, strict = launch;
+        FAILS(launch_in(queue, &unknown, &good), REX_EKEY, "host key");
         elsewhere.device = rex_queue_device(queue) + 1;
-        FAILS(rex_queue_launch(queue, &elsewhere, &good), REX_EDEVICE, "queue \"bad\"");
+        FAILS(launch_in(queue, &elsewhere, &good), REX_EDEVICE, "queue \"bad\"");
         strict.flags = REX_LAUNCH_STRICT;
         strict.teams[0] = 0;
-        FAILS(rex_queue_launch(queue, &strict, &good), REX_EINVAL, "strict");
+        FAILS(launch_in(queue, &strict, &good), REX_EINVAL, "strict");
         OK(rex_queue_sync(queue));
-        OK(rex_queue_launch(queue, &launch, &good));
+        OK(launch_in(queue, &launch, &good));
         OK(rex_queue_sync(queue));
     }
     for (int i = 0; i < VALUES; i++)
@@ -378,13 +376,13 @@ static void bad_calls(void **state)
     FAILS(rex_queue_fill(queue, bytes, bytes, 3, 9), REX_EINVAL, "3 bytes");
     FAILS(rex_queue_fill(queue, bytes, bytes, 4, 9), REX_EINVAL, "no whole number");
     FAILS(rex_queue_fill(queue, NULL, bytes, 4, 8), REX_EINVAL, "NULL");
-    FAILS(rex_queue_call(queue, NULL, NULL), REX_EINVAL, "function is NULL");
+    FAILS(rex_queue_host_func(queue, NULL, NULL), REX_EINVAL, "function is NULL");
     OK(rex_event_create(&event));
     FAILS(rex_event_create(NULL), REX_EINVAL, "no place");
     FAILS(rex_event_sync(event), REX_EINVAL, "never recorded");
-    FAILS(rex_event_done(event), REX_EINVAL, "never recorded");
-    FAILS(rex_queue_wait(queue, event), REX_EINVAL, "never recorded");
-    FAILS(rex_event_seconds(&seconds, event, event), REX_EINVAL, "never recorded");
+    FAILS(rex_event_query(event), REX_EINVAL, "never recorded");
+    FAILS(rex_queue_wait_event(queue, event), REX_EINVAL, "never recorded");
+    FAILS(rex_event_elapsed(&seconds, event, event), REX_EINVAL, "never recorded");
     FAILS(rex_event_record(NULL, queue), REX_EINVAL, "event is NULL");
     rex_event_destroy(event);
     rex_event_destroy(NULL);
@@ -401,7 +399,7 @@ static void on_the_host(void **state)
     struct rex_queue *queue = NULL;
     OK(rex_offload_init());
     OK(rex_queue_create(&queue, rex_device_count(), "host", 0));
-    assert_true(rex_queue_is_immediate(queue));
+    assert_true(rex_queue_is_synchronous(queue));
     assert_int_equal(put_follow(queue, value, VALUES, 1), REX_EHOST);
     OK(rex_queue_sync(queue));
     OK(rex_queue_destroy(queue));
@@ -447,7 +445,7 @@ static void copies(void **state)
     uint16_t two = 0xabcd;
     char one = 'x';
     OK(rex_offload_init());
-    char *device = rex_device_alloc(BYTES, -1), *host = rex_pinned_alloc(BYTES), *back = malloc(BYTES);
+    char *device = rex_device_alloc(BYTES, -1), *host = rex_host_alloc(BYTES), *back = malloc(BYTES);
     assert_true(device != NULL && host != NULL && back != NULL);
     for (int i = 0; i < BYTES; i++)
         host[i] = (char)(i % 113);
@@ -466,7 +464,7 @@ static void copies(void **state)
         assert_int_equal(back[i], (char)expected);
     }
     rex_device_free(device, -1);
-    OK(rex_pinned_free(host));
+    OK(rex_host_free(host));
     free(back);
     OK(rex_queue_destroy(queue));
 }
@@ -477,10 +475,10 @@ static void updates(void **state)
     static int64_t value[VALUES], absent_value[10];
     struct rex_queue *queue = new_queue("updates", 0);
     fill_in(value, 5);
-    REX_DATA_MAP(region, REX_ALLOC(value, VALUES));
+    REX_MAP(region, REX_ALLOC(value, VALUES));
     REX_DATA_REGION(-1, region) {
         REX_MAP(to, REX_TO(value, VALUES));
-        REX_MAP(from, REX_SECTION(REX_TYPE_FROM, value, 100, 50));
+        REX_MAP(from, REX_SECTION(REX_MAP_FROM, value, 100, 50));
         REX_MAP(wrong, REX_FROM(value, VALUES), REX_TO(absent_value, 10));
         OK(rex_queue_update(queue, &to));
         put_all(queue, value, 3);
@@ -522,20 +520,20 @@ static void events_and_calls(void **state)
     OK(rex_event_create(&event));
     OK(rex_event_create(&last));
     fill_in(value, 2);
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
     REX_DATA_REGION(-1, region) {
         for (int64_t i = 0; i < 50; i++) {
             OK(put_follow(queues[i % 2], value, VALUES, i));
             OK(rex_event_record(event, queues[i % 2]));
-            OK(rex_queue_wait(queues[(i + 1) % 2], event));
+            OK(rex_queue_wait_event(queues[(i + 1) % 2], event));
         }
         REX_MAP(from, REX_FROM(value, VALUES));
         OK(rex_queue_update(queues[0], &from));
-        OK(rex_queue_call(queues[0], look, &called));
+        OK(rex_queue_host_func(queues[0], look, &called));
         OK(rex_event_record(last, queues[0]));
         OK(rex_event_sync(last));
-        assert_int_equal(rex_event_done(last), 1);
-        OK(rex_event_seconds(&seconds, event, last));
+        assert_int_equal(rex_event_query(last), 1);
+        OK(rex_event_elapsed(&seconds, event, last));
         assert_true(seconds >= 0);
         OK(rex_queue_sync(queues[0]));
         OK(rex_queue_sync(queues[1]));
@@ -556,12 +554,12 @@ static int64_t *hold_queue(struct rex_queue *queue, int64_t *value)
 {
     if (!gpu_present())
         return NULL;
-    int64_t *release = rex_pinned_alloc(sizeof *release);
+    int64_t *release = rex_host_alloc(sizeof *release);
     assert_non_null(release);
     *release = 0;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(hold), 1, 1);
-    REX_MAP(args, REX_DEVICE_POINTER(release), REX_ALLOC(value, 1));
-    OK(rex_queue_launch(queue, &launch, &args));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(hold), 1, 1);
+    REX_MAP(args, REX_IS_DEVICE_PTR(release), REX_ALLOC(value, 1));
+    OK(launch_in(queue, &launch, &args));
     return release;
 }
 
@@ -579,25 +577,25 @@ static void busy_end(void **state)
     (void)state;
     static int64_t value[VALUES], other[VALUES];
     struct rex_queue *queue = new_queue("long one", 0);
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
-    REX_DATA_MAP(apart, REX_TOFROM(other, VALUES));
-    OK(rex_data_begin(-1, &region));
-    OK(rex_data_begin(-1, &apart));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(apart, REX_TOFROM(other, VALUES));
+    OK(rex_data_enter(-1, &region));
+    OK(rex_data_enter(-1, &apart));
     int64_t *release = hold_queue(queue, value);
     if (release == NULL) {
-        OK(rex_data_end(-1, &apart));
-        OK(rex_data_end(-1, &region));
+        OK(rex_data_exit(-1, &apart));
+        OK(rex_data_exit(-1, &region));
         OK(rex_queue_destroy(queue));
         return;
     }
-    assert_int_equal(rex_queue_done(queue), 0);
-    FAILS(rex_data_end(-1, &region), REX_EBUSY, "queue \"long one\"");
+    assert_int_equal(rex_queue_query(queue), 0);
+    FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
     FAILS(rex_data_exit(-1, &region), REX_EBUSY, "queue \"long one\"");
     FAILS(rex_offload_fini(), REX_EBUSY, "queue \"long one\"");
-    OK(rex_data_end(-1, &apart)); /* which the queue does not use */
+    OK(rex_data_exit(-1, &apart)); /* which the queue does not use */
     *(volatile int64_t *)release = 1;
     OK(rex_queue_sync(queue));
-    OK(rex_data_end(-1, &region));
+    OK(rex_data_exit(-1, &region));
     assert_int_equal(value[0], 1);
     OK(rex_queue_destroy(queue));
     OK(rex_offload_fini());
@@ -612,22 +610,22 @@ static void busy_end_waits(void **state)
     pthread_t thread;
     struct rex_queue *queue = new_queue("waited for", 0);
     OK(rex_configure(REX_OPTION_UNFINISHED, "wait"));
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+    REX_MAP(region, REX_TOFROM(value, VALUES));
     for (int raw = 0; raw < 2; raw++) {
-        OK(rex_data_begin(-1, &region));
+        OK(rex_data_enter(-1, &region));
         int64_t *release = hold_queue(queue, value);
         if (release != NULL)
             assert_int_equal(pthread_create(&thread, NULL, release_later, release), 0);
         if (raw)
             __tgt_target_data_end(-1, 1, base, base, sizes, types);
         else
-            OK(rex_data_end(-1, &region));
-        assert_int_equal(rex_queue_done(queue), 1);
+            OK(rex_data_exit(-1, &region));
+        assert_int_equal(rex_queue_query(queue), 1);
         if (release != NULL) {
             assert_int_equal(value[0], raw + 1);
             assert_int_equal(pthread_join(thread, NULL), 0);
         }
-        assert_false(rex_is_present(value, sizeof value, -1));
+        assert_false(rex_target_is_present(value, sizeof value, -1));
     }
     OK(rex_queue_destroy(queue));
 }
@@ -640,7 +638,7 @@ static void registered_again(void **state)
     struct rex_queue *queue = new_queue("again", 0);
     for (int i = 0; i < 3; i++) {
         fill_in(value, i);
-        REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
+        REX_MAP(region, REX_TOFROM(value, VALUES));
         REX_DATA_REGION(-1, region) {
             put_all(queue, value, 10);
             OK(rex_queue_sync(queue));
@@ -661,13 +659,13 @@ static void overlap(void **state)
     static int64_t flag[2 * APART], met[2];
     int64_t patience = 200000000;
     struct rex_queue *queues[] = {new_queue("left", 0), new_queue("right", 0)};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(meet), 1, 1);
-    REX_DATA_MAP(region, REX_TOFROM(flag, 2 * APART), REX_TOFROM(met, 2));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(meet), 1, 1);
+    REX_MAP(region, REX_TOFROM(flag, 2 * APART), REX_TOFROM(met, 2));
     REX_DATA_REGION(-1, region)
         for (int side = 0; side < 2; side++) {
             int64_t *mine = flag + side * APART, *theirs = flag + !side * APART, *result = met + side;
             REX_MAP(args, REX_ALLOC(mine, 1), REX_ALLOC(theirs, 1), REX_VALUE(patience), REX_ALLOC(result, 1));
-            OK(rex_queue_launch(queues[side], &launch, &args));
+            OK(launch_in(queues[side], &launch, &args));
             if (side == 1) {
                 OK(rex_queue_sync(queues[0]));
                 OK(rex_queue_sync(queues[1]));
@@ -698,12 +696,12 @@ static void *work(void *argument)
         return NULL;
     for (int round = 0; round < 5; round++) {
         fill_in(worker->value, round);
-        REX_DATA_MAP(region, REX_TOFROM(worker->value, VALUES));
-        worker->wrong += rex_data_begin(-1, &region) != REX_OK;
+        REX_MAP(region, REX_TOFROM(worker->value, VALUES));
+        worker->wrong += rex_data_enter(-1, &region) != REX_OK;
         for (int64_t i = 0; i < rounds_of(100); i++)
             worker->wrong += put_follow(queue, worker->value, VALUES, i) != REX_OK;
         worker->wrong += rex_queue_sync(queue) != REX_OK;
-        int ended = rex_data_end(-1, &region);
+        int ended = rex_data_exit(-1, &region);
         worker->wrong += ended != REX_OK;
         for (int i = 0; i < VALUES; i++)
             worker->wrong += worker->value[i] != followed(round + i, rounds_of(100));
@@ -758,12 +756,12 @@ static void fault_later(void **state)
         OK(rex_queue_destroy(queue));
         return;
     }
-    REX_DATA_MAP(region, REX_TOFROM(value, VALUES));
-    OK(rex_data_begin(-1, &region));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(fault), 1, 1);
+    REX_MAP(region, REX_TOFROM(value, VALUES));
+    OK(rex_data_enter(-1, &region));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
     REX_MAP(args, REX_VALUE(nowhere));
     OK(put_follow(queue, value, VALUES, 1));
-    OK(rex_queue_launch(queue, &launch, &args));
+    OK(launch_in(queue, &launch, &args));
     FAILS(rex_queue_sync(queue), REX_ECUDA, "queue \"faulty\": ");
     assert_non_null(strstr(rex_last_error(), "\"fault__kernel__\""));
     assert_non_null(strstr(rex_last_error(), "\"follow__kernel__\""));
@@ -771,7 +769,7 @@ static void fault_later(void **state)
     FAILS(put_follow(queue, value, VALUES, 1), REX_ECUDA, "queue \"faulty\"");
     FAILS(rex_launch(&launch, &args), REX_ECUDA, "\"faulty\"");
     FAILS(rex_data_update(-1, &region), REX_ECUDA, "is lost");
-    FAILS(rex_data_end(-1, &region), REX_ECUDA, "is lost");
+    FAILS(rex_data_exit(-1, &region), REX_ECUDA, "is lost");
     FAILS(rex_offload_fini(), REX_ECUDA, "is lost");
     _exit(0); /* what libomptarget does at the end with a context that is lost is its own affair */
 }
@@ -780,14 +778,14 @@ static void fault_at_once(void **state)
 {
     (void)state;
     int64_t nowhere = 16;
-    struct rex_queue *queue = new_queue("stepwise", REX_QUEUE_STEPWISE);
+    struct rex_queue *queue = new_queue("stepwise", REX_QUEUE_BLOCKING);
     if (!gpu_present()) {
         OK(rex_queue_destroy(queue));
         return;
     }
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(fault), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(fault), 1, 1);
     REX_MAP(args, REX_VALUE(nowhere));
-    FAILS(rex_queue_launch(queue, &launch, &args), REX_ECUDA, "launched since the last wait: \"fault__kernel__\"");
+    FAILS(launch_in(queue, &launch, &args), REX_ECUDA, "launched since the last wait: \"fault__kernel__\"");
     _exit(0);
 }
 

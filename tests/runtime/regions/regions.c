@@ -23,7 +23,7 @@ static void start(void)
 /* Adds on the device to what is mapped there; 0 or an error. */
 static int add(int32_t *x, int64_t count, int32_t by, int64_t device)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add), 1, 1);
     launch.device = device;
     REX_MAP(map, REX_VALUE(count), REX_VALUE(by), REX_ALLOC(x, count));
     return rex_launch(&launch, &map);
@@ -46,7 +46,7 @@ static void before_region(void)
 static void after_region(void)
 {
     check_all(x, COUNT, 6);
-    assert_false(rex_is_present(x, sizeof x, -1));
+    assert_false(rex_target_is_present(x, sizeof x, -1));
 }
 
 /* ---- ways out of a region -------------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void left_at_its_end(void **state)
     int ran = 0;
     start();
     before_region();
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
     REX_DATA_REGION(-1, region) {
         ran++;
         assert_int_equal(add(x, COUNT, 1, -1), 0);
@@ -72,7 +72,7 @@ static void left_by_break_and_continue(void **state)
     (void)state;
     start();
     before_region();
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
     REX_DATA_REGION(-1, region) {
         assert_int_equal(add(x, COUNT, 1, -1), 0);
         if (x[0] == 5)
@@ -96,7 +96,7 @@ static void left_by_break_and_continue(void **state)
 
 static int return_from_region(void)
 {
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
     REX_DATA_REGION(-1, region) {
         assert_int_equal(add(x, COUNT, 1, -1), 0);
         return 17;
@@ -118,8 +118,8 @@ static void left_by_goto(void **state)
     (void)state;
     start();
     before_region();
-    REX_DATA_MAP(outer, REX_TOFROM(x, COUNT));
-    REX_DATA_MAP(inner, REX_TO(x, COUNT));
+    REX_MAP(outer, REX_TOFROM(x, COUNT));
+    REX_MAP(inner, REX_TO(x, COUNT));
     REX_DATA_REGION(-1, outer) {
         REX_DATA_REGION(-1, inner) {
             assert_int_equal(add(x, COUNT, 1, -1), 0);
@@ -136,7 +136,7 @@ static void regions_in_a_loop(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
     for (int i = 0; i < rounds_of(100); i++) {
         before_region();
         REX_DATA_REGION(-1, region)
@@ -150,13 +150,13 @@ static void nested_regions_count(void **state)
     (void)state;
     start();
     before_region();
-    REX_DATA_MAP(outer, REX_TOFROM(x, COUNT));
-    REX_DATA_MAP(inner, REX_TOFROM(x, COUNT));
+    REX_MAP(outer, REX_TOFROM(x, COUNT));
+    REX_MAP(inner, REX_TOFROM(x, COUNT));
     REX_DATA_REGION(-1, outer) {
         REX_DATA_REGION(-1, inner)
             assert_int_equal(add(x, COUNT, 1, -1), 0);
         check_all(x, COUNT, 5);
-        assert_true(rex_is_present(x, sizeof x, -1));
+        assert_true(rex_target_is_present(x, sizeof x, -1));
     }
     after_region();
 }
@@ -165,14 +165,14 @@ static void a_region_that_cannot_begin(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(region, REX_PRESENT(REX_TOFROM(x, COUNT)));
+    REX_MAP(region, REX_PRESENT(REX_TOFROM(x, COUNT)));
     REX_DATA_REGION(-1, region)
         fail();
     assert_int_equal(rex_last_error_code(), REX_EABSENT);
     REX_DATA_REGION(1 << 20, region)
         fail();
     assert_int_equal(rex_last_error_code(), REX_EDEVICE);
-    assert_false(rex_is_present(x, 1, -1));
+    assert_false(rex_target_is_present(x, 1, -1));
 }
 
 enum way { TO_THE_END, BREAK, CONTINUE, GOTO, RETURN, WAYS };
@@ -201,8 +201,8 @@ static void an_end_that_fails(void **state)
 {
     (void)state;
     start();
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
-    REX_DATA_MAP(present, REX_PRESENT(REX_TOFROM(x, COUNT)));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(present, REX_PRESENT(REX_TOFROM(x, COUNT)));
     for (enum way way = TO_THE_END; way < WAYS; way++) {
         int result = 1;
         before_region();
@@ -210,9 +210,9 @@ static void an_end_that_fails(void **state)
         assert_int_equal(result, REX_EINVAL);
         assert_int_equal(rex_last_error_code(), REX_EINVAL);
         region.sizes[0] = sizeof x;
-        assert_true(rex_is_present(x, sizeof x, -1));
-        assert_int_equal(rex_data_end(-1, &region), 0);
-        assert_false(rex_is_present(x, 1, -1));
+        assert_true(rex_target_is_present(x, sizeof x, -1));
+        assert_int_equal(rex_data_exit(-1, &region), 0);
+        assert_false(rex_target_is_present(x, 1, -1));
     }
     int result = 1;
     REX_DATA_REGION(-1, region, &result)
@@ -223,10 +223,10 @@ static void an_end_that_fails(void **state)
     assert_int_equal(result, REX_EABSENT);
 }
 
-static int push_x(struct rex_cursor *cursor, void *context)
+static int push_x(struct rex_map_builder *builder, void *context)
 {
     (void)context;
-    return rex_push(cursor, rex_row_in_region(REX_TOFROM(x, COUNT)));
+    return rex_map_add(builder, REX_TOFROM(x, COUNT));
 }
 
 static void an_owning_region_frees_its_map(void **state)
@@ -259,22 +259,22 @@ static void enter_and_exit(void **state)
     (void)state;
     start();
     before_region();
-    REX_DATA_MAP(enter, REX_TO(x, COUNT));
-    REX_DATA_MAP(from, REX_FROM(x, COUNT));
-    REX_DATA_MAP(release, REX_RELEASE(x, COUNT));
-    REX_DATA_MAP(delete, REX_DELETE(x, COUNT));
+    REX_MAP(enter, REX_TO(x, COUNT));
+    REX_MAP(from, REX_FROM(x, COUNT));
+    REX_MAP(release, REX_RELEASE(x, COUNT));
+    REX_MAP(delete, REX_DELETE(x, COUNT));
     assert_int_equal(rex_data_enter(-1, &enter), 0);
     assert_int_equal(rex_data_enter(-1, &enter), 0);
     assert_int_equal(add(x, COUNT, 1, -1), 0);
     assert_int_equal(rex_data_exit(-1, &release), 0);
-    assert_true(rex_is_present(x, sizeof x, -1));
+    assert_true(rex_target_is_present(x, sizeof x, -1));
     assert_int_equal(rex_data_exit(-1, &from), 0);
     after_region();
 
     for (int i = 0; i < 3; i++)
         assert_int_equal(rex_data_enter(-1, &enter), 0);
     assert_int_equal(rex_data_exit(-1, &delete), 0);
-    assert_false(rex_is_present(x, sizeof x, -1));
+    assert_false(rex_target_is_present(x, sizeof x, -1));
     assert_int_equal(rex_data_exit(-1, &release), 0); /* nothing to end is no error */
 }
 
@@ -284,10 +284,10 @@ static void devices_have_their_own(void **state)
     start();
     before_region();
     int last = rex_device_count() - 1;
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
     REX_DATA_REGION(last, region) {
-        assert_true(rex_is_present(x, sizeof x, last));
-        assert_true(last == 0 || !rex_is_present(x, sizeof x, 0));
+        assert_true(rex_target_is_present(x, sizeof x, last));
+        assert_true(last == 0 || !rex_target_is_present(x, sizeof x, 0));
         assert_int_equal(add(x, COUNT, 1, last), 0);
     }
     check_all(x, COUNT, 6);
@@ -308,10 +308,10 @@ static void updates_of_all_and_of_a_part(void **state)
     (void)state;
     start();
     before_region();
-    REX_DATA_MAP(region, REX_TO(x, COUNT));
-    REX_DATA_MAP(to, REX_TO(x, COUNT));
-    REX_DATA_MAP(from, REX_FROM(x, COUNT));
-    REX_DATA_MAP(part, REX_SECTION(REX_TYPE_FROM, x, 10, 3));
+    REX_MAP(region, REX_TO(x, COUNT));
+    REX_MAP(to, REX_TO(x, COUNT));
+    REX_MAP(from, REX_FROM(x, COUNT));
+    REX_MAP(part, REX_SECTION(REX_MAP_FROM, x, 10, 3));
     REX_DATA_REGION(-1, region) {
         assert_int_equal(add(x, COUNT, 1, -1), 0);
         assert_int_equal(rex_data_update(-1, &part), 0);
@@ -336,10 +336,10 @@ static void updates_of_what_is_not_there(void **state)
     static int32_t y[COUNT];
     start();
     before_region();
-    REX_DATA_MAP(absent, REX_FROM(x, COUNT));
-    REX_DATA_MAP(neither, REX_ALLOC(x, COUNT));
-    REX_DATA_MAP(both, REX_FROM(y, COUNT), REX_FROM(x, COUNT));
-    REX_DATA_MAP(half, REX_TO(x, COUNT / 2), REX_TO(y, COUNT));
+    REX_MAP(absent, REX_FROM(x, COUNT));
+    REX_MAP(neither, REX_ALLOC(x, COUNT));
+    REX_MAP(both, REX_FROM(y, COUNT), REX_FROM(x, COUNT));
+    REX_MAP(half, REX_TO(x, COUNT / 2), REX_TO(y, COUNT));
     assert_int_equal(rex_data_update(-1, &absent), REX_EABSENT);
     assert_non_null(strstr(rex_last_error(), "map row 0"));
     assert_non_null(strstr(rex_last_error(), "; row 0 is REX_FROM(x, COUNT)"));
@@ -370,10 +370,10 @@ struct rectangle {
     int64_t type;
 };
 
-static int push_rectangle(struct rex_cursor *cursor, void *context)
+static int push_rectangle(struct rex_map_builder *builder, void *context)
 {
     struct rectangle *rectangle = context;
-    return rex_push_rectangle(cursor, rectangle->array, sizeof *rectangle->array, rectangle->dimensions, rectangle->count, rectangle->type);
+    return rex_map_add_strided(builder, rectangle->array, sizeof *rectangle->array, rectangle->dimensions, rectangle->count, rectangle->type);
 }
 
 /* Whether the element at INDEX of the array, row by row, is in the rectangle: the plain loop that rows are compared with. */
@@ -422,14 +422,14 @@ static void check_rectangle(struct rectangle *rectangle)
     assert_true(elements <= MOST_ELEMENTS);
     for (int64_t i = 0; i < elements; i++)
         rectangle->array[i] = (int32_t)i;
-    REX_DATA_MAP(region, REX_TOFROM(rectangle->array, elements));
+    REX_MAP(region, REX_TOFROM(rectangle->array, elements));
     REX_DATA_REGION(-1, region) {
         assert_int_equal(add(rectangle->array, elements, 1000, -1), 0);
-        update_rectangle(rectangle, REX_TYPE_FROM);
+        update_rectangle(rectangle, REX_MAP_FROM);
         check_elements(rectangle, elements, 1000, 0);
         for (int64_t i = 0; i < elements; i++)
             rectangle->array[i] = (int32_t)i + 20000;
-        update_rectangle(rectangle, REX_TYPE_TO);
+        update_rectangle(rectangle, REX_MAP_TO);
     }
     check_elements(rectangle, elements, 20000, 1000);
 }
@@ -501,15 +501,15 @@ static void rectangles_that_are_none(void **state)
         {8, 0, 3, INT64_MAX}, {8, INT64_MAX, 2, 1},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct rectangle rectangle = {array, {{8, 0, 2, 1}, wrong[i]}, 2, REX_TYPE_FROM};
+        struct rectangle rectangle = {array, {{8, 0, 2, 1}, wrong[i]}, 2, REX_MAP_FROM};
         struct rex_map map = {.count = 77};
         assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &rectangle, NULL), REX_EINVAL);
         assert_non_null(strstr(rex_last_error(), "dimension 1"));
         assert_int_equal(map.count, 77);
     }
-    struct rectangle huge = {array, {{INT64_MAX / 2, 0, 1, 1}, {4, 0, 1, 1}}, 2, REX_TYPE_FROM};
-    struct rectangle none = {array, {{8, 0, 1, 1}}, 0, REX_TYPE_FROM};
-    struct rectangle nowhere = {NULL, {{8, 0, 1, 1}}, 1, REX_TYPE_FROM};
+    struct rectangle huge = {array, {{INT64_MAX / 2, 0, 1, 1}, {4, 0, 1, 1}}, 2, REX_MAP_FROM};
+    struct rectangle none = {array, {{8, 0, 1, 1}}, 0, REX_MAP_FROM};
+    struct rectangle nowhere = {NULL, {{8, 0, 1, 1}}, 1, REX_MAP_FROM};
     struct rex_map map;
     assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &huge, NULL), REX_EINVAL);
     assert_int_equal(rex_map_build(&map, NULL, push_rectangle, &none, NULL), REX_EINVAL);
@@ -523,15 +523,15 @@ static void overlaps_are_refused(void **state)
     (void)state;
     start();
     before_region();
-    REX_DATA_MAP(middle, REX_SECTION(REX_TYPE_TO, x, 16, 16));
-    REX_DATA_MAP(larger, REX_TO(x, COUNT));
-    REX_DATA_MAP(left, REX_SECTION(REX_TYPE_TO, x, 8, 16));
-    REX_DATA_MAP(right, REX_SECTION(REX_TYPE_TO, x, 24, 16));
-    REX_DATA_MAP(beside, REX_SECTION(REX_TYPE_TO, x, 32, 16));
-    REX_DATA_MAP(inside, REX_SECTION(REX_TYPE_TO, x, 20, 4));
+    REX_MAP(middle, REX_SECTION(REX_MAP_TO, x, 16, 16));
+    REX_MAP(larger, REX_TO(x, COUNT));
+    REX_MAP(left, REX_SECTION(REX_MAP_TO, x, 8, 16));
+    REX_MAP(right, REX_SECTION(REX_MAP_TO, x, 24, 16));
+    REX_MAP(beside, REX_SECTION(REX_MAP_TO, x, 32, 16));
+    REX_MAP(inside, REX_SECTION(REX_MAP_TO, x, 20, 4));
     REX_DATA_REGION(-1, middle) {
-        assert_int_equal(rex_data_begin(-1, &left), REX_EOVERLAP);
-        assert_int_equal(rex_data_begin(-1, &right), REX_EOVERLAP);
+        assert_int_equal(rex_data_enter(-1, &left), REX_EOVERLAP);
+        assert_int_equal(rex_data_enter(-1, &right), REX_EOVERLAP);
         assert_int_equal(add(x + 24, 16, 1, -1), REX_EOVERLAP);
         assert_non_null(strstr(rex_last_error(), "in part"));
         REX_DATA_REGION(-1, beside)
@@ -545,7 +545,7 @@ static void overlaps_are_refused(void **state)
      */
     REX_DATA_REGION(-1, middle)
         REX_DATA_REGION(-1, beside) {
-            const char *on_device[] = {rex_device_address(x + 16, -1), rex_device_address(x + 32, -1)};
+            const char *on_device[] = {rex_mapped_ptr(x + 16, -1), rex_mapped_ptr(x + 32, -1)};
             if (on_device[1] - on_device[0] != (const char *)(x + 32) - (const char *)(x + 16))
                 assert_int_equal(add(x + 16, 32, 1, -1), REX_EOVERLAP);
         }
@@ -588,13 +588,13 @@ static void nothing(int begins)
 }
 static void by_librex(int begins)
 {
-    REX_DATA_MAP(part, REX_SECTION(REX_TYPE_TOFROM, many, EVERY, COUNT));
-    assert_int_equal(begins ? rex_data_begin(-1, &part) : rex_data_end(-1, &part), 0);
+    REX_MAP(part, REX_SECTION(REX_MAP_TOFROM, many, EVERY, COUNT));
+    assert_int_equal(begins ? rex_data_enter(-1, &part) : rex_data_exit(-1, &part), 0);
 }
 static void by_others(int begins)
 {
     void *base[] = {many}, *begin[] = {many + COUNT};
-    int64_t size[] = {8}, type[] = {REX_TYPE_TOFROM};
+    int64_t size[] = {8}, type[] = {REX_MAP_TOFROM};
     if (begins)
         __tgt_target_data_begin(-1, 1, base, begin, size, type);
     else
@@ -608,18 +608,18 @@ static void large_rows(void **state)
     assert_int_equal(rex_configure(REX_OPTION_COPY_THREADS, "2"), 0);
     start();
     assert_non_null(many = malloc(MANY * sizeof *many));
-    REX_DATA_MAP(region, REX_TOFROM(many, MANY));
+    REX_MAP(region, REX_TOFROM(many, MANY));
     for (int i = 0; i < 4; i++) {
         set_many();
-        assert_int_equal(rex_data_begin(-1, &region), 0);
+        assert_int_equal(rex_data_enter(-1, &region), 0);
         also[i](1);
         add_to_pieces();
         check_pieces(5);
-        assert_int_equal(rex_data_end(-1, &region), 0);
+        assert_int_equal(rex_data_exit(-1, &region), 0);
         check_pieces(also[i] == nothing ? 6 : 5);
-        assert_int_equal(rex_is_present(many, 1, -1), also[i] != nothing);
+        assert_int_equal(rex_target_is_present(many, 1, -1), also[i] != nothing);
         also[i](0);
-        assert_false(rex_is_present(many, 1, -1));
+        assert_false(rex_target_is_present(many, 1, -1));
     }
     free(many);
 }
@@ -636,14 +636,14 @@ static void *look_up(void *unused)
     (void)unused;
     __atomic_fetch_add(&at_work, 1, __ATOMIC_RELAXED);
     while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
-        rex_device_address(x + 1, -1);
+        rex_mapped_ptr(x + 1, -1);
     return NULL;
 }
 
 static void map_raw(bool begins)
 {
     void *base = x, *begin = x;
-    int64_t size = sizeof x, type = REX_TYPE_TOFROM;
+    int64_t size = sizeof x, type = REX_MAP_TOFROM;
     if (begins)
         __tgt_target_data_begin(-1, 1, &base, &begin, &size, &type);
     else
@@ -660,16 +660,16 @@ static void looks_beside_ends(void **state)
         assert_int_equal(pthread_create(&looker[i], NULL, look_up, NULL), 0);
     while (__atomic_load_n(&at_work, __ATOMIC_RELAXED) < LOOKERS)
         sched_yield();
-    REX_DATA_MAP(region, REX_TOFROM(x, COUNT));
+    REX_MAP(region, REX_TOFROM(x, COUNT));
     for (int i = 0; i < rounds_of(5000); i++) {
         x[0] = 5;
         if (i % 2 == 0)
-            assert_int_equal(rex_data_begin(-1, &region), 0);
+            assert_int_equal(rex_data_enter(-1, &region), 0);
         else
             map_raw(true);
         x[0] = 6;
         if (i % 2 == 0)
-            assert_int_equal(rex_data_end(-1, &region), 0);
+            assert_int_equal(rex_data_exit(-1, &region), 0);
         else
             map_raw(false);
         assert_int_equal(x[0], 5);
@@ -677,34 +677,34 @@ static void looks_beside_ends(void **state)
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < LOOKERS; i++)
         pthread_join(looker[i], NULL);
-    assert_false(rex_is_present(x, 1, -1));
+    assert_false(rex_target_is_present(x, 1, -1));
 }
 
 static void presence(void **state)
 {
     (void)state;
     start();
-    assert_false(rex_is_present(x, 1, -1));
-    assert_false(rex_is_present(NULL, 0, -1));
-    assert_null(rex_device_address(x, -1));
-    assert_null(rex_device_address(NULL, -1));
-    REX_DATA_MAP(region, REX_SECTION(REX_TYPE_TO, x, 16, 16));
+    assert_false(rex_target_is_present(x, 1, -1));
+    assert_false(rex_target_is_present(NULL, 0, -1));
+    assert_null(rex_mapped_ptr(x, -1));
+    assert_null(rex_mapped_ptr(NULL, -1));
+    REX_MAP(region, REX_SECTION(REX_MAP_TO, x, 16, 16));
     REX_DATA_REGION(-1, region) {
-        char *device = rex_device_address(x + 16, -1);
+        char *device = rex_mapped_ptr(x + 16, -1);
         assert_non_null(device);
-        assert_true(rex_is_present(x + 16, 16 * sizeof *x, -1));
-        assert_true(rex_is_present(x + 16, 0, -1));
-        assert_true(rex_is_present(x + 31, sizeof *x, -1));
-        assert_false(rex_is_present(x + 31, 2 * sizeof *x, -1));
-        assert_false(rex_is_present(x + 15, 2 * sizeof *x, -1));
-        assert_false(rex_is_present(x + 15, 18 * sizeof *x, -1));
-        assert_false(rex_is_present(x + 32, 1, -1));
-        assert_ptr_equal(rex_device_address(x + 20, -1), device + 4 * sizeof *x);
-        assert_false(rex_is_present(x + 16, 1, 1 << 20));
-        assert_null(rex_device_address(x + 16, 1 << 20));
+        assert_true(rex_target_is_present(x + 16, 16 * sizeof *x, -1));
+        assert_true(rex_target_is_present(x + 16, 0, -1));
+        assert_true(rex_target_is_present(x + 31, sizeof *x, -1));
+        assert_false(rex_target_is_present(x + 31, 2 * sizeof *x, -1));
+        assert_false(rex_target_is_present(x + 15, 2 * sizeof *x, -1));
+        assert_false(rex_target_is_present(x + 15, 18 * sizeof *x, -1));
+        assert_false(rex_target_is_present(x + 32, 1, -1));
+        assert_ptr_equal(rex_mapped_ptr(x + 20, -1), device + 4 * sizeof *x);
+        assert_false(rex_target_is_present(x + 16, 1, 1 << 20));
+        assert_null(rex_mapped_ptr(x + 16, 1 << 20));
     }
-    assert_false(rex_is_present(x + 16, 1, -1));
-    assert_null(rex_device_address(x + 16, -1));
+    assert_false(rex_target_is_present(x + 16, 1, -1));
+    assert_null(rex_mapped_ptr(x + 16, -1));
 }
 
 /* What a row of no length ends, from whose base on a mapping lies, differs from release to release. */
@@ -716,13 +716,13 @@ static void ends_of_no_length(void **state)
     int (*is_present)(const void *, int);
     assert_non_null(found);
     memcpy(&is_present, &found, sizeof found);
-    REX_DATA_MAP(region, REX_SECTION(REX_TYPE_TO, x, 16, 16));
-    REX_DATA_MAP(empty, REX_SECTION(REX_TYPE_ALLOC, x, 0, 0));
-    assert_int_equal(rex_data_begin(0, &region), 0);
-    assert_true(rex_is_present(x + 16, 16 * sizeof *x, 0));
-    assert_int_equal(rex_data_end(0, &empty), 0);
-    assert_int_equal(rex_is_present(x + 16, 16 * sizeof *x, 0), is_present(x + 16, 0));
-    assert_int_equal(rex_data_end(0, &region), 0);
+    REX_MAP(region, REX_SECTION(REX_MAP_TO, x, 16, 16));
+    REX_MAP(empty, REX_SECTION(REX_MAP_ALLOC, x, 0, 0));
+    assert_int_equal(rex_data_enter(0, &region), 0);
+    assert_true(rex_target_is_present(x + 16, 16 * sizeof *x, 0));
+    assert_int_equal(rex_data_exit(0, &empty), 0);
+    assert_int_equal(rex_target_is_present(x + 16, 16 * sizeof *x, 0), is_present(x + 16, 0));
+    assert_int_equal(rex_data_exit(0, &region), 0);
 }
 
 static void device_memory(void **state)

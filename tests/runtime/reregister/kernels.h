@@ -16,10 +16,10 @@
 #include <rex/kernel.h>
 
 #define KERNEL(n)                                                                                                      \
-    REX_DEVICE_KERNEL(k##n, rex_arg value, int64_t *result)                                                            \
+    REX_DEVICE_KERNEL(k##n, (int64_t) value, (int64_t *) result)                                                            \
     {                                                                                                                  \
         if (rex_team(0) + rex_thread(0) == 0)                                                                          \
-            *result = rex_arg_int(value) * FACTOR + n;                                                                 \
+            *result = value * FACTOR + n;                                                                 \
     }
 KERNELS(KERNEL)
 #endif

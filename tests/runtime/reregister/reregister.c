@@ -40,20 +40,10 @@ static void check_launch(int line, struct rex_module *module, void *key, int num
     static int64_t value = 1;
     int64_t result = -1, expected = ++value * factor + number;
     struct rows rows = {0};
-    struct __tgt_kernel_arguments fitted;
     add_literal(&rows, &value, sizeof value);
     add_row(&rows, &result, sizeof result, PARAMETER | FROM);
     struct __tgt_kernel_arguments packet = packet_of(&rows, 1, 1);
-    if (module == &rex_this_module)
-        assert_int_equal(__tgt_target_kernel(-1, 1, 1, key, &packet), 0);
-    else {
-        /* 1: it needs a row of librex's; LLVM 18 launches no plain kernel on a GPU, the driver does */
-        int needs = rex_module_launch_packet(&fitted, module, -1, 1, 1, key, &packet);
-        assert_int_equal(needs, gpu_present() && release_of_test() == 18 ? REX_EUNSUPPORTED : calls_with_array());
-        assert_int_equal(needs ? rex_module_launch(module, -1, 1, 1, key, &packet)
-                               : __rex_real___tgt_target_kernel(NULL, -1, 1, 1, key, &fitted),
-                         0);
-    }
+    assert_int_equal(rex_module_launch(module, -1, 1, 1, key, &packet), 0);
     if (result != expected)
         fail_msg("line %d: kernel %d gave %lld, not %lld", line, number, (long long)result, (long long)expected);
 }
@@ -173,9 +163,9 @@ static void at_most_100_bytes_an_entry(void **state)
     if (!heap_is_counted() || release_of_test() != 19)
         return;
     /* What is bound and read once is no entry's. */
-    assert_int_equal(rex_module_register(&other_module), 0);
+    assert_int_equal(rex_module_register(&other_module, NULL), 0);
     size_t before = heap_of_librex();
-    assert_int_equal(rex_module_register(&rex_this_module), 0);
+    assert_int_equal(rex_module_register(&rex_this_module, NULL), 0);
     size_t held = heap_of_librex() - before;
     printf("librex holds %zu bytes for %d entries\n", held, ENTRIES);
     assert_true(held > 32 * ENTRIES && held <= 100 * ENTRIES);

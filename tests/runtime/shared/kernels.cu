@@ -1,8 +1,8 @@
 /* The program's own kernel. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(step, rex_arg value, int64_t *result)
+REX_DEVICE_KERNEL(step, (int64_t) value, (int64_t *) result)
 {
     if (rex_team(0) + rex_thread(0) == 0)
-        *result = rex_arg_int(value) + 1;
+        *result = value + 1;
 }

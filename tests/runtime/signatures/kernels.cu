@@ -1,41 +1,64 @@
 /* Parameters of each kind. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg_f64 a, const double *x, double *y)
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }
 
 /* The same with the runtime's parameter. */
-REX_DEVICE_KERNEL_ENV(axpy_env, rex_arg n, rex_arg_f64 a, const double *x, double *y)
+REX_DEVICE_KERNEL_ENV(axpy_env, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
-        y[i] += rex_arg_double(a) * x[i];
+    REX_FOR(i, n)
+        y[i] += a * x[i];
 }
 
-/* Each accessor, of values that only the right one reads. */
-REX_DEVICE_KERNEL(accessors, rex_arg_i8 i8, rex_arg_u8 u8, rex_arg_i16 i16, rex_arg_u16 u16, rex_arg_i32 i32, rex_arg_u32 u32,
-                  rex_arg_i64 i64, rex_arg_u64 u64, rex_arg_f32 f32, rex_arg_f64 f64, rex_arg_b yes, rex_arg letter, double *out)
+#include "kinds.h"
+
+/* A parameter of each kind, of values that nothing else reads as what they are. */
+REX_DEVICE_KERNEL(kinds, (int8_t) i8, (uint8_t) u8, (int16_t) i16, (uint16_t) u16, (int32_t) i32, (uint32_t) u32, (int64_t) i64,
+                  (uint64_t) u64, (float) f32, (double) f64, (bool) yes, (char) letter, (struct few) few, (enum color) color,
+                  (const double (*)[2]) pairs, (double *const) out)
 {
     REX_FOR(i, 1) {
-        out[0] = rex_arg_int8(i8);
-        out[1] = rex_arg_uint8(u8);
-        out[2] = rex_arg_int16(i16);
-        out[3] = rex_arg_uint16(u16);
-        out[4] = rex_arg_int32(i32);
-        out[5] = rex_arg_uint32(u32);
-        out[6] = (double)rex_arg_int(i64);
-        out[7] = (double)rex_arg_uint(u64);
-        out[8] = rex_arg_float(f32);
-        out[9] = rex_arg_double(f64);
-        out[10] = rex_arg_bool(yes);
-        out[11] = rex_arg_char(letter);
+        out[0] = i8;
+        out[1] = u8;
+        out[2] = i16;
+        out[3] = u16;
+        out[4] = i32;
+        out[5] = u32;
+        out[6] = (double)i64;
+        out[7] = (double)u64;
+        out[8] = f32;
+        out[9] = f64;
+        out[10] = yes;
+        out[11] = letter;
+        out[12] = few.a + few.b;
+        out[13] = color;
+        out[14] = pairs[1][1];
     }
 }
 
-/* An int goes as a word everywhere that arguments are not packed; a double does not on the host device. */
-REX_DEVICE_KERNEL(floating, double a, double *y)
+/* One parameter of each kind and a place, so that one row is compared at a time. */
+#define TAKES(type, name)                                      \
+    REX_DEVICE_KERNEL(takes_##name, (type) value, (double *) out) \
+    {                                                          \
+        *out = (double)value;                                  \
+    }
+EACH_SCALAR(TAKES)
+REX_DEVICE_KERNEL(takes_few, (struct few) value, (double *) out)
 {
-    *y = a;
+    *out = value.a + value.b;
+}
+REX_DEVICE_KERNEL(takes_pointer, (const void *) value, (double *) out)
+{
+    *out = value != 0;
+}
+
+/* Launch bounds; the same parameters as the host's. */
+REX_DEVICE_KERNEL_BOUNDS(bounded, (64, 2), (int64_t) n, (double *) out)
+{
+    REX_FOR(i, n)
+        out[i] = (double)i;
 }

@@ -6,16 +6,24 @@
  */
 #include "runtime/runtime.h"
 
+#include <limits.h>
+
+#include "kinds.h"
+
 REX_KERNEL(axpy);
 REX_KERNEL(axpy_env);
-REX_KERNEL(accessors);
-REX_KERNEL(floating);
+REX_KERNEL(kinds);
+#define KERNEL(type, name) REX_KERNEL(takes_##name);
+EACH_SCALAR(KERNEL)
+REX_KERNEL(takes_few);
+REX_KERNEL(takes_pointer);
+REX_KERNEL(bounded, (int64_t) n, (double *) out);
 
 enum { N = 16 };
 static double x[N], y[N];
 static struct rex_queue *queue;
 
-#define LIST "(rex_arg, rex_arg_f64, pointer, pointer)"
+#define LIST "(int64_t, double, pointer, pointer)"
 
 /* Both forms of the kernel are launched; LLVM 18 knows one of them. */
 static void *keys[2];
@@ -25,8 +33,8 @@ static int start(void **state)
     (void)state;
     keys[0] = REX_KERNEL_ID(axpy);
     keys[1] = REX_KERNEL_ID(axpy_env);
-    REX_DATA_MAP(region, REX_TO(x, N), REX_TOFROM(y, N));
-    return rex_queue_create(&queue, -1, NULL, 0) == REX_OK && rex_data_begin(-1, &region) == REX_OK ? 0 : -1;
+    REX_MAP(region, REX_TO(x, N), REX_TOFROM(y, N));
+    return rex_queue_create(&queue, -1, NULL, 0) == REX_OK && rex_data_enter(-1, &region) == REX_OK ? 0 : -1;
 }
 
 /* ---- ways to launch ------------------------------------------------------------------------------------------------------------ */
@@ -50,16 +58,16 @@ static int by_safe(void *key, struct rows *rows)
 
 static int by_launch(void *key, struct rows *rows)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
     struct rex_map map = map_of(rows);
     return rex_launch(&launch, &map);
 }
 
 static int by_queue(void *key, struct rows *rows)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(key, 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
     struct rex_map map = map_of(rows);
-    int result = rex_queue_launch(queue, &launch, &map);
+    int result = launch_in(queue, &launch, &map);
     return result == REX_OK ? rex_queue_sync(queue) : result;
 }
 
@@ -141,11 +149,11 @@ static const struct {
     {row_missing, "and the launch 3 rows for them (of 3)"},
     {row_too_many, "and the launch 5 rows for them (of 5)"},
     {without_the_bit, "and the launch 3 rows for them (of 4)"},
-    {value_for_a_pointer, "parameter 2 is a pointer, and map row 2 a value of 8 bytes"},
-    {short_value_for_a_pointer, "parameter 3 is a pointer, and map row 3 a value of 4 bytes"},
-    {memory_for_a_value, "parameter 0 is a rex_arg, and map row 0 an address of mapped memory"},
-    {memory_for_a_typed_value, "parameter 1 is a rex_arg_f64, and map row 1 an address of mapped memory"},
-    {another_size, "parameter 1 is a rex_arg_f64, and map row 1 a value of 4 bytes"},
+    {value_for_a_pointer, "argument 3 of axpy%s is a value of 8 bytes, its parameter is a pointer"},
+    {short_value_for_a_pointer, "argument 4 of axpy%s is a value of 4 bytes, its parameter is a pointer"},
+    {memory_for_a_value, "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t"},
+    {memory_for_a_typed_value, "argument 2 of axpy%s is an address of mapped memory, its parameter is double"},
+    {another_size, "argument 2 of axpy%s is a value of 4 bytes, its parameter is double"},
 };
 
 /* ---- tests --------------------------------------------------------------------------------------------------------------------- */
@@ -164,7 +172,9 @@ static void check_refused(int result, size_t number, const char *list)
 {
     if (result != REX_EPARAMS)
         fail_msg("case %zu: %s: %s", number, rex_error_name(result), rex_last_error());
-    if (strstr(rex_last_error(), cases[number].words) == NULL || strstr(rex_last_error(), list) == NULL)
+    char words[200];
+    snprintf(words, sizeof words, cases[number].words, strstr(rex_last_error(), "axpy_env") != NULL ? "_env" : "");
+    if (strstr(rex_last_error(), words) == NULL || strstr(rex_last_error(), list) == NULL)
         fail_msg("case %zu: %s", number, rex_last_error());
 }
 
@@ -201,7 +211,7 @@ static void right_rows(void **state)
 {
     struct rows rows;
     double before;
-    REX_DATA_MAP(back, REX_FROM(y, N));
+    REX_MAP(back, REX_FROM(y, N));
     (void)state;
     for (size_t form = 0; form < 2; form++)
         for (size_t way = 0; way < WAYS && runs(keys[form]); way++) {
@@ -217,7 +227,7 @@ static void right_rows(void **state)
 /* An address that is passed as a value: is_device_ptr, and NULL. */
 static void addresses_as_values(void **state)
 {
-    const double *here = rex_device_address(x, -1);
+    const double *here = rex_mapped_ptr(x, -1);
     struct rows rows;
     (void)state;
     right(&rows);
@@ -229,22 +239,137 @@ static void addresses_as_values(void **state)
             assert_int_equal(ways[way](keys[form], &rows), REX_OK);
 }
 
-static void every_accessor(void **state)
+static void every_kind(void **state)
 {
-    double out[12] = {0};
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(accessors), 1, 1);
+    enum { COUNT = 15 };
+    double out[COUNT] = {0}, pairs[2][2] = {{1, 2}, {3, 4}};
+    struct few few = {-300, 20};
+    enum color color = BLUE;
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(kinds), 1, 1);
     REX_MAP(args, REX_VALUE((int8_t)-3), REX_VALUE((uint8_t)250), REX_VALUE((int16_t)-300), REX_VALUE((uint16_t)65000), REX_VALUE(-70000),
             REX_VALUE(4000000000u), REX_VALUE(INT64_C(-5000000000)), REX_VALUE(UINT64_C(1) << 63), REX_VALUE(0.5f), REX_VALUE(-0.25),
-            REX_VALUE((bool)1), REX_VALUE((char)'r'), REX_FROM(out, 12));
-    static const double wanted[12] = {-3, 250, -300, 65000, -70000, 4000000000.0, -5000000000.0, 9223372036854775808.0, 0.5, -0.25, 1, 'r'};
+            REX_VALUE((bool)1), REX_VALUE((char)'r'), REX_VALUE(few), REX_VALUE(color), REX_TO(pairs, 2), REX_FROM(out, COUNT));
+    static const double wanted[COUNT] = {-3,  250,   -300, 65000, -70000, 4000000000.0, -5000000000.0, 9223372036854775808.0,
+                                         0.5, -0.25, 1,    'r',   -280,   BLUE,         4};
     (void)state;
     int result = rex_launch(&launch, &args);
     if (result == REX_EUNSUPPORTED) /* no plain kernels */
         return;
     assert_int_equal(result, REX_OK);
-    for (size_t i = 0; i < 12; i++)
+    for (size_t i = 0; i < COUNT; i++)
         assert_true(out[i] == wanted[i]);
 }
+
+/* ---- each kind of value for each kind of parameter ----------------------------------------------------------------------------- */
+
+#define KEY(type, name) {#type, REX_KERNEL_ID(takes_##name)},
+
+static double out;
+
+/*
+ * ROW, a value that reads as -3, or as VALUE where it is unsigned or bool, for KEY: whether it FITS, and then what the kernel saw; or the
+ * message.
+ */
+static void try_one(void *key, const char *takes, struct rex_row row, const char *given, bool fits, double value)
+{
+    struct rex_launch_config launch = rex_launch_config_of(key, 1, 1);
+    struct rex_row rows[] = {row, REX_OBJECT(REX_MAP_FROM, out)};
+    void *base[2] = {rows[0].base, rows[1].base}, *begin[2] = {rows[0].begin, rows[1].begin};
+    int64_t sizes[2] = {rows[0].size, rows[1].size}, types[2] = {rows[0].type, rows[1].type};
+    struct rex_map map = {.count = 2, .base = base, .begin = begin, .sizes = sizes, .types = types};
+    char said[200];
+    out = 1000;
+    int result = rex_launch(&launch, &map);
+    if (fits && result == REX_EUNSUPPORTED) /* no plain kernels */
+        return;
+    if (result != (fits ? REX_OK : REX_EPARAMS))
+        fail_msg("%s for %s: %s: %s", given, takes, rex_error_name(result), rex_last_error());
+    if (fits && out != value)
+        fail_msg("%s for %s: %g, not %g", given, takes, out, value);
+    if (fits)
+        return;
+    snprintf(said, sizeof said, " is %s, its parameter is %s", given, takes);
+    if (strncmp(rex_last_error(), "argument 1 of takes_", 20) != 0 || strstr(rex_last_error(), said) == NULL)
+        fail_msg("%s for %s: %s", given, takes, rex_last_error());
+    assert_true(out == 1000);
+}
+
+/*
+ * In the order of EACH_SCALAR: the types that fit a parameter of each. An integer fits one at least as wide, of either signedness, and
+ * keeps its value as C converts it; bool is an integer as a value, and no parameter for one.
+ */
+static void every_value_for_every_parameter(void **state)
+{
+#define ONE(type, name) {#type, REX_VALUE((type)-3), (double)(type)-3},
+    const struct {
+        const char *name;
+        struct rex_row row;
+        double value;
+    } values[] = {EACH_SCALAR(ONE)};
+    static const char fits[][12] = {"11000000001", "11000000001", "11110000001", "11110000001", "11111100001", "11111100001",
+                                    "11111111001", "11111111001", "00000000100", "00000000010", "00000000001"};
+    enum { KINDS = 11 };
+    const struct {
+        const char *name;
+        void *key;
+    } parameters[KINDS] = {EACH_SCALAR(KEY)};
+    /* what C makes of -3, or of the value above, in the parameter's type */
+#define CONVERTED(type, name) (double)(type)whole,
+    (void)state;
+    for (size_t p = 0; p < KINDS; p++)
+        for (size_t v = 0; v < KINDS; v++) {
+            int64_t whole = v == 6 || v == 7 || v == 4 || v == 2 || v == 0 ? -3 : (int64_t)values[v].value;
+            double converted[] = {EACH_SCALAR(CONVERTED)};
+            try_one(parameters[p].key, parameters[p].name, values[v].row, values[v].name, fits[p][v] == '1', converted[p]);
+        }
+}
+
+static void structs_pointers_and_memory(void **state)
+{
+    const struct few few = {2, 3};
+    const struct {
+        char bytes[8];
+    } eight = {""};
+    const struct {
+        const char *name;
+        void *key;
+    } scalars[] = {EACH_SCALAR(KEY)};
+    (void)state;
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(few), "a value of 4 bytes", true, 5);
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(eight), "a value of 8 bytes", false, 0);
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(3), "int", false, 0);
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(3.0f), "float", false, 0);
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_VALUE(&few), "a pointer", false, 0);
+    try_one(REX_KERNEL_ID(takes_few), "a struct of 4 bytes", REX_TO(x, N), "an address of mapped memory", false, 0);
+    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_TO(x, N), "", true, 1);
+    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE((void *)x), "", true, 1);
+    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_IS_DEVICE_PTR(NULL), "", true, 0);
+    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE(INT64_C(100000)), "int64_t", false, 0);
+    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE(1.0), "double", false, 0);
+    try_one(REX_KERNEL_ID(takes_pointer), "a pointer", REX_VALUE(eight), "a value of 8 bytes", false, 0);
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        try_one(scalars[i].key, scalars[i].name, REX_VALUE(few), "a value of 4 bytes", false, 0);
+        try_one(scalars[i].key, scalars[i].name, REX_VALUE(eight), "a value of 8 bytes", false, 0);
+        try_one(scalars[i].key, scalars[i].name, REX_VALUE(&few), "a pointer", false, 0);
+        try_one(scalars[i].key, scalars[i].name, REX_TO(x, N), "an address of mapped memory", false, 0);
+    }
+}
+
+static void launch_bounds(void **state)
+{
+    double many[3] = {9, 9, 9};
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(bounded), 1, 64);
+    (void)state;
+    REX_MAP(args, REX_VALUE(3), REX_FROM(many, 3));
+    int result = rex_launch(&launch, &args);
+    assert_true(result == REX_OK || result == REX_EUNSUPPORTED);
+    assert_true(result != REX_OK || (many[0] == 0 && many[1] == 1 && many[2] == 2));
+    launch = rex_launch_config_of(REX_KERNEL_ID(bounded), 1, 65);
+    if (result == REX_OK)
+        assert_int_equal(rex_launch(&launch, &args), gpu_present() ? REX_EUNSUPPORTED : REX_OK);
+}
+
+/* ---- kinds of values, and messages --------------------------------------------------------------------------------------------- */
 
 #define KIND(value) ((REX_VALUE(value)).type >> 32)
 
@@ -262,56 +387,72 @@ static void kinds_of_values(void **state)
     assert_true(KIND(1LL) == REX_KIND_I64 && KIND(1UL) == REX_KIND_U64 && KIND(1ULL) == REX_KIND_U64 && KIND(constant) == REX_KIND_I64);
     assert_true(KIND(1.0f) == REX_KIND_F32 && KIND(1.0) == REX_KIND_F64 && KIND((bool)1) == REX_KIND_BOOL);
     assert_true(KIND(&pair) == REX_KIND_POINTER && KIND(state) == REX_KIND_POINTER);
-    assert_true(KIND(pair) == REX_KIND_UNKNOWN && KIND(letter) == REX_KIND_UNKNOWN);
-    assert_int_equal(REX_DEVICE_POINTER(NULL).type >> 32, REX_KIND_POINTER);
+    assert_true(KIND(pair) == REX_KIND_VALUE && KIND(letter) == REX_KIND_I8);
+    assert_int_equal(REX_IS_DEVICE_PTR(NULL).type >> 32, REX_KIND_POINTER);
 }
 
-/* A value of the right width and another type, where the macro tells it. */
+/* A value of another type: the message has both, and what to write. */
 static void values_of_another_type(void **state)
 {
-    static const char *const words[] = {"parameter 1 is a rex_arg_f64, and map row 1 a value of 8 bytes for a rex_arg_i64",
-                                        "parameter 2 is a pointer, and map row 2 a value of 8 bytes for a rex_arg_u64"},
-                             *const rows[] = {"; row 1 is REX_VALUE(n)", "; row 2 is REX_VALUE((uintptr_t)x)"};
     const int64_t n = N;
+    const int k = 2;
+    const float half = 0.5f;
+    struct {
+        int of[2];
+    } numbers = {{2, 3}}, *more = &numbers;
     (void)state;
-    REX_MAP(integer, REX_VALUE(n), REX_VALUE(n), REX_TO(x, N), REX_TOFROM(y, N));
-    REX_MAP(address, REX_VALUE(n), REX_VALUE(2.0), REX_VALUE((uintptr_t)x), REX_TOFROM(y, N));
     REX_MAP(good, REX_VALUE(n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
-    struct rex_map *wrong[] = {&integer, &address};
+    REX_MAP(integer, REX_VALUE(n), REX_VALUE(k), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(sum, REX_VALUE(n), REX_VALUE(k + 1), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(member, REX_VALUE(n), REX_VALUE(numbers.of[k - 1]), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(through, REX_VALUE(n), REX_IMPLICIT(REX_VALUE(more->of[(0)])), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(narrow, REX_VALUE(n), REX_VALUE(half), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(floating, REX_VALUE((double)n), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(pointer, REX_VALUE(n), REX_VALUE(&half), REX_TO(x, N), REX_TOFROM(y, N));
+    REX_MAP(address, REX_VALUE(n), REX_VALUE(2.0), REX_VALUE((uintptr_t)x), REX_TOFROM(y, N));
+    REX_MAP(mapped, REX_TO(x, N), REX_VALUE(2.0), REX_TO(x, N), REX_TOFROM(y, N));
+    static const char number[] = "argument 2 of axpy%s is int, its parameter is double: write REX_VALUE((double)%s); it takes " LIST;
+    const struct {
+        struct rex_map *map;
+        const char *words, *value;
+    } wrong[] = {
+        {&integer, number, "k"},
+        {&sum, number, "(k + 1)"},
+        {&member, number, "(numbers.of[k - 1])"},
+        {&through, number, "(more->of[(0)])"},
+        {&narrow, "argument 2 of axpy%s is float, its parameter is double: write REX_VALUE((double)half); it takes " LIST, ""},
+        {&floating, "argument 1 of axpy%s is double, its parameter is int64_t: write REX_VALUE((int64_t)(double)n); it takes " LIST, ""},
+        {&pointer, "argument 2 of axpy%s is a pointer, its parameter is double; row 1 is REX_VALUE(&half); it takes " LIST, ""},
+        {&address, "argument 3 of axpy%s is uint64_t, its parameter is a pointer; row 2 is REX_VALUE((uintptr_t)x); it takes " LIST, ""},
+        {&mapped, "argument 1 of axpy%s is an address of mapped memory, its parameter is int64_t; row 0 is REX_TO(x, N); it takes " LIST, ""},
+    };
     for (size_t form = 0; form < 2; form++)
         for (int round = 0; round < 2 && runs(keys[form]); round++) {
-            struct rex_kernel_launch launch = rex_kernel_launch_of(keys[form], 1, 1);
+            struct rex_launch_config launch = rex_launch_config_of(keys[form], 1, 1);
             assert_int_equal(rex_launch(&launch, &good), REX_OK);
-            assert_int_equal(rex_queue_launch(queue, &launch, &good), REX_OK);
-            for (size_t i = 0; i < 2; i++) {
-                assert_int_equal(rex_launch(&launch, wrong[i]), REX_EPARAMS);
-                assert_non_null(strstr(rex_last_error(), words[i]));
-                assert_non_null(strstr(rex_last_error(), rows[i]));
-                assert_int_equal(rex_queue_launch(queue, &launch, wrong[i]), REX_EPARAMS);
-                assert_non_null(strstr(rex_last_error(), words[i]));
-                assert_non_null(strstr(rex_last_error(), rows[i]));
+            assert_int_equal(launch_in(queue, &launch, &good), REX_OK);
+            for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+                char words[300];
+                snprintf(words, sizeof words, wrong[i].words, form == 0 ? "" : "_env", wrong[i].value);
+                assert_int_equal(rex_launch(&launch, wrong[i].map), REX_EPARAMS);
+                assert_string_equal(rex_last_error(), words);
+                assert_int_equal(launch_in(queue, &launch, wrong[i].map), REX_EPARAMS);
+                assert_string_equal(rex_last_error(), words);
             }
         }
 }
 
-/* By value a double is in a register of another sort; a queue on a GPU passes it. */
-static void double_by_value(void **state)
+/* Where the rows' text is not known the cast is, all the same. */
+static void without_text(void **state)
 {
-    const double a = 3;
-    struct rows rows = {0};
+    struct rows rows;
     (void)state;
-    add_literal(&rows, &a, sizeof a);
-    add_row(&rows, y, sizeof y, PARAMETER | TOFROM);
-    if (gpu_present()) {
-        assert_int_equal(by_queue(REX_KERNEL_ID(floating), &rows), REX_OK);
-        return;
-    }
-    for (size_t way = 0; way < WAYS; way++) {
-        assert_int_equal(ways[way](REX_KERNEL_ID(floating), &rows), REX_EPARAMS);
-        assert_non_null(strstr(rex_last_error(),
-                               "declared (floating point of 8 bytes, pointer): parameter 0 is a floating point of 8 bytes, "
-                               "and the host device passes words of 8 bytes"));
-    }
+    right(&rows);
+    const int k = 2;
+    rows.value[1] = rex_pack_literal_arg_bytes(&k, sizeof k), rows.size[1] = sizeof k;
+    rows.type[1] |= REX_MAP_KIND(REX_KIND_I32);
+    assert_int_equal(by_launch(keys[0], &rows), REX_EPARAMS);
+    assert_string_equal(rex_last_error(), "argument 2 of axpy is int, its parameter is double: write REX_VALUE((double)...); it takes " LIST);
 }
 
 int main(void)
@@ -325,8 +466,11 @@ int main(void)
         cmocka_unit_test(kinds_of_values),
         cmocka_unit_test(values_of_another_type),
         cmocka_unit_test(addresses_as_values),
-        cmocka_unit_test(every_accessor),
-        cmocka_unit_test(double_by_value),
+        cmocka_unit_test(every_kind),
+        cmocka_unit_test(every_value_for_every_parameter),
+        cmocka_unit_test(structs_pointers_and_memory),
+        cmocka_unit_test(launch_bounds),
+        cmocka_unit_test(without_text),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -2,12 +2,12 @@
 #include <rex/kernel.h>
 
 /* Slow enough that what does not wait for it comes too early. */
-REX_DEVICE_KERNEL(add_slowly, rex_arg n, rex_arg turns, double *y)
+REX_DEVICE_KERNEL(add_slowly, (int64_t) n, (int64_t) turns, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
     {
         double sum = y[i];
-        for (int64_t turn = 0; turn < rex_arg_int(turns); turn++)
+        for (int64_t turn = 0; turn < turns; turn++)
             sum += 1.0;
         y[i] = sum;
     }

@@ -90,9 +90,9 @@ static bool open_nccl(void)
 static void put_add_to(struct rex_queue *queue, double *values)
 {
     int64_t n = VALUES, turns = TURNS;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add_slowly), 8, 128);
-    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_DEVICE_POINTER(values));
-    OK(rex_queue_launch(queue, &launch, &args));
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add_slowly), 8, 128);
+    REX_MAP(args, REX_VALUE(n), REX_VALUE(turns), REX_IS_DEVICE_PTR(values));
+    OK(launch_in(queue, &launch, &args));
 }
 
 static void put_add(struct rex_queue *queue)
@@ -129,7 +129,7 @@ static void take_turns(struct rex_queue *queue, void *stream, void *context)
         put_add(queue);
         put_zeros(stream, context);
         OK(rex_queue_sync(queue));
-        assert_int_equal(rex_queue_done(queue), 1);
+        assert_int_equal(rex_queue_query(queue), 1);
         OK(rex_device_copy_from(back, memory, sizeof back, -1));
         assert_true(back[0] == 0.0 && back[VALUES - 1] == 0.0);
     }
@@ -199,7 +199,7 @@ static void default_stream(void **state)
     (void)state;
     struct rex_queue *queue = start();
     OK(rex_queue_from_stream(&made, -1, NULL, "default", 0));
-    assert_int_equal(rex_queue_is_immediate(made), !gpu_present());
+    assert_int_equal(rex_queue_is_synchronous(made), !gpu_present());
     if (gpu_present()) {
         OK(rex_queue_stream(queue, &unused, &context));
         take_turns(made, NULL, context);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <rex/kernel.h>
 
-REX_DEVICE_KERNEL(square, rex_arg value, int64_t *result)
+REX_DEVICE_KERNEL(square, (int64_t) value, (int64_t *) result)
 {
     if (rex_team(0) + rex_thread(0) == 0)
-        *result = rex_arg_int(value) * rex_arg_int(value);
+        *result = value * value;
 }

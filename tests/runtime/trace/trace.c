@@ -33,7 +33,7 @@ static int64_t x[VALUES], y[VALUES];
 
 static void add_one(int64_t *value)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(add_one), 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(add_one), 1, 32);
     REX_MAP(args, REX_TOFROM(value, 1));
     OK(rex_launch(&launch, &args));
 }
@@ -57,10 +57,10 @@ static void launches(void)
 static void data(void)
 {
     REX_MAP(region, REX_TO(x, VALUES), REX_ALLOC(y, VALUES));
-    OK(rex_data_begin(-1, &region));
+    OK(rex_data_enter(-1, &region));
     REX_MAP(both, REX_TO(x, VALUES), REX_FROM(y, VALUES));
     OK(rex_data_update(-1, &both));
-    OK(rex_data_end(-1, &region));
+    OK(rex_module_region_end(&rex_this_module, -1, &region));
     REX_MAP(entered, REX_ALLOC(y, VALUES));
     OK(rex_data_enter(-1, &entered));
     REX_MAP(left, REX_FROM(y, VALUES));
@@ -90,7 +90,7 @@ static void refused(void)
 {
     static char no_kernel;
     OK(rex_offload_init());
-    struct rex_kernel_launch launch = rex_kernel_launch_of(&no_kernel, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(&no_kernel, 1, 32);
     OK(rex_launch(&launch, NULL) != REX_EKEY);
 }
 
@@ -126,26 +126,26 @@ static void queue(void)
     int calls_seen = 0;
     OK(rex_queue_create(&queue, -1, "left \"one\"", 0));
     REX_MAP(region, REX_ALLOC(x, VALUES), REX_ALLOC(y, VALUES));
-    OK(rex_data_begin(-1, &region));
+    OK(rex_data_enter(-1, &region));
     REX_MAP(to, REX_TO(x, VALUES));
     OK(rex_queue_update(queue, &to));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(scale), 4, 64);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(scale), 4, 64);
     REX_MAP(args, REX_VALUE(n), REX_TO(x, VALUES), REX_FROM(y, VALUES));
     for (int i = 0; i < 5; i++)
-        OK(rex_queue_launch(queue, &launch, &args));
+        OK(launch_in(queue, &launch, &args));
     struct rex_graph *graph = NULL;
     OK(rex_graph_begin(queue));
     for (int i = 0; i < 3; i++)
-        OK(rex_queue_launch(queue, &launch, &args));
+        OK(launch_in(queue, &launch, &args));
     OK(rex_graph_end(&graph, queue));
     OK(rex_graph_launch(graph, queue));
-    OK(rex_queue_call(queue, called, &calls_seen));
+    OK(rex_queue_host_func(queue, called, &calls_seen));
     REX_MAP(from, REX_FROM(y, VALUES));
     OK(rex_queue_update(queue, &from));
     OK(rex_queue_sync(queue));
     rex_graph_destroy(graph);
     OK(rex_queue_destroy(queue));
-    OK(rex_data_end(-1, &region));
+    OK(rex_module_region_end(&rex_this_module, -1, &region));
     OK(calls_seen != 1);
     OK(rex_offload_fini());
 }

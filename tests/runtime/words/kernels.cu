@@ -9,15 +9,16 @@
 
 #include "words.h"
 
-REX_DEVICE_KERNEL(exact, rex_arg_i64 count, const double *x, const double *y, const double *z, double *out)
+REX_DEVICE_KERNEL(exact, (int64_t) count, (const double *) x, (const double *) y, (const double *) z,
+                  (double *) out)
 {
-    REX_FOR(i, rex_arg_int(count))
+    REX_FOR(i, count)
         PUT_EXACT(out + EXACT * i, x[i], y[i], z[i]);
 }
 
 #if REX_ON_GPU
 /* One team of LANES threads. */
-REX_DEVICE_KERNEL(together, int *word, unsigned long long *wide, double *sums, double *out)
+REX_DEVICE_KERNEL(together, (int *) word, (unsigned long long *) wide, (double *) sums, (double *) out)
 {
     REX_SHARED double turned[LANES];
     const unsigned all = 0xffffffffu;
@@ -68,7 +69,7 @@ REX_DEVICE_KERNEL(together, int *word, unsigned long long *wide, double *sums, d
         rest[16] = bytes[1 + word[8] % 2] + bytes[16 + word[8] % 8];
 }
 #else
-REX_DEVICE_KERNEL(together, int *word, unsigned long long *wide, double *sums, double *out)
+REX_DEVICE_KERNEL(together, (int *) word, (unsigned long long *) wide, (double *) sums, (double *) out)
 {
     (void)word, (void)wide, (void)sums, (void)out;
 }

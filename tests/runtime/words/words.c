@@ -25,7 +25,7 @@ static void as_the_cpu(void **state)
     int64_t count = COUNT;
     (void)state;
     REX_MAP(args, REX_VALUE(count), REX_TO(x, COUNT), REX_TO(y, COUNT), REX_TO(z, COUNT), REX_FROM(out, COUNT * EXACT));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(exact), 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(exact), 1, 32);
     assert_int_equal(rex_launch(&launch, &args), 0);
     for (int i = 0; i < COUNT; i++) {
         PUT_EXACT(wanted + EXACT * i, x[i], y[i], z[i]);
@@ -71,7 +71,7 @@ static void by_threads(void **state)
     if (!gpu_present())
         return;
     REX_MAP(args, REX_TOFROM(word, 10), REX_TOFROM(wide, 2), REX_TOFROM(sums, 2), REX_TOFROM(out, TOGETHER));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(together), 1, LANES);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(together), 1, LANES);
     assert_int_equal(rex_launch(&launch, &args), 0);
     check_exchanged(out);
     check_told(out + 5 * LANES);

@@ -2,22 +2,22 @@
 #include "rex/kernel.h"
 
 #ifndef STALE
-REX_DEVICE_KERNEL(axpy, rex_arg n, double *y)
+REX_DEVICE_KERNEL(axpy, (int64_t) n, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         y[i] = 1;
 }
 #else
-REX_DEVICE_KERNEL(axpi, rex_arg n, double *y)
+REX_DEVICE_KERNEL(axpi, (int64_t) n, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         y[i] = 1;
 }
 #endif
 
-REX_DEVICE_KERNEL(scale, rex_arg n, double *y)
+REX_DEVICE_KERNEL(scale, (int64_t) n, (double *) y)
 {
-    REX_FOR(i, rex_arg_int(n))
+    REX_FOR(i, n)
         y[i] *= 2;
 }
 

@@ -5,8 +5,8 @@ extern "C" __global__ void OUT__1__main__9__kernel__(int n, const double *x, dou
     y[0] += n * x[0];
 }
 
-REX_DEVICE_KERNEL(by_macro, rex_arg n, double *y)
+REX_DEVICE_KERNEL(by_macro, (int32_t) n, (double *) y)
 {
-    REX_FOR(i, rex_arg_int32(n))
+    REX_FOR(i, n)
         y[i] += 1;
 }

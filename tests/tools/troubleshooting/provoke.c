@@ -31,7 +31,7 @@ static int launch(void *key, int64_t device)
 {
     uint64_t value = 7;
     REX_MAP(rows, REX_VALUE(value), REX_TOFROM(values, 8));
-    struct rex_kernel_launch description = rex_kernel_launch_of(key, 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(key, 1, 1);
     description.device = device;
     return rex_launch(&description, &rows);
 }
@@ -39,7 +39,7 @@ static int launch(void *key, int64_t device)
 static int launch_with_a_row_less(void)
 {
     REX_MAP(rows, REX_TOFROM(values, 8), REX_VALUE(values[0]), REX_VALUE(values[1]));
-    struct rex_kernel_launch description = rex_kernel_launch_of(KEY, 1, 1);
+    struct rex_launch_config description = rex_launch_config_of(KEY, 1, 1);
     rows.count = 3;
     return rex_launch(&description, &rows) == REX_EPARAMS ? REX_EPARAMS : 0;
 }
@@ -47,15 +47,15 @@ static int launch_with_a_row_less(void)
 /* Half of the values are mapped; CALL is for all of them. */
 static int overlap(int (*call)(int64_t, const struct rex_map *))
 {
-    REX_DATA_MAP(half, REX_TOFROM(values, 4));
-    REX_DATA_MAP(whole, REX_TOFROM(values, 8));
+    REX_MAP(half, REX_TOFROM(values, 4));
+    REX_MAP(whole, REX_TOFROM(values, 8));
     int result = rex_data_enter(-1, &half);
     return result == 0 ? call(-1, &whole) : result;
 }
 
 static int begin(int64_t device, const struct rex_map *map)
 {
-    return rex_data_begin(device, map);
+    return rex_data_enter(device, map);
 }
 
 static int update(int64_t device, const struct rex_map *map)
@@ -85,8 +85,8 @@ static void activate_context(void)
 
 static int make(const char *mistake)
 {
-    REX_DATA_MAP(whole, REX_TOFROM(values, 8));
-    REX_DATA_MAP(present, REX_PRESENT(REX_TOFROM(values, 8)));
+    REX_MAP(whole, REX_TOFROM(values, 8));
+    REX_MAP(present, REX_PRESENT(REX_TOFROM(values, 8)));
     if (strcmp(mistake, "key") == 0)
         return launch(&stranger_id__, -1);
     if (strcmp(mistake, "device") == 0)
@@ -100,9 +100,9 @@ static int make(const char *mistake)
     if (strcmp(mistake, "overlap") == 0)
         return overlap(begin);
     if (strcmp(mistake, "present") == 0)
-        return rex_data_begin(-1, &present);
+        return rex_data_enter(-1, &present);
     if (strcmp(mistake, "no end") == 0)
-        return rex_data_begin(-1, &whole);
+        return rex_data_enter(-1, &whole);
     if (strcmp(mistake, "fork") == 0)
         return forked();
     return launch(KEY, -1);

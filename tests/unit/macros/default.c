@@ -1,2 +1,2 @@
 #define MACROS macros_default_c
-#include "names.h"
+#include "rewrite.h"

@@ -1,2 +1,2 @@
 #define MACROS macros_default_cpp
-#include "names.h"
+#include "rewrite.h"

@@ -1,3 +1,3 @@
 #define REX_KMP_INTERNAL
 #define MACROS macros_internal_c
-#include "names.h"
+#include "rewrite.h"

@@ -1,3 +1,3 @@
 #define REX_KMP_SAFE
 #define MACROS macros_safe_cpp
-#include "names.h"
+#include "rewrite.h"

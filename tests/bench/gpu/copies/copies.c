@@ -99,18 +99,18 @@ static double take(int (*call)(struct rex_module *, int64_t, const struct rex_ma
 /* The beginning of a region that maps what is copied, or the end of one that copies it back. */
 static double by_region(size_t size, bool to_host)
 {
-    REX_DATA_MAP(to_device, REX_TO(from, size));
-    REX_DATA_MAP(alone, REX_ALLOC(from, size));
-    REX_DATA_MAP(back, REX_ALLOC(to, size));
-    REX_DATA_MAP(from_device, REX_FROM(to, size));
+    REX_MAP(to_device, REX_TO(from, size));
+    REX_MAP(alone, REX_ALLOC(from, size));
+    REX_MAP(back, REX_ALLOC(to, size));
+    REX_MAP(from_device, REX_FROM(to, size));
     if (!to_host) {
-        double taken = take(rex_module_data_begin, &to_device);
-        MUST(rex_data_end(-1, &alone));
+        double taken = take(rex_module_data_enter, &to_device);
+        MUST(rex_data_exit(-1, &alone));
         return taken;
     }
-    MUST(rex_data_begin(-1, &back));
-    MUST(rex_device_copy_to(rex_device_address(to, -1), from, size, -1));
-    return take(rex_module_data_end, &from_device);
+    MUST(rex_data_enter(-1, &back));
+    MUST(rex_device_copy_to(rex_mapped_ptr(to, -1), from, size, -1));
+    return take(rex_module_region_end, &from_device);
 }
 
 static const struct {
@@ -239,7 +239,7 @@ static void open_all(size_t most)
     from = malloc(most);
     to = malloc(most);
     device = rex_device_alloc(most, -1);
-    if (from == NULL || to == NULL || device == NULL || rex_queue_is_immediate(queue)) {
+    if (from == NULL || to == NULL || device == NULL || rex_queue_is_synchronous(queue)) {
         fprintf(stderr, "no GPU, or no memory: %s\n", rex_last_error());
         exit(1);
     }

@@ -1,12 +1,13 @@
 /*
- * What an exchange of halos between two ranks costs by rex/mpi.h, beside a plain MPI program: the halo is copied to pinned memory by the
- * driver, MPI_Sendrecv(), and copied to the device again. For two GPUs, or one; elsewhere the plain program copies within the host.
+ * The cost of an exchange of halos between two ranks: examples/hotspot_mpi/halo.c, with both of its ways where MPI takes device pointers,
+ * beside a plain program: the driver copies the halo to pinned memory, MPI_Sendrecv(), the driver copies to the device. For two GPUs, or
+ * one; elsewhere the plain program copies within the host.
  *
  * usage: mpirun -n 2 halo [TURNS [LEAST [MOST]]]
  *
- * Each rank sends its halo to the other one and receives the other's, of LEAST (65536) to MOST (67108864) bytes. The ways are gone in turn,
+ * Each rank sends its halo to the other one and receives the other's, of LEAST (4096) to MOST (67108864) bytes. The ways are gone in turn,
  * TURNS times (9); of each the median is printed, as the bytes that a rank sends in a second. "MPI" is MPI_Sendrecv() alone, from pinned
- * memory to pinned memory, faster than which nothing can be that goes through the host. After each size the bytes are compared.
+ * memory to pinned memory. After each size the bytes are compared.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -18,7 +19,8 @@
 
 #include <rex.h>
 #include <rex/interop.h>
-#include <rex/mpi.h>
+
+#include "../../../../examples/hotspot_mpi/halo.h"
 
 REX_KERNEL(nothing);
 
@@ -30,18 +32,19 @@ static struct {
 } cu;
 
 static int rank, device;
-static struct rex_mpi *mpi;
+static struct halo halo;
 static struct rex_queue *queue;
 static void *stream;                     /* of the queue; NULL: there is no GPU */
-static unsigned char *sent, *received;   /* mapped */
+static unsigned char *sent, *received;   /* mapped, and pinned */
 static unsigned char *leaves, *arrives;  /* pinned */
+static unsigned char *slots;             /* PINNED_BYTES, pinned */
 static unsigned char *sent_device, *received_device;
 
 static void must(int result, const char *what)
 {
     if (result == 0)
         return;
-    fprintf(stderr, "rank %d: %s: %d %s %s\n", rank, what, result, rex_last_error(), rex_mpi_error(mpi));
+    fprintf(stderr, "rank %d: %s: %d %s\n", rank, what, result, rex_last_error());
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 #define MUST(call) must((call), #call)
@@ -79,20 +82,29 @@ static void copy_and_send(size_t size)
     }
 }
 
-static void by_librex(size_t size)
+static void exchange(size_t size, bool by_device)
 {
-    struct rex_mpi_request requests[4];
-    const struct rex_mpi_side sides[] = {{rank == 1 ? 0 : MPI_PROC_NULL, sent, received, size},
-                                         {rank == 0 ? 1 : MPI_PROC_NULL, sent, received, size}};
-    MUST(rex_mpi_halo(requests, mpi, sides, 2, 0));
-    MUST(rex_mpi_waitall(4, requests));
+    const struct side side = {1 - rank, rank, sent, received, size};
+    halo.pinned = by_device ? NULL : slots;
+    MUST(halo_exchange(&halo, &side, 1));
+}
+
+static void through_host(size_t size)
+{
+    exchange(size, false);
+}
+
+static void device_pointers(size_t size)
+{
+    exchange(size, true);
 }
 
 static const struct {
     const char *name;
     void (*exchange)(size_t size);
-} ways[] = {{"MPI", send_and_receive}, {"plain", copy_and_send}, {"rex_mpi", by_librex}};
+} ways[] = {{"MPI GB/s", send_and_receive}, {"plain", copy_and_send}, {"halo.c", through_host}, {"device", device_pointers}};
 enum { WAYS = sizeof ways / sizeof *ways, TURNS_MOST = 101 };
+static int used = WAYS; /* of them: the last one only where MPI takes device pointers */
 
 /* ---- measuring --------------------------------------------------------------------------------------------------------------------- */
 
@@ -144,21 +156,21 @@ static bool measure_size(size_t size, int turns)
     static double all[WAYS][TURNS_MOST];
     double median[WAYS];
     bool right = true;
-    for (int way = 0; way < WAYS; way++)
+    for (int way = 0; way < used; way++)
         right = is_right(way, size) && right;
     for (int turn = 0; turn < turns; turn++)
-        for (int i = 0; i < WAYS; i++)
-            all[(i + turn) % WAYS][turn] = measure((i + turn) % WAYS, size);
-    for (int way = 0; way < WAYS; way++) {
+        for (int i = 0; i < used; i++)
+            all[(i + turn) % used][turn] = measure((i + turn) % used, size);
+    for (int way = 0; way < used; way++) {
         qsort(all[way], (size_t)turns, sizeof *all[way], compare);
         median[way] = all[way][turns / 2];
     }
     if (rank != 0)
         return right;
     printf("%9zu", size);
-    for (int way = 0; way < WAYS; way++)
+    for (int way = 0; way < used; way++)
         printf("  %8.2f", 1e-9 * (double)size / median[way]);
-    printf("  %13.2f%s\n", median[1] / median[2], right ? "" : "  BYTES LOST");
+    printf("  %12.2f%s\n", median[1] / median[2], right ? "" : "  BYTES LOST");
     fflush(stdout);
     return right;
 }
@@ -178,26 +190,30 @@ static void open_all(size_t most)
     MUST(rex_offload_init());
     MUST(rex_queue_create(&queue, device, "halos", 0));
     device = rex_queue_device(queue);
-    if (!rex_queue_is_immediate(queue))
+    if (!rex_queue_is_synchronous(queue))
         open_driver();
-    MUST(rex_mpi_open(&mpi, MPI_COMM_WORLD, queue));
-    sent = calloc(most, 1);
-    received = calloc(most, 1);
-    leaves = rex_pinned_alloc(most);
-    arrives = rex_pinned_alloc(most);
-    must(sent == NULL || received == NULL || leaves == NULL || arrives == NULL, "memory");
+    halo = (struct halo){.comm = MPI_COMM_WORLD, .queue = queue};
+    used -= !takes_device_pointers(queue);
+    sent = rex_host_alloc(most);
+    received = rex_host_alloc(most);
+    leaves = rex_host_alloc(most);
+    arrives = rex_host_alloc(most);
+    slots = rex_host_alloc(PINNED_BYTES);
+    must(sent == NULL || received == NULL || leaves == NULL || arrives == NULL || slots == NULL, "memory");
 }
 
 /* Whether all went right. */
 static bool measure_all(int turns, size_t least, size_t most)
 {
     bool right = true;
-    sent_device = rex_device_address(sent, device);
-    received_device = rex_device_address(received, device);
+    sent_device = rex_mapped_ptr(sent, device);
+    received_device = rex_mapped_ptr(received, device);
     if (rank == 0)
-        printf("%s; rex_mpi %s\n%9s  %8s  %8s  %8s  %13s\n", stream != NULL ? "GPU" : "host device",
-               mpi->takes_device_pointers ? "gives MPI device pointers" : "goes through pinned memory", "bytes", "MPI GB/s", "plain", "rex_mpi",
-               "rex_mpi/plain");
+        printf("%s\n%9s", stream != NULL ? "GPU" : "host device", "bytes");
+    for (int way = 0; way < used && rank == 0; way++)
+        printf("  %8s", ways[way].name);
+    if (rank == 0)
+        printf("  %12s\n", "halo.c/plain");
     for (size_t size = least; size <= most; size *= 2)
         right = measure_size(size, turns) && right;
     return right;
@@ -206,8 +222,8 @@ static bool measure_all(int turns, size_t least, size_t most)
 int main(int argc, char **argv)
 {
     int ranks, turns = argc > 1 ? atoi(argv[1]) : 9;
-    size_t least = argc > 2 ? strtoull(argv[2], NULL, 10) : 65536, most = argc > 3 ? strtoull(argv[3], NULL, 10) : 67108864;
-    device = rex_device_local();
+    size_t least = argc > 2 ? strtoull(argv[2], NULL, 10) : 4096, most = argc > 3 ? strtoull(argv[3], NULL, 10) : 67108864;
+    device = rex_device_for_rank();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -216,16 +232,16 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     open_all(most);
-    REX_DATA_MAP(region, REX_ALLOC(sent, most), REX_ALLOC(received, most));
-    MUST(rex_data_begin(device, &region));
+    REX_MAP(region, REX_ALLOC(sent, most), REX_ALLOC(received, most));
+    MUST(rex_data_enter(device, &region));
     bool right = measure_all(turns, least, most);
-    MUST(rex_data_end(device, &region));
-    MUST(rex_mpi_close(mpi));
-    rex_pinned_free(leaves);
-    rex_pinned_free(arrives);
+    MUST(rex_data_exit(device, &region));
+    rex_host_free(slots);
+    rex_host_free(leaves);
+    rex_host_free(arrives);
     MUST(rex_queue_destroy(queue));
-    free(sent);
-    free(received);
+    rex_host_free(sent);
+    rex_host_free(received);
     MPI_Finalize();
     return right ? 0 : 1;
 }

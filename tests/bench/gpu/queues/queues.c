@@ -17,6 +17,8 @@
 
 #include <rex.h>
 
+#include "inqueue.h"
+
 REX_KERNEL(empty);
 REX_KERNEL(counting);
 REX_KERNEL(nothing);
@@ -102,12 +104,12 @@ static double raw_issue(void)
 static double issue(struct rex_queue *to)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(subject->key, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(subject->key, 1, 32);
     MUST(rex_queue_sync(to));
     double began = now();
     for (int i = 0; i < LAUNCHES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
-        MUST(rex_queue_launch(to, &launch, &args));
+        MUST(launch_in(to, &launch, &args));
     }
     double time = per_launch(began, LAUNCHES);
     MUST(rex_queue_sync(to));
@@ -137,11 +139,11 @@ static double raw_bare(void)
 
 static double queue_bare(void)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(nothing), 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(nothing), 1, 32);
     MUST(rex_queue_sync(queue));
     double began = now();
     for (int i = 0; i < LAUNCHES; i++)
-        MUST(rex_queue_launch(queue, &launch, NULL));
+        MUST(launch_in(queue, &launch, NULL));
     double time = per_launch(began, LAUNCHES);
     MUST(rex_queue_sync(queue));
     return time;
@@ -163,11 +165,11 @@ static double raw_wait(void)
 static double queue_wait(void)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(subject->key, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(subject->key, 1, 32);
     double began = now();
     for (int i = 0; i < LAUNCHES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
-        MUST(rex_queue_launch(queue, &launch, &args));
+        MUST(launch_in(queue, &launch, &args));
         MUST(rex_queue_sync(queue));
     }
     return per_launch(began, LAUNCHES);
@@ -176,7 +178,7 @@ static double queue_wait(void)
 static double sync_launch(void)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(subject->key, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(subject->key, 1, 32);
     double began = now();
     for (int i = 0; i < LAUNCHES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
@@ -213,7 +215,7 @@ static double graph_set(void)
     double began = now();
     for (size_t i = 0; i < NODES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
-        MUST(rex_graph_set(graph, i, &args));
+        MUST(rex_graph_set_args(graph, i, &args));
     }
     return per_launch(began, NODES);
 }
@@ -223,7 +225,7 @@ static double address(void)
     double began = now();
     void *volatile sink;
     for (int i = 0; i < LAUNCHES; i++)
-        sink = rex_device_address(x, -1);
+        sink = rex_mapped_ptr(x, -1);
     (void)sink;
     return per_launch(began, LAUNCHES);
 }
@@ -250,17 +252,17 @@ static const struct {
     int64_t sums[2]; /* what the kernel that counts makes of it; 0: nothing */
 } rows[] = {
     {"cuLaunchKernel, 4 arguments", raw_issue, 0, "driver queue_issue_4", SUMS(LAUNCHES, 1, 2)},
-    {"rex_queue_launch, 4 arguments", queue_issue, 0, "librex queue_issue_4", SUMS(LAUNCHES, 1, 2)},
-    {"the same, REX_QUEUE_FRESH", fresh_issue, 0, "librex queue_issue_4_fresh", SUMS(LAUNCHES, 1, 2)},
+    {"launch in a queue, 4 arguments", queue_issue, 0, "librex queue_issue_4", SUMS(LAUNCHES, 1, 2)},
+    {"the same, REX_QUEUE_NO_CACHE", fresh_issue, 0, "librex queue_issue_4_fresh", SUMS(LAUNCHES, 1, 2)},
     {"cuLaunchKernel, no argument", raw_bare, 3, "driver queue_issue_0", {0}},
-    {"rex_queue_launch, no argument", queue_bare, 3, "librex queue_issue_0", {0}},
+    {"launch in a queue, no argument", queue_bare, 3, "librex queue_issue_0", {0}},
     {"cuLaunchKernel and wait", raw_wait, 5, "driver queue_launch_and_wait", SUMS(LAUNCHES, 1, 2)},
-    {"rex_queue_launch and wait", queue_wait, 5, "librex queue_launch_and_wait", SUMS(LAUNCHES, 1, 2)},
+    {"launch in a queue and wait", queue_wait, 5, "librex queue_launch_and_wait", SUMS(LAUNCHES, 1, 2)},
     {"rex_launch", sync_launch, 5, "librex launch_4", SUMS(LAUNCHES, 1, 2)},
     {"cuGraphLaunch of 1000, per node", raw_replay, 8, "driver graph_replay_1000", SUMS(REPLAYS * NODES, 1, 2)},
     {"rex_graph_launch of 1000, per node", graph_replay, 8, "librex graph_replay_1000", SUMS(REPLAYS * NODES, 1, 2)},
-    {"rex_graph_set", graph_set, 10, "librex graph_set", SUMS(REPLAYS * NODES, 3, 4)},
-    {"rex_device_address", address, 11, "librex device_address", {0}},
+    {"rex_graph_set_args", graph_set, 10, "librex graph_set", SUMS(REPLAYS * NODES, 3, 4)},
+    {"rex_mapped_ptr", address, 11, "librex device_address", {0}},
     {"rex_queue_create and destroy", create, 12, "librex queue_create", {0}},
 };
 #define ROWS (sizeof rows / sizeof *rows)
@@ -291,12 +293,12 @@ static void capture_raw(struct subject *of)
 static void record_graph(struct subject *of, int quiet)
 {
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(of->key, 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(of->key, 1, 32);
     double began = now();
     MUST(rex_graph_begin(queue));
     for (int i = 0; i < NODES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
-        MUST(rex_queue_launch(queue, &launch, &args));
+        MUST(launch_in(queue, &launch, &args));
     }
     double recorded = now();
     MUST(rex_graph_end(&of->graph, queue));
@@ -315,12 +317,12 @@ static void prepare(struct subject *of, const char *name, int quiet)
 /* Kernels of one block each, in one queue and in two. */
 static double turns_in(struct rex_queue *second, int64_t turns)
 {
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(turn), 1, 1);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(turn), 1, 1);
     double began = now();
     for (int i = 0; i < 10; i++) {
         int64_t *cell = i % 2 == 0 ? x : y;
         REX_MAP(args, REX_VALUE(turns), REX_ALLOC(cell, 1));
-        MUST(rex_queue_launch(i % 2 == 0 ? queue : second, &launch, &args));
+        MUST(launch_in(i % 2 == 0 ? queue : second, &launch, &args));
     }
     MUST(rex_queue_sync(queue));
     MUST(rex_queue_sync(second));
@@ -342,8 +344,8 @@ static void show_overlap(void)
 /* One row once more, with the kernel that counts: what it adds up to in x[0] and y[0]. */
 static void count(size_t row, int64_t *sums)
 {
-    REX_DATA_MAP(to, REX_TO(x, 1), REX_TO(y, 1));
-    REX_DATA_MAP(from, REX_FROM(x, 1), REX_FROM(y, 1));
+    REX_MAP(to, REX_TO(x, 1), REX_TO(y, 1));
+    REX_MAP(from, REX_FROM(x, 1), REX_FROM(y, 1));
     *x = *y = 0;
     MUST(rex_data_update(-1, &to));
     rows[row].measure();
@@ -399,11 +401,11 @@ static void *launch_many(void *argument)
     (void)argument;
     struct rex_queue *own;
     int64_t a = 1, b = 2;
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(empty), 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(empty), 1, 32);
     MUST(rex_queue_create(&own, -1, NULL, 0));
     for (int i = 0; i < 10 * LAUNCHES; i++) {
         REX_MAP(args, REX_VALUE(a), REX_VALUE(b), REX_ALLOC(x, 100), REX_ALLOC(y, 100));
-        MUST(rex_queue_launch(own, &launch, &args));
+        MUST(launch_in(own, &launch, &args));
     }
     MUST(rex_queue_destroy(own));
     return NULL;
@@ -447,13 +449,13 @@ int main(int argc, char **argv)
     }
     x = calloc(100, sizeof *x);
     y = calloc(100, sizeof *y);
-    REX_DATA_MAP(region, REX_TOFROM(x, 100), REX_TOFROM(y, 100));
+    REX_MAP(region, REX_TOFROM(x, 100), REX_TOFROM(y, 100));
     REX_DATA_REGION(-1, region) {
         MUST(rex_queue_create(&queue, -1, "one", 0));
         MUST(rex_queue_create(&other, -1, "two", 0));
-        MUST(rex_queue_create(&fresh, -1, "fresh", REX_QUEUE_FRESH));
-        device_x = rex_device_address(x, -1);
-        device_y = rex_device_address(y, -1);
+        MUST(rex_queue_create(&fresh, -1, "fresh", REX_QUEUE_NO_CACHE));
+        device_x = rex_mapped_ptr(x, -1);
+        device_y = rex_mapped_ptr(y, -1);
         measure(argc > 1 && strcmp(argv[1], "--overlap") == 0, argc > 1 && strcmp(argv[1], "--metrics") == 0);
         MUST(rex_queue_destroy(fresh));
         MUST(rex_queue_destroy(other));

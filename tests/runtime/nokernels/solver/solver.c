@@ -10,7 +10,7 @@ REX_KERNEL(triple);
 int solver_triple(int64_t *x, int64_t count)
 {
     REX_MAP(args, REX_VALUE(count), REX_PRESENT(REX_TOFROM(x, count)));
-    struct rex_kernel_launch launch = rex_kernel_launch_of(REX_KERNEL_ID(triple), 1, 32);
+    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(triple), 1, 32);
     return rex_launch(&launch, &args);
 }
 

@@ -1,0 +1,84 @@
+/*
+ * halo.c - exchange mapped memory with the devices of neighbouring ranks, by plain MPI.
+ *
+ * An MPI that takes device pointers gets those of the mapped memory. For another one the queue
+ * copies between the device and pinned memory, beside the kernels of other queues. A long side goes
+ * in pieces: the queue copies one, MPI moves another. The pieces of all sides take the slots of the
+ * pinned memory in turn: it is small, and stays in the processor's cache.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "halo.h"
+
+/* Open MPI and MPICH have it. NULL where MPI has no such function. */
+int MPIX_Query_cuda_support(void) __attribute__((weak));
+
+bool takes_device_pointers(const struct rex_queue *queue)
+{
+    /*
+     * The memory of the host device is the host's. On a GPU MPI uses the calling thread's CUDA
+     * context: rex_device_gpu() makes libomptarget's current.
+     */
+    return rex_queue_is_synchronous(queue) ||
+           (MPIX_Query_cuda_support != NULL && MPIX_Query_cuda_support() == 1 &&
+            rex_device_gpu(rex_queue_device(queue)) >= 0);
+}
+
+/* Sends what was begun but the last @ahead pieces, receives what was sent but the last @behind. */
+static bool go_on(struct halo *halo, size_t ahead, size_t behind)
+{
+    int is_ready, is_over;
+    for (; halo->sent + ahead < halo->begun; halo->sent++) {
+        struct slot *slot = &halo->slots[halo->sent % SLOTS];
+        while ((is_ready = rex_queue_query(halo->queue)) == 0)
+            MPI_Test(slot->requests, &is_over, MPI_STATUS_IGNORE); /* MPI moves all pieces on */
+        if (is_ready < 0)
+            return false;
+        MPI_Isend(slot->out, (int)slot->piece.size, MPI_BYTE, slot->piece.peer, slot->piece.tag,
+                  halo->comm, &slot->requests[1]);
+    }
+    for (; halo->received + behind < halo->sent; halo->received++) {
+        struct slot *slot = &halo->slots[halo->received % SLOTS];
+        MPI_Waitall(2, slot->requests, MPI_STATUSES_IGNORE);
+        if (rex_queue_copy_to(halo->queue, slot->piece.in, slot->in, slot->copied) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The piece @at of @side begins to leave the device, and the neighbour's may come. */
+static bool begin(struct halo *halo, const struct side *side, size_t at)
+{
+    size_t size = side->size - at < PIECE_BYTES ? side->size - at : PIECE_BYTES;
+    size_t number = halo->begun++ % SLOTS, place = number * 2 * PIECE_BYTES;
+    struct slot *slot = &halo->slots[number];
+    unsigned char *out = rex_mapped_ptr(side->out + at, rex_queue_device(halo->queue));
+    unsigned char *in = rex_mapped_ptr(side->in + at, rex_queue_device(halo->queue));
+    REX_MAP(rows, REX_FROM(side->out, side->size), REX_TO(side->in, side->size));
+    if (out == NULL || in == NULL) /* the update fails, too, and says why */
+        return rex_queue_update(halo->queue, &rows) == 0;
+    slot->piece = (struct side){side->peer, side->tag, out, in, size};
+    slot->out = halo->pinned == NULL ? out : halo->pinned + place;
+    slot->in = halo->pinned == NULL ? in : halo->pinned + place + PIECE_BYTES;
+    slot->copied = halo->pinned == NULL ? 0 : size;
+    MPI_Irecv(slot->in, (int)size, MPI_BYTE, side->peer, side->tag ^ 1, halo->comm, slot->requests);
+    return rex_queue_copy_from(halo->queue, slot->out, out, slot->copied) == 0;
+}
+
+int halo_exchange(struct halo *halo, const struct side *sides, int count)
+{
+    size_t longest = 0;
+    halo->begun = halo->sent = halo->received = 0;
+    /* MPI does not wait for the queue, where kernels may still use what it reads and writes. */
+    if (halo->pinned == NULL && rex_queue_sync(halo->queue) != 0)
+        return -1;
+    for (int i = 0; i < count; i++)
+        longest = sides[i].size > longest ? sides[i].size : longest;
+    /* Piece by piece of all sides: no rank waits for a side that its neighbour has not begun. */
+    for (size_t at = 0; at < longest; at += PIECE_BYTES)
+        for (int i = 0; i < count; i++)
+            if (sides[i].peer != MPI_PROC_NULL && at < sides[i].size &&
+                (!begin(halo, &sides[i], at) || !go_on(halo, AHEAD, BEHIND)))
+                return -1;
+    return go_on(halo, 0, 0) ? rex_queue_sync(halo->queue) : -1;
+}

@@ -1,0 +1,23 @@
+/*
+ * Lesson 1, the device side: one kernel.
+ *
+ * The Makefile compiles this file twice: a C compiler makes rex_lib_host.so, which libomptarget's
+ * host device runs, and nvcc, where there is one, makes rex_lib_nvidia.cubin for a GPU. By hand:
+ *
+ *     cc -x c -shared -fPIC -Iinclude -o rex_lib_host.so kernels.cu
+ *     nvcc -cubin -arch=sm_90 -Iinclude -o rex_lib_nvidia.cubin kernels.cu
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+/*
+ * Parameter i is row i of the host's map, and each is 8 bytes wide: the address of the device's
+ * copy, or a value in a rex_arg.
+ */
+REX_DEVICE_KERNEL(axpy, rex_arg n, rex_arg a, const double *x, double *y)
+{
+    /* Every index once, shared among all threads of the grid, however many were launched. */
+    REX_FOR(i, rex_arg_int(n))
+        y[i] += rex_arg_double(a) * x[i];
+}

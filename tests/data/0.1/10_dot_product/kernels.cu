@@ -1,0 +1,49 @@
+/*
+ * Lesson 10, the device side: one number out of many.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+/* Each thread adds up its own products, and at the end to *sum what it has. */
+REX_DEVICE_KERNEL(dot, rex_arg_i64 count, const double *x, const double *y, double *sum)
+{
+    REX_FOR_SUM(i, rex_arg_int(count), sum, x[i] * y[i]);
+}
+
+REX_DEVICE_KERNEL(extremes, rex_arg_i64 count, const double *x, double *least, double *most)
+{
+    REX_FOR_MIN(i, rex_arg_int(count), least, x[i]);
+    REX_FOR_MAX(i, rex_arg_int(count), most, x[i]);
+}
+
+/* How often each digit is there. No two threads may add at once, and any two may meet. */
+REX_DEVICE_KERNEL(histogram, rex_arg_i64 count, const int *digit, unsigned *how_often)
+{
+    REX_FOR(i, rex_arg_int(count))
+        rex_atomic_add(&how_often[digit[i]], 1);
+}
+
+enum { PART = 256 };
+
+/*
+ * The sum of each part by a team of its own, in memory that the team shares: the threads halve what
+ * is left, with a barrier between the steps. On the CPU a team is one thread, which does all of it.
+ */
+REX_DEVICE_KERNEL(sums_of_parts, rex_arg_i64 parts, const double *x, double *sums)
+{
+    REX_SHARED double left[PART];
+    REX_FOR_TEAMS(part, rex_arg_int(parts)) {
+        REX_FOR_THREADS(i, PART)
+            left[i] = x[part * PART + i];
+        rex_barrier();
+        for (int64_t half = PART / 2; half > 0; half /= 2) {
+            REX_FOR_THREADS(i, half)
+                left[i] += left[i + half];
+            rex_barrier();
+        }
+        if (rex_thread(0) == 0)
+            sums[part] = left[0];
+        rex_barrier(); /* before the next part is put where this one was */
+    }
+}

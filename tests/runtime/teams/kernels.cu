@@ -1,0 +1,83 @@
+/*
+ * Teams with memory of their own: of a fixed size, and of one that the launch says. Each kernel says which thread ran an index.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include <rex/kernel.h>
+
+#include "teams.h"
+
+/* The thread or team that runs an index; and a barrier where teams that wrongly had the same memory would meet. */
+#if !REX_ON_GPU && defined(_OPENMP)
+#include <sched.h>
+extern int omp_get_thread_num(void);
+#define WORKER omp_get_thread_num()
+#define BARRIER (rex_barrier(), (void)sched_yield())
+#else
+#define WORKER (int)rex_team(0)
+#define BARRIER rex_barrier()
+#endif
+
+/* The sum of each part, by halves. */
+REX_DEVICE_KERNEL(sums, (int64_t) parts, (const int64_t *) x, (int64_t *) sums, (int *) worker)
+{
+    REX_FOR_TEAMS(part, parts) {
+        REX_SHARED int64_t left[PART];
+        REX_FOR_THREADS(i, PART)
+            left[i] = x[part * PART + i];
+        BARRIER;
+        for (int64_t half = PART / 2; half > 0; half /= 2) {
+            REX_FOR_THREADS(i, half)
+                left[i] += left[i + half];
+            BARRIER;
+        }
+        if (rex_thread(0) == 0)
+            sums[part] = left[0], worker[part] = WORKER;
+        BARRIER;
+    }
+}
+
+/* Each row the other way round, in memory that the launch asks for; and where this began, below a multiple of 16. */
+REX_DEVICE_KERNEL(turned, (int64_t) rows, (int64_t) length, (int64_t *) x, (int *) begins)
+{
+    REX_FOR_TEAMS(row, rows) {
+        REX_SHARED_DYNAMIC(int64_t, kept, length);
+        int64_t *here = x + row * length;
+        REX_FOR_THREADS(i, length)
+            kept[i] = here[i];
+        BARRIER;
+        REX_FOR_THREADS(i, length)
+            here[i] = kept[length - 1 - i];
+        if (rex_thread(0) == 0)
+            begins[row] = (int)((uintptr_t)kept % 16);
+        BARRIER;
+    }
+}
+
+/* How often each digit is in a part: a thread counts nines for itself, and the team the others together. Indices with no number are skipped. */
+REX_DEVICE_KERNEL(digits, (int64_t) parts, (const int64_t *) x, (int64_t *) counts)
+{
+    REX_FOR_TEAMS(part, parts) {
+        REX_SHARED_DYNAMIC(int, count, 10);
+        int64_t nines = 0;
+        REX_FOR_THREADS(i, 10)
+            count[i] = 0;
+        BARRIER;
+        REX_FOR_THREADS(i, PART) {
+            int64_t value = x[part * PART + i];
+            if (value < 0)
+                continue;
+            if (value % 10 == 9)
+                nines++;
+            else
+                rex_atomic_add(&count[value % 10], 1);
+        }
+        rex_atomic_add(&count[9], (int)nines);
+        BARRIER;
+        if (part % 7 == 3)
+            continue;
+        REX_FOR_THREADS(i, 10)
+            counts[part * 10 + i] = count[i];
+        BARRIER;
+    }
+}

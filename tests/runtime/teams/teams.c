@@ -1,0 +1,157 @@
+/*
+ * Teams that share memory: by one thread of the CPU, by OpenMP's threads, of which several run teams, and on a GPU. All compute the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "runtime/runtime.h"
+
+#include <rex/library.h>
+
+#include "teams.h"
+
+enum { PARTS = 5000, TEAMS = 24, THREADS = 64, MOST_WORKERS = 64 };
+
+static int64_t numbers[PARTS * PART], results[PARTS * 10];
+static int notes[PARTS];
+static struct rex_library *library;
+static struct rex_queue *queue;
+static int64_t *device_numbers, *device_results;
+static int *device_notes;
+
+static void *allocated(size_t bytes)
+{
+    void *memory = rex_device_alloc(bytes, -1);
+    assert_non_null(memory);
+    return memory;
+}
+
+static void start(const char *image)
+{
+    assert_int_equal(rex_library_load(&library, -1, NULL, 0, image), 0);
+    assert_int_equal(rex_queue_create(&queue, -1, NULL, 0), 0);
+    device_numbers = allocated(sizeof numbers);
+    device_results = allocated(sizeof results);
+    device_notes = allocated(sizeof notes);
+    for (int64_t i = 0; i < PARTS * PART; i++)
+        numbers[i] = i % 11 == 0 ? -1 : i * 7 % 1000;
+    memset(results, -1, sizeof results);
+    memset(notes, -1, sizeof notes);
+    assert_int_equal(rex_queue_copy_to(queue, device_numbers, numbers, sizeof numbers), 0);
+    assert_int_equal(rex_queue_copy_to(queue, device_results, results, sizeof results), 0);
+    assert_int_equal(rex_queue_copy_to(queue, device_notes, notes, sizeof notes), 0);
+}
+
+/* Launches the kernel called @name, and gets what it wrote, but for the numbers. */
+static void run(const char *name, uint32_t dynamic_memory, void **arguments, size_t count)
+{
+    struct rex_launch_config launch = rex_launch_config_of(rex_library_kernel(library, name), TEAMS, THREADS);
+    launch.dynamic_memory = dynamic_memory;
+    launch.queue = queue;
+    assert_int_equal(rex_library_launch(library, &launch, arguments, count), 0);
+    assert_int_equal(rex_queue_copy_from(queue, results, device_results, sizeof results), 0);
+    assert_int_equal(rex_queue_copy_from(queue, notes, device_notes, sizeof notes), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+}
+
+static void end(void)
+{
+    rex_device_free(device_numbers, -1);
+    rex_device_free(device_results, -1);
+    rex_device_free(device_notes, -1);
+    assert_int_equal(rex_queue_destroy(queue), 0);
+    assert_int_equal(rex_library_unload(library), 0);
+}
+
+/* Returns how many threads ran indices. */
+static int check_sums(void)
+{
+    int64_t parts = PARTS;
+    bool ran[MOST_WORKERS] = {false};
+    int workers = 0;
+    void *arguments[] = {&parts, &device_numbers, &device_results, &device_notes};
+    run("sums__kernel__", 0, arguments, 4);
+    for (int part = 0; part < PARTS; part++) {
+        int64_t sum = 0;
+        for (int i = 0; i < PART; i++)
+            sum += numbers[part * PART + i];
+        assert_int_equal(results[part], sum);
+        assert_in_range(notes[part], 0, MOST_WORKERS - 1);
+        workers += !ran[notes[part]];
+        ran[notes[part]] = true;
+    }
+    return workers;
+}
+
+/* Rows of @length numbers, whose memory all at once were more than a stack has. */
+static void check_turned(int64_t length)
+{
+    int64_t rows = PARTS * PART / length;
+    void *arguments[] = {&rows, &length, &device_numbers, &device_notes};
+    run("turned__kernel__", (uint32_t)(length * 8), arguments, 4);
+    static int64_t turned[PARTS * PART];
+    assert_int_equal(rex_queue_copy_from(queue, turned, device_numbers, sizeof turned), 0);
+    assert_int_equal(rex_queue_copy_to(queue, device_numbers, numbers, sizeof numbers), 0);
+    assert_int_equal(rex_queue_sync(queue), 0);
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t i = 0; i < length; i++)
+            assert_int_equal(turned[row * length + i], numbers[row * length + length - 1 - i]);
+        assert_int_equal(notes[row], 0);
+    }
+}
+
+static void check_digits(void)
+{
+    int64_t parts = PARTS;
+    void *arguments[] = {&parts, &device_numbers, &device_results};
+    memset(results, -1, sizeof results);
+    assert_int_equal(rex_queue_copy_to(queue, device_results, results, sizeof results), 0);
+    run("digits__kernel__", 10 * sizeof(int), arguments, 3);
+    for (int part = 0; part < PARTS; part++) {
+        int64_t count[10] = {0};
+        for (int i = 0; i < PART; i++)
+            if (numbers[part * PART + i] >= 0)
+                count[numbers[part * PART + i] % 10]++;
+        for (int digit = 0; digit < 10; digit++)
+            assert_int_equal(results[part * 10 + digit], part % 7 == 3 ? -1 : count[digit]);
+    }
+}
+
+static void check(const char *image, int fewest, int most)
+{
+    start(image);
+    assert_in_range(check_sums(), fewest, most);
+    check_turned(257);
+    check_turned(500);
+    check_turned(4000);
+    check_digits();
+    end();
+}
+
+static void one_image(void **state)
+{
+    (void)state;
+    bool gpu = gpu_present();
+    check("rex_lib_nvidia.cubin:rex_lib_host.so", gpu ? TEAMS : 1, gpu ? TEAMS : 1);
+}
+
+static void openmp(void **state)
+{
+    (void)state;
+    if (gpu_present())
+        leave_out("teams by OpenMP: the device is a GPU");
+    struct path image = image_file("", "openmp.so");
+    if (access(image.text, R_OK) != 0)
+        leave_out("teams by OpenMP: the compiler has no library of OpenMP");
+    check(image.text, 2, 4);
+}
+
+int main(int argc, char **argv)
+{
+    setenv("OMP_NUM_THREADS", "4", 1);
+    setenv("OMP_DYNAMIC", "false", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_image),
+        cmocka_unit_test(openmp),
+    };
+    return RUN_EACH(argc, argv, tests);
+}

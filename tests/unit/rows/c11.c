@@ -1,0 +1,2 @@
+#define ROWS rows_c11
+#include "rows/rows.h"

@@ -1,0 +1,2 @@
+#define ROWS rows_cxx11
+#include "rows/rows.h"
