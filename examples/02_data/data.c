@@ -51,7 +51,7 @@ static int live(void)
     REX_MAP(region, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS));
     int result = 0;
     /* The region ends with the block, however it is left. Where the beginning or the end fails, `result` is the error. */
-    REX_DATA_REGION(-1, region, &result) {
+    REX_DATA_REGION_MAP(&result, -1, region) {
         result = advance(0, GENERATIONS / 2);
         /* In between, what the host wants to see has to be asked for. */
         REX_MAP(look, REX_FROM(cells[0], CELLS));

@@ -65,7 +65,7 @@ static int simulate(int64_t count, double *position, double *velocity, double *e
     REX_MAP(region, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
                  REX_FROM(each, count));
     int result = 0;
-    REX_DATA_REGION(-1, region, &result) {
+    REX_DATA_REGION_MAP(&result, -1, region) {
         result = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
         if (result == 0)
             result = run_steps(FINE_STEPS, 0.01, count, position, velocity);

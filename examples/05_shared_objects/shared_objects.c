@@ -61,7 +61,7 @@ static int run(double *x, int64_t count)
 {
     REX_MAP(region, REX_TOFROM(x, count));
     int result = 0;
-    REX_DATA_REGION(-1, region, &result) {
+    REX_DATA_REGION_MAP(&result, -1, region) {
         result = square(x, count);
         if (result == 0)
             result = scale(x, count, 3.0);

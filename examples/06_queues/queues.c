@@ -142,7 +142,7 @@ static int show(const char *name, int (*way)(void))
     int result = 0;
     start_population();
     REX_MAP(region, REX_TOFROM(population, CELLS));
-    REX_DATA_REGION(-1, region, &result) {
+    REX_DATA_REGION_MAP(&result, -1, region) {
         double began = seconds_now();
         result = way();
         took = seconds_now() - began;
@@ -159,7 +159,7 @@ static int prepare(void)
     double took = 0.0;
     int result = 0;
     REX_MAP(region, REX_TO(population, CELLS));
-    REX_DATA_REGION(-1, region, &result) {
+    REX_DATA_REGION_MAP(&result, -1, region) {
         double began = seconds_now();
         result = make_graph();
         took = seconds_now() - began;

@@ -132,8 +132,9 @@ static int by_mapper(int64_t n, struct list *lists, double *sums)
     if (result != 0)
         return result;
     printf("a mapper makes %d rows of %lld lists\n", (int)map.count, (long long)n);
-    REX_DATA_REGION_OWNING(-1, map, &result) /* ends it, and frees the map */
-    result = launch(n, lists, sums);
+    REX_DATA_REGION_MAP(&result, -1, map)
+        result = launch(n, lists, sums);
+    rex_map_free(&map);
     return result;
 }
 

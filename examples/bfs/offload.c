@@ -115,7 +115,7 @@ static int run_region(struct search *search)
                  REX_TO(search->visited, nodes), REX_TO(search->reached, nodes), REX_TOFROM(search->cost, nodes),
                  REX_ALLOC(&search->go_on, 1));
     double began = seconds_now();
-    REX_DATA_REGION(search->run->device, region, &result)
+    REX_DATA_REGION_MAP(&result, search->run->device, region)
         result = search_all(search);
     search->run->seconds = seconds_now() - began;
     return result;

@@ -94,7 +94,7 @@ static int run_region(struct elimination *work)
     REX_MAP(region, REX_TO(system->matrix, size * size), REX_TO(system->right, size), REX_ALLOC(work->multiplier, size),
                  REX_FROM(work->solution, size));
     double began = seconds_now();
-    REX_DATA_REGION(work->run->device, region, &result)
+    REX_DATA_REGION_MAP(&result, work->run->device, region)
         result = take(&work->run->ways, eliminate, work);
     work->run->seconds = seconds_now() - began;
     return result;

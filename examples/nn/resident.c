@@ -75,7 +75,7 @@ static int measure(struct search *search)
     int result = 0;
     REX_MAP(region, REX_SECTION(there, all->places, 0, all->count), REX_SECTION(back, all->squared, 0, all->count));
     double began = seconds_now();
-    REX_DATA_REGION(search->run->device, region, &result)
+    REX_DATA_REGION_MAP(&result, search->run->device, region)
         result = take(&search->run->ways, launch_windows, search);
     search->run->seconds = seconds_now() - began;
     return result;

@@ -101,8 +101,9 @@ static int run_region(struct region *region)
     run->rows = swarms.count;
 
     began = seconds_now();
-    REX_DATA_REGION_OWNING(run->device, swarms, &result)
+    REX_DATA_REGION_MAP(&result, run->device, swarms)
         result = take_steps(region);
+    rex_map_free(&swarms);
     run->seconds = seconds_now() - began;
     return result;
 }

@@ -76,7 +76,7 @@ static int run_region(struct walk *walk)
     REX_MAP(region, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
                  REX_ALLOC(walk->next, grid->columns));
     double began = seconds_now();
-    REX_DATA_REGION(walk->run->device, region, &result)
+    REX_DATA_REGION_MAP(&result, walk->run->device, region)
         result = walk_down(walk);
     walk->run->seconds = seconds_now() - began;
     return result;

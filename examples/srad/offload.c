@@ -127,7 +127,7 @@ static int run_region(struct region *region)
     int result = 0;
     REX_MAP(fields, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels));
     double began = seconds_now();
-    REX_DATA_REGION(region->run->device, fields, &result) {
+    REX_DATA_REGION_MAP(&result, region->run->device, fields) {
         for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
             result = take_step(region);
         /* The result is in whichever field was written last: one more update, and no row that copies back by itself. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "rex/arguments.h"
 #include "rex/map.h"
 #include "rex/module.h"
 
@@ -41,8 +42,6 @@ static inline int64_t rex_row_bytes(int64_t length, size_t element)
     return __builtin_mul_overflow(length, element, &bytes) ? -1 : bytes;
 }
 
-/** REX_ROW(call): a row that a macro of rex/map.h makes, by a call. */
-#define REX_ROW(...) ((void)0, __VA_ARGS__)
 /** REX_ELEMENT(pointer): bytes of an element. */
 #define REX_ELEMENT(pointer) sizeof(__typeof__(*(pointer)))
 /** REX_END_OF(object, member): bytes from the begin of @object to the end of @member. */
@@ -103,7 +102,7 @@ static inline struct rex_row rex_row_address(const volatile void *address)
 
 /**
  * rex_row_scalar(): the row of REX_VALUE(), of the @size bytes at @value, whose type is of @kind,
- * as REX_TYPE_KIND() tells it.
+ * as REX_KIND_OF_TYPE() tells it.
  */
 static inline struct rex_row rex_row_scalar(const volatile void *value, size_t size, unsigned kind)
 {
@@ -122,7 +121,7 @@ extern "C++" {
 template <class type> inline struct rex_row rex_row_scalar(type value)
 {
     static_assert(sizeof value <= 8, "a value of more than 8 bytes: use REX_FIRSTPRIVATE");
-    return rex_row_scalar(&value, sizeof value, REX_TYPE_KIND(type));
+    return rex_row_scalar(&value, sizeof value, REX_KIND_OF_TYPE(type));
 }
 }
 /** REX_SCALAR(expression): what rex_row_scalar() takes for it. */
@@ -137,13 +136,20 @@ template <class type> inline struct rex_row rex_row_scalar(type value)
                                "a value of more than 8 bytes: use REX_FIRSTPRIVATE"); \
                 char rex_unused;                                                      \
             }),                                                                       \
-        REX_TYPE_KIND(expression)
+        REX_KIND_OF_TYPE(expression)
 #endif
 
 /** rex_row_with(): @row with the bits @type added. */
 static inline struct rex_row rex_row_with(struct rex_row row, int64_t type)
 {
     row.type |= type;
+    return row;
+}
+
+/** rex_row_without(): @row without the bits @type. */
+static inline struct rex_row rex_row_without(struct rex_row row, int64_t type)
+{
+    row.type &= ~type;
     return row;
 }
 
@@ -172,6 +178,67 @@ static inline struct rex_map rex_map_of(const struct rex_row *rows, size_t count
     }
     return map;
 }
+
+/** REX_MOST_ROWS: the most rows of a launch or a region in one line. */
+#define REX_MOST_ROWS 64
+
+/** struct rex_columns: a map of at most REX_MOST_ROWS rows, and its columns. */
+struct rex_columns {
+    struct rex_map map;           /**< the map. */
+    void *base[REX_MOST_ROWS];    /**< column 1. */
+    void *begin[REX_MOST_ROWS];   /**< column 2. */
+    int64_t sizes[REX_MOST_ROWS]; /**< column 3. */
+    int64_t types[REX_MOST_ROWS]; /**< column 4. */
+};
+
+/**
+ * rex_columns_fill(): the map of the first @count of @rows, in @columns. @text begins with two
+ * commas and an argument that is no row.
+ */
+static inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
+                                               const struct rex_row *rows, size_t count)
+{
+    columns->map = rex_map_of(rows, count, columns->base, columns->begin, columns->sizes,
+                              columns->types, text);
+    return &columns->map;
+}
+#ifdef __cplusplus
+extern "C++" {
+/** struct rex_row_list: the rows of a launch or a region in one line, made from left to right. */
+struct rex_row_list {
+    struct rex_row rows[REX_MOST_ROWS]; /**< the rows. */
+    size_t count;                       /**< how many there are. */
+    /** rex_row_list(): of @row. */
+    template <class... row_types> rex_row_list(row_types... row) : count(sizeof...(row))
+    {
+        static_assert(sizeof...(row) <= REX_MOST_ROWS, "more than 64 rows: use REX_MAP()");
+        const struct rex_row all[sizeof...(row) + 1] = {row...};
+        memcpy(rows, all, sizeof...(row) * sizeof *rows);
+    }
+};
+/** rex_columns_fill(): the same of @list. */
+inline struct rex_map *rex_columns_fill(struct rex_columns *columns, const char *text,
+                                        const struct rex_row_list &list)
+{
+    return rex_columns_fill(columns, text, list.rows, list.count);
+}
+}
+/** REX_ROWS(rows..., ): what rex_columns_fill() takes for them. */
+#define REX_ROWS(...) \
+    rex_row_list      \
+    {                 \
+        __VA_ARGS__   \
+    }
+#else
+/** REX_ROWS(rows..., ): what rex_columns_fill() takes for them: an array, and its rows but one. */
+#define REX_ROWS(...)                                                   \
+    (const struct rex_row[]){__VA_ARGS__ rex_row_of(NULL, NULL, 0, 0)}, \
+        REX_ROW_COUNT(sizeof((const struct rex_row[]){__VA_ARGS__ rex_row_of(NULL, NULL, 0, 0)}))
+/** REX_ROW_COUNT(bytes): of an array of so many bytes. */
+#define REX_ROW_COUNT(bytes)                                                       \
+    __builtin_choose_expr((bytes) <= (REX_MOST_ROWS + 1) * sizeof(struct rex_row), \
+                          (bytes) / sizeof(struct rex_row) - 1, *(struct rex_at_most_64_rows *)0)
+#endif
 
 /** REX_JOIN(a, b): one token, after both are expanded. */
 #define REX_JOIN(a, b) REX_JOIN_EXPANDED(a, b)
@@ -230,28 +297,23 @@ REX_API void *rex_module_queue_global(struct rex_module *module, struct rex_queu
 
 #ifndef REX_BUILDING_LIBRARY
 
-/** struct rex_data_scope: an open region of REX_DATA_REGION(). */
+/** struct rex_data_scope: an open region of REX_DATA_REGION_MAP(). */
 struct rex_data_scope {
     struct rex_map *map; /**< the region's map. */
     int64_t device;      /**< its device. */
-    int result;          /**< what its begin returned. */
+    bool is_open;        /**< it has begun. */
     bool again;          /**< the block is still to be run. */
-    bool owned;          /**< free the map after the end. */
-    int *told;           /**< where the program reads its result; may be NULL. */
+    int *error;          /**< where the program reads what became of it; may be NULL. */
 };
 
-/**
- * rex_data_scope_begin(): begins the region of REX_DATA_REGION(). @told, which may be NULL, gets
- * the result, and an error of the end.
- */
-static inline struct rex_data_scope rex_data_scope_begin(int64_t device, struct rex_map *map,
-                                                         bool owned, int *told)
+/** rex_data_scope_begin(): begins a region; @error, which may be NULL, gets the result. */
+static inline struct rex_data_scope rex_data_scope_begin(int *error, int64_t device,
+                                                         struct rex_map *map)
 {
-    struct rex_data_scope scope = {
-        map, device, rex_module_data_enter(&rex_this_module, device, map), false, owned, told};
-    scope.again = scope.result == 0;
-    if (told != NULL)
-        *told = scope.result;
+    int result = rex_module_data_enter(&rex_this_module, device, map);
+    struct rex_data_scope scope = {map, device, result == 0, result == 0, error};
+    if (error != NULL)
+        *error = result;
     return scope;
 }
 
@@ -270,21 +332,25 @@ static inline bool rex_data_scope_next(struct rex_data_scope *scope)
 static inline void rex_data_scope_end(struct rex_data_scope *scope)
 {
     int result =
-        scope->result == 0 ? rex_module_region_end(&rex_this_module, scope->device, scope->map) : 0;
-    if (result != 0 && scope->told != NULL)
-        *scope->told = result;
-    if (scope->owned)
-        rex_map_free(scope->map);
+        scope->is_open ? rex_module_region_end(&rex_this_module, scope->device, scope->map) : 0;
+    if (result != 0 && scope->error != NULL)
+        *scope->error = result;
 }
 
-/**
- * REX_DATA_SCOPE(scope, device, owned, map, told): head of the block of a data region; @scope is
- * its variable. What follows @told is passed over.
+/** REX_DATA_SCOPE(scope, error, device, map): head of the block of a region; @scope its variable.
  */
-#define REX_DATA_SCOPE(scope, device, owned, map, told, ...)                            \
+#define REX_DATA_SCOPE(scope, error, device, map)                                       \
     for (struct rex_data_scope scope __attribute__((__cleanup__(rex_data_scope_end))) = \
-             rex_data_scope_begin((device), &(map), (owned), (told));                   \
+             rex_data_scope_begin((error), (device), (map));                            \
          rex_data_scope_next(&scope);)
+
+/**
+ * REX_DATA_ROWS(scope, columns, once, error, text, device, rows..., ): the same, of a map in the
+ * variable @columns, which lives as long.
+ */
+#define REX_DATA_ROWS(scope, columns, once, error, text, device, ...)             \
+    for (struct rex_columns columns, *once = &columns; once != NULL; once = NULL) \
+    REX_DATA_SCOPE(scope, error, device, rex_columns_fill(&columns, text, REX_ROWS(__VA_ARGS__)))
 
 #endif /* REX_BUILDING_LIBRARY */
 

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "rex/abi.h"
+#include "rex/arguments.h"
 #include "rex/kinds.h"
 #include "rex/module.h"
 #include "rex/parameters.h"
@@ -73,18 +74,19 @@
  * scope, once per kernel; a semicolon follows. With the list that REX_DEVICE_KERNEL_STEM(S,
  * parameters...) has in the image, which is optional, it puts their kinds into this binary as well:
  * rex-check compares the two, so that an image which was built again for another list is found
- * before it runs. A macro for the list, in a header of both sides, keeps the two the same.
+ * before it runs; and the compiler compares the number and the types of what each REX_LAUNCH() of
+ * this kernel passes. A macro for the list, in a header of both sides, keeps the two the same.
  */
 #define REX_KERNEL_STEM(...) REX_KERNEL_DEFINE(__VA_ARGS__, )
 /** REX_KERNEL_DEFINE(S, parameters..., ): the same. */
-#define REX_KERNEL_DEFINE(S, ...)                                                    \
-    REX_LINKAGE char S##id__;                                                        \
-    char S##id__ __attribute__((__used__)) = 0;                                      \
-    REX_IF_PARAMETERS(__VA_ARGS__)                                                   \
-    (REX_KERNEL_KINDS, REX_KERNEL_NO_PARAMETERS)(S, __VA_ARGS__)REX_KERNEL_DECLARED( \
-        S, __VA_ARGS__) REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
+#define REX_KERNEL_DEFINE(S, ...)                                \
+    REX_LINKAGE char S##id__;                                    \
+    char S##id__ __attribute__((__used__)) = 0;                  \
+    REX_IF_PARAMETERS(__VA_ARGS__)                               \
+    (REX_KERNEL_KINDS, REX_KERNEL_NO_PARAMETERS)(S, __VA_ARGS__) \
+        REX_KERNEL_DECLARED(S, __VA_ARGS__) REX_ENTRY(S, &S##id__, #S "kernel__", 0, 0)
 /**
- * REX_KERNEL_KINDS(S, parameters...): how many numbers there are, the REX_TYPE_KIND() of each
+ * REX_KERNEL_KINDS(S, parameters...): how many numbers there are, the REX_KIND_OF_TYPE() of each
  * parameter, and the kernel's name.
  */
 #define REX_KERNEL_KINDS(S, ...)                                                                \
@@ -100,14 +102,24 @@
 
 /**
  * REX_KERNEL_STEM_DECLARE(S), REX_KERNEL_STEM_DECLARE(S, parameters...): declares the key that
- * another file of this binary defines with REX_KERNEL_STEM(S).
+ * another file of this binary defines with REX_KERNEL_STEM(S). A file that has both has the list
+ * in both, or in none.
  */
 #define REX_KERNEL_STEM_DECLARE(...) \
     REX_KERNEL_DECLARED(__VA_ARGS__, ) REX_KERNEL_KEY(__VA_ARGS__, )
 /** REX_KERNEL_KEY(S, parameters..., ): declares the key. */
 #define REX_KERNEL_KEY(S, ...) REX_LINKAGE char S##id__
-/** REX_KERNEL_DECLARED(S, parameters..., ): declarations of either, each with a semicolon. */
-#define REX_KERNEL_DECLARED(S, ...)
+/**
+ * REX_KERNEL_DECLARED(S, parameters..., ): what REX_LAUNCH() compares its rows with: a function
+ * that is never defined or called. Without a list it takes anything.
+ */
+#define REX_KERNEL_DECLARED(S, ...) \
+    int S##arguments__(             \
+        int REX_IF_PARAMETERS(__VA_ARGS__)(REX_KERNEL_TYPES, REX_KERNEL_ANY)(__VA_ARGS__));
+/** REX_KERNEL_TYPES(parameters..., ): a comma and the type of each. */
+#define REX_KERNEL_TYPES(...) REX_PARAMETER_TAIL(REX_PARAMETER_TYPE_OF, , __VA_ARGS__)
+/** REX_KERNEL_ANY(): any number of any type. */
+#define REX_KERNEL_ANY(...) , ...
 
 /**
  * REX_KERNEL_STEM_ID(S): the host key of stem S as `void *`, for the host_ptr argument of a launch.

@@ -261,7 +261,7 @@ template <class type> struct rex_slot<type, true> {
 
 /**
  * struct rex_kinds: never defined: its name in the image tells a kernel's form, 2 for plain and 3
- * for env, and then the REX_TYPE_KIND() of each parameter. In 0.1 the forms were 0 and 1.
+ * for env, and then the REX_KIND_OF_TYPE() of each parameter. In 0.1 the forms were 0 and 1.
  */
 template <unsigned... numbers> struct rex_kinds;
 
@@ -376,7 +376,7 @@ REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *argum
 
 /**
  * REX_SIGNATURE(kernel, form, parameters...): the form of @kernel, 2 for plain and 3 for env, and
- * the REX_TYPE_KIND() of each parameter, as an array that librex reads. In 0.1 it was a text.
+ * the REX_KIND_OF_TYPE() of each parameter, as an array that librex reads. In 0.1 it was a text.
  */
 #define REX_SIGNATURE(kernel, form, ...)                        \
     REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /**
- * enum rex_kind: what a kernel's parameter is. REX_TYPE_KIND() tells it of a type. The numbers are
+ * enum rex_kind: what a kernel's parameter is. REX_KIND_OF_TYPE() tells it of a type. The numbers are
  * in device images, and stay; 4 was in those of version 0.1.
  */
 enum rex_kind {
@@ -34,7 +34,12 @@ enum rex_kind {
 };
 
 /** REX_EACH_KIND(is): is(type, kind) for each type that has a kind of its own. */
-#define REX_EACH_KIND(is)                              \
+#define REX_EACH_KIND(is)    \
+    REX_EACH_INTEGER(is)     \
+    is(float, REX_KIND_F32)  \
+    is(double, REX_KIND_F64)
+/** REX_EACH_INTEGER(is): the integers and bool. */
+#define REX_EACH_INTEGER(is)                           \
     is(char, (char)-1 < 1 ? REX_KIND_I8 : REX_KIND_U8) \
     is(signed char, REX_KIND_I8)                       \
     is(unsigned char, REX_KIND_U8)                     \
@@ -46,13 +51,11 @@ enum rex_kind {
     is(unsigned long, REX_KIND_U64)                    \
     is(long long, REX_KIND_I64)                        \
     is(unsigned long long, REX_KIND_U64)               \
-    is(float, REX_KIND_F32)                            \
-    is(double, REX_KIND_F64)                           \
     is(bool, REX_KIND_BOOL)
 
 #ifdef __cplusplus
 extern "C++" {
-/** struct rex_type_kind: its rex_number is REX_TYPE_KIND() of a type. */
+/** struct rex_type_kind: its rex_number is REX_KIND_OF_TYPE() of a type. */
 template <class type, bool rex_is_enum = __is_enum(type)> struct rex_type_kind {
     /** of a struct. */
     static const unsigned rex_number = REX_KIND_VALUE | (unsigned)sizeof(type) << 8;
@@ -82,13 +85,13 @@ REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }
 /**
- * REX_TYPE_KIND(type): the `enum rex_kind` of a type, an unsigned constant; of REX_KIND_VALUE the
+ * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant; of REX_KIND_VALUE the
  * bytes are above bit 8.
  */
-#define REX_TYPE_KIND(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
+#define REX_KIND_OF_TYPE(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
 #else
-/** REX_TYPE_KIND(type): the same. */
-#define REX_TYPE_KIND(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
+/** REX_KIND_OF_TYPE(type): the same. */
+#define REX_KIND_OF_TYPE(...) REX_EXPRESSION_KIND(*(__typeof__(__VA_ARGS__) *)0)
 /** REX_EXPRESSION_KIND(expression): the same of its type; it is not evaluated. */
 #define REX_EXPRESSION_KIND(expression)                                    \
     ((unsigned)_Generic((expression), REX_EACH_KIND(REX_KIND_CASE) default \

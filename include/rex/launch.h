@@ -1,18 +1,15 @@
 /*
  * rex/launch.h - launches, data regions, updates, device memory: what consumes a map.
  *
- *     REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
- *     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(axpy), 256, 128);
- *     int result = rex_launch(&launch, &args);
- *     if (result == REX_EHOST)
- *         axpy_on_the_host(n, a, x, y);
+ *     int error = REX_LAUNCH(axpy, 256, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
+ * REX_TOFROM(y, n)); if (error == REX_EHOST) axpy_on_the_host(n, a, x, y);
  *
- * Mappings that last, with the end that cannot be forgotten, whatever leaves the block:
+ * Data that stays on the device until the block is left, whatever leaves it:
  *
- *     REX_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
- *     REX_DATA_REGION(-1, region, &result) {
- *         for (int step = 0; step < 100 && result == 0; step++)
- *             result = rex_launch(&launch, &args);
+ *     REX_DATA_REGION(&error, -1, REX_TO(x, n), REX_TOFROM(y, n)) {
+ *         for (int step = 0; step < 100 && error == 0; step++)
+ *             error = REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
+ * REX_TOFROM(y, n));
  *     }
  *
  * These functions check what libomptarget aborts on or passes over in silence, and return. All may
@@ -48,6 +45,11 @@ extern "C" {
  * is told not to change it.
  */
 #define REX_LAUNCH_STRICT 0x2u
+/**
+ * REX_LAUNCH_GRID_STRIDE: the kernel's loops are right on any grid, as REX_FOR is. Where teams are
+ * 0 in x, there are enough for @trip_count, but no more than the device keeps resident at once.
+ */
+#define REX_LAUNCH_GRID_STRIDE 0x4u
 
 /** struct rex_launch_config: which kernel, where, on which grid. */
 struct rex_launch_config {
@@ -65,12 +67,26 @@ struct rex_launch_config {
 
 /**
  * rex_launch_config_of(): a launch of @key on the default device, @teams blocks of @threads
- * threads.
+ * threads. A number that no grid has is refused when the kernel is launched.
  */
-static inline struct rex_launch_config rex_launch_config_of(const void *key, uint32_t teams,
-                                                         uint32_t threads)
+static inline struct rex_launch_config rex_launch_config_of(const void *key, int64_t teams,
+                                                            int64_t threads)
 {
-    struct rex_launch_config launch = {key, -1, NULL, {teams, 1, 1}, {threads, 1, 1}, 0, 0, 0};
+    struct rex_launch_config launch = {key, -1, NULL, {0, 1, 1}, {0, 1, 1}, 0, 0, 0};
+    launch.teams[0] = teams >= 0 && teams <= UINT32_MAX ? (uint32_t)teams : UINT32_MAX;
+    launch.threads[0] = threads >= 0 && threads <= UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
+    return launch;
+}
+
+/**
+ * rex_launch_config_for(): a launch of a kernel whose loops are REX_FOR, with @iterations of them,
+ * on the default device; librex chooses the grid.
+ */
+static inline struct rex_launch_config rex_launch_config_for(const void *key, int64_t iterations)
+{
+    struct rex_launch_config launch = rex_launch_config_of(key, 0, 0);
+    launch.trip_count = iterations > 0 ? (uint64_t)iterations : 0;
+    launch.flags = REX_LAUNCH_GRID_STRIDE;
     return launch;
 }
 
@@ -97,6 +113,76 @@ static inline struct rex_launch_config rex_launch_config_of(const void *key, uin
 static inline int rex_launch(const struct rex_launch_config *launch, const struct rex_map *map)
 {
     return rex_module_launch_map(&rex_this_module, launch, map);
+}
+
+/**
+ * REX_LAUNCH(kernel, teams, threads, rows...): rex_launch() of REX_KERNEL(kernel) on the default
+ * device, with @teams blocks of @threads threads, and with at most 64 rows, or none. Every
+ * expression is evaluated once. If REX_KERNEL() has the kernel's parameters, the compiler compares
+ * the number and the types of what the rows pass: rex/arguments.h; a row that no macro of rex/map.h
+ * makes is an error then.
+ * Returns what rex_launch() returns.
+ */
+#define REX_LAUNCH(kernel, teams, ...) \
+    REX_LAUNCH_GRID(kernel##__, teams, ",," #__VA_ARGS__, __VA_ARGS__, )
+
+/**
+ * REX_LAUNCH_FOR(kernel, iterations, rows...): the same, and librex chooses the grid: enough
+ * threads for @iterations of the kernel's REX_FOR, but no more than the device keeps busy.
+ */
+#define REX_LAUNCH_FOR(kernel, ...) REX_LAUNCH_LOOP(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+
+/**
+ * REX_LAUNCH_WITH(kernel, config, rows...): the same as @config says, a struct rex_launch_config:
+ * on a device or a queue, with three dimensions, dynamic shared memory, a trip count or flags. Its
+ * key is not looked at.
+ *
+ *     struct rex_launch_config config = rex_launch_config_of(NULL, 16, 16);
+ *     config.teams[1] = config.threads[1] = 16;
+ *     error = REX_LAUNCH_WITH(transpose, config, REX_TO(a, n), REX_FROM(b, n));
+ */
+#define REX_LAUNCH_WITH(kernel, ...) REX_LAUNCH_CONFIG(kernel##__, ",," #__VA_ARGS__, __VA_ARGS__, )
+
+/** REX_LAUNCH_GRID(stem, teams, text, threads, rows..., ): REX_LAUNCH() of a stem. */
+#define REX_LAUNCH_GRID(stem, teams, text, threads, ...)                                          \
+    REX_LAUNCH_ROWS(stem, rex_launch_config_of(NULL, (int64_t)(teams), (int64_t)(threads)), text, \
+                    __VA_ARGS__)
+/** REX_LAUNCH_LOOP(stem, text, iterations, rows..., ): REX_LAUNCH_FOR() of a stem. */
+#define REX_LAUNCH_LOOP(stem, text, iterations, ...) \
+    REX_LAUNCH_ROWS(stem, rex_launch_config_for(NULL, (int64_t)(iterations)), text, __VA_ARGS__)
+/** REX_LAUNCH_CONFIG(stem, text, config, rows..., ): REX_LAUNCH_WITH() of a stem. */
+#define REX_LAUNCH_CONFIG(stem, text, config, ...) REX_LAUNCH_ROWS(stem, config, text, __VA_ARGS__)
+/** REX_LAUNCH_ROWS(stem, config, text, rows..., ): any of them. */
+#define REX_LAUNCH_ROWS(stem, config, text, ...)                                               \
+    ((void)sizeof(stem##arguments__(0 REX_WALK(REX_ROW_ARGUMENT, , (), (), , , __VA_ARGS__))), \
+     rex_launch_rows(REX_KERNEL_STEM_ID(stem), config, text, REX_ROWS(__VA_ARGS__)))
+
+/** rex_launch_rows(): rex_launch() of @key with the first @count of @rows, which @text quotes. */
+static inline int rex_launch_rows(const void *key, struct rex_launch_config launch,
+                                  const char *text, const struct rex_row *rows, size_t count)
+{
+    struct rex_columns columns;
+    launch.key = key;
+    return rex_launch(&launch, rex_columns_fill(&columns, text, rows, count));
+}
+#ifdef __cplusplus
+extern "C++" {
+/** rex_launch_rows(): the same of @list. */
+inline int rex_launch_rows(const void *key, const struct rex_launch_config &launch,
+                           const char *text, const struct rex_row_list &list)
+{
+    return rex_launch_rows(key, launch, text, list.rows, list.count);
+}
+}
+#endif
+
+/**
+ * rex_on_host(): whether this binary's kernels run on the CPU, by a host image. Known after the
+ * first launch, data call or rex_offload_init(); false before. Any thread.
+ */
+static inline bool rex_on_host(void)
+{
+    return rex_module_on_host(&rex_this_module);
 }
 
 /*
@@ -140,23 +226,25 @@ static inline int rex_data_update(int64_t device, const struct rex_map *map)
 }
 
 /**
- * REX_DATA_REGION(device, map, result) { ... }: target data: begins, runs the block, ends; also
- * where the block is left by break, return or goto. @result is the address of an int, and may be
- * left out. It gets 0, or the error of the beginning, and then the block does not run. An error of
- * the end is stored there after the block, whatever leaves it: REX_EBUSY, say, and then nothing has
- * ended, or a copy back that failed. Else the end leaves it as the block has set it. The int must
- * exist until the block has been left, so it is none of the block's. rex_last_error() describes an
- * error of the beginning or of the end until another call fails.
+ * REX_DATA_REGION(error, device, rows...) { ... }: target data: begins, runs the block, ends; also
+ * where the block is left by break, return or goto. @error is the address of an int, or NULL. The
+ * int gets 0, or the error of the beginning, and then the block does not run. An error of the end
+ * is stored there after the block, whatever leaves it: REX_EBUSY, say, and then nothing has ended,
+ * or a copy back that failed. Else the end leaves it as the block has set it. The int must exist
+ * until the block has been left, so it is none of the block's. rex_last_error() describes an error
+ * of the beginning or of the end until another call fails. There are at most 64 rows, in a table
+ * that lives as long as the block. The end looks for no present rows, as in OpenMP.
  */
-#define REX_DATA_REGION(device, ...) \
-    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, false, __VA_ARGS__, NULL, 0)
+#define REX_DATA_REGION(error, ...)                                                 \
+    REX_DATA_ROWS(REX_JOIN(rex_scope_, __LINE__), REX_JOIN(rex_columns_, __LINE__), \
+                  REX_JOIN(rex_once_, __LINE__), error, ",," #__VA_ARGS__, __VA_ARGS__, )
 
 /**
- * REX_DATA_REGION_OWNING(device, map, result) { ... }: the same, and frees a map of rex_map_build()
- * after the end.
+ * REX_DATA_REGION_MAP(error, device, map) { ... }: the same, of a struct rex_map, a variable: one
+ * of REX_MAP(), or of rex_map_build(), which the program frees after the block.
  */
-#define REX_DATA_REGION_OWNING(device, ...) \
-    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), device, true, __VA_ARGS__, NULL, 0)
+#define REX_DATA_REGION_MAP(error, device, map) \
+    REX_DATA_SCOPE(REX_JOIN(rex_scope_, __LINE__), error, device, &(map))
 
 #endif /* REX_BUILDING_LIBRARY */
 

@@ -166,7 +166,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * that it indexes as the host does.
  */
 #define REX_SECTION(type_bits, pointer, lower, length)                               \
-    REX_ROW(rex_row_section((type_bits), (uintptr_t)(pointer), REX_ELEMENT(pointer), \
+    REX_ROW(REX_OF(pointer),                                                         \
+            rex_row_section((type_bits), (uintptr_t)(pointer), REX_ELEMENT(pointer), \
                             (int64_t)(lower), (int64_t)(length)))
 /** REX_TO(pointer, length): map(to: pointer[0 : length]). */
 #define REX_TO(pointer, length) REX_SECTION(REX_MAP_TO, pointer, 0, length)
@@ -182,7 +183,8 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_DELETE(pointer, length) REX_SECTION(REX_MAP_DELETE, pointer, 0, length)
 /** REX_OBJECT(type, object): one variable, array or struct, whole, with @type (REX_MAP_TO ...). */
 #define REX_OBJECT(type_bits, object)                                                   \
-    REX_ROW(rex_row_part((type_bits) | REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), 0, \
+    REX_ROW(REX_OF_ANY_POINTER,                                                         \
+            rex_row_part((type_bits) | REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), 0, \
                          sizeof(__typeof__(object))))
 /**
  * REX_POINTER(pointer): a pointer that a kernel uses and no clause maps: the device address of what
@@ -191,15 +193,20 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
 #define REX_POINTER(pointer) REX_SECTION(REX_MAP_IMPLICIT, pointer, 0, 0)
 
 /** REX_ALWAYS(row): map(always, ...). */
-#define REX_ALWAYS(row) REX_ROW(rex_row_with((row), REX_MAP_ALWAYS))
+#define REX_ALWAYS(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_ALWAYS))
 /** REX_CLOSE(row): map(close, ...). */
-#define REX_CLOSE(row) REX_ROW(rex_row_with((row), REX_MAP_CLOSE))
+#define REX_CLOSE(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_CLOSE))
 /** REX_PRESENT(row): map(present, ...). */
-#define REX_PRESENT(row) REX_ROW(rex_row_with((row), REX_MAP_PRESENT))
+#define REX_PRESENT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_PRESENT))
 /** REX_HOLD(row): map(ompx_hold, ...). */
-#define REX_HOLD(row) REX_ROW(rex_row_with((row), REX_MAP_OMPX_HOLD))
+#define REX_HOLD(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_OMPX_HOLD))
+/**
+ * REX_NO_PARAM(row): maps as @row says, and is no parameter of the kernel: a global of
+ * REX_GLOBAL(), or memory that the kernel reaches by another pointer.
+ */
+#define REX_NO_PARAM(row) REX_ROW(REX_OF_NONE, rex_row_without((row), REX_MAP_TARGET_PARAM))
 /** REX_IMPLICIT(row): marks a row that no clause names, as compilers do for captured variables. */
-#define REX_IMPLICIT(row) REX_ROW(rex_row_with((row), REX_MAP_IMPLICIT))
+#define REX_IMPLICIT(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_IMPLICIT))
 
 /*
  * ---- Clauses: values --------------------------------------------------------------------------
@@ -211,12 +218,13 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * sign- or zero-extended to 8 bytes, anything else filled up with zeros. The row has the size of
  * the expression's type, and its kind: REX_MAP_KIND().
  */
-#define REX_VALUE(expression) REX_ROW(rex_row_scalar(REX_SCALAR(expression)))
+#define REX_VALUE(expression) REX_ROW(REX_OF(expression), rex_row_scalar(REX_SCALAR(expression)))
 /**
  * REX_IS_DEVICE_PTR(pointer): is_device_ptr, has_device_addr: a pointer that already is a device
  * address.
  */
-#define REX_IS_DEVICE_PTR(pointer) REX_ROW(rex_row_address((const volatile void *)(pointer)))
+#define REX_IS_DEVICE_PTR(pointer) \
+    REX_ROW(REX_OF_ANY_POINTER, rex_row_address((const volatile void *)(pointer)))
 /**
  * REX_FIRSTPRIVATE(object): firstprivate: the kernel gets the address of a copy of its own, of any
  * size.
@@ -236,9 +244,10 @@ static inline struct rex_row rex_row_member(struct rex_row row, int32_t parent)
  * REX_USE_DEVICE_PTR(pointer): use_device_ptr: when the region has begun, column 1 of the row
  * holds the device address of what @pointer points to: rex_map_address().
  */
-#define REX_USE_DEVICE_PTR(pointer) REX_ROW(rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
+#define REX_USE_DEVICE_PTR(pointer) \
+    REX_ROW(REX_OF_NONE, rex_row_object((pointer), 0, REX_MAP_RETURN_PARAM))
 /** REX_RETURN(row): maps as @row says and gives the device address back as well. */
-#define REX_RETURN(row) REX_ROW(rex_row_with((row), REX_MAP_RETURN_PARAM))
+#define REX_RETURN(row) REX_ROW(REX_OF_ROW(row), rex_row_with((row), REX_MAP_RETURN_PARAM))
 /**
  * rex_map_address(): what row @row of @map gave back: the device address of its base. The end of
  * the mapping puts the base back.
@@ -260,37 +269,39 @@ static inline void *rex_map_address(const struct rex_map *map, int32_t row)
 
 /** REX_STRUCT(object, first, last): the parent: the bytes from member @first to member @last. */
 #define REX_STRUCT(object, first, last)                                \
-    REX_ROW(rex_row_part(REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), \
+    REX_ROW(REX_OF_ANY_POINTER,                                        \
+            rex_row_part(REX_MAP_TARGET_PARAM, (uintptr_t)(&(object)), \
                          offsetof(__typeof__(object), first), REX_END_OF(object, last)))
 /** REX_MEMBER(parent, type, object, member): @member of @object, whose row is @parent. */
-#define REX_MEMBER(parent, type_bits, object, member)                         \
-    REX_ROW(rex_row_member(rex_row_part((type_bits), (uintptr_t)(&(object)),  \
-                                        offsetof(__typeof__(object), member), \
-                                        REX_END_OF(object, member)),          \
-                           (parent)))
+#define REX_MEMBER(parent, type_bits, object, member)                                      \
+    REX_ROW(REX_OF_NONE, rex_row_member(rex_row_part((type_bits), (uintptr_t)(&(object)),  \
+                                                     offsetof(__typeof__(object), member), \
+                                                     REX_END_OF(object, member)),          \
+                                        (parent)))
 /**
  * REX_MEMBER_POINTER(parent, type, object, member, lower, length): what the pointer @member of
  * @object points to, and the pointer: on the device it points to the device's copy.
  */
 #define REX_MEMBER_POINTER(parent, type_bits, object, member, lower, length) \
-    REX_ROW(rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
+    REX_ROW(REX_OF_NONE,                                                     \
+            rex_row_member(REX_ATTACH(type_bits, (object).member, lower, length), (parent)))
 /**
  * REX_ATTACH(type, pointer, lower, length): PTR_AND_OBJ: pointer[lower : length], with the pointer
  * @pointer, an lvalue, in base. For the row that maps the pointer make it a member: with
  * rex_row_member(), or in a mapper, where that happens by itself. Alone it leaves the pointer
  * mapped for good (LLVM 14 to 22).
  */
-#define REX_ATTACH(type_bits, pointer, lower, length)                                       \
-    REX_ROW(rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), (int64_t)(lower), \
-                           (int64_t)(length)))
+#define REX_ATTACH(type_bits, pointer, lower, length)                                      \
+    REX_ROW(REX_OF(pointer), rex_row_attach((type_bits), &(pointer), REX_ELEMENT(pointer), \
+                                            (int64_t)(lower), (int64_t)(length)))
 
 /**
  * REX_LINK(type, variable): a global of REX_GLOBAL_LINK() (rex/entry.h), whole, and its pointer on
  * the device. No parameter: kernels know the pointer.
  */
-#define REX_LINK(type_bits, variable)                                                \
-    rex_row_of(&variable##_decl_tgt_ref_ptr, &(variable), (int64_t)sizeof(variable), \
-               (type_bits) | REX_MAP_PTR_AND_OBJ)
+#define REX_LINK(type_bits, variable)                                          \
+    REX_ROW(REX_OF_NONE, rex_row_of(&variable##_decl_tgt_ref_ptr, &(variable), \
+                                    (int64_t)sizeof(variable), (type_bits) | REX_MAP_PTR_AND_OBJ))
 
 /*
  * ---- The static form --------------------------------------------------------------------------

@@ -9,7 +9,7 @@
  *
  * A macro `m` below is called as m(context, type, name). Its type is still in parentheses, so that
  * `__typeof__ type name` declares the parameter, also if it is a pointer to an array or a function,
- * and `sizeof type` and `REX_TYPE_KIND type` are of the type. Such a macro cannot walk another
+ * and `sizeof type` and `REX_KIND_OF_TYPE type` are of the type. Such a macro cannot walk another
  * list.
  *
  * Everything here is since 0.2 unless it says otherwise.
@@ -35,8 +35,10 @@
 #define REX_PARAMETER_ONE(context, type, name) +1
 /** REX_PARAMETER_DECLARE(context, type, name): declares one with its own type. */
 #define REX_PARAMETER_DECLARE(context, type, name) __typeof__ type name
+/** REX_PARAMETER_TYPE_OF(context, type, name): its type, as REX_ARGUMENT() of a value is. */
+#define REX_PARAMETER_TYPE_OF(context, type, name) REX_ARGUMENT_TYPE type
 /** REX_PARAMETER_KIND(context, type, name): a comma and its kind: rex/kinds.h. */
-#define REX_PARAMETER_KIND(context, type, name) , REX_TYPE_KIND type
+#define REX_PARAMETER_KIND(context, type, name) , REX_KIND_OF_TYPE type
 /** REX_PARAMETER_NAME(context, type, name): its name. */
 #define REX_PARAMETER_NAME(context, type, name) name
 
@@ -89,36 +91,44 @@
 /** REX_PARAMETER_CALL(m, context, type, name): m() of a parameter that has been taken apart. */
 #define REX_PARAMETER_CALL(m, ...) m(__VA_ARGS__)
 
-/** REX_PARAMETERS(): the list with 64 empty ones behind it. */
-#define REX_PARAMETERS(none, first, between, m, context, ...)                                      \
-    REX_PARAMETERS_64(none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \
-                      , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , ,  \
-                      , , , , , , , , , , , , )
-/** REX_PARAMETERS_64(): each of the first 64; another one is an error. */
-#define REX_PARAMETERS_64(                                                                         \
-    none, first, between, m, context, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, \
-    p15, p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, p32, p33, \
-    p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47, p48, p49, p50, p51, p52, \
-    p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63, p64, more, ...)                         \
-    REX_PARAMETER(none, first, m, context, p1)                                                     \
-    REX_PARAMETERS_7(between, m, context, p2, p3, p4, p5, p6, p7, p8)                              \
-    REX_PARAMETERS_7(between, m, context, p9, p10, p11, p12, p13, p14, p15)                        \
-    REX_PARAMETERS_7(between, m, context, p16, p17, p18, p19, p20, p21, p22)                       \
-    REX_PARAMETERS_7(between, m, context, p23, p24, p25, p26, p27, p28, p29)                       \
-    REX_PARAMETERS_7(between, m, context, p30, p31, p32, p33, p34, p35, p36)                       \
-    REX_PARAMETERS_7(between, m, context, p37, p38, p39, p40, p41, p42, p43)                       \
-    REX_PARAMETERS_7(between, m, context, p44, p45, p46, p47, p48, p49, p50)                       \
-    REX_PARAMETERS_7(between, m, context, p51, p52, p53, p54, p55, p56, p57)                       \
-    REX_PARAMETERS_7(between, m, context, p58, p59, p60, p61, p62, p63, p64)                       \
-    REX_PARAMETER(, (), REX_HAS_MORE_THAN_64_PARAMETERS, context, more)
-/** REX_PARAMETERS_7(): each of seven. */
-#define REX_PARAMETERS_7(between, m, context, p1, p2, p3, p4, p5, p6, p7) \
-    REX_PARAMETER(, between, m, context, p1)                              \
-    REX_PARAMETER(, between, m, context, p2)                              \
-    REX_PARAMETER(, between, m, context, p3)                              \
-    REX_PARAMETER(, between, m, context, p4)                              \
-    REX_PARAMETER(, between, m, context, p5)                              \
-    REX_PARAMETER(, between, m, context, p6)                              \
-    REX_PARAMETER(, between, m, context, p7)
+/** REX_PARAMETERS(): REX_PARAMETER() of each parameter. */
+#define REX_PARAMETERS(none, first, between, m, context, ...) \
+    REX_WALK(REX_PARAMETER, none, first, between, m, context, __VA_ARGS__)
+
+/**
+ * REX_WALK(each, none, first, between, m, context, items...): each(none, first, m, context, item)
+ * of the first item, and each(, between, m, context, item) of the other ones and of 64 empty ones
+ * behind them. There are at most 64; @each gets REX_HAS_MORE_THAN_64_PARAMETERS as @m for another.
+ */
+#define REX_WALK(each, none, first, between, m, context, ...)                                      \
+    REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \
+                , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , \
+                , , , , , , , )
+/** REX_WALK_64(): each of the first 64. */
+#define REX_WALK_64(                                                                               \
+    each, none, first, between, m, context, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12,     \
+    p13, p14, p15, p16, p17, p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, \
+    p32, p33, p34, p35, p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47, p48, p49, p50, \
+    p51, p52, p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63, p64, more, ...)               \
+    each(none, first, m, context, p1)                                                              \
+    REX_WALK_7(each, between, m, context, p2, p3, p4, p5, p6, p7, p8)                              \
+    REX_WALK_7(each, between, m, context, p9, p10, p11, p12, p13, p14, p15)                        \
+    REX_WALK_7(each, between, m, context, p16, p17, p18, p19, p20, p21, p22)                       \
+    REX_WALK_7(each, between, m, context, p23, p24, p25, p26, p27, p28, p29)                       \
+    REX_WALK_7(each, between, m, context, p30, p31, p32, p33, p34, p35, p36)                       \
+    REX_WALK_7(each, between, m, context, p37, p38, p39, p40, p41, p42, p43)                       \
+    REX_WALK_7(each, between, m, context, p44, p45, p46, p47, p48, p49, p50)                       \
+    REX_WALK_7(each, between, m, context, p51, p52, p53, p54, p55, p56, p57)                       \
+    REX_WALK_7(each, between, m, context, p58, p59, p60, p61, p62, p63, p64)                       \
+    each(, (), REX_HAS_MORE_THAN_64_PARAMETERS, context, more)
+/** REX_WALK_7(): each of seven. */
+#define REX_WALK_7(each, between, m, context, p1, p2, p3, p4, p5, p6, p7) \
+    each(, between, m, context, p1)                                       \
+    each(, between, m, context, p2)                                       \
+    each(, between, m, context, p3)                                       \
+    each(, between, m, context, p4)                                       \
+    each(, between, m, context, p5)                                       \
+    each(, between, m, context, p6)                                       \
+    each(, between, m, context, p7)
 
 #endif

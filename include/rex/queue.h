@@ -4,7 +4,7 @@
  *     struct rex_queue *queue;
  *     rex_queue_create(&queue, -1, "steps", 0);           // a queue on the default device
  *     REX_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
- *     REX_DATA_REGION(-1, region) {                       // what it works on must be mapped
+ *     REX_DATA_REGION_MAP(NULL, -1, region) {                       // what it works on must be mapped
  *         for (int step = 0; step < 1000; step++) {
  *             REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, n), REX_ALLOC(y, n));
  *             rex_launch(&launch, &args);                 // launch.queue is queue: returns at once

@@ -22,6 +22,7 @@
 #define MULTIPROCESSORS 16
 #define PCI_BUS 33
 #define PCI_SLOT 34
+#define MOST_THREADS_PER_MULTIPROCESSOR 39
 #define PCI_DOMAIN 50
 #define MOST_SHARED_MEMORY 97 /* CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN */
 /* CUdevice_P2PAttribute. */
@@ -36,6 +37,19 @@ static int ask_shared_memory(int number, uint64_t *most)
         REX_CUDA(cuDeviceGetAttribute, &shared, MOST_SHARED_MEMORY, device) != 0)
         return -1;
     *most = (uint64_t)shared > *most ? (uint64_t)shared : *most;
+    return 0;
+}
+
+/* The same of threads that are resident at once. */
+static int ask_resident_threads(int number, uint64_t *most)
+{
+    int device, multiprocessors = 0, threads = 0;
+    if (REX_CUDA(cuDeviceGet, &device, number) != 0 ||
+        REX_CUDA(cuDeviceGetAttribute, &multiprocessors, MULTIPROCESSORS, device) != 0 ||
+        REX_CUDA(cuDeviceGetAttribute, &threads, MOST_THREADS_PER_MULTIPROCESSOR, device) != 0)
+        return -1;
+    uint64_t resident = (uint64_t)multiprocessors * (uint64_t)threads;
+    *most = resident > *most ? resident : *most;
     return 0;
 }
 
@@ -180,17 +194,29 @@ int rex_gpu_get(struct rex_gpu *gpu, size_t size, int number)
     return REX_OK;
 }
 
-uint64_t rex_gpu_most_shared_memory(void)
+/* What ASK tells of all GPUs, once; 0 where the driver does not say. */
+static uint64_t most_of_all(uint64_t *known, int (*ask)(int number, uint64_t *most))
 {
-    static uint64_t known;
     /* Relaxed: the number stands for itself; whoever misses it asks the driver again. */
-    uint64_t most = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(known, __ATOMIC_RELAXED);
     if (most > 0 || rex_cuda_devices() == 0)
         return most;
     for (int i = 0; i < rex_cuda_devices(); i++)
-        if (ask_shared_memory(i, &most) != 0)
+        if (ask(i, &most) != 0)
             return 0;
     /* Relaxed: as above: all threads find the same number. */
-    __atomic_store_n(&known, most, __ATOMIC_RELAXED);
+    __atomic_store_n(known, most, __ATOMIC_RELAXED);
     return most;
+}
+
+uint64_t rex_gpu_most_shared_memory(void)
+{
+    static uint64_t known;
+    return most_of_all(&known, ask_shared_memory);
+}
+
+uint64_t rex_gpu_most_resident_threads(void)
+{
+    static uint64_t known;
+    return most_of_all(&known, ask_resident_threads);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cuda/gpu.h"
 #include "launch/check.h"
 #include "omp/callreport.h"
 #include "omp/calls.h"
@@ -41,6 +42,18 @@ void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_cou
         teams[i] += teams[i] == 0;
         threads[i] += threads[i] == 0;
     }
+}
+
+struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
+{
+    struct rex_launch_config whole = *launch;
+    whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
+    rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
+    uint64_t block = (uint64_t)whole.threads[0] * whole.threads[1] * whole.threads[2];
+    uint64_t resident = rex_gpu_most_resident_threads() / block;
+    if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)
+        whole.teams[0] = (uint32_t)resident;
+    return whole;
 }
 
 /* What makes the release ask the driver for as much shared memory as the block has. */

@@ -19,6 +19,9 @@
  */
 void rex_grid_complete(uint32_t teams[3], uint32_t threads[3], uint64_t trip_count);
 
+/* LAUNCH, of REX_LAUNCH_GRID_STRIDE, with a grid and without that flag. */
+struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch);
+
 /* A map for launches without one. */
 extern const struct rex_map rex_no_rows;
 

@@ -114,12 +114,21 @@ static const char *end_of_argument(const char *text)
     return text;
 }
 
+/* Without the argument in front of the rows of a launch or a region in one line. */
+static const char *rows_in(const char *text)
+{
+    if (*text != ',')
+        return text;
+    text = end_of_argument(text + strspn(text, ","));
+    return *text == ',' ? text + 1 : text;
+}
+
 const char *rex_row_text(const struct rex_map *map, int32_t i, char text[REX_ROW_TEXT])
 {
     const char *row = NULL;
     text[0] = '\0';
     if (map != NULL && rex_map_has_text(map))
-        row = map->storage;
+        row = rows_in(map->storage);
     for (int32_t before = 0; row != NULL && before < i; before++) {
         row = end_of_argument(row);
         row = *row == ',' ? row + 1 : NULL;

@@ -11,6 +11,7 @@
 #include "base/stackguard.h"
 #include "cuda/context.h"
 #include "launch/launch.h"
+#include "launch/packet.h"
 #include "memory/rowcheck.h"
 #include "module/modules.h"
 #include "omp/callreport.h"
@@ -83,12 +84,22 @@ static int enqueue_launch(struct rex_module *module, const struct rex_launch_con
     return enter_and_enqueue(queue, &command, "rex_launch");
 }
 
+static __attribute__((noinline)) int launch_grid_stride(struct rex_module *module,
+                                                        const struct rex_launch_config *launch,
+                                                        const struct rex_map *map)
+{
+    struct rex_launch_config whole = rex_grid_stride(launch);
+    return rex_module_launch_map(module, &whole, map);
+}
+
 REX_NO_STACK_GUARD
 int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch,
                           const struct rex_map *map)
 {
     if (unlikely(launch == NULL))
         return rex_fail_null("rex_launch", "launch");
+    if (launch->flags & REX_LAUNCH_GRID_STRIDE)
+        return launch_grid_stride(module, launch, map);
     if (launch->queue != NULL)
         return enqueue_launch(module, launch, map);
     return module != NULL ? rex_launch_map(module, launch, map, REX_FOR_LAUNCH)

@@ -101,6 +101,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
              : attribute == 75 ? sm / 10
              : attribute == 76 ? sm % 10
              : attribute == 16 ? 132
+             : attribute == 39 ? 2048
              : attribute == 1  ? 1024
              : attribute == 97 ? 232448
                                : 0;

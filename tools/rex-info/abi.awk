@@ -53,9 +53,13 @@ function function_of(text, kind,   symbol) {
 }
 
 { sub(/\/\*\*<.*/, "") }
-FNR == 1 { in_comment = in_struct = in_enum = in_function = 0 }
+FNR == 1 { in_comment = in_struct = in_enum = in_function = in_cplusplus = 0 }
 in_comment { if (/\*\//) in_comment = 0; next }
 /^[ \t]*\/\*/ { if (!/\*\//) in_comment = 1; next }
+
+/^#ifdef __cplusplus/ { in_cplusplus = 1 }
+/^#(else|endif)/ { in_cplusplus = 0 }
+in_cplusplus { next }
 
 /^static inline / { kind = "INLINE" }
 /^REX_PER_BINARY [^=]*\(/ { kind = "PER_BINARY" }

@@ -150,7 +150,7 @@ SHAPE(capture_pointer_present)
     }
 #else
     REX_MAP(region, REX_TO(a, 8));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_POINTER(p));
         LAUNCH(set_if_here, map);

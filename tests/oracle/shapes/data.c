@@ -26,7 +26,7 @@ SHAPE(region)
     }
 #else
     REX_MAP(region, REX_TOFROM(a, 8), REX_TO(b, 4), REX_ALLOC(c, 4));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         REX_MAP(map, REX_IMPLICIT(REX_TOFROM(a, 8)));
         LAUNCH(bump, map);
@@ -83,7 +83,7 @@ SHAPE(use_device_ptr_and_map)
     }
 #else
     REX_MAP(region, REX_RETURN(REX_TOFROM(p, 8)));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         int *d = rex_map_address(&region, 0);
         OBJECT_AT("device", d, sizeof a);
@@ -111,10 +111,10 @@ SHAPE(use_device_ptr_alone)
     }
 #else
     REX_MAP(region, REX_TOFROM(a, 8));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         REX_MAP(use, REX_USE_DEVICE_PTR(p));
-        REX_DATA_REGION(-1, use)
+        REX_DATA_REGION_MAP(NULL, -1, use)
         {
             int *d = rex_map_address(&use, 0);
             OBJECT_AT("device", d, sizeof a);
@@ -142,7 +142,7 @@ SHAPE(use_device_addr_and_map)
     }
 #else
     REX_MAP(region, REX_RETURN(REX_TOFROM(a, 8)), REX_TO(b, 4));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         int *d = rex_map_address(&region, 0);
         OBJECT_AT("device", d, sizeof a);
@@ -171,7 +171,7 @@ SHAPE(use_device_addr_alone)
     REX_MAP(enter, REX_TO(a, 8));
     CHECK(rex_data_enter(-1, &enter));
     REX_MAP(use, REX_USE_DEVICE_PTR(a));
-    REX_DATA_REGION(-1, use)
+    REX_DATA_REGION_MAP(NULL, -1, use)
     {
         int *d = rex_map_address(&use, 0);
         OBJECT_AT("device", d, sizeof a);
@@ -252,7 +252,7 @@ SHAPE(exit_present_hold)
     REX_MAP(enter, REX_TO(a, 8), REX_TO(b, 4));
     CHECK(rex_data_enter(-1, &enter));
     REX_MAP(region, REX_HOLD(REX_TO(a, 8)), REX_PRESENT(REX_ALLOC(b, 4)));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         REX_MAP(gone, REX_PRESENT(REX_DELETE(a, 8)));
         CHECK(rex_data_exit(-1, &gone));
@@ -309,7 +309,7 @@ SHAPE(update_parts)
     }
 #else
     REX_MAP(region, REX_ALLOC(a, 8), REX_TO(b, 4));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         b[1] = 50;
         REX_MAP(both, REX_SECTION(REX_MAP_TO, a, 2, 4), REX_FROM(b, 4));
@@ -410,7 +410,7 @@ SHAPE(many_constructs)
     REX_MAP(enter, REX_ALLOC(b, 8));
     CHECK(rex_data_enter(-1, &enter));
     REX_MAP(region, REX_TO(a, 4));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
     {
         REX_MAP(to, REX_TO(b, 8));
         CHECK(rex_data_update(-1, &to));

@@ -69,7 +69,7 @@ static void replayed(void **state)
     int launches = rounds_of(LAUNCHES);
     struct rex_queue *queue = new_queue("replay");
     REX_MAP(region, REX_TOFROM(value, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         struct rex_graph *graph = record(queue, value, launches);
         fetch(queue, value);
         assert_int_equal(value[3], 0); /* recording does nothing */
@@ -95,7 +95,7 @@ static void changed(void **state)
     static int64_t value[VALUES], other[VALUES];
     struct rex_queue *queue = new_queue("change");
     REX_MAP(region, REX_TOFROM(value, VALUES), REX_TOFROM(other, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         struct rex_graph *graph = record(queue, value, 3);
         OK(set_follow(graph, 1, value, 50));
         OK(rex_graph_launch(graph, queue));
@@ -134,7 +134,7 @@ static void everything(void **state)
     int calls = 0;
     char nought = 0;
     REX_MAP(region, REX_ALLOC(value, VALUES), REX_ALLOC(result, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         void *device = rex_mapped_ptr(result, -1);
         int64_t n = VALUES;
         struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(sum), 4, 128);
@@ -247,7 +247,7 @@ static void registered_again(void **state)
     for (int i = 0; i < 3; i++) {
         value[0] = i;
         REX_MAP(region, REX_TOFROM(value, VALUES));
-        REX_DATA_REGION(-1, region) {
+        REX_DATA_REGION_MAP(NULL, -1, region) {
             if (graph == NULL)
                 graph = record(queue, value, 10);
             OK(rex_graph_launch(graph, queue));
@@ -273,7 +273,7 @@ static void branches(void **state)
     OK(rex_event_create(&begun));
     OK(rex_event_create(&done));
     REX_MAP(region, REX_TOFROM(a, VALUES), REX_TOFROM(b, VALUES), REX_TOFROM(c, VALUES), REX_TOFROM(result, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         int64_t n = VALUES;
         struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(sum), 4, 128);
         REX_MAP(args, REX_VALUE(n), REX_ALLOC(a, VALUES), REX_ALLOC(b, VALUES), REX_ALLOC(result, VALUES));

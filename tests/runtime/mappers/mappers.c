@@ -225,10 +225,11 @@ static void rows_of_nested_sections(void **state)
 static void run_region(rex_mapper *mapper, int64_t type, struct leaf *leaf, int64_t count, int64_t after)
 {
     struct rex_map map = build_leaves(mapper, type, leaf, count);
-    REX_DATA_REGION_OWNING(-1, map) {
+    REX_DATA_REGION_MAP(NULL, -1, map) {
         launch_leaves(leaf, count);
         launch_leaves(leaf, count);
     }
+    rex_map_free(&map);
     check_leaves(leaf, count, after);
     check_leaves_absent(leaf, count);
 }
@@ -280,7 +281,7 @@ static void expansion_in_updates(void **state)
     region = build_leaves(map_leaf, REX_MAP_TO, leaf, 7);
     update = build_leaves(map_leaf, REX_MAP_FROM, leaf, 7);
     assert_int_equal(rex_data_update(-1, &update), REX_EABSENT);
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         launch_leaves(leaf, 7);
         check_leaves(leaf, 7, 0);
         assert_int_equal(rex_data_update(-1, &update), 0);
@@ -321,11 +322,12 @@ static void nested_mappers(void **state)
     for (int64_t i = 0; i < BRANCHES; i++)
         branch[i] = (struct branch){3 * i, grow_leaves(3 * i), 0};
     struct rex_map map = build(map_branch, REX_TOFROM(branch, BRANCHES), sizeof *branch);
-    REX_DATA_REGION_OWNING(-1, map) {
+    REX_DATA_REGION_MAP(NULL, -1, map) {
         REX_MAP(arguments, REX_VALUE(INT64_C(4)), REX_ALLOC(branch, BRANCHES));
         for (int i = 0; i < 3; i++)
             assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
     }
+    rex_map_free(&map);
     for (int64_t i = 0; i < BRANCHES; i++) {
         assert_int_equal(branch[i].visits, 3);
         check_leaves(branch[i].leaf, 3 * i, 3);
@@ -365,8 +367,9 @@ static void very_many_elements_at_work(void **state)
     start();
     struct rex_map map = build_leaves(map_leaf_twice, REX_MAP_TOFROM, leaf, count);
     assert_true(map.count > REX_PARENT_MAX + 1);
-    REX_DATA_REGION_OWNING(-1, map)
+    REX_DATA_REGION_MAP(NULL, -1, map)
         launch_leaves(leaf, count);
+    rex_map_free(&map);
     assert_true(last->values[0] == 101 && last->values[1] == 102 && last->values[2] == 103);
     assert_int_equal(last->sum, 101 + 102 + 103);
     check_leaves_absent(last, 1);
@@ -397,17 +400,17 @@ static void runtime_kind(void **state)
     REX_MAP(tofrom, REX_TOFROM(leaf, n));
     REX_MAP(from, REX_FROM(leaf, n));
     to.mappers = tofrom.mappers = from.mappers = &mapper;
-    REX_DATA_REGION(-1, to)
+    REX_DATA_REGION_MAP(NULL, -1, to)
         launch_leaves(leaf, n);
     check_leaves(leaf, n, 0);
     check_leaves_absent(leaf, n);
     for (int i = 1; i < 4; i++) {
-        REX_DATA_REGION(-1, tofrom)
+        REX_DATA_REGION_MAP(NULL, -1, tofrom)
             launch_leaves(leaf, n);
         check_leaves(leaf, n, i);
         check_leaves_absent(leaf, n);
     }
-    REX_DATA_REGION(-1, to) {
+    REX_DATA_REGION_MAP(NULL, -1, to) {
         launch_leaves(leaf, n);
         assert_int_equal(rex_data_update(-1, &from), 0);
         check_leaves(leaf, n, 4);
@@ -440,7 +443,7 @@ static void runtime_kind_nested(void **state)
     start();
     REX_MAP(region, REX_TOFROM(branch, 2));
     region.mappers = &mapper;
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(arguments, REX_VALUE(INT64_C(2)), REX_ALLOC(branch, 2));
         assert_int_equal(launch_on(REX_KERNEL_ID(branches), &arguments), 0);
     }
@@ -470,11 +473,11 @@ static void runtime_kind_with_errors(void **state)
     start();
     REX_MAP(region, REX_TO(leaf, 5));
     region.mappers = &half;
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
     }
     check_leaves_absent(leaf, 5);
     region.mappers = &misfit;
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
     }
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "no whole number of elements"));
@@ -491,7 +494,7 @@ static void runtime_kind_with_null(void **state)
     start();
     REX_MAP(region, REX_TOFROM(leaf, 2));
     region.mappers = &mapper;
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
         assert_true(rex_target_is_present(leaf, sizeof *leaf, -1));
     assert_int_equal(rex_last_error_code(), REX_EINVAL);
     assert_non_null(strstr(rex_last_error(), "bytes at NULL"));

@@ -257,7 +257,7 @@ static void always_copies(void **state)
     start();
     fill(x, 0);
     REX_MAP(region, REX_TO(x, n));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(quiet, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_TOFROM(x, n));
         REX_MAP(always, REX_VALUE(INT64_C(0)), REX_VALUE(n), REX_VALUE(INT64_C(1)), REX_ALWAYS(REX_TOFROM(x, n)));
         fill(x, 1000);
@@ -284,7 +284,7 @@ static void present_is_demanded(void **state)
     check_values(x, 0, n, 0);
 
     REX_MAP(region, REX_TOFROM(x, n));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         LAUNCH(add, present);
         assert_int_equal(rex_data_enter(-1, &inner), 0);
         assert_int_equal(rex_data_exit(-1, &inner), 0);
@@ -293,7 +293,7 @@ static void present_is_demanded(void **state)
 
     /* Half of it is not it. */
     REX_MAP(half, REX_TO(x, n / 2));
-    REX_DATA_REGION(-1, half)
+    REX_DATA_REGION_MAP(NULL, -1, half)
         assert_int_equal(launch_of(REX_KERNEL_ID(add), &present), REX_EABSENT);
 }
 
@@ -305,7 +305,7 @@ static void hold_outlives_delete(void **state)
     REX_MAP(held, REX_HOLD(REX_TO(x, n)));
     REX_MAP(plain, REX_TO(x, n));
     REX_MAP(delete, REX_DELETE(x, n));
-    REX_DATA_REGION(-1, held) {
+    REX_DATA_REGION_MAP(NULL, -1, held) {
         assert_int_equal(rex_data_enter(-1, &plain), 0);
         assert_int_equal(rex_data_enter(-1, &plain), 0);
         assert_int_equal(rex_data_exit(-1, &delete), 0);
@@ -334,7 +334,7 @@ static void sections_with_a_lower_bound(void **state)
 
     /* In a region the same part may be named from another base. */
     REX_MAP(region, REX_SECTION(REX_MAP_TOFROM, x, 5, 4));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(part, REX_VALUE(INT64_C(1)), REX_VALUE(INT64_C(3)), REX_VALUE(INT64_C(1000)), REX_ALLOC(x + 5, 3));
         LAUNCH(add, part);
     }
@@ -362,7 +362,7 @@ static void sections_of_no_length(void **state)
     assert_false(rex_target_is_present(x, 1, -1));
 
     REX_MAP(region, REX_TO(x, COUNT));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         uint64_t device = (uint64_t)(uintptr_t)rex_mapped_ptr(x, -1);
         assert_true(device != 0);
         assert_true(address_at_kernel(REX_POINTER(x)) == device);
@@ -452,7 +452,7 @@ static void device_addresses_come_back(void **state)
     fill(y, 20);
     REX_MAP(region, REX_TOFROM(x, n), REX_USE_DEVICE_PTR(x), REX_RETURN(REX_TOFROM(y, n)),
                  REX_RETURN(REX_SECTION(REX_MAP_ALLOC, x, 4, 2)));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         int64_t *device_x = rex_map_address(&region, 1), *device_y = rex_map_address(&region, 2);
         assert_ptr_equal(device_x, rex_mapped_ptr(x, -1));
         assert_ptr_equal(device_y, rex_mapped_ptr(y, -1));

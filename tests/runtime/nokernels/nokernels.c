@@ -30,7 +30,7 @@ static void region_of_the_program(void **state)
     fill();
     REX_MAP(region, REX_TOFROM(values, COUNT));
     REX_MAP(back, REX_FROM(values, COUNT));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         assert_true(rex_target_is_present(values, sizeof values, 0));
         assert_int_equal(solver_triple(values, COUNT), 0);
         assert_int_equal(rex_data_update(-1, &back), 0);

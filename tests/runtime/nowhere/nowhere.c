@@ -43,12 +43,12 @@ static void check_on_host(int64_t device)
     assert_int_equal(set(device, 4, &result), REX_EHOST);
     assert_int_equal(rex_last_error_code(), REX_EHOST);
     assert_int_equal(result, -1);
-    REX_DATA_REGION(device, tofrom) {
+    REX_DATA_REGION_MAP(NULL, device, tofrom) {
         ran++;
         assert_int_equal(set(device, 4, &result), REX_EHOST);
         assert_int_equal(rex_data_update(device, &tofrom), 0);
     }
-    REX_DATA_REGION(device, present)
+    REX_DATA_REGION_MAP(NULL, device, present)
         ran++;
     assert_int_equal(ran, 2);
     assert_int_equal(rex_data_enter(device, &present), 0);
@@ -148,7 +148,7 @@ static void below_a_section(void **state)
     start();
     REX_MAP(section, REX_SECTION(REX_MAP_TO, x, 4, 4));
     REX_MAP(below, REX_FROM(x + 1, 2));
-    REX_DATA_REGION(-1, section) {
+    REX_DATA_REGION_MAP(NULL, -1, section) {
         for (int i = 0; i < 4; i++) {
             assert_false(rex_target_is_present(x + i, 0, -1));
             assert_false(rex_target_is_present(x + i, sizeof *x, -1));

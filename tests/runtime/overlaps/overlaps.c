@@ -146,7 +146,7 @@ static void around_and_across_what_is_mapped(void **state)
     (void)state;
     start();
     REX_MAP(middle, part(64, 16, TO));
-    REX_DATA_REGION(-1, middle) {
+    REX_DATA_REGION_MAP(NULL, -1, middle) {
         BEGINS(REX_EOVERLAP, part(32, 64, TO));
         SAYS("in its middle");
         BEGINS(REX_EOVERLAP, part(32, 40, TO));
@@ -171,13 +171,13 @@ static void side_by_side(void **state)
     for (int i = 0; i < rounds_of(200); i++) {
         REX_MAP(both, rex_row_object(halves, HALF, TO), rex_row_object(halves + HALF, HALF, TO));
         REX_MAP(whole, rex_row_object(halves, sizeof halves, TO));
-        REX_DATA_REGION(-1, both) {
+        REX_DATA_REGION_MAP(NULL, -1, both) {
             assert_false(rex_target_is_present(halves, sizeof halves, -1));
             assert_true(rex_target_is_present(halves + HALF, HALF, -1));
             assert_int_equal(rex_data_enter(-1, &whole), REX_EOVERLAP);
             assert_int_equal(rex_data_update(-1, &whole), REX_EABSENT);
         }
-        REX_DATA_REGION(-1, whole)
+        REX_DATA_REGION_MAP(NULL, -1, whole)
             assert_true(rex_target_is_present(halves + HALF - 1, 2, -1));
     }
 }
@@ -191,7 +191,7 @@ static void mappings_that_end_elsewhere(void **state)
     REX_MAP(whole, part(0, 128, TO));
     assert_int_equal(rex_data_enter(-1, &half), 0);
     __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(half));
-    REX_DATA_REGION(-1, whole)
+    REX_DATA_REGION_MAP(NULL, -1, whole)
         assert_true(rex_target_is_present(memory, 128, -1));
     assert_int_equal(rex_data_enter(-1, &half), 0);
     __tgt_target_data_end(-1, REX_MAP_ARGUMENTS(half));
@@ -218,7 +218,7 @@ static void parents_beside_other_rows(void **state)
     BEGINS(rounds ? REX_EOVERLAP : 0, part(0, 4, TO), REX_STRUCT(*record, second, third), REX_MEMBER(1, TO, *record, second));
     BEGINS(0, part(0, 4, TO), REX_STRUCT(*record, third, fourth), REX_MEMBER(1, TO, *record, third));
     REX_MAP(first, part(0, 4, TO));
-    REX_DATA_REGION(-1, first)
+    REX_DATA_REGION_MAP(NULL, -1, first)
         BEGINS(rounds ? REX_EOVERLAP : 0, REX_STRUCT(*record, second, third), REX_MEMBER(0, TO, *record, second));
     nothing_is_mapped();
 }
@@ -243,7 +243,7 @@ static void pointers_that_are_mapped_in_part(void **state)
     int64_t *pointer[2] = {&value, &value};
     start();
     REX_MAP(part_of_it, rex_row_object((char *)pointer + 4, 8, TO));
-    REX_DATA_REGION(-1, part_of_it) {
+    REX_DATA_REGION_MAP(NULL, -1, part_of_it) {
         BEGINS(REX_EOVERLAP, REX_ATTACH(TO, pointer[0], 0, 1));
         BEGINS(REX_EOVERLAP, REX_ATTACH(TO, pointer[1], 0, 1));
     }
@@ -268,7 +268,7 @@ static void presence_without_length(void **state)
     assert_int_equal(rex_data_update(-1, &nothing), REX_EABSENT);
     assert_int_equal(rex_data_exit(-1, &nothing), REX_EABSENT);
     assert_int_equal(rex_module_region_end(&rex_this_module, -1, &nothing), 0);
-    REX_DATA_REGION(-1, whole) {
+    REX_DATA_REGION_MAP(NULL, -1, whole) {
         assert_int_equal(launch(&arguments), 0);
         assert_int_equal(rex_data_update(-1, &nothing), 0);
     }

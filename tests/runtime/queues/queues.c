@@ -80,7 +80,7 @@ static void in_order(void **state)
         struct rex_queue *queue = new_queue("order", flags[i]);
         fill_in(value, 11);
         REX_MAP(region, REX_TOFROM(value, VALUES));
-        REX_DATA_REGION(-1, region) {
+        REX_DATA_REGION_MAP(NULL, -1, region) {
             put_all(queue, value, rounds_of(STEPS));
             OK(rex_queue_sync(queue));
             assert_int_equal(rex_queue_query(queue), 1);
@@ -109,8 +109,8 @@ static void arguments(void **state)
     REX_MAP(region, REX_TOFROM(value, VALUES), REX_TO(x, VALUES), REX_TOFROM(y, VALUES));
     REX_MAP(structure, REX_STRUCT(pair, first, second), REX_MEMBER(0, REX_MAP_TO, pair, first),
                  REX_MEMBER_POINTER(0, REX_MAP_TOFROM, pair, second, 0, 100));
-    REX_DATA_REGION(-1, region)
-        REX_DATA_REGION(-1, structure) {
+    REX_DATA_REGION_MAP(NULL, -1, region)
+        REX_DATA_REGION_MAP(NULL, -1, structure) {
             struct rex_launch_config env = launch_of(REX_KERNEL_ID(add_env)), axpy = launch_of(REX_KERNEL_ID(axpy));
             struct rex_launch_config section = launch_of(REX_KERNEL_ID(section)), in_struct = launch_of(REX_KERNEL_ID(in_struct));
             REX_MAP(env_args, REX_VALUE(n), REX_VALUE(addend), REX_ALLOC(value, VALUES));
@@ -142,7 +142,7 @@ static void three_dimensions(void **state)
     struct rex_queue *queue = new_queue("grid", 0);
     struct rex_launch_config launch = {.key = REX_KERNEL_ID(grid), .device = -1, .teams = {5, 4, 3}, .threads = {32, 2, 1}};
     REX_MAP(region, REX_FROM(extent, 6));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(args, REX_ALLOC(extent, 6));
         OK(launch_in(queue, &launch, &args));
         OK(rex_queue_sync(queue));
@@ -170,7 +170,7 @@ static void absent(void **state)
     FAILS(launch_in(queue, &launch, &asks), REX_EABSENT, "map row 2, 0 bytes");
     FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "\"follow__kernel__\": map row 2, 8000 bytes");
     REX_MAP(half, REX_TOFROM(value, VALUES / 2));
-    REX_DATA_REGION(-1, half) {
+    REX_DATA_REGION_MAP(NULL, -1, half) {
         FAILS(put_follow(queue, value, VALUES, 1), REX_EABSENT, "in part");
         OK(put_follow(queue, value, VALUES / 2, 1));
         OK(rex_queue_sync(queue));
@@ -303,7 +303,7 @@ static void windows(void **state)
     struct rex_queue *queue = new_queue("windows", 0);
     int count = rounds_of(WINDOWS);
     REX_MAP(region, REX_TOFROM(value, WINDOWS * LENGTH));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
         for (int round = 0; round < 2; round++) {
             for (int i = 0; i < count; i++)
                 OK(put_follow(queue, value + i * LENGTH, LENGTH, i + round));
@@ -325,7 +325,7 @@ static void bad_input(void **state)
     struct rex_queue *queue = new_queue("bad", 0);
     struct rex_launch_config launch = launch_of(REX_KERNEL_ID(follow));
     REX_MAP(region, REX_TOFROM(value, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(good, REX_VALUE(n), REX_VALUE(one), REX_ALLOC(value, VALUES));
         REX_MAP(few, REX_VALUE(n), REX_ALLOC(value, VALUES));
         REX_MAP(always, REX_VALUE(n), REX_VALUE(one), REX_ALWAYS(REX_TOFROM(value, VALUES)));
@@ -476,7 +476,7 @@ static void updates(void **state)
     struct rex_queue *queue = new_queue("updates", 0);
     fill_in(value, 5);
     REX_MAP(region, REX_ALLOC(value, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         REX_MAP(to, REX_TO(value, VALUES));
         REX_MAP(from, REX_SECTION(REX_MAP_FROM, value, 100, 50));
         REX_MAP(wrong, REX_FROM(value, VALUES), REX_TO(absent_value, 10));
@@ -521,7 +521,7 @@ static void events_and_calls(void **state)
     OK(rex_event_create(&last));
     fill_in(value, 2);
     REX_MAP(region, REX_TOFROM(value, VALUES));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         for (int64_t i = 0; i < 50; i++) {
             OK(put_follow(queues[i % 2], value, VALUES, i));
             OK(rex_event_record(event, queues[i % 2]));
@@ -639,7 +639,7 @@ static void registered_again(void **state)
     for (int i = 0; i < 3; i++) {
         fill_in(value, i);
         REX_MAP(region, REX_TOFROM(value, VALUES));
-        REX_DATA_REGION(-1, region) {
+        REX_DATA_REGION_MAP(NULL, -1, region) {
             put_all(queue, value, 10);
             OK(rex_queue_sync(queue));
         }
@@ -661,7 +661,7 @@ static void overlap(void **state)
     struct rex_queue *queues[] = {new_queue("left", 0), new_queue("right", 0)};
     struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(meet), 1, 1);
     REX_MAP(region, REX_TOFROM(flag, 2 * APART), REX_TOFROM(met, 2));
-    REX_DATA_REGION(-1, region)
+    REX_DATA_REGION_MAP(NULL, -1, region)
         for (int side = 0; side < 2; side++) {
             int64_t *mine = flag + side * APART, *theirs = flag + !side * APART, *result = met + side;
             REX_MAP(args, REX_ALLOC(mine, 1), REX_ALLOC(theirs, 1), REX_VALUE(patience), REX_ALLOC(result, 1));

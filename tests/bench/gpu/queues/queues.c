@@ -450,7 +450,7 @@ int main(int argc, char **argv)
     x = calloc(100, sizeof *x);
     y = calloc(100, sizeof *y);
     REX_MAP(region, REX_TOFROM(x, 100), REX_TOFROM(y, 100));
-    REX_DATA_REGION(-1, region) {
+    REX_DATA_REGION_MAP(NULL, -1, region) {
         MUST(rex_queue_create(&queue, -1, "one", 0));
         MUST(rex_queue_create(&other, -1, "two", 0));
         MUST(rex_queue_create(&fresh, -1, "fresh", REX_QUEUE_NO_CACHE));
