@@ -244,15 +244,23 @@ static int parameters(void)
     return count;
 }
 
+/* No release reads the bit in a data call: librex sets it everywhere, clang in launches alone. */
+static void forget_parameters(void)
+{
+    for (int i = 0; i < call.count; i++)
+        call.rows[i].type &= ~(int64_t)PARAMETER;
+    for (int i = 0; i < call.component_count; i++)
+        call.components[i].type &= ~(int64_t)PARAMETER;
+}
+
 void recorder_call_done(void)
 {
     call.open = 0;
     /* An empty region is how librex loads an image: it maps nothing. */
     if (call.count == 0 && strcmp(call.what, "kernel") != 0)
         return;
-    /* No release reads the bit in a data call: REX_MAP() sets it everywhere, clang in launches alone. */
-    for (int i = 0; i < call.count && strcmp(call.what, "kernel") != 0; i++)
-        call.rows[i].type &= ~(int64_t)PARAMETER;
+    if (strcmp(call.what, "kernel") != 0)
+        forget_parameters();
     fprintf(record, "%s%s", call.what, call.nowait ? " nowait" : "");
     if (strcmp(call.what, "kernel") == 0)
         fprintf(record, " parameters %d%s", parameters(), call.leading ? " and the runtime's" : "");

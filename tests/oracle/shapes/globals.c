@@ -64,7 +64,7 @@ SHAPE(global_always)
         shared_array[2] = 9;
     }
 #else
-    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_ALWAYS(REX_OBJECT(REX_MAP_TOFROM, shared_array)));
+    REX_MAP(map, REX_OBJECT(REX_MAP_FROM, s), REX_NO_PARAM(REX_ALWAYS(REX_OBJECT(REX_MAP_TOFROM, shared_array))));
     LAUNCH(global_sum, map);
 #endif
     RESULT(s);

@@ -91,7 +91,7 @@ SHAPE(map_unused)
 #pragma omp target map(tofrom : a) map(to : b)
     a[0] += 1;
 #else
-    REX_MAP(map, REX_TOFROM(a, 8), REX_TO(b, 4));
+    REX_MAP(map, REX_TOFROM(a, 8), REX_NO_PARAM(REX_TO(b, 4)));
     LAUNCH(bump, map);
 #endif
     RESULT(a);

@@ -91,7 +91,7 @@ SHAPE(section_and_pointer)
 #pragma omp target map(tofrom : a[0 : 4]) map(to : p)
     a[0] += 1;
 #else
-    REX_MAP(map, REX_TOFROM(a, 4), REX_OBJECT(REX_MAP_TO, p));
+    REX_MAP(map, REX_TOFROM(a, 4), REX_NO_PARAM(REX_OBJECT(REX_MAP_TO, p)));
     LAUNCH(bump, map);
 #endif
     RESULT(a);

@@ -163,7 +163,7 @@ STRUCT_SHAPE(nested_mixed, outer_all, map(tofrom : o.h, o.in.q[0 : 2], o.ip->k),
 STRUCT_SHAPE(pointee_of_pointee, outer_chain, map(tofrom : o.ip[0 : 1], o.ip->q[0 : 3]), { o.ip->k += 1; o.ip->q[2] += 1; },
              REX_STRUCT(o, ip, ip), REX_MEMBER_POINTER(0, REX_MAP_TOFROM, o, ip, 0, 1),
              rex_row_member(rex_row_of(&o.ip, &o.ip->q, sizeof o.ip->q, REX_MAP_PTR_AND_OBJ), 0),
-             REX_ATTACH(REX_MAP_TOFROM, o.ip->q, 0, 3))
+             REX_NO_PARAM(REX_ATTACH(REX_MAP_TOFROM, o.ip->q, 0, 3)))
 
 SHAPE(struct_through_pointer)
 {
