@@ -161,3 +161,12 @@ int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t 
     *name = rex_elf_string(elf, &strings, symbol->st_name);
     return *name != NULL ? 0 : -1;
 }
+
+int rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
+                    Elf64_Dyn *entry)
+{
+    if (dynamic->sh_type != SHT_DYNAMIC || index >= dynamic->sh_size / sizeof *entry)
+        return -1;
+    memcpy(entry, elf->bytes + dynamic->sh_offset + index * sizeof *entry, sizeof *entry);
+    return 0;
+}

@@ -74,6 +74,10 @@ size_t rex_elf_symbols(const Elf64_Shdr *symbols);
 int rex_elf_symbol(const struct rex_elf *elf, const Elf64_Shdr *symbols, size_t index,
                    Elf64_Sym *symbol, const char **name);
 
+/* Entry INDEX of DYNAMIC, a section of type SHT_DYNAMIC; -1 if there is none. */
+int rex_elf_dynamic(const struct rex_elf *elf, const Elf64_Shdr *dynamic, size_t index,
+                    Elf64_Dyn *entry);
+
 /* The string of ROOM bytes at most at STRING, NULL if it is longer than any name. */
 const char *rex_elf_string_within(const char *string, uint64_t room);
 

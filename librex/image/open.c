@@ -37,11 +37,9 @@ static bool is_program(const struct rex_elf *elf)
         return true;
     if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0)
         return false;
-    for (uint64_t at = 0; dynamic.sh_size - at >= sizeof entry; at += sizeof entry) {
-        memcpy(&entry, elf->bytes + dynamic.sh_offset + at, sizeof entry);
+    for (size_t i = 0; rex_elf_dynamic(elf, &dynamic, i, &entry) == 0; i++)
         if (entry.d_tag == DT_FLAGS_1)
             return (entry.d_un.d_val & DF_1_PIE) != 0;
-    }
     return false;
 }
 

@@ -135,8 +135,7 @@ static int named_release(const struct rex_elf *elf)
     if (rex_elf_find_type(elf, SHT_DYNAMIC, &dynamic) != 0 ||
         rex_elf_section(elf, dynamic.sh_link, &strings) != 0)
         return 0;
-    for (uint64_t at = 0; number == 0 && dynamic.sh_size - at >= sizeof entry; at += sizeof entry) {
-        memcpy(&entry, elf->bytes + dynamic.sh_offset + at, sizeof entry);
+    for (size_t i = 0; number == 0 && rex_elf_dynamic(elf, &dynamic, i, &entry) == 0; i++) {
         const char *name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED
                                ? rex_elf_string(elf, &strings, entry.d_un.d_val)
                                : NULL;

@@ -324,6 +324,32 @@ static void test_ends_of_tables(void **state)
     free(bytes);
 }
 
+/* Entries of a dynamic section, as many as are in it whole; another section has none. */
+static void test_dynamic_entries(void **state)
+{
+    size_t size;
+    unsigned char *bytes = read_bytes(TEST_BUILD "/tests/fake/host.so", &size);
+    struct rex_elf elf;
+    Elf64_Shdr dynamic;
+    Elf64_Dyn entry;
+    (void)state;
+    assert_int_equal(rex_elf_open(&elf, bytes, size), 0);
+    assert_int_equal(rex_elf_find_type(&elf, SHT_DYNAMIC, &dynamic), 0);
+    size_t count = dynamic.sh_size / sizeof entry;
+    assert_true(count > 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rex_elf_dynamic(&elf, &dynamic, i, &entry), 0);
+        assert_memory_equal(&entry, bytes + dynamic.sh_offset + i * sizeof entry, sizeof entry);
+    }
+    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, count, &entry), -1);
+    dynamic.sh_size -= 1;
+    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, count - 2, &entry), 0);
+    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, count - 1, &entry), -1);
+    dynamic.sh_type = SHT_NOBITS;
+    assert_int_equal(rex_elf_dynamic(&elf, &dynamic, 0, &entry), -1);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_headers_past_the_end),
         cmocka_unit_test(test_segments),
         cmocka_unit_test(test_ends_of_tables),
+        cmocka_unit_test(test_dynamic_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
