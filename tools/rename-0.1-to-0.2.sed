@@ -21,7 +21,7 @@
 # gone: rex_mpi_isend rex_mpi_open rex_mpi_recv rex_mpi_request rex_mpi_send rex_mpi_sendrecv
 # gone: rex_mpi_side rex_mpi_test rex_mpi_wait rex_mpi_waitall rex_not_inside_REX_FOR
 # gone: rex_number_in_team rex_queue_name rex_release_next rex_row_base rex_row_begin
-# gone: rex_row_in_region rex_row_size rex_row_type REX_ROWS_MAX rex_runtime_takes
+# gone: REX_DATA_REGION_OWNING rex_row_size rex_row_type REX_ROWS_MAX rex_runtime_takes
 # gone: rex_queue_launch rex_module_queue_launch REX_KMP_SAFE rex_literal_bits
 # gone: rex_module_launch_packet rex_module_launch_registered rex_module_register_image
 # gone: rex_packet_fill rex_ready
@@ -77,10 +77,17 @@ s/\brex_module_data_begin\b/rex_module_data_enter/g
 s/\brex_module_data_end\b/rex_module_data_exit/g
 s/\brex_error_text\b/rex_error_name/g
 s/\bREX_DATA_MAP\b/REX_MAP/g
-s/\brex_row_in_region\(/(/g
+s/\brex_row_in_region\b/REX_NO_PARAM/g
 s/\brex_info\(([^(),]+,[^(),]+\))/rex_info(0, \1/g
 # Without the number of rows.
 s/\bREX_MAP_OF(\(\w+),[^,]+,/REX_MAP\1,/g
+# The error is first now. Rows and other arguments with parentheses are left alone.
+/\bREX_DATA_REGION\(NULL\b/! {
+    s/\b(REX_DATA_REGION\(-?\w+, *[A-Za-z_*][^(),]*)\)/\1, NULL)/g
+}
+s/\b(REX_DATA_REGION)\((-?\w+, *[A-Za-z_*][^(),]*), *(NULL|&[^(),]+)\)/\1_MAP(\3, \2)/g
+# With the module's own image.
+s/\b(rex_module_register\([^(),]+)\)/\1, NULL)/g
 # With no stream.
 s/\b(rex_module_queue_create\(([^(),]*,){4}[^(),]*)\)/\1, NULL)/g
 
