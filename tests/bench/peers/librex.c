@@ -170,9 +170,13 @@ static struct peer_rows rows_of(const struct rex_map *map)
 
 int rex_module_launch_map(struct rex_module *module, const struct rex_launch_config *launch, const struct rex_map *map)
 {
+    enum { RESIDENT = 2112 }; /* blocks of 128 threads that an H200 keeps at once: what librex chooses there */
     struct peer_rows rows = rows_of(map);
+    uint64_t needed = (launch->trip_count + 127) / 128, chosen = needed < RESIDENT ? needed : RESIDENT;
+    uint32_t teams[3] = {launch->teams[0] > 0 ? launch->teams[0] : chosen > 0 ? (uint32_t)chosen : 1, 1, 1};
+    uint32_t threads[3] = {launch->threads[0] > 0 ? launch->threads[0] : 128, 1, 1};
     (void)module;
-    return peer_launch(launch->key, launch->teams, launch->threads, launch->dynamic_memory, launch->trip_count, &rows);
+    return peer_launch(launch->key, teams, threads, launch->dynamic_memory, launch->trip_count, &rows);
 }
 
 int rex_module_launch(struct rex_module *module, int64_t device, int32_t num_teams, int32_t thread_limit, void *host_key,
@@ -193,12 +197,18 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
 }
 
 #define DATA(name, what)                                                                                               \
-    int rex_module_data_##name(struct rex_module *module, int64_t device, const struct rex_map *map)                   \
+    int rex_module_##name(struct rex_module *module, int64_t device, const struct rex_map *map)                        \
     {                                                                                                                  \
         struct peer_rows rows = rows_of(map);                                                                          \
         (void)module, (void)device;                                                                                    \
         return peer_data(what, &rows);                                                                                 \
-    }                                                                                                                  \
+    }
+DATA(data_enter, PEER_BEGIN)
+DATA(data_exit, PEER_END)
+DATA(region_end, PEER_END)
+DATA(data_update, PEER_UPDATE)
+
+#define RAW_DATA(name, what)                                                                                           \
     void __tgt_target_data_##name(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types); \
     void __tgt_target_data_##name(int64_t device, int32_t count, void **base, void **begin, int64_t *sizes, int64_t *types)  \
     {                                                                                                                  \
@@ -206,6 +216,6 @@ int rex_module_check_map(struct rex_module *module, int64_t device, int32_t coun
         (void)device;                                                                                                  \
         peer_data(what, &rows);                                                                                        \
     }
-DATA(begin, PEER_BEGIN)
-DATA(end, PEER_END)
-DATA(update, PEER_UPDATE)
+RAW_DATA(begin, PEER_BEGIN)
+RAW_DATA(end, PEER_END)
+RAW_DATA(update, PEER_UPDATE)
