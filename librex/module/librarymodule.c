@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "cuda/driver.h"
 #include "module/modules.h"
+#include "module/tablematch.h"
 #include "omp/device.h"
 #include "omp/mappingend.h"
 #include "omp/runtime.h"

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 #include "base/hash.h"
-#include "module/moduleimage.h"
+#include "image/view.h"
 #include "omp/forward.h"
-#include "omp/release.h"
+#include "rex/offload.h"
 
 /*
  * What is known of one kernel, in one word so that it is read and changed whole: its form once a
@@ -108,21 +108,8 @@ bool rex_table_is_own(const struct rex_module *module);
  */
 int rex_table_build(struct rex_table *table, const struct rex_module *module);
 
-/*
- * Check COUNT entries from FIRST on against the image that VIEW shows and messages call PATH, and
- * take the kernels' parameters from it. RELEASE: whose libomptarget is to launch them; NULL: none.
- * By one thread at a time. 0 or an error.
- */
-int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
-                    const struct rex_view *view, const char *path,
-                    const struct rex_release *release);
-
 /* Free what the table of a registration that ends for good holds. */
 void rex_table_free(struct rex_table *table);
-
-/* The image that VIEW shows and messages call PATH has no such KERNEL, or global: REX_ENOKERNEL. */
-int rex_table_lacks(const struct rex_view *view, const char *path, const char *name,
-                    bool kernel);
 
 /* Position of the entry whose key is KEY, or -1. */
 static inline int64_t rex_table_find(const struct rex_table *table, const void *key)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "image/view.h"
 #include "module/modules.h"
+#include "module/tablematch.h"
 #include "rex/launch.h"
 
 #define SM_90 "tests/data/sm_90.cubin"

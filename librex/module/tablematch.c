@@ -1,0 +1,275 @@
+/*
+ * tablematch.c - a module's entries against its image, and what the image says of each kernel.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#include "module/tablematch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+#define FLAG_LINK 0x01 /* declare target link: the device symbol is a pointer of another name */
+
+enum { LISTED_NAMES = 4, LISTED_BYTES = 100 };
+
+/* The first kernels, or globals, of VIEW, and how many more there are. */
+static void list_names(const struct rex_view *view, bool kernel, char *text, size_t size)
+{
+    size_t count = 0, length = 0;
+    snprintf(text, size, "none");
+    for (size_t i = 0; i < view->count; i++)
+        if (view->symbols[i].kernel == kernel && ++count <= LISTED_NAMES)
+            length += (size_t)snprintf(text + length, size - length, "%s\"%.*s\"",
+                                       count > 1 ? ", " : "", LISTED_BYTES, view->symbols[i].name);
+    if (count > LISTED_NAMES)
+        snprintf(text + length, size - length, " and %zu more", count - LISTED_NAMES);
+}
+
+int rex_table_lacks(const struct rex_view *view, const char *path, const char *name, bool kernel)
+{
+    char names[LISTED_NAMES * (LISTED_BYTES + 4) + 32];
+    const char *what = kernel ? "kernel" : "global", *near = rex_view_nearest(view, name, kernel);
+    if (near != NULL)
+        return rex_fail(REX_ENOKERNEL,
+                        "device image %s has no %s \"%s\"; the nearest name in it is \"%s\"", path,
+                        what, name, near);
+    list_names(view, kernel, names, sizeof names);
+    return rex_fail(REX_ENOKERNEL, "device image %s has no %s \"%s\"; it has %s", path, what, name,
+                    names);
+}
+
+/*
+ * Parameters of other widths than 8 bytes are right where the driver launches; a launch through
+ * libomptarget is refused.
+ */
+static void find_misfit(struct rex_table *table, uint32_t position,
+                        const struct rex_image_symbol *kernel, const char *path,
+                        const struct rex_release *release)
+{
+    if (kernel->odd_size <= 8 && (kernel->odd_size == 0 || !release->packed_slots))
+        return;
+    uint32_t size = kernel->odd_size < UINT16_MAX ? kernel->odd_size : UINT16_MAX;
+    table->misfit[position] = (struct rex_misfit){kernel->odd_index, (uint16_t)size};
+    rex_log(REX_LOG_INFO,
+            "kernel \"%s\" in %s: parameter %u is %u bytes wide: only the CUDA driver can launch "
+            "it, not LLVM %d",
+            kernel->name, path, kernel->odd_index, kernel->odd_size, release->number);
+}
+
+#define MODE_GENERIC 1   /* of a kernel's environment; 3 is generic and SPMD */
+#define REGISTERS 65536u /* that a block can have, on all GPUs that CUDA 13 compiles for */
+#define WARP 32u
+
+/* Registers are given to warps in units of 256, to four warps at a time. */
+static uint32_t most_for_registers(uint32_t registers)
+{
+    uint32_t of_a_warp = (registers + 7) / 8 * 8 * WARP;
+    return registers == 0 || registers > 255 ? REX_MOST_THREADS
+                                             : REGISTERS / of_a_warp / 4 * 4 * WARP;
+}
+
+/*
+ * __launch_bounds__ and registers may allow less than the hardware does. A host image runs a kernel
+ * once, whatever the grid.
+ */
+static uint32_t most_threads(const struct rex_image_symbol *kernel, const struct rex_view *view)
+{
+    if (view->kind == REX_IMAGE_HOST)
+        return INT32_MAX;
+    uint32_t bound = kernel->max_threads > 0 ? kernel->max_threads : REX_MOST_THREADS,
+             most = most_for_registers(kernel->registers);
+    most = most < bound ? most : bound;
+    return most < REX_MOST_THREADS ? most : REX_MOST_THREADS;
+}
+
+/*
+ * A kernel of clang's: libomptarget chooses how to launch it (LLVM 18 to 23), unless it is told
+ * that the grid is exact (23).
+ */
+static int check_environment(const struct rex_image_symbol *kernel, const char *path,
+                             const struct rex_release *release, struct rex_kernel_facts *facts)
+{
+    if (kernel->environment_size == 0 || release->environment_size == 0)
+        return REX_OK;
+    if (kernel->environment_size != release->environment_size)
+        return rex_fail(REX_EIMAGE,
+                        "kernel \"%s\" in %s: its symbol %s_kernel_environment is %u bytes, and "
+                        "LLVM %d aborts unless it is %u",
+                        kernel->name, path, kernel->name, kernel->environment_size, release->number,
+                        release->environment_size);
+    facts->flags |= REX_FACT_MANAGED;
+    if ((kernel->environment_mode & MODE_GENERIC) && release->strict_flags == 0)
+        rex_log(REX_LOG_INFO,
+                "kernel \"%s\" in %s: its environment is generic: LLVM %d adds 32 threads to each "
+                "block",
+                kernel->name, path, release->number);
+    return REX_OK;
+}
+
+#define SIGNATURES_COMPARED 16 /* the newest: so many kernels may take turns */
+
+/* A signature of the table with these COUNT parameters, NULL where none of the newest has them. */
+static const struct rex_signature *find_signature(const struct rex_table *table,
+                                                  const struct rex_image_parameter *parameters,
+                                                  size_t count)
+{
+    const struct rex_signature *known = table->signatures;
+    for (int i = 0; i < SIGNATURES_COMPARED && known != NULL; i++, known = known->older)
+        if (known->count == count &&
+            memcmp(known->parameter, parameters, count * sizeof *parameters) == 0)
+            return known;
+    return NULL;
+}
+
+static struct rex_signature *
+add_signature(struct rex_table *table, const struct rex_image_parameter *parameters, size_t count)
+{
+    size_t size = sizeof(struct rex_signature) + count * sizeof *parameters;
+    struct rex_signature *added = malloc(size);
+    if (added == NULL) {
+        rex_fail_memory(size, "a kernel's signature");
+        return NULL;
+    }
+    added->count = (uint32_t)count;
+    memcpy(added->parameter, parameters, count * sizeof *parameters);
+    added->older = table->signatures;
+    table->signatures = added;
+    return added;
+}
+
+/* A signature is kept for launches; the view may be closed. */
+static int keep_signature(struct rex_table *table, uint32_t position,
+                          const struct rex_image_symbol *kernel, const struct rex_view *view)
+{
+    static const struct rex_image_parameter none;
+    if (!kernel->signature)
+        return REX_OK;
+    size_t count = (size_t)kernel->parameters - kernel->env;
+    const struct rex_image_parameter *parameters =
+        count > 0 ? view->parameters + kernel->first + kernel->env : &none;
+    const struct rex_signature *kept = find_signature(table, parameters, count);
+    if (kept == NULL)
+        kept = add_signature(table, parameters, count);
+    if (kept == NULL)
+        return REX_ENOMEM;
+    table->signature[position] = kept;
+    return REX_OK;
+}
+
+/* An entry table of its own is what rex/kernel.h gives a host image. */
+static bool is_of_kernel_header(const struct rex_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->position_count; i++)
+        if (strcmp(view->positions[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the release's host device can call the kernel, and how. */
+static int check_call(const struct rex_image_symbol *kernel, const struct rex_view *view,
+                      const char *path, const struct rex_release *release,
+                      struct rex_kernel_facts *facts)
+{
+    if (view->kind != REX_IMAGE_HOST || release->host.version == 0)
+        return REX_OK;
+    if (kernel->call != NULL) {
+        facts->flags |= REX_FACT_CALLED;
+        return REX_OK;
+    }
+    if (is_of_kernel_header(view, kernel->name))
+        return rex_fail(
+            REX_EUNSUPPORTED,
+            "device image %s: kernel \"%s\" has no function by which the host device of "
+            "LLVM %d calls it: the image was compiled with an older rex/kernel.h; "
+            "compile it again",
+            path, kernel->name, release->number);
+    return release->host_argument_array
+               ? rex_fail(REX_EUNSUPPORTED,
+                          "device image %s: the host device of LLVM %d calls kernels with one "
+                          "array of arguments, which kernel \"%s\" does not take: write it with "
+                          "REX_DEVICE_KERNEL (rex/kernel.h)",
+                          path, release->number, kernel->name)
+               : REX_OK;
+}
+
+/* What the release that is to launch the kernel makes of it. */
+static int check_release(struct rex_table *table, uint32_t position,
+                         const struct rex_image_symbol *kernel, const struct rex_view *view,
+                         const char *path, const struct rex_release *release,
+                         struct rex_kernel_facts *facts)
+{
+    int result = check_environment(kernel, path, release, facts);
+    if (result == REX_OK)
+        result = check_call(kernel, view, path, release, facts);
+    if (result == REX_OK)
+        find_misfit(table, position, kernel, path, release);
+    return result;
+}
+
+/* All but flags is 0 before; a launch of another thread may have set one. */
+static void add_facts(struct rex_table *table, uint32_t position, struct rex_kernel_facts facts)
+{
+    struct rex_kernel_facts known = rex_table_facts(table, position), found = facts;
+    do {
+        found.flags = known.flags | facts.flags;
+    } while (!rex_table_change_facts(table, position, &known, found));
+}
+
+static int match_kernel(struct rex_table *table, uint32_t position, const struct rex_view *view,
+                        const char *path, const struct rex_release *release)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct rex_image_symbol *kernel = rex_view_find(view, entry->name);
+    struct rex_kernel_facts facts = {.flags = REX_FACT_MATCHED};
+    if (kernel == NULL || !kernel->kernel)
+        return rex_table_lacks(view, path, entry->name, entry->size == 0);
+    facts.parameters = kernel->parameters;
+    if (kernel->parameters == REX_PARAMETERS_UNKNOWN || kernel->env != kernel->plain)
+        facts.form = kernel->env ? REX_FORM_ENV : REX_FORM_PLAIN;
+    if (kernel->odd_size > 0 && kernel->odd_index == 0)
+        facts.flags |= REX_FACT_NARROW_FIRST;
+    int result = release != NULL
+                     ? check_release(table, position, kernel, view, path, release, &facts)
+                     : REX_OK;
+    if (result == REX_OK)
+        result = keep_signature(table, position, kernel, view);
+    if (result != REX_OK)
+        return result;
+    table->launched[position].most_threads = most_threads(kernel, view);
+    table->launched[position].shared_memory = rex_view_own_memory(view, kernel);
+    add_facts(table, position, facts);
+    return REX_OK;
+}
+
+static int match_global(struct rex_table *table, uint32_t position, const struct rex_view *view,
+                        const char *path)
+{
+    const struct __tgt_offload_entry *entry = &table->entries[position];
+    const struct rex_image_symbol *global = rex_view_find(view, entry->name);
+    add_facts(table, position,
+              (struct rex_kernel_facts){.flags = REX_FACT_GLOBAL | REX_FACT_MATCHED});
+    if (entry->flags & FLAG_LINK)
+        return REX_OK;
+    if (global == NULL || global->kernel)
+        return rex_table_lacks(view, path, entry->name, entry->size == 0);
+    if (global->size != entry->size)
+        return rex_fail(REX_ENOKERNEL,
+                        "global \"%s\" has %zu bytes in the program and %llu in device image %s",
+                        entry->name, entry->size, (unsigned long long)global->size, path);
+    return REX_OK;
+}
+
+int rex_table_match(struct rex_table *table, uint32_t first, uint32_t count,
+                    const struct rex_view *view, const char *path,
+                    const struct rex_release *release)
+{
+    int result = REX_OK;
+    for (uint32_t i = first; result == REX_OK && i < first + count; i++)
+        result = table->entries[i].size == 0 ? match_kernel(table, i, view, path, release)
+                                             : match_global(table, i, view, path);
+    return result;
+}
