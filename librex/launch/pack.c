@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "launch/argument.h"
 #include "launch/check.h"
 #include "launch/packet.h"
 #include "memory/presence.h"
