@@ -12,11 +12,9 @@
  *         static double x[1000], y[1000];
  *         int64_t n = 1000;
  *         double a = 2.0;
- *         REX_MAP(args, REX_VALUE(n), REX_VALUE(a),         // 2. a clause for each parameter
- *                 REX_TO(x, n), REX_TOFROM(y, n));
- *         struct rex_launch_config launch =                 // 3. 8 blocks of 128 threads
- *             rex_launch_config_of(REX_KERNEL_ID(axpy), 8, 128);
- *         return rex_launch(&launch, &args);                // 4. copies, runs, copies back
+ *         return REX_LAUNCH(axpy, 8, 128,                   // 2. 8 blocks of 128 threads
+ *                           REX_VALUE(n), REX_VALUE(a),     // 3. a clause for each parameter
+ *                           REX_TO(x, n), REX_TOFROM(y, n));
  *     }
  *
  * Device side, axpy.cu, which nvcc makes a CUBIN and a C compiler a host image:
@@ -25,7 +23,7 @@
  *
  *     REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
  *     {
- *         REX_FOR(i, n)                                     // 5. every i once
+ *         REX_FOR(i, n)                                     // 4. every i once
  *             y[i] += a * x[i];
  *     }
  *

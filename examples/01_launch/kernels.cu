@@ -12,8 +12,8 @@
 #include <rex/kernel.h>
 
 /*
- * Each parameter is a type in parentheses and a name. Parameter i is row i of the host's map: a
- * value, or the address of the device's copy.
+ * Each parameter is a type in parentheses and a name. It gets what the same row of the launch
+ * says: a value, or the address of the device's copy.
  */
 REX_DEVICE_KERNEL(axpy, (int64_t) n, (double) a, (const double *) x, (double *) y)
 {

@@ -1,8 +1,8 @@
 /*
- * Lesson 1: y = a * x + y on the device: a map and a launch.
+ * Lesson 1: y = a * x + y on the device, by one launch.
  *
- * The kernel is in kernels.cu. Here are its name, what it works on, and the call that runs it; the
- * first such call finds LLVM's libomptarget and registers the image of the kernels with it.
+ * The kernel is in kernels.cu. Here are its name, its arguments, and the line that launches it. The
+ * first launch finds LLVM's libomptarget and registers the image of the kernels with it.
  *
  * Run it:  make && $(make -s print-O)/examples/01_launch/01_launch
  *
@@ -17,14 +17,14 @@ enum { COUNT = 100000 };
 /* The kernel's identity on the host. kernels.cu defines the same name for the device. */
 REX_KERNEL(axpy);
 
+/*
+ * Launches 64 blocks of 128 threads on the default device. A row for each parameter of the kernel
+ * follows, in order: a value, or memory and where it is copied. x and y go to the device; y comes
+ * back when the kernel is done, and then the call returns.
+ */
 static int axpy(int64_t n, double a, const double *x, double *y)
 {
-    /* One row for each parameter of the kernel, in order: a value, or memory and where it goes. */
-    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
-    /* On the default device, by 64 blocks of 128 threads. */
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(axpy), 64, 128);
-    /* Copies x and y there, runs the kernel, and copies y back. */
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH(axpy, 64, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
 }
 
 /* The same on the host, for where there is no device: every kernel has such a version, or fails. */
@@ -52,12 +52,12 @@ int main(void)
         y[i] = 1.0;
     }
 
-    int result = axpy(COUNT, a, x, y);
-    const char *where = rex_module_on_host(&rex_this_module) ? "on the CPU" : "on the GPU";
-    if (result == REX_EHOST) { /* offloading is disabled, or the default device is the host */
+    int error = axpy(COUNT, a, x, y);
+    const char *where = rex_on_host() ? "on the CPU" : "on the GPU";
+    if (error == REX_EHOST) { /* offloading is disabled, or the default device is the host */
         axpy_on_the_host(COUNT, a, x, y);
         where = "on the host";
-    } else if (result != 0)
+    } else if (error != 0)
         return 1; /* the reason is on standard error already */
 
     int wrong = count_wrong(a, x, y);

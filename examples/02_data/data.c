@@ -31,38 +31,37 @@ static int count_alive(const int32_t *row)
 /*
  * COUNT generations from FIRST on. REX_ALLOC copies nothing: the memory is mapped by the region, and
  * the kernel gets its device address. (REX_TOFROM would do the same here: what is mapped already is
- * not copied again.)
+ * not copied again.) REX_LAUNCH_FOR leaves the grid to librex: the kernel's REX_FOR is right on any.
  */
 static int advance(int first, int count)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(generation), 80, 128);
-    int result = 0;
-    for (int i = first; i < first + count && result == 0; i++) {
-        REX_MAP(arguments, REX_VALUE((int64_t)CELLS), REX_ALLOC(cells[i % 2], CELLS),
-                REX_ALLOC(cells[(i + 1) % 2], CELLS));
-        result = rex_launch(&launch, &arguments);
-    }
-    return result;
+    int error = 0;
+    for (int i = first; i < first + count && error == 0; i++)
+        error = REX_LAUNCH_FOR(generation, CELLS, REX_VALUE(CELLS), REX_ALLOC(cells[i % 2], CELLS),
+                               REX_ALLOC(cells[(i + 1) % 2], CELLS));
+    return error;
 }
 
 static int live(void)
 {
-    /* The first buffer is copied in and out; the second one only gets memory on the device. */
-    REX_MAP(region, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS));
-    int result = 0;
-    /* The region ends with the block, however it is left. Where the beginning or the end fails, `result` is the error. */
-    REX_DATA_REGION_MAP(&result, -1, region) {
-        result = advance(0, GENERATIONS / 2);
+    int error;
+    /*
+     * On the default device, -1. The first buffer is copied in and out; the second one only gets
+     * memory there. The region ends with the block, however it is left. If the beginning fails, the
+     * block does not run, and `error` says why; it has the error of the end, too.
+     */
+    REX_DATA_REGION(&error, -1, REX_TOFROM(cells[0], CELLS), REX_ALLOC(cells[1], CELLS)) {
+        error = advance(0, GENERATIONS / 2);
         /* In between, what the host wants to see has to be asked for. */
         REX_MAP(look, REX_FROM(cells[0], CELLS));
-        if (result == 0)
-            result = rex_data_update(-1, &look);
-        if (result == 0)
+        if (error == 0)
+            error = rex_data_update(-1, &look);
+        if (error == 0)
             printf("generation %d: %d alive\n", GENERATIONS / 2, count_alive(cells[0]));
-        if (result == 0)
-            result = advance(GENERATIONS / 2, GENERATIONS / 2);
+        if (error == 0)
+            error = advance(GENERATIONS / 2, GENERATIONS / 2);
     }
-    return result;
+    return error;
 }
 
 /* The same on the host, into ROW. */

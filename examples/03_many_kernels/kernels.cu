@@ -8,6 +8,8 @@
  */
 #include <rex/kernel.h>
 
+#include "parameters.h"
+
 /*
  * The host's REX_GLOBAL(time_step) and REX_GLOBAL(elapsed) find these by name. An image has its own
  * initial values.
@@ -15,13 +17,13 @@
 REX_DEVICE_GLOBAL(double, time_step) = 0.0;
 REX_DEVICE_GLOBAL(double, elapsed) = 0.0;
 
-REX_DEVICE_KERNEL(pull, (int64_t) count, (const double *) position, (double *) velocity)
+REX_DEVICE_KERNEL(pull, PULL_PARAMETERS)
 {
     REX_FOR(i, count)
         velocity[i] -= time_step * position[i];
 }
 
-REX_DEVICE_KERNEL(move, (int64_t) count, (double *) position, (const double *) velocity)
+REX_DEVICE_KERNEL(move, MOVE_PARAMETERS)
 {
     REX_FOR(i, count) {
         position[i] += time_step * velocity[i];
@@ -31,8 +33,7 @@ REX_DEVICE_KERNEL(move, (int64_t) count, (double *) position, (const double *) v
     }
 }
 
-REX_DEVICE_KERNEL(energy, (int64_t) count, (const double *) position, (const double *) velocity,
-                  (double *) each)
+REX_DEVICE_KERNEL(energy, ENERGY_PARAMETERS)
 {
     REX_FOR(i, count)
         each[i] = 0.5 * (position[i] * position[i] + velocity[i] * velocity[i]);

@@ -45,36 +45,34 @@ static int fetch_elapsed(void)
 
 static int run_steps(int steps, double step, int64_t count, double *position, double *velocity)
 {
-    int result = set_time_step(step);
-    for (int i = 0; i < steps && result == 0; i++)
-        result = take_step(count, position, velocity);
-    return result;
+    int error = set_time_step(step);
+    for (int i = 0; i < steps && error == 0; i++)
+        error = take_step(count, position, velocity);
+    return error;
 }
 
 static int measure_energy(int64_t count, double *position, double *velocity, double *each)
 {
-    REX_MAP(arguments, REX_VALUE(count), REX_ALLOC(position, count), REX_ALLOC(velocity, count),
-            REX_ALLOC(each, count));
-    return launch(REX_KERNEL_ID(energy), &arguments);
+    return REX_LAUNCH_FOR(energy, count, REX_VALUE(count), REX_ALLOC(position, count),
+                          REX_ALLOC(velocity, count), REX_ALLOC(each, count));
 }
 
 /* Everything on the device, in one region. */
 static int simulate(int64_t count, double *position, double *velocity, double *each)
 {
+    int error;
     /* `each` is only written on the device, so it is not copied there. */
-    REX_MAP(region, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
-                 REX_FROM(each, count));
-    int result = 0;
-    REX_DATA_REGION_MAP(&result, -1, region) {
-        result = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
-        if (result == 0)
-            result = run_steps(FINE_STEPS, 0.01, count, position, velocity);
-        if (result == 0)
-            result = measure_energy(count, position, velocity, each);
-        if (result == 0)
-            result = fetch_elapsed();
+    REX_DATA_REGION(&error, -1, REX_TOFROM(position, count), REX_TOFROM(velocity, count),
+                    REX_FROM(each, count)) {
+        error = run_steps(COARSE_STEPS, 0.02, count, position, velocity);
+        if (error == 0)
+            error = run_steps(FINE_STEPS, 0.01, count, position, velocity);
+        if (error == 0)
+            error = measure_energy(count, position, velocity, each);
+        if (error == 0)
+            error = fetch_elapsed();
     }
-    return result;
+    return error;
 }
 
 static void set_up(double *position, double *velocity)
@@ -128,7 +126,7 @@ int main(void)
     double expected = (double)COARSE_STEPS * 0.02 + (double)FINE_STEPS * 0.01;
     int launches = 2 * (COARSE_STEPS + FINE_STEPS) + 1;
     printf("%d launches over %d bodies, %g time units on the %s\n", launches, BODIES, elapsed,
-           rex_module_on_host(&rex_this_module) ? "CPU" : "GPU");
+           rex_on_host() ? "CPU" : "GPU");
     printf("energy: %.3f before, %.3f after\n", energy_before, sum(each, BODIES));
     printf("largest difference from the host's own run: %.1e\n", difference);
     return !(difference < 1e-12 && fabs(elapsed - expected) < 1e-12);

@@ -11,14 +11,15 @@
 #define SPRINGS_H
 
 #include <rex.h>
-#include <rex_kmp.h>
 
-REX_KERNEL_DECLARE(energy);
+#include "parameters.h"
 
-/* One launch with MAP as the kernel's arguments. Returns 0, or an error of rex_launch(). */
-int launch(const void *kernel, const struct rex_map *map);
+REX_KERNEL_DECLARE(energy, ENERGY_PARAMETERS);
 
-/* One time step of COUNT bodies: two launches. The arrays must be mapped. Returns likewise. */
+/*
+ * One time step of COUNT bodies: two launches. The arrays must be mapped. Returns 0, or an error of
+ * rex_launch().
+ */
 int take_step(int64_t count, double *position, double *velocity);
 
 #endif

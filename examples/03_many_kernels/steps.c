@@ -9,22 +9,32 @@
 /*
  * Entries from all files of a program end up in one table, in any order: keys and names do the
  * matching.
+ *
+ * With a kernel's parameters the compiler knows what its launches have to pass. Leave out a row of
+ * `pull` below, and gcc says
+ *
+ *     error: too few arguments to function 'pull__arguments__'
+ *
+ * Pass REX_VALUE(0.5) for the count, and it says
+ *
+ *     error: incompatible type for argument 2 of 'pull__arguments__'
+ *     note: expected 'struct rex_integer' but argument is of type 'struct rex_double'
+ *
+ * and points at `count` in the list. (Argument 1 is librex's own.) The same mistakes are an error of
+ * the launch, when the program runs, if REX_KERNEL has the name alone, as in the other lessons.
  */
-REX_KERNEL(pull);
-REX_KERNEL(move);
-REX_KERNEL(energy);
-
-int launch(const void *kernel, const struct rex_map *map)
-{
-    struct rex_launch_config launch = rex_launch_config_of(kernel, 64, 128);
-    return rex_launch(&launch, map);
-}
+REX_KERNEL(pull, PULL_PARAMETERS);
+REX_KERNEL(move, MOVE_PARAMETERS);
+REX_KERNEL(energy, ENERGY_PARAMETERS);
 
 int take_step(int64_t count, double *position, double *velocity)
 {
-    /* Both kernels take the same arguments. The region has mapped the arrays: nothing is copied. */
-    REX_MAP(arguments, REX_VALUE(count), REX_ALLOC(position, count), REX_ALLOC(velocity, count));
-    int result = launch(REX_KERNEL_ID(pull), &arguments);
+    /* The region has mapped the arrays: nothing is copied. */
+    int error = REX_LAUNCH_FOR(pull, count, REX_VALUE(count), REX_ALLOC(position, count),
+                               REX_ALLOC(velocity, count));
     /* A launch returns when its kernel is done: `move` sees what `pull` has written. */
-    return result == 0 ? launch(REX_KERNEL_ID(move), &arguments) : result;
+    if (error == 0)
+        error = REX_LAUNCH_FOR(move, count, REX_VALUE(count), REX_ALLOC(position, count),
+                               REX_ALLOC(velocity, count));
+    return error;
 }

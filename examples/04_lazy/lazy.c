@@ -32,9 +32,8 @@ static pthread_barrier_t start;
 
 static int count_up(int64_t first, int64_t count, int64_t *values)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(count_up), 8, 128);
-    REX_MAP(arguments, REX_VALUE(first), REX_VALUE(count), REX_FROM(values, count));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH(count_up, 8, 128, REX_VALUE(first), REX_VALUE(count),
+                      REX_FROM(values, count));
 }
 
 static void *work(void *argument)

@@ -30,9 +30,7 @@ REX_KERNEL(square);
 
 static int square(double *x, int64_t count)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(square), 32, 128);
-    REX_MAP(arguments, REX_VALUE(count), REX_ALLOC(x, count));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_FOR(square, count, REX_VALUE(count), REX_ALLOC(x, count));
 }
 
 /* Opens the plug-in, adds AMOUNT to every value on the device, and closes it. */
@@ -59,17 +57,16 @@ static int shift_by_plugin(double *x, int64_t count, double amount)
 
 static int run(double *x, int64_t count)
 {
-    REX_MAP(region, REX_TOFROM(x, count));
-    int result = 0;
-    REX_DATA_REGION_MAP(&result, -1, region) {
-        result = square(x, count);
-        if (result == 0)
-            result = scale(x, count, 3.0);
+    int error;
+    REX_DATA_REGION(&error, -1, REX_TOFROM(x, count)) {
+        error = square(x, count);
+        if (error == 0)
+            error = scale(x, count, 3.0);
         /* Twice: the second time the object is opened again, and is still registered. */
-        for (int i = 0; i < 2 && result == 0; i++)
-            result = shift_by_plugin(x, count, 0.5);
+        for (int i = 0; i < 2 && error == 0; i++)
+            error = shift_by_plugin(x, count, 0.5);
     }
-    return result;
+    return error;
 }
 
 int main(void)

@@ -28,31 +28,25 @@
 enum {
     CELLS = 20000,
     STEPS = 1000,
-    CAPTURED = 100, /* steps of the graph */
-    TEAMS = 80,
-    THREADS = 128
+    CAPTURED = 100 /* steps of the graph */
 };
 
 REX_KERNEL(grow);
 
 static double population[CELLS];
 
-/* The launch of one step over part of the cells; whether anybody waits for it is the caller's affair. */
-static const struct rex_launch_config one_step = {.key = REX_KERNEL_ID(grow), .device = -1, .teams = {TEAMS}, .threads = {THREADS}};
-
 static double rate_of(int step)
 {
     return 0.002 * (1 + step % 10);
 }
 
-/* One step through QUEUE, or, where that is NULL, one that is waited for. */
+/* One step of COUNT cells through QUEUE, or, where that is NULL, one that is waited for. */
 static int step(struct rex_queue *queue, int number, double *first, int64_t count)
 {
-    double rate = rate_of(number);
-    REX_MAP(args, REX_VALUE(count), REX_VALUE(rate), REX_ALLOC(first, count)); /* mapped already: only the address is looked up */
-    struct rex_launch_config launch = one_step;
-    launch.queue = queue;
-    return rex_launch(&launch, &args);
+    struct rex_launch_config config = rex_launch_config_for(NULL, count); /* what REX_LAUNCH_FOR makes; the queue is new */
+    config.queue = queue;
+    /* The cells are mapped already: only their address is looked up. */
+    return REX_LAUNCH_WITH(grow, config, REX_VALUE(count), REX_VALUE(rate_of(number)), REX_ALLOC(first, count));
 }
 
 /* ---- the four ways -------------------------------------------------------------------------------------------------------- */
@@ -139,10 +133,9 @@ static int count_wrong(void)
 static int show(const char *name, int (*way)(void))
 {
     double took = 0.0;
-    int result = 0;
+    int result;
     start_population();
-    REX_MAP(region, REX_TOFROM(population, CELLS));
-    REX_DATA_REGION_MAP(&result, -1, region) {
+    REX_DATA_REGION(&result, -1, REX_TOFROM(population, CELLS)) {
         double began = seconds_now();
         result = way();
         took = seconds_now() - began;
@@ -157,9 +150,8 @@ static int show(const char *name, int (*way)(void))
 static int prepare(void)
 {
     double took = 0.0;
-    int result = 0;
-    REX_MAP(region, REX_TO(population, CELLS));
-    REX_DATA_REGION_MAP(&result, -1, region) {
+    int result;
+    REX_DATA_REGION(&result, -1, REX_TO(population, CELLS)) {
         double began = seconds_now();
         result = make_graph();
         took = seconds_now() - began;

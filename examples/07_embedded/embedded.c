@@ -20,11 +20,7 @@ REX_EMBED_HOST_IMAGE("axpy_host.so");
 
 REX_KERNEL(axpy);
 
-enum {
-    COUNT = 100000,
-    TEAMS = 64,
-    THREADS = 128
-};
+enum { COUNT = 100000 };
 
 int main(void)
 {
@@ -34,16 +30,13 @@ int main(void)
         x[i] = i;
         y[i] = 1.0;
     }
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(axpy), TEAMS, THREADS);
-    REX_MAP(arguments, REX_VALUE((int64_t)COUNT), REX_VALUE(a), REX_TO(x, COUNT), REX_TOFROM(y, COUNT));
-    if (rex_launch(&launch, &arguments) != 0)
+    if (REX_LAUNCH_FOR(axpy, COUNT, REX_VALUE(COUNT), REX_VALUE(a), REX_TO(x, COUNT), REX_TOFROM(y, COUNT)) != 0)
         return 1;
 
     int wrong = 0;
     for (int i = 0; i < COUNT; i++)
         wrong += y[i] != a * x[i] + 1.0;
-    printf("image: %s, for %s\n", rex_module_image_path(&rex_this_module),
-           rex_module_on_host(&rex_this_module) ? "the CPU" : "the GPU");
+    printf("image: %s, for %s\n", rex_module_image_path(&rex_this_module), rex_on_host() ? "the CPU" : "the GPU");
     printf("axpy:  y[%d] = %g, %d of %d values wrong\n", COUNT - 1, y[COUNT - 1], wrong, COUNT);
     return wrong != 0;
 }

@@ -74,8 +74,7 @@ int main(void)
 
     /* What lesson 8 kept quiet about: which LLVM answered, and with which image. */
     printf("LLVM %d: %s\n", rex_runtime_release(), rex_runtime_path());
-    printf("image:   %s (%s)\n", rex_module_image_path(&rex_this_module),
-           rex_module_on_host(&rex_this_module) ? "CPU" : "GPU");
+    printf("image:   %s (%s)\n", rex_module_image_path(&rex_this_module), rex_on_host() ? "CPU" : "GPU");
     rex_offload_fini();
 
     int64_t wrong = count_wrong(COUNT, a, x, y);

@@ -14,46 +14,40 @@
 #include <float.h>
 #include <stdio.h>
 
-enum { PART = 256, PARTS = 400, COUNT = PART * PARTS, TEAMS = 100, THREADS = 128 };
+enum { PART = 256, PARTS = 400, COUNT = PART * PARTS };
 
 REX_KERNEL(dot);
 REX_KERNEL(extremes);
 REX_KERNEL(histogram);
 REX_KERNEL(sums_of_parts);
 
-static const int64_t count = COUNT;
 static double x[COUNT], y[COUNT], sums[PARTS];
 static int digit[COUNT];
 
 /* *TO has a value before: the kernel adds to it. So it is mapped both ways. */
 static int launch_dot(double *to)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(dot), TEAMS, THREADS);
-    REX_MAP(arguments, REX_VALUE(count), REX_TO(x, COUNT), REX_TO(y, COUNT), REX_TOFROM(to, 1));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_FOR(dot, COUNT, REX_VALUE(COUNT), REX_TO(x, COUNT), REX_TO(y, COUNT),
+                          REX_TOFROM(to, 1));
 }
 
 static int launch_extremes(double *least, double *most)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(extremes), TEAMS, THREADS);
-    REX_MAP(arguments, REX_VALUE(count), REX_TO(x, COUNT), REX_TOFROM(least, 1),
-            REX_TOFROM(most, 1));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_FOR(extremes, COUNT, REX_VALUE(COUNT), REX_TO(x, COUNT), REX_TOFROM(least, 1),
+                          REX_TOFROM(most, 1));
 }
 
 static int launch_histogram(unsigned *how_often)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(histogram), TEAMS, THREADS);
-    REX_MAP(arguments, REX_VALUE(count), REX_TO(digit, COUNT), REX_TOFROM(how_often, 10));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_FOR(histogram, COUNT, REX_VALUE(COUNT), REX_TO(digit, COUNT),
+                          REX_TOFROM(how_often, 10));
 }
 
+/* The kernel shares its parts among teams and not threads: so the grid is ours to choose. */
 static int launch_sums(void)
 {
-    struct rex_launch_config launch =
-        rex_launch_config_of(REX_KERNEL_ID(sums_of_parts), TEAMS, THREADS);
-    REX_MAP(arguments, REX_VALUE((int64_t)PARTS), REX_TO(x, COUNT), REX_FROM(sums, PARTS));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH(sums_of_parts, 100, 128, REX_VALUE(PARTS), REX_TO(x, COUNT),
+                      REX_FROM(sums, PARTS));
 }
 
 static int wrong_sums(void)

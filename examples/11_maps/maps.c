@@ -8,7 +8,7 @@
  *     by_mapper()    the same in librex's words: a function says what one element is made of
  *
  * The first two are what a code generator emits, the third what a person writes. Types of rows, the bits of rex/map.h:
- * 1 to, 2 from, 16 pointee, 32 a kernel's parameter, 256 a literal; from bit 48 on, 1 + the row that a row is a member of.
+ * 1 to, 16 pointee; from bit 48 on, 1 + the row that a row is a member of.
  *
  * Run it:  make && $(make -s print-O)/examples/11_maps/11_maps
  *
@@ -32,13 +32,7 @@ enum { LISTS = 100, LONGEST = 7 };
 /* The launch in each region: the lists and their values are on the device already, the sums come back. */
 static int launch(int64_t n, struct list *lists, double *sums)
 {
-    void *packed_n = rex_pack_literal_arg_bytes(&n, sizeof(int64_t));
-    void *base[] = {packed_n, lists, sums};
-    void *begin[] = {packed_n, lists, sums};
-    int64_t sizes[] = {sizeof(int64_t), (int64_t)sizeof *lists * n, (int64_t)sizeof(double) * n};
-    int64_t types[] = {32 | 256, 32, 32 | 2};
-    struct __tgt_kernel_arguments args = {3, 3, base, begin, sizes, types, 0, 0, n, 0, {4, 1, 1}, {64, 1, 1}, 0};
-    return __tgt_target_kernel(-1, 4, 64, REX_KERNEL_ID(sum_lists), &args);
+    return REX_LAUNCH_FOR(sum_lists, n, REX_VALUE(n), REX_ALLOC(lists, n), REX_FROM(sums, n));
 }
 
 /*

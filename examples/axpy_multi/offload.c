@@ -2,7 +2,7 @@
  * offload.c - axpy_multi's device run: three kernels, called again and again, and no data region.
  *
  * What to look at: every launch brings its vectors and takes them back, which is what a program does whose kernels are called from
- * here and there. Each map says no more than its kernel needs: x is copied to the device for axpy() and not back. How much a region
+ * here and there. Each launch says no more than its kernel needs: x is copied to the device for axpy() and not back. How much a region
  * would save can be seen by putting one around the loop in run_on_device(): REX_ALLOC() rows then, as in examples/pathfinder.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,38 +18,28 @@ REX_KERNEL(multi_scale);
 REX_KERNEL(multi_axpy);
 REX_KERNEL(multi_bias);
 
-enum {
-    THREADS = 256,
-    MOST_TEAMS = 65535
-};
-
-static int launch(struct device_run *run, const void *key, int64_t count, const struct rex_map *arguments)
+/* The next launch, of @count iterations: on which device, on a grid that librex chooses. */
+static struct rex_launch_config config_of(struct device_run *run, int64_t count)
 {
-    int64_t teams = (count + THREADS - 1) / THREADS;
-    struct rex_launch_config launch =
-        rex_launch_config_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    launch.device = run->device;
-    launch.trip_count = (uint64_t)count;
+    struct rex_launch_config config = rex_launch_config_for(NULL, count);
+    config.device = run->device;
     run->launches++;
-    return rex_launch(&launch, arguments);
+    return config;
 }
 
 static int scale(struct device_run *run, int64_t n, double a, double *x)
 {
-    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(a), REX_TOFROM(x, n));
-    return launch(run, REX_KERNEL_ID(multi_scale), n, &arguments);
+    return REX_LAUNCH_WITH(multi_scale, config_of(run, n), REX_VALUE(n), REX_VALUE(a), REX_TOFROM(x, n));
 }
 
 static int axpy(struct device_run *run, int64_t n, double a, const double *x, double *y)
 {
-    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
-    return launch(run, REX_KERNEL_ID(multi_axpy), n, &arguments);
+    return REX_LAUNCH_WITH(multi_axpy, config_of(run, n), REX_VALUE(n), REX_VALUE(a), REX_TO(x, n), REX_TOFROM(y, n));
 }
 
 static int bias(struct device_run *run, int64_t n, double b, double *y)
 {
-    REX_MAP(arguments, REX_VALUE(n), REX_VALUE(b), REX_TOFROM(y, n));
-    return launch(run, REX_KERNEL_ID(multi_bias), n, &arguments);
+    return REX_LAUNCH_WITH(multi_bias, config_of(run, n), REX_VALUE(n), REX_VALUE(b), REX_TOFROM(y, n));
 }
 
 static int take_round(struct device_run *run, struct vectors v)

@@ -20,11 +20,6 @@
 REX_KERNEL(bfs_expand);
 REX_KERNEL(bfs_advance);
 
-enum {
-    THREADS = 256,
-    MOST_TEAMS = 65535
-};
-
 /* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row. */
 struct search {
     const struct graph *graph;
@@ -36,32 +31,28 @@ struct search {
     int32_t go_on;     /* the flag */
 };
 
-static int run_kernel(struct search *search, const void *key, const struct rex_map *arguments)
+static struct rex_launch_config config_of(const struct search *search)
 {
-    int64_t teams = (search->graph->nodes + THREADS - 1) / THREADS;
-    struct rex_launch_config description =
-        rex_launch_config_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    description.device = search->run->device;
-    description.trip_count = (uint64_t)search->graph->nodes;
-    return launch(&search->run->ways, &description, arguments);
+    struct rex_launch_config config = rex_launch_config_for(NULL, search->graph->nodes);
+    config.device = search->run->device;
+    config.queue = search->run->ways.queue; /* NULL: wait for it */
+    return config;
 }
 
 static int expand(struct search *search)
 {
     const struct graph *graph = search->graph;
     int64_t nodes = graph->nodes;
-    REX_MAP(arguments, REX_VALUE(nodes), REX_ALLOC(graph->node, nodes), REX_ALLOC(graph->target, graph->edges),
-            REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes), REX_ALLOC(search->reached, nodes),
-            REX_ALLOC(search->cost, nodes));
-    return run_kernel(search, REX_KERNEL_ID(bfs_expand), &arguments);
+    return REX_LAUNCH_WITH(bfs_expand, config_of(search), REX_VALUE(nodes), REX_ALLOC(graph->node, nodes),
+                           REX_ALLOC(graph->target, graph->edges), REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
+                           REX_ALLOC(search->reached, nodes), REX_ALLOC(search->cost, nodes));
 }
 
 static int advance(struct search *search)
 {
     int64_t nodes = search->graph->nodes;
-    REX_MAP(arguments, REX_VALUE(nodes), REX_ALLOC(search->frontier, nodes), REX_ALLOC(search->visited, nodes),
-            REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
-    return run_kernel(search, REX_KERNEL_ID(bfs_advance), &arguments);
+    return REX_LAUNCH_WITH(bfs_advance, config_of(search), REX_VALUE(nodes), REX_ALLOC(search->frontier, nodes),
+                           REX_ALLOC(search->visited, nodes), REX_ALLOC(search->reached, nodes), REX_ALLOC(&search->go_on, 1));
 }
 
 /* The flag there, outwards, the flag back. */
@@ -109,14 +100,14 @@ static int run_region(struct search *search)
 {
     const struct graph *graph = search->graph;
     int64_t nodes = graph->nodes;
-    int result = 0;
-    /* A graph may be without edges: a row of no bytes maps nothing. */
-    REX_MAP(region, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges), REX_TO(search->frontier, nodes),
-                 REX_TO(search->visited, nodes), REX_TO(search->reached, nodes), REX_TOFROM(search->cost, nodes),
-                 REX_ALLOC(&search->go_on, 1));
+    int result;
     double began = seconds_now();
-    REX_DATA_REGION_MAP(&result, search->run->device, region)
+    /* A graph may be without edges: a row of no bytes maps nothing. */
+    REX_DATA_REGION(&result, search->run->device, REX_TO(graph->node, nodes), REX_TO(graph->target, graph->edges),
+                    REX_TO(search->frontier, nodes), REX_TO(search->visited, nodes), REX_TO(search->reached, nodes),
+                    REX_TOFROM(search->cost, nodes), REX_ALLOC(&search->go_on, 1)) {
         result = search_all(search);
+    }
     search->run->seconds = seconds_now() - began;
     return result;
 }

@@ -220,7 +220,7 @@ void print_digest(const void *data, size_t size)
 
 void print_run(const struct settings *settings, int64_t launches, double seconds)
 {
-    const char *kind = rex_module_on_host(&rex_this_module) ? "CPU, by libomptarget's host device" : "NVIDIA GPU";
+    const char *kind = rex_on_host() ? "CPU, by libomptarget's host device" : "NVIDIA GPU";
     print_line("LLVM", "%d, %s", rex_runtime_release(), rex_runtime_path());
     if (settings->device < 0)
         print_line("device", "%s, the default of %d", kind, rex_device_count());

@@ -14,13 +14,6 @@ void close_ways(struct ways *ways)
     ways->queue = NULL;
 }
 
-int launch(const struct ways *ways, const struct rex_launch_config *launch, const struct rex_map *arguments)
-{
-    struct rex_launch_config in_queue = *launch;
-    in_queue.queue = ways->queue;
-    return rex_launch(&in_queue, arguments);
-}
-
 int update(const struct ways *ways, int device, const struct rex_map *map)
 {
     return ways->queue != NULL ? rex_queue_update(ways->queue, map) : rex_data_update(device, map);

@@ -1,8 +1,8 @@
 /*
  * ways.h - the three ways to launch, for programs that have --queue and --graph.
  *
- * What a program does on the device is a function of its own, the *steps*: it makes the same calls whichever way, and launch() below
- * waits or does not.
+ * What a program does on the device is a function of its own, the *steps*: it makes the same calls whichever way. A launch with `queue` of
+ * struct ways in its config returns at once, or, where that is NULL, waits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -23,9 +23,6 @@ struct ways {
 /* Makes the queue, if one is wanted. 0, or an error of librex. close_ways() in any case. */
 int open_ways(struct ways *ways, int device);
 void close_ways(struct ways *ways);
-
-/* rex_launch(), in the run's queue if there is one. */
-int launch(const struct ways *ways, const struct rex_launch_config *launch, const struct rex_map *arguments);
 
 /* rex_data_update(), or rex_queue_update(). */
 int update(const struct ways *ways, int device, const struct rex_map *map);

@@ -19,11 +19,6 @@ REX_KERNEL(gaussian_fan1);
 REX_KERNEL(gaussian_fan2);
 REX_KERNEL(gaussian_back);
 
-enum {
-    THREADS = 128,
-    MOST_TEAMS = 65535
-};
-
 /* A run that is under way. All pointers are host addresses, which stand for the device's copies in every row of a map. */
 struct elimination {
     const struct equations *system;
@@ -32,43 +27,37 @@ struct elimination {
     double *solution;
 };
 
-static int run_kernel(struct elimination *work, const void *key, int64_t teams, const struct rex_map *arguments)
+/* The next launch: CONFIG, with what is the same for all. */
+static struct rex_launch_config next(struct elimination *work, struct rex_launch_config config)
 {
-    struct rex_launch_config description =
-        rex_launch_config_of(key, (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    description.device = work->run->device;
+    config.device = work->run->device;
+    config.queue = work->run->ways.queue; /* NULL: wait for it */
     work->run->launches++;
-    return launch(&work->run->ways, &description, arguments);
-}
-
-/* Blocks for @count threads. */
-static int64_t teams_for(int64_t count)
-{
-    return (count + THREADS - 1) / THREADS;
+    return config;
 }
 
 static int fan1(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;
-    REX_MAP(arguments, REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->system->matrix, size * size),
-            REX_ALLOC(work->multiplier, size));
-    return run_kernel(work, REX_KERNEL_ID(gaussian_fan1), teams_for(size - 1 - step), &arguments);
+    return REX_LAUNCH_WITH(gaussian_fan1, next(work, rex_launch_config_for(NULL, size - 1 - step)), REX_VALUE(size), REX_VALUE(step),
+                           REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->multiplier, size));
 }
 
+/* A team for each row below. */
 static int fan2(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;
-    REX_MAP(arguments, REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->multiplier, size),
-            REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->system->right, size));
-    return run_kernel(work, REX_KERNEL_ID(gaussian_fan2), size - 1 - step, &arguments);
+    return REX_LAUNCH_WITH(gaussian_fan2, next(work, rex_launch_config_of(NULL, size - 1 - step, 128)), REX_VALUE(size), REX_VALUE(step),
+                           REX_ALLOC(work->multiplier, size), REX_ALLOC(work->system->matrix, size * size),
+                           REX_ALLOC(work->system->right, size));
 }
 
 static int back(struct elimination *work, int64_t step)
 {
     int64_t size = work->system->size;
-    REX_MAP(arguments, REX_VALUE(size), REX_VALUE(step), REX_ALLOC(work->system->matrix, size * size),
-            REX_ALLOC(work->system->right, size), REX_ALLOC(work->solution, size));
-    return run_kernel(work, REX_KERNEL_ID(gaussian_back), teams_for(step + 1), &arguments);
+    return REX_LAUNCH_WITH(gaussian_back, next(work, rex_launch_config_for(NULL, step + 1)), REX_VALUE(size), REX_VALUE(step),
+                           REX_ALLOC(work->system->matrix, size * size), REX_ALLOC(work->system->right, size),
+                           REX_ALLOC(work->solution, size));
 }
 
 static int eliminate(void *context)
@@ -90,12 +79,12 @@ static int run_region(struct elimination *work)
 {
     const struct equations *system = work->system;
     int64_t size = system->size;
-    int result = 0;
-    REX_MAP(region, REX_TO(system->matrix, size * size), REX_TO(system->right, size), REX_ALLOC(work->multiplier, size),
-                 REX_FROM(work->solution, size));
+    int result;
     double began = seconds_now();
-    REX_DATA_REGION_MAP(&result, work->run->device, region)
+    REX_DATA_REGION(&result, work->run->device, REX_TO(system->matrix, size * size), REX_TO(system->right, size),
+                    REX_ALLOC(work->multiplier, size), REX_FROM(work->solution, size)) {
         result = take(&work->run->ways, eliminate, work);
+    }
     work->run->seconds = seconds_now() - began;
     return result;
 }

@@ -34,7 +34,7 @@ struct field {
     const struct chip *chip;
     const struct shares *shares;
     struct device_run *run;
-    double *power;
+    const double *power;
     double *now;           /* the temperatures as they are */
     double *next;          /* where the next step writes them */
     double (*extremes)[2]; /* of each share: the lowest temperature, and the lowest negative one */
@@ -64,16 +64,20 @@ static int map_share(const struct share *share, void *context)
     struct field *field = context;
     const struct rows rows = rows_of(share, field, field->halo);
     int64_t cells = rows.count * field->chip->size;
-    double *power = row_of(field, field->power, rows.first), *extremes = field->extremes[share->number];
+    const double *power = field->power + rows.first * field->chip->size;
+    double *extremes = field->extremes[share->number];
     double *now = row_of(field, field->now, rows.first), *next = row_of(field, field->next, rows.first);
     REX_MAP(region, REX_TO(power, cells), REX_TO(now, cells), REX_ALLOC(next, cells), REX_ALLOC(extremes, 2));
     return field->begins ? rex_data_enter(share->device, &region) : rex_data_exit(share->device, &region);
 }
 
-static struct rex_launch_config launch_of(int64_t rows, const struct field *field, const void *kernel)
+/* The next launch, in the share's queue: teams take rows. */
+static struct rex_launch_config config_of(const struct share *share, const struct field *field, int64_t rows)
 {
+    struct rex_launch_config config = rex_launch_config_of(NULL, rows < MAX_TEAMS ? rows : MAX_TEAMS, THREADS);
+    config.queue = share->queue;
     field->run->launches++;
-    return rex_launch_config_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
+    return config;
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------------------------------ */
@@ -84,13 +88,11 @@ static int step_rows(const struct share *share, void *context)
     const struct chip *chip = field->chip;
     const struct rows rows = rows_of(share, field, field->good - 1);
     int64_t size = chip->size, top = rows.first, count = rows.count;
-    double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient, ambient = AMBIENT;
-    double *power = row_of(field, field->power, top), *now = row_of(field, field->now, top), *next = row_of(field, field->next, top);
-    struct rex_launch_config launch = launch_of(count, field, REX_KERNEL_ID(hotspot_rows));
-    launch.queue = share->queue;
-    REX_MAP(args, REX_VALUE(size), REX_VALUE(top), REX_VALUE(count), REX_VALUE(gain), REX_VALUE(lateral), REX_VALUE(vertical),
-            REX_VALUE(ambient), REX_ALLOC(power, count * size), REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
-    return rex_launch(&launch, &args);
+    const double *power = field->power + top * size;
+    double *now = row_of(field, field->now, top), *next = row_of(field, field->next, top);
+    return REX_LAUNCH_WITH(hotspot_rows, config_of(share, field, count), REX_VALUE(size), REX_VALUE(top), REX_VALUE(count),
+                           REX_VALUE(chip->step / chip->capacity), REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient),
+                           REX_VALUE(AMBIENT), REX_ALLOC(power, count * size), REX_ALLOC(now, count * size), REX_ALLOC(next, count * size));
 }
 
 /* What the share's queue was given until now. */
@@ -151,15 +153,13 @@ static int find_share_extremes(const struct share *share, void *context)
     struct field *field = context;
     int64_t count = share->count * field->chip->size;
     double *extremes = field->extremes[share->number], *now = row_of(field, field->now, share->first);
-    struct rex_launch_config launch = launch_of(share->count, field, REX_KERNEL_ID(hotspot_rows_extremes));
     REX_MAP(none, REX_TO(extremes, 2));
-    REX_MAP(args, REX_VALUE(count), REX_ALLOC(now, count), REX_ALLOC(extremes, 2));
     REX_MAP(found, REX_FROM(extremes, 2));
-    launch.queue = share->queue;
     extremes[0] = extremes[1] = INFINITY;
     int result = rex_queue_update(share->queue, &none);
     if (result == 0)
-        result = rex_launch(&launch, &args);
+        result = REX_LAUNCH_WITH(hotspot_rows_extremes, config_of(share, field, share->count), REX_VALUE(count), REX_ALLOC(now, count),
+                                 REX_ALLOC(extremes, 2));
     return result == 0 ? rex_queue_update(share->queue, &found) : result;
 }
 
@@ -232,8 +232,7 @@ static int run_field(struct field *field)
 int simulate_on_devices(const struct chip *chip, const double *power, double *temp, struct device_run *run, const struct shares *shares)
 {
     size_t cells = (size_t)(chip->size * chip->size);
-    /* Maps have no const; power is mapped to the devices only, so nothing writes to it. */
-    struct field field = {.chip = chip, .shares = shares, .run = run, .power = (double *)(uintptr_t)power, .now = temp, .halo = MOST_HALO};
+    struct field field = {.chip = chip, .shares = shares, .run = run, .power = power, .now = temp, .halo = MOST_HALO};
     double *scratch = malloc(cells * sizeof *scratch);
     field.next = scratch;
     field.extremes = calloc((size_t)shares->count, sizeof *field.extremes);

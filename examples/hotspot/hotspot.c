@@ -311,7 +311,7 @@ static int draw(const char *path, const struct problem *problem, const struct de
     snprintf(caption.title, sizeof caption.title, "hotspot: %lld x %lld cells after %d steps", size, size, run->iterations);
     snprintf(caption.facts[0], sizeof caption.facts[0], "from %.3f to %.3f degrees", run->coldest, run->hottest);
     snprintf(caption.facts[1], sizeof caption.facts[1], "%lld launches on the %s, %.1f us each", (long long)run->launches,
-             rex_module_on_host(&rex_this_module) ? "CPU" : "GPU", 1e6 * run->kernel_time / (double)run->launches);
+             rex_on_host() ? "CPU" : "GPU", 1e6 * run->kernel_time / (double)run->launches);
     return write_heatmap(path, problem->temp, problem->chip.size, &caption);
 }
 

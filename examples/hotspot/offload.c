@@ -12,7 +12,6 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
 #include <rex.h>
-#include <rex_kmp.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +23,6 @@
 REX_KERNEL(hotspot_step);
 REX_KERNEL(hotspot_extremes);
 
-/* Map types of rows; examples/08_raw_packet explains the bits. */
-enum {
-    MAP_ALLOC = 0x0,
-    MAP_TO = 0x1,
-    MAP_FROM = 0x2,
-    MAP_PARAMETER = 0x20,
-    MAP_LITERAL = 0x120
-};
-
 enum {
     THREADS = 128,
     MAX_TEAMS = 65535,
@@ -43,7 +33,7 @@ enum {
 struct region {
     const struct chip *chip;
     struct device_run *run;
-    double *power;
+    const double *power;
     double *now;  /* the temperatures as they are */
     double *next; /* where the next step writes them */
     double *coldest;
@@ -71,9 +61,8 @@ void offload_stop(void)
 
 void print_device(int device)
 {
-    int on_host = rex_module_on_host(&rex_this_module);
     printf("LLVM         %d, %s\n", rex_runtime_release(), rex_runtime_path());
-    printf("device       %s, ", on_host ? "CPU, by libomptarget's host device" : "NVIDIA GPU");
+    printf("device       %s, ", rex_on_host() ? "CPU, by libomptarget's host device" : "NVIDIA GPU");
     if (device < 0)
         printf("the default of %d\n", rex_device_count());
     else
@@ -81,91 +70,50 @@ void print_device(int device)
     printf("image        %s\n", rex_module_image_path(&rex_this_module));
 }
 
-/* As a packet for libomptarget, or, in a queue, from the same four columns as a map. */
-static int start(struct region *region, void *kernel, struct __tgt_kernel_arguments *args)
-{
-    struct rex_queue *queue = region->run->ways.queue;
-    struct rex_launch_config launch = rex_launch_config_of(kernel, (uint32_t)args->Teams[0], THREADS);
-    struct rex_map map = {.count = args->NumArgs, .base = args->ArgsBase, .begin = args->Args, .sizes = args->ArgSizes,
-                          .types = args->ArgTypes};
-    launch.queue = queue;
-    return queue != NULL ? rex_launch(&launch, &map)
-                         : __tgt_target_kernel(region->run->device, args->Teams[0], THREADS, kernel, args);
-}
-
-static int run_kernel(struct region *region, void *kernel, int32_t rows, void **address, int64_t *sizes, int64_t *types)
+/* A launch of either kernel, in the run's queue if there is one: teams take rows. */
+static struct rex_launch_config config_of(const struct region *region)
 {
     int64_t size = region->chip->size;
-    struct __tgt_kernel_arguments args = {
-        .Version = 3,
-        .NumArgs = rows,
-        .ArgsBase = address,
-        .Args = address,
-        .ArgSizes = sizes,
-        .ArgTypes = types,
-        .Tripcount = size * size,
-        .Teams = {(int32_t)(size < MAX_TEAMS ? size : MAX_TEAMS), 1, 1},
-        .Threads = {THREADS, 1, 1},
-    };
-    double began = seconds_now();
-    int result = start(region, kernel, &args);
-    region->run->kernel_time += seconds_now() - began;
-    return result;
-}
-
-static void *packed_double(double value)
-{
-    return rex_pack_literal_arg_bytes(&value, sizeof value);
-}
-
-static void *packed_int(int64_t value)
-{
-    return rex_pack_literal_arg_bytes(&value, sizeof value);
+    struct rex_launch_config config = rex_launch_config_of(NULL, size < MAX_TEAMS ? size : MAX_TEAMS, THREADS);
+    config.device = region->run->device;
+    config.queue = region->run->ways.queue;
+    return config;
 }
 
 static int take_step(struct region *region)
 {
     const struct chip *chip = region->chip;
-    int64_t bytes = chip->size * chip->size * (int64_t)sizeof(double);
-    void *address[] = {packed_int(chip->size),
-                       packed_double(chip->step / chip->capacity),
-                       packed_double(1.0 / chip->resistance),
-                       packed_double(1.0 / chip->to_ambient),
-                       packed_double(AMBIENT),
-                       region->power,
-                       region->now,
-                       region->next};
-    int64_t sizes[] = {8, 8, 8, 8, 8, bytes, bytes, bytes};
-    int64_t types[] = {MAP_LITERAL, MAP_LITERAL,   MAP_LITERAL,   MAP_LITERAL,
-                       MAP_LITERAL, MAP_PARAMETER, MAP_PARAMETER, MAP_PARAMETER};
-    if (run_kernel(region, REX_KERNEL_ID(hotspot_step), 8, address, sizes, types) != 0)
-        return -1;
+    int64_t cells = chip->size * chip->size;
+    double began = seconds_now();
+    int error = REX_LAUNCH_WITH(hotspot_step, config_of(region), REX_VALUE(chip->size), REX_VALUE(chip->step / chip->capacity),
+                                REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient), REX_VALUE(AMBIENT),
+                                REX_ALLOC(region->power, cells), REX_ALLOC(region->now, cells), REX_ALLOC(region->next, cells));
+    region->run->kernel_time += seconds_now() - began;
     double *written = region->next;
     region->next = region->now;
     region->now = written;
-    return 0;
+    return error;
 }
 
-/* Copies mapped rows from the device while the region goes on. */
-static void fetch(struct region *region, int32_t rows, void **address, int64_t *sizes)
+static int launch_extremes(struct region *region)
 {
-    int64_t types[] = {MAP_FROM, MAP_FROM};
-    __tgt_target_data_update(region->run->device, rows, address, address, sizes, types);
+    int64_t size = region->chip->size;
+    region->run->launches++;
+    double began = seconds_now();
+    int error = REX_LAUNCH_WITH(hotspot_extremes, config_of(region), REX_VALUE(size), REX_ALLOC(region->now, size * size),
+                                REX_ALLOC(region->coldest, size), REX_ALLOC(region->hottest, size));
+    region->run->kernel_time += seconds_now() - began;
+    return error;
 }
 
 static int find_extremes(struct region *region)
 {
-    int64_t size = region->chip->size;
-    int64_t row_bytes = size * (int64_t)sizeof(double);
-    void *address[] = {packed_int(size), region->now, region->coldest, region->hottest};
-    int64_t sizes[] = {8, size * row_bytes, row_bytes, row_bytes};
-    int64_t types[] = {MAP_LITERAL, MAP_PARAMETER, MAP_PARAMETER, MAP_PARAMETER};
-    region->run->launches++;
-    if (run_kernel(region, REX_KERNEL_ID(hotspot_extremes), 4, address, sizes, types) != 0 || finish(&region->run->ways) != 0)
-        return -1;
-    fetch(region, 2, &address[2], &sizes[2]);
-
     struct device_run *run = region->run;
+    int64_t size = region->chip->size;
+    /* Copies mapped rows from the device while the region goes on. */
+    REX_MAP(found, REX_FROM(region->coldest, size), REX_FROM(region->hottest, size));
+    if (launch_extremes(region) != 0 || finish(&run->ways) != 0 || rex_data_update(run->device, &found) != 0)
+        return -1;
     run->coldest = region->coldest[0];
     run->hottest = region->hottest[0];
     for (int64_t row = 1; row < size; row++) {
@@ -230,22 +178,18 @@ static int run_iterations(struct region *region)
 /* The region itself: begin, the iterations, fetch the result into region->now, end. */
 static int run_region(struct region *region)
 {
-    int64_t row_bytes = region->chip->size * (int64_t)sizeof(double);
-    int64_t field_bytes = region->chip->size * row_bytes;
-    void *address[] = {region->now, region->power, region->next, region->coldest, region->hottest};
-    int64_t sizes[] = {field_bytes, field_bytes, field_bytes, row_bytes, row_bytes};
-    /* The last three are written on the device before anything reads them: memory, and no copy. */
-    int64_t types[] = {MAP_TO, MAP_TO, MAP_ALLOC, MAP_ALLOC, MAP_ALLOC};
-
+    int64_t size = region->chip->size, cells = size * size;
+    int result;
     double began = seconds_now();
-    __tgt_target_data_begin(region->run->device, 5, address, address, sizes, types);
-    int result = run_iterations(region);
-    rex_graph_destroy(region->graph); /* NULL is left alone */
-    if (result == 0) {
-        void *last = region->now;
-        fetch(region, 1, &last, &field_bytes);
+    /* The last three are written on the device before anything reads them: memory, and no copy. */
+    REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, cells), REX_TO(region->power, cells), REX_ALLOC(region->next, cells),
+                    REX_ALLOC(region->coldest, size), REX_ALLOC(region->hottest, size)) {
+        result = run_iterations(region);
+        rex_graph_destroy(region->graph); /* NULL is left alone */
+        REX_MAP(last, REX_FROM(region->now, cells));
+        if (result == 0)
+            result = rex_data_update(region->run->device, &last);
     }
-    __tgt_target_data_end(region->run->device, 5, address, address, sizes, types);
     region->run->region_time = seconds_now() - began;
     return result;
 }
@@ -258,11 +202,10 @@ int simulate_on_device(const struct chip *chip, const double *power, double *tem
         fputs("hotspot: out of memory\n", stderr);
         return -1;
     }
-    /* The columns have no const; power is mapped to the device only, so nothing writes to it. */
     struct region region = {
         .chip = chip,
         .run = run,
-        .power = (double *)(uintptr_t)power,
+        .power = power,
         .now = temp,
         .next = scratch,
         .coldest = scratch + cells,

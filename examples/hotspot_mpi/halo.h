@@ -4,9 +4,9 @@
  *     struct halo halo = {.comm = comm, .queue = copies};
  *     if (!takes_device_pointers(copies))
  *         halo.pinned = rex_host_alloc(PINNED_BYTES);
- *     rex_launch(&in_steps, ...);               // the inner part, which needs no neighbour
+ *     REX_LAUNCH_WITH(inner, in_steps, ...);    // needs no neighbour
  *     halo_exchange(&halo, sides, count);       // the host waits, the device computes
- *     rex_launch(&in_steps, ...);               // the edges
+ *     REX_LAUNCH_WITH(edges, in_steps, ...);
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */

@@ -49,13 +49,14 @@ static size_t field_cells(const struct part *part)
     return (size_t)((part->cells.rows + 2) * part->cells.columns);
 }
 
-static struct rex_launch_config launch_of(const struct region *region, const void *kernel)
+/* The next launch, in the queue of the steps: teams take rows. */
+static struct rex_launch_config config_of(const struct region *region)
 {
     int64_t rows = region->part->cells.rows;
+    struct rex_launch_config config = rex_launch_config_of(NULL, rows < MAX_TEAMS ? rows : MAX_TEAMS, THREADS);
+    config.queue = region->steps;
     region->run->launches++;
-    struct rex_launch_config launch = rex_launch_config_of(kernel, (uint32_t)(rows < MAX_TEAMS ? rows : MAX_TEAMS), THREADS);
-    launch.queue = region->steps;
-    return launch;
+    return config;
 }
 
 static int64_t sides_of(const struct part *part)
@@ -72,15 +73,11 @@ static int launch_part(struct region *region, int64_t is_inner)
     const struct part *part = region->part;
     const struct chip *chip = &part->chip;
     int64_t rows = part->cells.rows, columns = part->cells.columns, sides = sides_of(part);
-    double gain = chip->step / chip->capacity, lateral = 1.0 / chip->resistance, vertical = 1.0 / chip->to_ambient;
-    double ambient = AMBIENT;
     size_t cells = field_cells(part);
-    struct rex_launch_config launch = launch_of(region, REX_KERNEL_ID(hotspot_part));
-    REX_MAP(args, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(sides), REX_VALUE(is_inner), REX_VALUE(gain),
-            REX_VALUE(lateral), REX_VALUE(vertical), REX_VALUE(ambient), REX_ALLOC(part->power, rows * columns),
-            REX_ALLOC(region->now, cells), REX_ALLOC(region->next, cells), REX_ALLOC(region->from, 2 * rows),
-            REX_ALLOC(region->to, 2 * rows));
-    return rex_launch(&launch, &args);
+    return REX_LAUNCH_WITH(hotspot_part, config_of(region), REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(sides), REX_VALUE(is_inner),
+                           REX_VALUE(chip->step / chip->capacity), REX_VALUE(1.0 / chip->resistance), REX_VALUE(1.0 / chip->to_ambient),
+                           REX_VALUE(AMBIENT), REX_ALLOC(part->power, rows * columns), REX_ALLOC(region->now, cells),
+                           REX_ALLOC(region->next, cells), REX_ALLOC(region->from, 2 * rows), REX_ALLOC(region->to, 2 * rows));
 }
 
 /* ---- the exchange -------------------------------------------------------------------------------------------------- */
@@ -131,13 +128,12 @@ static int find_extremes(struct region *region)
 {
     int64_t rows = region->part->cells.rows, columns = region->part->cells.columns;
     double gap = 0.0;
-    struct rex_launch_config launch = launch_of(region, REX_KERNEL_ID(hotspot_part_extremes));
     REX_MAP(none, REX_TO(region->extremes, 2));
     REX_MAP(found, REX_FROM(region->extremes, 2));
-    REX_MAP(args, REX_VALUE(rows), REX_VALUE(columns), REX_ALLOC(region->now, field_cells(region->part)),
-            REX_ALLOC(region->extremes, 2));
     region->extremes[0] = region->extremes[1] = INFINITY;
-    if (rex_queue_update(region->steps, &none) != 0 || rex_launch(&launch, &args) != 0 ||
+    if (rex_queue_update(region->steps, &none) != 0 ||
+        REX_LAUNCH_WITH(hotspot_part_extremes, config_of(region), REX_VALUE(rows), REX_VALUE(columns),
+                        REX_ALLOC(region->now, field_cells(region->part)), REX_ALLOC(region->extremes, 2)) != 0 ||
         rex_queue_update(region->steps, &found) != 0 || rex_queue_sync(region->steps) != 0 ||
         rex_event_elapsed(&gap, region->inner_ended, region->edges_begin) != 0)
         return -1;

@@ -42,11 +42,11 @@ static int launch_share(const struct share *share, void *context)
     int64_t rows = share->count, size = task->product->size;
     int64_t tiles = (rows + TILE - 1) / TILE * ((size + TILE - 1) / TILE);
     double *a = task->product->a + share->first * size, *b = task->product->b, *c = task->product->c + share->first * size;
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(matmul), (uint32_t)(tiles < MAX_TEAMS ? tiles : MAX_TEAMS), THREADS);
-    REX_MAP(args, REX_VALUE(rows), REX_VALUE(size), REX_ALLOC(a, rows * size), REX_ALLOC(b, size * size), REX_ALLOC(c, rows * size));
-    launch.queue = share->queue;
+    struct rex_launch_config config = rex_launch_config_of(NULL, tiles < MAX_TEAMS ? tiles : MAX_TEAMS, THREADS);
+    config.queue = share->queue;
     task->run->launches++;
-    return rex_launch(&launch, &args);
+    return REX_LAUNCH_WITH(matmul, config, REX_VALUE(rows), REX_VALUE(size), REX_ALLOC(a, rows * size), REX_ALLOC(b, size * size),
+                           REX_ALLOC(c, rows * size));
 }
 
 static int compute(struct task *task, const struct shares *shares)

@@ -17,11 +17,6 @@
 
 REX_KERNEL_DECLARE(nn_distances);
 
-enum {
-    TEAMS = 2048, /* most of them: each thread takes one record after another */
-    THREADS = 128
-};
-
 /* A search that is under way. */
 struct search {
     struct all all;
@@ -58,16 +53,14 @@ static int copy_back(const struct share *share, void *context)
 static int launch_share(const struct share *share, void *context)
 {
     struct search *search = context;
-    int64_t count = share->count, teams = (count + THREADS - 1) / THREADS;
+    int64_t count = share->count;
     struct place *places = search->all.places + share->first;
     double *squared = search->all.squared + share->first;
-    struct rex_launch_config launch =
-        rex_launch_config_of(REX_KERNEL_ID(nn_distances), (uint32_t)(teams < TEAMS ? teams : TEAMS), THREADS);
-    launch.queue = share->queue;
+    struct rex_launch_config config = rex_launch_config_for(NULL, count);
+    config.queue = share->queue;
     search->run->launches++;
-    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
-            REX_ALLOC(places, count), REX_ALLOC(squared, count));
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count), REX_VALUE(search->query->latitude),
+                           REX_VALUE(search->query->longitude), REX_ALLOC(places, count), REX_ALLOC(squared, count));
 }
 
 /* The same distances as often as --rounds says. */

@@ -3,7 +3,7 @@
  *
  * What to look at: launch_window(). A launch takes at most ten records to the device and ten numbers back, so what counts here is what a
  * launch costs, not what the kernel does: a copy there, the launch, a copy back. Hence places as pairs: latitudes and longitudes in arrays
- * of their own would be one copy more. The last window of a file has fewer: lengths in a map are ordinary expressions.
+ * of their own would be one copy more. The last window of a file has fewer: lengths in a row are ordinary expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -28,14 +28,12 @@ struct window {
 
 static int launch_window(struct window *window, const struct query *query, struct device_run *run)
 {
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
-    launch.device = run->device;
-    launch.trip_count = (uint64_t)window->count;
-    REX_MAP(arguments, REX_VALUE(window->count), REX_VALUE(query->latitude), REX_VALUE(query->longitude),
-            REX_TO(window->places, window->count), REX_FROM(window->squared, window->count));
+    struct rex_launch_config config = rex_launch_config_of(NULL, 1, THREADS);
+    config.device = run->device;
     run->launches++;
     double began = seconds_now();
-    int result = rex_launch(&launch, &arguments);
+    int result = REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(window->count), REX_VALUE(query->latitude), REX_VALUE(query->longitude),
+                                 REX_TO(window->places, window->count), REX_FROM(window->squared, window->count));
     run->seconds += seconds_now() - began;
     if (result != 0)
         fprintf(stderr, "nn: launch %lld: %s\n", (long long)run->launches, rex_last_error());

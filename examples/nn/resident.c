@@ -34,19 +34,18 @@ struct search {
 
 static int launch_window(struct search *search, int64_t first, int64_t count)
 {
-    struct rex_launch_config description = rex_launch_config_of(REX_KERNEL_ID(nn_distances), 1, THREADS);
+    struct rex_launch_config config = rex_launch_config_of(NULL, 1, THREADS);
     struct place *places = search->all.places + first;
     double *squared = search->all.squared + first;
-    description.trip_count = (uint64_t)count;
-    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(search->query->latitude), REX_VALUE(search->query->longitude),
-            REX_ALLOC(places, count), REX_ALLOC(squared, count));
+    config.queue = search->run->ways.queue;
     int result = 0;
     if (!search->run->resident) {
         REX_MAP(there, REX_TO(places, count));
         result = update(&search->run->ways, search->run->device, &there);
     }
     if (result == 0)
-        result = launch(&search->run->ways, &description, &arguments);
+        result = REX_LAUNCH_WITH(nn_distances, config, REX_VALUE(count), REX_VALUE(search->query->latitude),
+                                 REX_VALUE(search->query->longitude), REX_ALLOC(places, count), REX_ALLOC(squared, count));
     if (result == 0 && !search->run->resident) {
         REX_MAP(back, REX_FROM(squared, count));
         result = update(&search->run->ways, search->run->device, &back);
@@ -72,11 +71,12 @@ static int measure(struct search *search)
 {
     struct all *all = &search->all;
     int64_t there = search->run->resident ? REX_MAP_TO : REX_MAP_ALLOC, back = search->run->resident ? REX_MAP_FROM : REX_MAP_ALLOC;
-    int result = 0;
-    REX_MAP(region, REX_SECTION(there, all->places, 0, all->count), REX_SECTION(back, all->squared, 0, all->count));
+    int result;
     double began = seconds_now();
-    REX_DATA_REGION_MAP(&result, search->run->device, region)
+    REX_DATA_REGION(&result, search->run->device, REX_SECTION(there, all->places, 0, all->count),
+                    REX_SECTION(back, all->squared, 0, all->count)) {
         result = take(&search->run->ways, launch_windows, search);
+    }
     search->run->seconds = seconds_now() - began;
     return result;
 }

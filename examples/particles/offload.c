@@ -2,7 +2,7 @@
  * offload.c - particles' device run: an array of structs whose pointers have to lead somewhere on the device too.
  *
  * What to look at: map_swarm(), the mapper, maps one swarm with all that belongs to it; rex_map_add_mapped() applies it to the whole
- * array; rex_map_build() makes a map of that, which the region owns. Launches inside name the array alone.
+ * array; rex_map_build() makes a map of that, for the region. Launches inside name the array alone.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -51,28 +51,35 @@ static int push_swarms(struct rex_map_builder *builder, void *context)
 
 /* ---- the steps --------------------------------------------------------------------------------------------------- */
 
-static int launch(struct region *region, const void *key, const struct rex_map *arguments)
+/* The next launch: teams take swarms. */
+static struct rex_launch_config config_of(struct region *region)
 {
     int64_t swarms = region->simulation->swarms;
-    struct rex_launch_config launch =
-        rex_launch_config_of(key, (uint32_t)(swarms < MOST_TEAMS ? swarms : MOST_TEAMS), THREADS);
-    launch.device = region->run->device;
+    struct rex_launch_config config = rex_launch_config_of(NULL, swarms < MOST_TEAMS ? swarms : MOST_TEAMS, THREADS);
+    config.device = region->run->device;
     region->run->launches++;
-    return rex_launch(&launch, arguments);
+    return config;
 }
 
-static int move(struct region *region, const void *key, double time)
+static int kick(struct region *region, double time)
 {
     const struct simulation *simulation = region->simulation;
-    REX_MAP(arguments, REX_VALUE(simulation->swarms), REX_VALUE(time), REX_ALLOC(simulation->swarm, simulation->swarms));
-    return launch(region, key, &arguments);
+    return REX_LAUNCH_WITH(particles_kick, config_of(region), REX_VALUE(simulation->swarms), REX_VALUE(time),
+                           REX_ALLOC(simulation->swarm, simulation->swarms));
+}
+
+static int drift(struct region *region, double time)
+{
+    const struct simulation *simulation = region->simulation;
+    return REX_LAUNCH_WITH(particles_drift, config_of(region), REX_VALUE(simulation->swarms), REX_VALUE(time),
+                           REX_ALLOC(simulation->swarm, simulation->swarms));
 }
 
 static int find_energies(struct region *region)
 {
     const struct simulation *simulation = region->simulation;
-    REX_MAP(arguments, REX_VALUE(simulation->swarms), REX_ALLOC(simulation->swarm, simulation->swarms));
-    return launch(region, REX_KERNEL_ID(particles_energy), &arguments);
+    return REX_LAUNCH_WITH(particles_energy, config_of(region), REX_VALUE(simulation->swarms),
+                           REX_ALLOC(simulation->swarm, simulation->swarms));
 }
 
 static int take_steps(struct region *region)
@@ -80,11 +87,11 @@ static int take_steps(struct region *region)
     double step = region->simulation->step;
     int result = 0;
     for (int i = 0; i < region->simulation->steps && result == 0; i++) {
-        result = move(region, REX_KERNEL_ID(particles_kick), step / 2.0);
+        result = kick(region, step / 2.0);
         if (result == 0)
-            result = move(region, REX_KERNEL_ID(particles_drift), step);
+            result = drift(region, step);
         if (result == 0)
-            result = move(region, REX_KERNEL_ID(particles_kick), step / 2.0);
+            result = kick(region, step / 2.0);
     }
     return result == 0 ? find_energies(region) : result;
 }

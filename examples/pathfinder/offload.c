@@ -1,12 +1,12 @@
 /*
  * offload.c - pathfinder's device run: a loop of launches on the host, and one data region around it.
  *
- * What to look at: step(). Each launch names the two rows of results in the order that it wants them, and every row of its map says
+ * What to look at: step(). Each launch names the two rows of results in the order that it wants them, and each of its arrays is
  * REX_ALLOC: the region has mapped all of it, so nothing is copied and nothing looked for but the device's address. The grid goes to the
  * device once, 100 000 numbers come back.
  *
  * No launch needs the host to have seen the one before it, so walk_down() may as well put all of them in a queue, or capture them in a
- * graph: step() is the same, and launch() of ../common/ways.c waits or does not.
+ * graph: step() is the same, and the queue in its config, or none, says whether it waits.
  *
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  */
@@ -20,11 +20,6 @@
 
 REX_KERNEL(pathfinder_step);
 
-enum {
-    THREADS = 256,
-    MOST_TEAMS = 65535
-};
-
 /* A walk that is under way. All pointers are host addresses, which stand for the device's copies in every row of a map. */
 struct walk {
     const struct grid *grid;
@@ -36,15 +31,13 @@ struct walk {
 static int step(struct walk *walk, int64_t row)
 {
     const struct grid *grid = walk->grid;
-    int64_t columns = grid->columns, teams = (columns + THREADS - 1) / THREADS;
-    struct rex_launch_config description =
-        rex_launch_config_of(REX_KERNEL_ID(pathfinder_step), (uint32_t)(teams < MOST_TEAMS ? teams : MOST_TEAMS), THREADS);
-    description.device = walk->run->device;
-    description.trip_count = (uint64_t)columns;
-    REX_MAP(arguments, REX_VALUE(row), REX_VALUE(columns), REX_ALLOC(grid->cost, grid->rows * columns),
-            REX_ALLOC(walk->now, columns), REX_ALLOC(walk->next, columns));
+    int64_t columns = grid->columns;
+    struct rex_launch_config config = rex_launch_config_for(NULL, columns);
+    config.device = walk->run->device;
+    config.queue = walk->run->ways.queue; /* NULL: wait for it */
     walk->run->launches++;
-    return launch(&walk->run->ways, &description, &arguments);
+    return REX_LAUNCH_WITH(pathfinder_step, config, REX_VALUE(row), REX_VALUE(columns), REX_ALLOC(grid->cost, grid->rows * columns),
+                           REX_ALLOC(walk->now, columns), REX_ALLOC(walk->next, columns));
 }
 
 /* From the first row, which costs what it costs, to the last one. */
@@ -72,12 +65,12 @@ static int walk_down(struct walk *walk)
 static int run_region(struct walk *walk)
 {
     const struct grid *grid = walk->grid;
-    int result = 0;
-    REX_MAP(region, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
-                 REX_ALLOC(walk->next, grid->columns));
+    int result;
     double began = seconds_now();
-    REX_DATA_REGION_MAP(&result, walk->run->device, region)
+    REX_DATA_REGION(&result, walk->run->device, REX_TO(grid->cost, grid->rows * grid->columns), REX_TO(walk->now, grid->columns),
+                    REX_ALLOC(walk->next, grid->columns)) {
         result = walk_down(walk);
+    }
     walk->run->seconds = seconds_now() - began;
     return result;
 }

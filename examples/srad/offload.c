@@ -74,29 +74,28 @@ static int take_sample(struct region *region, float *speckle)
 
 /* ---- the steps --------------------------------------------------------------------------------------------------- */
 
-static int launch(struct region *region, const void *key, const struct rex_map *arguments)
+/* The next launch: teams take rows. */
+static struct rex_launch_config config_of(struct region *region)
 {
     int64_t rows = region->diffusion->rows;
-    struct rex_launch_config launch = rex_launch_config_of(key, (uint32_t)(rows < MOST_TEAMS ? rows : MOST_TEAMS), THREADS);
-    launch.device = region->run->device;
+    struct rex_launch_config config = rex_launch_config_of(NULL, rows < MOST_TEAMS ? rows : MOST_TEAMS, THREADS);
+    config.device = region->run->device;
     region->run->launches++;
-    return rex_launch(&launch, arguments);
+    return config;
 }
 
 static int find_coefficients(struct region *region, float speckle)
 {
     int64_t rows = region->diffusion->rows, columns = region->diffusion->columns, pixels = rows * columns;
-    REX_MAP(arguments, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(speckle), REX_ALLOC(region->now, pixels),
-            REX_ALLOC(region->coefficient, pixels));
-    return launch(region, REX_KERNEL_ID(srad_coefficients), &arguments);
+    return REX_LAUNCH_WITH(srad_coefficients, config_of(region), REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(speckle),
+                           REX_ALLOC(region->now, pixels), REX_ALLOC(region->coefficient, pixels));
 }
 
 static int diffuse(struct region *region)
 {
     int64_t rows = region->diffusion->rows, columns = region->diffusion->columns, pixels = rows * columns;
-    REX_MAP(arguments, REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(region->diffusion->rate), REX_ALLOC(region->now, pixels),
-            REX_ALLOC(region->coefficient, pixels), REX_ALLOC(region->next, pixels));
-    return launch(region, REX_KERNEL_ID(srad_diffuse), &arguments);
+    return REX_LAUNCH_WITH(srad_diffuse, config_of(region), REX_VALUE(rows), REX_VALUE(columns), REX_VALUE(region->diffusion->rate),
+                           REX_ALLOC(region->now, pixels), REX_ALLOC(region->coefficient, pixels), REX_ALLOC(region->next, pixels));
 }
 
 static void swap_fields(struct region *region)
@@ -124,10 +123,10 @@ static int take_step(struct region *region)
 static int run_region(struct region *region)
 {
     int64_t pixels = region->diffusion->rows * region->diffusion->columns;
-    int result = 0;
-    REX_MAP(fields, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels), REX_ALLOC(region->coefficient, pixels));
+    int result;
     double began = seconds_now();
-    REX_DATA_REGION_MAP(&result, region->run->device, fields) {
+    REX_DATA_REGION(&result, region->run->device, REX_TO(region->now, pixels), REX_ALLOC(region->next, pixels),
+                    REX_ALLOC(region->coefficient, pixels)) {
         for (int i = 0; i < region->diffusion->iterations && result == 0; i++)
             result = take_step(region);
         /* The result is in whichever field was written last: one more update, and no row that copies back by itself. */

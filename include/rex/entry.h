@@ -116,8 +116,8 @@
 #define REX_KERNEL_DECLARED(S, ...) \
     int S##arguments__(             \
         int REX_IF_PARAMETERS(__VA_ARGS__)(REX_KERNEL_TYPES, REX_KERNEL_ANY)(__VA_ARGS__));
-/** REX_KERNEL_TYPES(parameters..., ): a comma and the type of each. */
-#define REX_KERNEL_TYPES(...) REX_PARAMETER_TAIL(REX_PARAMETER_TYPE_OF, , __VA_ARGS__)
+/** REX_KERNEL_TYPES(parameters..., ): a comma, the type and the name of each. */
+#define REX_KERNEL_TYPES(...) REX_PARAMETER_TAIL(REX_PARAMETER_ARGUMENT, , __VA_ARGS__)
 /** REX_KERNEL_ANY(): any number of any type. */
 #define REX_KERNEL_ANY(...) , ...
 

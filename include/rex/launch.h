@@ -2,14 +2,16 @@
  * rex/launch.h - launches, data regions, updates, device memory: what consumes a map.
  *
  *     int error = REX_LAUNCH(axpy, 256, 128, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
- * REX_TOFROM(y, n)); if (error == REX_EHOST) axpy_on_the_host(n, a, x, y);
+ *                            REX_TOFROM(y, n));
+ *     if (error == REX_EHOST)
+ *         axpy_on_the_host(n, a, x, y);
  *
  * Data that stays on the device until the block is left, whatever leaves it:
  *
  *     REX_DATA_REGION(&error, -1, REX_TO(x, n), REX_TOFROM(y, n)) {
  *         for (int step = 0; step < 100 && error == 0; step++)
  *             error = REX_LAUNCH_FOR(axpy, n, REX_VALUE(n), REX_VALUE(a), REX_TO(x, n),
- * REX_TOFROM(y, n));
+ *                                    REX_TOFROM(y, n));
  *     }
  *
  * These functions check what libomptarget aborts on or passes over in silence, and return. All may

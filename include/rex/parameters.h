@@ -35,8 +35,8 @@
 #define REX_PARAMETER_ONE(context, type, name) +1
 /** REX_PARAMETER_DECLARE(context, type, name): declares one with its own type. */
 #define REX_PARAMETER_DECLARE(context, type, name) __typeof__ type name
-/** REX_PARAMETER_TYPE_OF(context, type, name): its type, as REX_ARGUMENT() of a value is. */
-#define REX_PARAMETER_TYPE_OF(context, type, name) REX_ARGUMENT_TYPE type
+/** REX_PARAMETER_ARGUMENT(context, type, name): declares one of REX_ARGUMENT_TYPE(). */
+#define REX_PARAMETER_ARGUMENT(context, type, name) REX_ARGUMENT_TYPE type name
 /** REX_PARAMETER_KIND(context, type, name): a comma and its kind: rex/kinds.h. */
 #define REX_PARAMETER_KIND(context, type, name) , REX_KIND_OF_TYPE type
 /** REX_PARAMETER_NAME(context, type, name): its name. */

@@ -3,12 +3,12 @@
  *
  *     struct rex_queue *queue;
  *     rex_queue_create(&queue, -1, "steps", 0);           // a queue on the default device
- *     REX_MAP(region, REX_TO(x, n), REX_TOFROM(y, n));
- *     REX_DATA_REGION_MAP(NULL, -1, region) {                       // what it works on must be mapped
- *         for (int step = 0; step < 1000; step++) {
- *             REX_MAP(args, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, n), REX_ALLOC(y, n));
- *             rex_launch(&launch, &args);                 // launch.queue is queue: returns at once
- *         }
+ *     struct rex_launch_config in_queue = rex_launch_config_for(NULL, n);
+ *     in_queue.queue = queue;
+ *     REX_DATA_REGION(&error, -1, REX_TO(x, n), REX_TOFROM(y, n)) { // a queue's memory is mapped
+ *         for (int step = 0; step < 1000; step++)         // each launch returns at once
+ *             REX_LAUNCH_WITH(axpy, in_queue, REX_VALUE(n), REX_VALUE(a), REX_ALLOC(x, n),
+ *                             REX_ALLOC(y, n));
  *         rex_queue_sync(queue);                          // before the mapping ends
  *     }
  *     rex_queue_destroy(queue);
@@ -267,7 +267,7 @@ REX_API int rex_event_elapsed(double *seconds, struct rex_event *begin, struct r
  *
  *     rex_graph_begin(queue);                 // from here on nothing is done, all is captured
  *     for (int step = 0; step < 1000; step++)
- *         rex_launch(&launch, &args);         // launch.queue is queue
+ *         REX_LAUNCH_WITH(axpy, in_queue, ...);
  *     struct rex_graph *graph;
  *     rex_graph_end(&graph, queue);
  *     for (int i = 0; i < 100; i++)

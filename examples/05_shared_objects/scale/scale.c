@@ -19,9 +19,7 @@ REX_KERNEL(scale);
 int scale(double *x, int64_t count, double factor)
 {
     /* The caller has mapped x. */
-    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(factor), REX_ALLOC(x, count));
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(scale), 32, 128);
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_FOR(scale, count, REX_VALUE(count), REX_VALUE(factor), REX_ALLOC(x, count));
 }
 
 const char *scale_image(void)

@@ -18,7 +18,5 @@ shift_function shift;
 int shift(double *x, int64_t count, double amount)
 {
     /* The caller has mapped x. */
-    REX_MAP(arguments, REX_VALUE(count), REX_VALUE(amount), REX_ALLOC(x, count));
-    struct rex_launch_config launch = rex_launch_config_of(REX_KERNEL_ID(shift), 32, 128);
-    return rex_launch(&launch, &arguments);
+    return REX_LAUNCH_FOR(shift, count, REX_VALUE(count), REX_VALUE(amount), REX_ALLOC(x, count));
 }
