@@ -24,6 +24,7 @@
 #include "omp/flight.h"
 #include "omp/lookup.h"
 #include "omp/mappingend.h"
+#include "omp/memorycalls.h"
 #include "omp/runtime.h"
 #include "rex/interop.h"
 #include "rex/launch.h"

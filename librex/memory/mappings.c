@@ -20,7 +20,7 @@
 #include "omp/device.h"
 #include "omp/forward.h"
 #include "omp/mappingend.h"
-#include "omp/runtime.h"
+#include "omp/memorycalls.h"
 #include "omp/sender.h"
 
 struct entry {

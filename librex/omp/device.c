@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "omp/memorycalls.h"
 #include "omp/openmp.h"
 #include "omp/runtime.h"
 #include "rex/device.h"

@@ -19,6 +19,7 @@
 #include "omp/calls.h"
 #include "omp/lookup.h"
 #include "omp/mappingend.h"
+#include "omp/memorycalls.h"
 #include "omp/release.h"
 #include "omp/runtime.h"
 

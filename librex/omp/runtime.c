@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "omp/flight.h"
-#include "omp/lookup.h"
+#include "omp/memorycalls.h"
 #include "omp/openmp.h"
 #include "omp/search.h"
 #include "trace/trace.h"
@@ -32,8 +32,6 @@ static struct {
     char doubt[256];
     const char *chosen;
     int (*device_count)(void);
-    struct rex_omp own; /* the library's functions; callers get those that count themselves */
-    struct rex_omp omp;
     void (*push_trip_count)(ident_t *loc, int64_t device, uint64_t count);
 } bound;
 
@@ -75,11 +73,6 @@ bool rex_runtime_disabled(void)
     return policy != NULL && strcasecmp(policy, "disabled") == 0;
 }
 
-const struct rex_omp *rex_runtime_omp(void)
-{
-    return &bound.omp;
-}
-
 const char *rex_runtime_chosen(void)
 {
     return rex_runtime() != NULL ? bound.chosen : "";
@@ -90,90 +83,11 @@ const char *rex_runtime_doubt(void)
     return bound.doubt;
 }
 
-/* ---- device memory: calls that are in flight as others are --------------------------------------
- */
-
-static int is_present(const void *address, int device)
-{
-    if (rex_flight_enter() != REX_OK)
-        return 0;
-    int result = bound.own.is_present(address, device);
-    rex_flight_leave();
-    return result;
-}
-
-static int disassociate(const void *address, int device)
-{
-    if (rex_flight_enter() != REX_OK)
-        return -1;
-    int result = bound.own.disassociate(address, device);
-    rex_flight_leave();
-    return result;
-}
-
-static int associate(const void *address, const void *on_device, size_t size, size_t offset,
-                     int device)
-{
-    if (rex_flight_enter() != REX_OK)
-        return -1;
-    int result = bound.own.associate(address, on_device, size, offset, device);
-    rex_flight_leave();
-    return result;
-}
-
-static void *mapped_pointer(const void *address, int device)
-{
-    if (rex_flight_enter() != REX_OK)
-        return NULL;
-    void *result = bound.own.mapped_pointer(address, device);
-    rex_flight_leave();
-    return result;
-}
-
-static void *allocate(size_t size, int device)
-{
-    if (rex_flight_enter() != REX_OK)
-        return NULL;
-    void *memory = bound.own.alloc(size, device);
-    rex_flight_leave();
-    return memory;
-}
-
-static void free_memory(void *memory, int device)
-{
-    if (rex_flight_enter() != REX_OK)
-        return;
-    bound.own.free(memory, device);
-    rex_flight_leave();
-}
-
-static int copy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
-                int to_device, int from_device)
-{
-    int result = rex_flight_enter();
-    if (result != REX_OK)
-        return result;
-    result = bound.own.copy(to, from, size, to_offset, from_offset, to_device, from_device);
-    rex_flight_leave();
-    return result;
-}
-
-static void count_calls(void)
-{
-    bound.omp = (struct rex_omp){is_present, NULL, disassociate, NULL, allocate, free_memory, copy};
-    if (bound.own.associate != NULL)
-        bound.omp.associate = associate;
-    if (bound.own.mapped_pointer != NULL)
-        bound.omp.mapped_pointer = mapped_pointer;
-    else
-        rex_lookups_take_references();
-}
-
 void rex_runtime_unmap_global(const void *address)
 {
     for (int device = 0; device < rex_runtime_device_count(); device++)
-        if (bound.omp.is_present(address, device))
-            bound.omp.disassociate(address, device);
+        if (rex_runtime_omp()->is_present(address, device))
+            rex_runtime_omp()->disassociate(address, device);
 }
 
 void rex_runtime_push_trip_count(ident_t *loc, int64_t device, uint64_t count)
@@ -197,17 +111,18 @@ static void point(void *function_pointer, void *handle, const char *symbol)
 
 static void bind_to(void *handle, const struct rex_candidate *candidate)
 {
+    struct rex_omp memory;
     snprintf(bound.path, sizeof bound.path, "%s", candidate->path);
     point(&bound.device_count, handle, "omp_get_num_devices");
-    point(&bound.own.is_present, handle, "omp_target_is_present");
-    point(&bound.own.associate, handle, "omp_target_associate_ptr");
-    point(&bound.own.disassociate, handle, "omp_target_disassociate_ptr");
-    point(&bound.own.mapped_pointer, handle, "omp_get_mapped_ptr");
-    point(&bound.own.alloc, handle, "omp_target_alloc");
-    point(&bound.own.free, handle, "omp_target_free");
-    point(&bound.own.copy, handle, "omp_target_memcpy");
+    point(&memory.is_present, handle, "omp_target_is_present");
+    point(&memory.associate, handle, "omp_target_associate_ptr");
+    point(&memory.disassociate, handle, "omp_target_disassociate_ptr");
+    point(&memory.mapped_pointer, handle, "omp_get_mapped_ptr");
+    point(&memory.alloc, handle, "omp_target_alloc");
+    point(&memory.free, handle, "omp_target_free");
+    point(&memory.copy, handle, "omp_target_memcpy");
     point(&bound.push_trip_count, handle, "__kmpc_push_target_tripcount_mapper");
-    count_calls();
+    rex_memory_calls_bind(&memory);
     rex_openmp_bind();
     rex_forward_to(find_in, handle, candidate->release->number);
     __atomic_store_n(&bound.release, candidate->release, __ATOMIC_RELEASE);

@@ -27,23 +27,6 @@ int rex_runtime_device_count(void);
  */
 bool rex_runtime_disabled(void);
 
-/*
- * The bound libomptarget's device memory functions; mapped_pointer is NULL before LLVM 16, and
- * associate may be NULL. Only after a registration.
- */
-struct rex_omp {
-    int (*is_present)(const void *address, int device);
-    int (*associate)(const void *address, const void *on_device, size_t size, size_t offset,
-                     int device);
-    int (*disassociate)(const void *address, int device);
-    void *(*mapped_pointer)(const void *address, int device);
-    void *(*alloc)(size_t size, int device);
-    void (*free)(void *memory, int device);
-    int (*copy)(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
-                int to_device, int from_device);
-};
-const struct rex_omp *rex_runtime_omp(void);
-
 /* Why the bound libomptarget was taken: a variable's name, or words; "" while none is. */
 const char *rex_runtime_chosen(void);
 

@@ -14,6 +14,7 @@
 #include "module/modules.h"
 #include "omp/calls.h"
 #include "omp/flight.h"
+#include "omp/memorycalls.h"
 #include "omp/runtime.h"
 #include "rex/device.h"
 #include "rex/entry.h"
