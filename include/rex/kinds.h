@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /**
- * enum rex_kind: what a kernel's parameter is. REX_KIND_OF_TYPE() tells it of a type. The numbers are
- * in device images, and stay; 4 was in those of version 0.1.
+ * enum rex_kind: what a kernel's parameter is. REX_KIND_OF_TYPE() tells it of a type. The numbers
+ * are in device images, and stay; 4 was in those of version 0.1.
  */
 enum rex_kind {
     REX_KIND_UNKNOWN = 0,  /**< nobody says: no signature, or a type that librex does not know. */
@@ -85,8 +85,8 @@ REX_EACH_KIND(REX_KIND_IS)
 #undef REX_KIND_IS
 }
 /**
- * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant; of REX_KIND_VALUE the
- * bytes are above bit 8.
+ * REX_KIND_OF_TYPE(type): the `enum rex_kind` of a type, an unsigned constant; of REX_KIND_VALUE
+ * the bytes are above bit 8.
  */
 #define REX_KIND_OF_TYPE(...) (rex_type_kind<__typeof__(__VA_ARGS__)>::rex_number)
 #else

@@ -102,8 +102,8 @@
  */
 #define REX_WALK(each, none, first, between, m, context, ...)                                      \
     REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \
-                , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , \
-                , , , , , , , )
+                , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , \
+                , , , , , , , , )
 /** REX_WALK_64(): each of the first 64. */
 #define REX_WALK_64(                                                                               \
     each, none, first, between, m, context, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12,     \
