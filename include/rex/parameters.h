@@ -104,6 +104,9 @@
     REX_WALK_64(each, none, first, between, m, context, __VA_ARGS__, , , , , , , , , , , , , , , , \
                 , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , , \
                 , , , , , , , , )
+/** REX_HAS_MORE_THAN_64_PARAMETERS(): an error of the compiler, which says so. */
+#define REX_HAS_MORE_THAN_64_PARAMETERS(...) \
+    _Pragma("GCC error \"a kernel has at most 64 parameters\"")
 /** REX_WALK_64(): each of the first 64. */
 #define REX_WALK_64(                                                                               \
     each, none, first, between, m, context, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12,     \
