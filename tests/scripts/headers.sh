@@ -138,8 +138,10 @@ with tempfile.TemporaryDirectory() as folder:
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     if not nvcc:
         print("left out: a host file by nvcc: no nvcc")
-    for what, text in (("the headers", "#include <rex/kernel.h>\n" + includes), ('the headers inside of extern "C"', 'extern "C" {\n%s}' % includes)) if nvcc else ():
-        run = compile_with(nvcc, folder + "/host.cu", HOST % text, "-arch=sm_90", "-c", "-o", folder + "/host.o")
+    host_files = (("the headers", HOST % ("#include <rex/kernel.h>\n" + includes)), ('the headers inside of extern "C"', HOST % ('extern "C" {\n%s}' % includes)),
+                  ("launches in one line", '#define FORMS in_cu\n#include "tests/runtime/oneline/forms.h"\n'))
+    for what, text in host_files if nvcc else ():
+        run = compile_with(nvcc, folder + "/host.cu", text, "-I.", "-arch=sm_90", "-c", "-o", folder + "/host.o")
         if run.returncode != 0 or run.stderr:
             fail("%s by nvcc:\n%s" % (what, run.stderr[:2000]))
 

@@ -1,0 +1,2 @@
+#define FORMS in_c11
+#include "forms.h"

@@ -1,0 +1,2 @@
+#define FORMS in_cxx11
+#include "forms.h"
