@@ -3,8 +3,9 @@
  * one stem.
  *
  *     #include <rex.h>
- *     REX_KERNEL(axpy);                          // once, at file scope, in one file
- *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);
+ *     REX_KERNEL(axpy);                                            // at file scope, in one file
+ *     ... REX_LAUNCH(axpy, teams, threads, rows...);                            // rex/launch.h
+ *     ... __tgt_target_kernel(-1, teams, threads, REX_KERNEL_ID(axpy), &args);  // rex_kmp.h
  *
  * From the stem S = `axpy__` come the names `axpy__id__` (the key: its address names the kernel in
  * a launch), `axpy__omp_offload_entry__` (the row of the table) and "axpy__kernel__" (the kernel's

@@ -4,10 +4,11 @@
  *
  * A map has four columns: base address, begin address, size in bytes, type. A tour:
  *
- *     REX_MAP(args, REX_VALUE(n), REX_TO(x, n), REX_TOFROM(y, n));  // 1. a launch: a row a clause
- *     REX_MAP(region, REX_TO(x, n), REX_ALLOC(tmp, n));        // 2. a data region
- *     rex_launch(&launch, &args);                                   // 3. rex/launch.h
- *     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));       // 4. or raw: rex_kmp.h
+ *     REX_LAUNCH(axpy, 8, 128, REX_VALUE(n), REX_TO(x, n), REX_TOFROM(y, n));  // a row a clause
+ *     REX_MAP(args, REX_VALUE(n), REX_TO(x, n), REX_TOFROM(y, n));             // the same rows
+ *     rex_launch(&launch, &args);                                              // rex/launch.h
+ *     REX_MAP(region, REX_TO(x, n), REX_ALLOC(tmp, n));                        // a data region,
+ *     __tgt_target_data_begin(-1, REX_MAP_ARGUMENTS(region));                  // raw: rex_kmp.h
  *
  * REX_MAP() declares `args`, a `struct rex_map`, over plain local arrays args_rows, args_base,
  * args_begin, args_sizes and args_types: no heap. Rows that are only known at run time are built by
