@@ -49,8 +49,9 @@ struct rex_launch_config rex_grid_stride(const struct rex_launch_config *launch)
     struct rex_launch_config whole = *launch;
     whole.flags &= ~REX_LAUNCH_GRID_STRIDE;
     rex_grid_complete(whole.teams, whole.threads, launch->trip_count > 0 ? launch->trip_count : 1);
-    uint64_t block = (uint64_t)whole.threads[0] * whole.threads[1] * whole.threads[2];
-    uint64_t resident = rex_gpu_most_resident_threads() / block;
+    uint64_t resident = rex_gpu_most_resident_threads();
+    for (int i = 0; i < 3; i++)
+        resident /= whole.threads[i]; /* their product may be more than 64 bits have */
     if (launch->teams[0] == 0 && resident > 0 && whole.teams[0] > resident)
         whole.teams[0] = (uint32_t)resident;
     return whole;

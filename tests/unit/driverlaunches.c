@@ -427,6 +427,57 @@ static void complete_packets(const void *unused)
     expect_sent((int)COUNT(asked), 0);
 }
 
+static void expect_teams(const struct rex_launch_config *launch, unsigned teams)
+{
+    CHECK_EQUAL(launch_nothing(launch), REX_OK);
+    CHECK_EQUAL(last.grid[0], teams);
+}
+
+/* What REX_LAUNCH_FOR() asks for: enough for the iterations, at most what the 132 multiprocessors of 2048 threads keep. */
+static void choose_grids(const void *unused)
+{
+    static const struct {
+        int64_t iterations;
+        uint32_t threads, teams;
+    } asked[] = {{0, 128, 1},         {-5, 128, 1},           {1, 128, 1},            {128, 128, 1},         {129, 128, 2},
+                 {270336, 128, 2112}, {270337, 128, 2112},    {INT64_MAX, 128, 2112}, {INT64_MAX, 256, 1056}, {600, 256, 3}};
+    struct rex_launch_config launch;
+    (void)unused;
+    start();
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        launch = rex_launch_config_for(&nothing_id, asked[i].iterations);
+        if (asked[i].threads != 128)
+            launch.threads[0] = asked[i].threads;
+        expect_teams(&launch, asked[i].teams);
+        CHECK_EQUAL(last.block[0], asked[i].threads);
+    }
+    /* what the program gives stays, */
+    launch.teams[0] = 5000;
+    expect_teams(&launch, 5000);
+    /* also where there is no such block; */
+    launch = (struct rex_launch_config){.key = &nothing_id, .threads = {1u << 31, 1u << 31, 4}, .flags = REX_LAUNCH_GRID_STRIDE};
+    CHECK_EQUAL(launch_nothing(&launch), REX_EINVAL);
+    /* and a queue does the same. */
+    launch = rex_launch_config_for(&nothing_id, INT64_MAX);
+    CHECK_EQUAL(rex_module_queue_create(&launch.queue, &module, 0, NULL, 0, NULL), REX_OK);
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    CHECK_EQUAL(rex_queue_sync(launch.queue), REX_OK);
+    CHECK_EQUAL(last.grid[0], 2112);
+    CHECK_EQUAL(rex_queue_destroy(launch.queue), REX_OK);
+}
+
+/* libomptarget gets that grid, too. */
+static void choose_for_runtime(const void *unused)
+{
+    struct rex_launch_config launch = rex_launch_config_for(&nothing_id, INT64_MAX);
+    (void)unused;
+    setenv("OMP_TEAM_LIMIT", "3000", 1);
+    start();
+    CHECK_EQUAL(launch_nothing(&launch), REX_OK);
+    expect_sent(0, 1);
+    CHECK_EQUAL(last_call(FAKE_KERNEL)->grid[0], 2112);
+}
+
 static void test_grids(void **state)
 {
     (void)state;
@@ -434,6 +485,8 @@ static void test_grids(void **state)
     in_child(name_grids, NULL);
     in_child(complete_packets, NULL);
     in_child(send_packets, NULL);
+    in_child(choose_grids, NULL);
+    in_child(choose_for_runtime, NULL);
 }
 
 static void expect_said(int result, int wanted, const char *said)
@@ -465,6 +518,37 @@ static void refuse_arguments(const void *check)
     CHECK(device_bytes() == before && driver_calls("cuMemcpyHtoDAsync") == copies);
     CHECK_EQUAL(launch_with(0), REX_OK);
     expect_sent(2, 0);
+}
+
+/* Each value is refused by the kinds that the image has, where it is of a kind that its parameter is not. */
+static void refuse_kinds(const void *unused)
+{
+    static char kinds_id;
+    static struct __tgt_offload_entry kinds_entry[] = {ENTRY(&kinds_id, "kinds")};
+    static struct rex_module typed = {.struct_size = sizeof(struct rex_module),
+                                      .entries_begin = kinds_entry,
+                                      .entries_end = kinds_entry + 1,
+                                      .image_name = "tests/data/typed_sm_90.cubin"};
+    struct {
+        char bytes[3];
+    } three = {""};
+    struct rex_launch_config launch = rex_launch_config_of(&kinds_id, 2, 64);
+    char said[60];
+    (void)unused;
+    use_computing_gpu(22, "late");
+    REX_MAP(args, REX_VALUE((int8_t)1), REX_VALUE((uint8_t)1), REX_VALUE((int16_t)1), REX_VALUE((uint16_t)1), REX_VALUE(1), REX_VALUE(1u),
+            REX_VALUE(1L), REX_VALUE(1ULL), REX_VALUE(1.0f), REX_VALUE(1.0), REX_VALUE((bool)1), REX_VALUE(three), REX_VALUE(1u), REX_TO(x, 10));
+    CHECK_EQUAL(rex_module_launch_map(&typed, &launch, &args), REX_OK);
+    for (int i = 0; i < args.count; i++) {
+        int64_t type = args.types[i], size = args.sizes[i];
+        struct rex_row wrong = i == 9 ? REX_VALUE(1.0f) : REX_VALUE(1.0);
+        args.types[i] = wrong.type, args.sizes[i] = wrong.size;
+        CHECK_EQUAL(rex_module_launch_map(&typed, &launch, &args), REX_EPARAMS);
+        snprintf(said, sizeof said, "argument %d of kinds is %s, its parameter is ", i + 1, i == 9 ? "float" : "double");
+        CHECK_MENTIONS(rex_last_error(), said);
+        args.types[i] = type, args.sizes[i] = size;
+    }
+    CHECK_EQUAL(rex_module_launch_map(&typed, &launch, &args), REX_OK);
 }
 
 /* Dynamic memory beyond what a block has unasked is asked for once, and again where the driver has refused it or there is more. */
@@ -517,6 +601,7 @@ static void test_loads(void **state)
     in_child(ask_for_memory, NULL);
     in_child(refuse_arguments, "on");
     in_child(refuse_arguments, "full");
+    in_child(refuse_kinds, NULL);
     for (size_t i = 0; i < COUNT(broken); i++)
         in_child(load_in_vain, broken[i]);
 }
