@@ -124,7 +124,7 @@ refused float4 'x[0] = 1;' '__device__ float4 four;'
 # With libdevice all of them are there.
 unset CUDA_PATH
 if [ -f /usr/local/cuda/nvvm/libdevice/libdevice.10.bc ]; then
-    sed -n 's/^REX_LIBDEVICE_\([12]\)(\([a-z0-9]*\))/\1 \2/p' include/rex/clang.h >"$work/names"
+    sed -n 's/^REX_LIBDEVICE_\([12]\)(\([a-z0-9]*\))/\1 \2/p' include/rex/clangmath.h >"$work/names"
     {
         printf '#include <rex/kernel.h>\n#include <math.h>\n#if REX_ON_GPU\nREX_DEVICE_KERNEL(k, (double *) x, (float *) y)\n{\n'
         while read -r count name; do

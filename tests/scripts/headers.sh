@@ -114,7 +114,7 @@ void begin(void)
 }
 """,
 }
-host_headers = [h[len("include/"):] for h in HEADERS if not re.search(r"/(kernel|clang|reduce)\.h$", h)]
+host_headers = [h[len("include/"):] for h in HEADERS if not re.search(r"/(kernel|kernelform|clang|clangmath|reduce)\.h$", h)]
 includes = "".join("#include <%s>\n" % h for h in host_headers)
 with tempfile.TemporaryDirectory() as folder:
     for compiler in C + CXX:

@@ -1,0 +1,199 @@
+/*
+ * rex/kernelform.h - what a kernel is made of: the function of the image, its parameters of 8 bytes
+ * each, their kinds in the image, and in a host image its entry. rex/kernel.h includes it, and has
+ * the macros that a program writes.
+ *
+ * Everything here is since 0.2 unless it says otherwise.
+ *
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ */
+#ifndef REX_KERNELFORM_H
+#define REX_KERNELFORM_H
+
+#ifndef REX_KERNEL_H
+#error "rex/kernelform.h is a part of rex/kernel.h: include that"
+#endif
+
+#ifdef __cplusplus
+/** REX_PARAMETER_FITS(context, type, name): refuses a parameter that has more than 8 bytes. */
+#define REX_PARAMETER_FITS(context, type, name)                                               \
+    static_assert(sizeof type <= 8,                                                           \
+                  "the parameter " #name " has more than 8 bytes: take its address, and use " \
+                  "REX_FIRSTPRIVATE() in the launch");
+#else
+#define REX_PARAMETER_FITS(context, type, name)                                                \
+    _Static_assert(sizeof type <= 8,                                                           \
+                   "the parameter " #name " has more than 8 bytes: take its address, and use " \
+                   "REX_FIRSTPRIVATE() in the launch");
+#endif
+
+/**
+ * REX_DEVICE_BODY(S, parameters...): head of the inline function that a kernel consists of. The
+ * parameter `rex_environment` is the runtime's in an env kernel, and NULL in a plain one.
+ */
+#define REX_DEVICE_BODY(S, ...)                                                 \
+    REX_DEVICE void S##body__(__attribute__((__unused__)) void *rex_environment \
+                                  REX_PARAMETER_TAIL(REX_PARAMETER_DECLARE, , __VA_ARGS__))
+
+#if REX_ON_GPU
+#define REX_DEVICE_ENTRY(symbol, address, bytes)
+
+/**
+ * struct rex_slot: a kernel's parameter of a type, in 8 bytes: rex_type is the type itself where it
+ * has as many, and else a struct that becomes one.
+ */
+template <class type, bool rex_is_whole = sizeof(type) == 8> struct rex_slot {
+    /** a smaller value and what fills its slot. */
+    struct __attribute__((__aligned__(8))) rex_type {
+        type rex_value; /**< the value. */
+        /** the value. */
+        __device__ __forceinline__ operator type() const
+        {
+            return rex_value;
+        }
+    };
+};
+/** Of 8 bytes. */
+template <class type> struct rex_slot<type, true> {
+    typedef type rex_type; /**< the type itself: a pointer stays one. */
+};
+/** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+#define REX_PARAMETER_SLOT(context, type, name) rex_slot<__typeof__ type>::rex_type name
+
+/**
+ * struct rex_kinds: never defined: its name in the image tells a kernel's form, 2 for plain and 3
+ * for env, and then the REX_KIND_OF_TYPE() of each parameter. In 0.1 the forms were 0 and 1.
+ */
+template <unsigned... numbers> struct rex_kinds;
+
+/**
+ * REX_SIGNATURE(kernel, form, parameters...): an empty kernel whose mangled name is the signature
+ * of @kernel: it takes no memory of a device, and stays with the other kernels whatever compiles
+ * and links them.
+ */
+#define REX_SIGNATURE(kernel, form, ...)                                         \
+    REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)                        \
+    extern "C++" __global__ void rex_signature_##kernel(                         \
+        rex_kinds<form REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)> *) \
+    {                                                                            \
+    }
+/**
+ * REX_DEVICE_FORM(S, form, environment, bounds, slots, parameters...): a kernel of either form:
+ * @environment is what its body gets for the runtime's parameter, @slots are its own parameters.
+ */
+#define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                     \
+    REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                     \
+    REX_DEVICE_BODY(S, __VA_ARGS__);                                                  \
+    extern "C" __global__ void bounds S##kernel__ slots                               \
+    {                                                                                 \
+        S##body__(environment REX_PARAMETER_TAIL(REX_PARAMETER_NAME, , __VA_ARGS__)); \
+    }                                                                                 \
+    REX_DEVICE_BODY(S, __VA_ARGS__)
+#else
+
+/**
+ * struct rex_device_entry: a row of a host image's own entry table; the layout of `struct
+ * __tgt_offload_entry`.
+ */
+struct rex_device_entry {
+    void *addr;       /**< function or variable. */
+    const char *name; /**< its name. */
+    size_t size;      /**< 0 for a kernel, bytes of a global. */
+    int32_t flags;    /**< 0. */
+    int32_t reserved; /**< 0. */
+};
+
+/**
+ * REX_DEVICE_ENTRY(symbol, address, bytes): a row of a host image's entry table. LLVM 14 and 15
+ * match the rows of host program and host image by position; librex reads this table and orders the
+ * program's rows after it.
+ */
+#define REX_DEVICE_ENTRY(symbol, address, bytes)                                             \
+    static struct rex_device_entry rex_entry_of_##symbol                                     \
+        __attribute__((__section__("omp_offloading_entries"), __used__, __aligned__(8))) = { \
+            (void *)(uintptr_t)(address), #symbol, (bytes), 0, 0};
+
+/** REX_PARAMETER_SLOT(context, type, name): declares a kernel's parameter of 8 bytes. */
+#define REX_PARAMETER_SLOT(context, type, name) uint64_t name
+
+#ifdef __cplusplus
+extern "C++" {
+/** rex_unpack(): the value in the first bytes of @word. */
+template <class type> REX_DEVICE type rex_unpack(uint64_t word)
+{
+    union {
+        uint64_t rex_word;
+        type rex_value;
+    } both = {word};
+    return both.rex_value;
+}
+}
+/** REX_PARAMETER_VALUE(context, type, name): a comma and the value in the word @name. */
+#define REX_PARAMETER_VALUE(context, type, name) , rex_unpack<__typeof__ type>(name)
+#else
+#define REX_PARAMETER_VALUE(context, type, name) \
+    , ((union {                                  \
+          uint64_t rex_word;                     \
+          __typeof__ type rex_value;             \
+      }){name})                                  \
+          .rex_value
+#endif
+
+/**
+ * rex_detail_next_word(): the next argument that libomptarget gave the function that stands for a
+ * kernel:
+ * from LLVM 23 on @cells points into an array of pointers to arguments; in 18 it is -1, and
+ * @arguments has them.
+ */
+REX_DEVICE uint64_t rex_detail_next_word(void ***cells, __builtin_va_list *arguments)
+{
+    uint64_t word;
+    if ((uintptr_t)*cells == ~(uintptr_t)0)
+        return __builtin_va_arg(*arguments, uint64_t);
+    memcpy(&word, *(*cells)++, sizeof word);
+    return word;
+}
+/** REX_PARAMETER_FETCH(context, type, name): its word, from there. */
+#define REX_PARAMETER_FETCH(context, type, name) \
+    uint64_t name = rex_detail_next_word(&rex_cells, &rex_arguments);
+
+/**
+ * REX_DEVICE_CALL(kernel, S, parameters...): the function `rex_call_KERNEL`, which librex has the
+ * host device of LLVM 18, 23 and 24 call in the place of @kernel. It reads as many arguments as
+ * there are parameters, and runs REX_DEVICE_BODY(S, parameters...).
+ */
+#define REX_DEVICE_CALL(kernel, S, ...)                                                          \
+    REX_DEVICE_LINKAGE void rex_call_##kernel(void **rex_cells, ...);                            \
+    void rex_call_##kernel(void **rex_cells, ...)                                                \
+    {                                                                                            \
+        __builtin_va_list rex_arguments;                                                         \
+        __builtin_va_start(rex_arguments, rex_cells);                                            \
+        REX_EACH_PARAMETER(REX_PARAMETER_FETCH, , __VA_ARGS__)                                   \
+        S##body__((void *)~(uintptr_t)0 REX_EACH_PARAMETER(REX_PARAMETER_VALUE, , __VA_ARGS__)); \
+        __builtin_va_end(rex_arguments);                                                         \
+    }
+
+/**
+ * REX_SIGNATURE(kernel, form, parameters...): the form of @kernel, 2 for plain and 3 for env, and
+ * the REX_KIND_OF_TYPE() of each parameter, as an array that librex reads. In 0.1 it was a text.
+ */
+#define REX_SIGNATURE(kernel, form, ...)                        \
+    REX_EACH_PARAMETER(REX_PARAMETER_FITS, , __VA_ARGS__)       \
+    REX_DEVICE_LINKAGE const uint16_t rex_signature_##kernel[]; \
+    const uint16_t rex_signature_##kernel[] = {                 \
+        form REX_EACH_PARAMETER(REX_PARAMETER_KIND, , __VA_ARGS__)};
+
+#define REX_DEVICE_FORM(S, form, environment, bounds, slots, ...)                      \
+    REX_SIGNATURE(S##kernel__, form, __VA_ARGS__)                                      \
+    REX_DEVICE_BODY(S, __VA_ARGS__);                                                   \
+    REX_DEVICE_LINKAGE void S##kernel__ slots;                                         \
+    REX_DEVICE_ENTRY(S##kernel__, &S##kernel__, 0)                                     \
+    REX_DEVICE_CALL(S##kernel__, S, __VA_ARGS__)                                       \
+    void S##kernel__ slots                                                             \
+    {                                                                                  \
+        S##body__(environment REX_EACH_PARAMETER(REX_PARAMETER_VALUE, , __VA_ARGS__)); \
+    }                                                                                  \
+    REX_DEVICE_BODY(S, __VA_ARGS__)
+#endif
+
+#endif
