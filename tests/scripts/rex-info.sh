@@ -202,17 +202,17 @@ jq -r '"#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#inclu
 LD_LIBRARY_PATH=$O "$work/check" || fail 'the ABI is another one'
 
 # Nothing of the headers is missing: every struct, field and function in the eyes of another reader.
+# Of C, that is, and not what the compiler alone reads.
+headers() { find include -name '*.h' ! -name arguments.h ! -name 'k*.h' "$@"; }
 jq -r '.structs[].name' "$work/out" | sort >"$work/listed"
-for header in include/rex_kmp.h include/rex/[!km]*.h include/rex/ma*.h include/rex/mo*.h; do
-    sed -n 's/^\(typedef \)\{0,1\}\(struct [A-Za-z_0-9]*\) {.*/\2/p' "$header"
-done | sort >"$work/structs"
+headers -exec sed '/^#ifdef __cplusplus/,/^#e/d' {} + | sed -n 's/^\(typedef \)\{0,1\}\(struct [A-Za-z_0-9]*\) {.*/\2/p' | sort >"$work/structs"
 diff "$work/structs" "$work/listed" || fail 'structs are missing'
 jq -r '.functions[] | select((.inline or .per_binary) | not) | .name' "$work/out" | sort >"$work/listed"
 nm -D --defined-only "$O/librex.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
 diff "$work/exported" "$work/listed" || fail 'functions are missing'
 jq -r '.functions[] | select(.prototype == null) | .name' "$work/out" | grep -v -e '^__tgt_' -e '^omp_' && fail 'a function has no prototype'
 jq -r '.functions[] | select(.inline) | .name' "$work/out" >"$work/listed"
-sed -nE 's/^static inline .*[ *]([A-Za-z_0-9]+)\(.*/\1/p' include/rex_kmp.h include/rex/[!km]*.h include/rex/ma*.h include/rex/mo*.h | sort >"$work/inline"
+headers -exec sed -nE 's/^static inline .*[ *]([A-Za-z_0-9]+)\(.*/\1/p' {} + | sort >"$work/inline"
 diff "$work/inline" "$work/listed" || fail 'inline functions are missing'
 jq -r '.functions[] | select(.per_binary) | .name' "$work/out" | tr '\n' ' ' >"$work/listed"
 [ "$(cat "$work/listed")" = 'register_cubin rex_offload_fini rex_offload_init ' ] || fail "per binary: $(cat "$work/listed")"
@@ -221,7 +221,7 @@ for prefix in REX_E REX_OPTION_ REX_MAP_ REX_IMAGE_ REX_LAUNCH_ REX_QUEUE_; do
     grep -q "^$prefix" "$work/listed" || fail "no constant begins with $prefix"
 done
 # A macro is a constant where the compiler takes it for one.
-sed -n 's/^#define \(REX_[A-Z0-9_]*\) .*/\1/p' include/rex_kmp.h include/rex/[!km]*.h include/rex/ma*.h include/rex/mo*.h | sort -u >"$work/macros"
+headers -exec sed -n 's/^#define \(REX_[A-Z0-9_]*\) .*/\1/p' {} + | sort -u >"$work/macros"
 while read -r macro; do
     printf '#include <rex.h>\n#include <rex_kmp.h>\n#include <rex/inspect.h>\n#include <rex/interop.h>\nenum { value = (int)(%s) };\n' "$macro" >"$work/macro.c"
     ! "$CC" -Iinclude -fsyntax-only "$work/macro.c" 2>/dev/null || grep -qx "$macro" "$work/listed" || fail "the constant $macro is missing"
