@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     read_options(&settings, argc, argv);
     if (rex_offload_init() != 0 || check_device(&settings) != 0)
         return 1;
-    double *memory = malloc(4 * (size_t)settings.size * sizeof *memory);
+    double *memory = (double *)malloc(4 * (size_t)settings.size * sizeof *memory);
     if (memory == NULL)
         fputs("axpy_multi_raw: out of memory\n", stderr);
     int status = memory != NULL ? compute(&settings, (int)rounds, memory) : 1;

@@ -55,7 +55,7 @@ struct settings {
 void read_options(struct settings *settings, int argc, char **argv);
 
 /* Leaves the program with status 2 and "PROGRAM: @what; see --help". */
-_Noreturn void wrong_usage(const struct settings *settings, const char *what);
+__attribute__((__noreturn__)) void wrong_usage(const struct settings *settings, const char *what);
 
 /* ---- start --------------------------------------------------------------------------------------------------------- */
 

@@ -196,7 +196,7 @@ static int compare(const float *temp, const double *expected, int cells)
 static int check(float *power, const float *temp, float *result, int size)
 {
     int cells = size * size, status = 1;
-    double *expected = malloc(2 * (size_t)cells * sizeof *expected);
+    double *expected = (double *)malloc(2 * (size_t)cells * sizeof *expected);
     if (expected == NULL)
         return status;
     set_up(power, result, size);
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "hotspot_raw: there is no device %d: librex has found %d, numbered from 0\n", device, rex_device_count());
         return 1;
     }
-    float *fields = malloc(3 * (size_t)(size * size) * sizeof *fields);
+    float *fields = (float *)malloc(3 * (size_t)(size * size) * sizeof *fields);
     int status = fields != NULL ? run(size, fields) : 1;
     if (fields == NULL)
         fputs("hotspot_raw: out of memory\n", stderr);

@@ -231,13 +231,13 @@ static void free_swarms(struct swarm *swarm, int64_t swarms)
 
 static struct swarm *make_swarms(int64_t swarms)
 {
-    struct swarm *swarm = calloc((size_t)swarms, sizeof *swarm);
+    struct swarm *swarm = (struct swarm *)calloc((size_t)swarms, sizeof *swarm);
     for (int64_t i = 0; swarm != NULL && i < swarms; i++) {
         struct swarm *one = &swarm[i];
         one->count = 1 + i * 37 % MOST_PARTICLES;
         one->stiffness = 0.5 + (double)(i % 11) / 11.0;
-        one->position = malloc((size_t)one->count * sizeof *one->position);
-        one->velocity = malloc((size_t)one->count * sizeof *one->velocity);
+        one->position = (double *)malloc((size_t)one->count * sizeof *one->position);
+        one->velocity = (double *)malloc((size_t)one->count * sizeof *one->velocity);
         if (one->position == NULL || one->velocity == NULL) {
             free_swarms(swarm, swarms);
             return NULL;
@@ -262,7 +262,7 @@ static int64_t count_wrong(const double *values, const double *expected, int64_t
 static int check(const struct swarm *swarm, const double *energy, int64_t swarms)
 {
     struct swarm *expected = make_swarms(swarms);
-    double *energies = malloc((size_t)swarms * sizeof *energies);
+    double *energies = (double *)malloc((size_t)swarms * sizeof *energies);
     int64_t wrong = -1;
     if (expected != NULL && energies != NULL) {
         double began = seconds_now();
@@ -282,7 +282,7 @@ static int check(const struct swarm *swarm, const double *energy, int64_t swarms
 static int run(int64_t swarms)
 {
     struct swarm *swarm = make_swarms(swarms);
-    double *energy = malloc((size_t)swarms * sizeof *energy);
+    double *energy = (double *)malloc((size_t)swarms * sizeof *energy);
     int status = 1;
     if (swarm != NULL && energy != NULL) {
         double began = seconds_now();

@@ -108,7 +108,7 @@ static int run_all(const struct settings *settings, int64_t rows)
     struct grid grid;
     if (make_grid(&grid, rows, settings->size) != 0)
         return 1;
-    int32_t *buffers = malloc(2 * (size_t)grid.columns * sizeof *buffers);
+    int32_t *buffers = (int32_t *)malloc(2 * (size_t)grid.columns * sizeof *buffers);
     if (buffers == NULL)
         fputs("pathfinder_raw: out of memory\n", stderr);
     int status = buffers != NULL ? run(settings, &grid, buffers) : 1;

@@ -47,7 +47,7 @@ function store(base, struct, field, what) {
         offset[struct, field]
 }
 function integer(bytes) { return bytes == 4 ? "uint32_t" : "uintptr_t" }
-function room(name, struct, count) { printf "static _Alignas(8) unsigned char %s[%d];\n", name, size[struct] * count }
+function room(name, struct, count) { printf "static unsigned char %s[%d] __attribute__((aligned(8)));\n", name, size[struct] * count }
 
 function declare(function_name) {
     if (!(function_name in prototype)) { print "generate.awk: no " function_name > "/dev/stderr"; failed = 1; exit 1 }
@@ -99,7 +99,7 @@ END {
     store("module", "struct rex_module", "host_image_name", "(uintptr_t)\"rex_lib_host.so\"")
     print "}\n\n" head(count) ";\n" head(count) "\n{"
     printf "    void *base[%d] = {0};\n    int64_t size[%d], type[%d];\n", count, count, count
-    printf "    _Alignas(8) unsigned char packet[%d] = {0};\n", size["struct __tgt_kernel_arguments"]
+    printf "    unsigned char packet[%d] __attribute__((aligned(8))) = {0};\n", size["struct __tgt_kernel_arguments"]
     columns(count)
     store("packet", "struct __tgt_kernel_arguments", "Version", 3)
     store("packet", "struct __tgt_kernel_arguments", "NumArgs", count)
