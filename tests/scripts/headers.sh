@@ -3,8 +3,9 @@
 #   - whoever includes rex.h meets at most 80 functions (rex/detail.h, which nobody calls by name, does not count);
 #   - every header says once since when what it declares is there;
 #   - rex_kmp.h, which all generated code includes, is at most 420 lines: gcc -E -P, system headers and blank lines left out.
-# And files of generators and of nvcc compile: packets of either signedness, declarations behind the include, a host .cu, and every generated
-# program of the tree, as C, as C++ and as a host .cu; for REX's older output the compiler's message names the page that says what to do.
+# And files of generators and of nvcc compile: packets of either signedness, declarations behind the include, a host .cu, and every
+# generated program of the tree, as C, as C++ and as a host .cu; for REX's older output the compiler's message names the page that
+# says what to do.
 #
 # usage: headers.sh
 set -eu
@@ -147,12 +148,16 @@ with tempfile.TemporaryDirectory() as folder:
             fail("%s by nvcc:\n%s" % (what, run.stderr[:2000]))
 
     # Programs as compilers write them.
-    build = os.environ.get("O") or subprocess.run("make -s --no-print-directory print-O".split(), capture_output=True, text=True).stdout.strip()
-    programs = sorted(glob.glob("examples/*_raw/*_raw.c") + glob.glob("examples/0*_raw_*/*.c") + glob.glob("tests/runtime/generated/rose/*.c") +
-                      [build + "/examples/generator/work_host.c", build + "/examples/without_headers/launch_axpy.c"])
+    make = ["make", "-s", "--no-print-directory", "print-O"]
+    build = os.environ.get("O") or subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip()
+    programs = [build + "/examples/generator/work_host.c", build + "/examples/without_headers/launch_axpy.c"]
+    for pattern in ("examples/*_raw/*_raw.c", "examples/0*_raw_*/*.c", "tests/runtime/generated/rose/*.c"):
+        programs += sorted(glob.glob(pattern))
     tried = 0
     for compiler in C + CXX + ((nvcc + " -arch=sm_90",) if nvcc else ()):
-        way = ["-x", "cu", "-c", "-o", folder + "/program.o"] if "nvcc" in compiler else ["-x", "c++" if "++" in compiler else "c", "-fsyntax-only"]
+        way = ["-x", "c++" if "++" in compiler else "c", "-fsyntax-only"]
+        if "nvcc" in compiler:
+            way = ["-x", "cu", "-c", "-o", folder + "/program.o"]
         for program in programs:
             run = subprocess.run(compiler.split() + ["-Iinclude", "-D_GNU_SOURCE", *way, program], capture_output=True, text=True)
             tried += 1
